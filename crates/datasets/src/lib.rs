@@ -1,0 +1,1 @@
+//! Readers, checksums and downloads of the data sets.

@@ -1,0 +1,1 @@
+//! Distributions on tensors with capability traits.

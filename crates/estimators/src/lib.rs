@@ -1,0 +1,1 @@
+//! Gradient estimators for discrete latent-variable models.

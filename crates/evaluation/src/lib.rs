@@ -1,0 +1,1 @@
+//! Importance-sampled likelihoods with their standard error.

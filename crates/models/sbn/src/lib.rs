@@ -1,0 +1,1 @@
+//! Sigmoid belief networks with a bottom-up inference net.

@@ -1,0 +1,1 @@
+//! Fused tensor operations as a burn backend extension.

@@ -1,0 +1,1 @@
+//! Run folders: lock, append-only metrics, atomic checkpoints, provenance.

@@ -1,0 +1,1 @@
+//! The training loop, two-stage schedule, run folders and checkpoints.

@@ -1,0 +1,1 @@
+//! Experiments as data, published numbers, and the runner.

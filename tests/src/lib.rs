@@ -1,0 +1,1 @@
+//! What spans crates: proofs on enumerable models, end-to-end runs, resume after kill.
