@@ -1,0 +1,168 @@
+//! Discrete randomness, as a kernel asks for it.
+
+use rand_core::Rng;
+
+use crate::stream::unit_f64;
+
+/// Discrete chance: coins and weighted choices, given in log-probabilities (nats).
+///
+/// Every random generator implements it by sampling, [`Enumerator`](crate::Enumerator) by walking all branches. A
+/// kernel written over `Chance` is therefore sampled in production and enumerated in proofs.
+pub trait Chance {
+    /// True with probability min(1, exp(`log_prob`)).
+    ///
+    /// `-inf` and NaN: never. A generator spends exactly one `u64` whatever the answer, and accepts iff
+    /// `log_prob` >= 0 or ln u < `log_prob`, u in (0, 1]; nothing unbounded is exponentiated.
+    fn accept(&mut self, log_prob: f64) -> bool;
+
+    /// The index k with probability softmax(`log_weights`)_k; `None` if no entry is finite.
+    ///
+    /// Only finite entries can be chosen: -inf is weight zero, and NaN or +inf (which no log-weight should be) counts
+    /// as weight zero too. A generator spends exactly one `u64`, and inverts the cumulative sums of the weights after
+    /// subtracting their maximum.
+    fn choose(&mut self, log_weights: &[f64]) -> Option<usize>;
+}
+
+impl<R: Rng + ?Sized> Chance for R {
+    fn accept(&mut self, log_prob: f64) -> bool {
+        let u = 1.0 - unit_f64(self);
+        log_prob >= 0.0 || u.ln() < log_prob
+    }
+
+    fn choose(&mut self, log_weights: &[f64]) -> Option<usize> {
+        let u = unit_f64(self);
+        let max = finite_max(log_weights)?;
+        let total: f64 = log_weights.iter().map(|&l| relative_weight(l, max)).sum();
+        let (mut sum, mut last) = (0.0, None);
+        for (k, &l) in log_weights.iter().enumerate() {
+            let weight = relative_weight(l, max);
+            if weight > 0.0 {
+                last = Some(k);
+                sum += weight;
+                if u * total < sum {
+                    break;
+                }
+            }
+        }
+        last
+    }
+}
+
+/// The largest finite entry, if there is one.
+pub(crate) fn finite_max(log_weights: &[f64]) -> Option<f64> {
+    log_weights
+        .iter()
+        .copied()
+        .filter(|l| l.is_finite())
+        .reduce(f64::max)
+}
+
+/// exp(`log_weight` - `max`), zero for an entry that is not finite.
+pub(crate) fn relative_weight(log_weight: f64, max: f64) -> f64 {
+    if log_weight.is_finite() {
+        (log_weight - max).exp()
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use rand_core::TryRng;
+
+    use super::*;
+
+    /// Gives the one `u64` it holds, and counts how often it was asked.
+    struct Fixed(u64, u32);
+    impl TryRng for Fixed {
+        type Error = Infallible;
+        fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+            unreachable!("chance is drawn from u64s")
+        }
+        fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+            self.1 += 1;
+            Ok(self.0)
+        }
+        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+            unreachable!("chance is drawn from u64s")
+        }
+    }
+
+    const LARGEST: u64 = u64::MAX; // u = 2^-53 in accept, 1 - 2^-53 in choose
+    const SMALLEST: u64 = 0; // u = 1 in accept, 0 in choose
+
+    /// The answers to `f` for uniforms on the grid (i + 1/2)/n.
+    fn on_grid<T>(n: u64, f: impl Fn(&mut Fixed) -> T) -> Vec<T> {
+        (0..n)
+            .map(|i| {
+                let mut rng = Fixed(((u128::from(2 * i + 1) << 63) / u128::from(n)) as u64, 0);
+                let answer = f(&mut rng);
+                assert_eq!(rng.1, 1, "exactly one u64 is spent");
+                answer
+            })
+            .collect()
+    }
+
+    #[test]
+    fn accept_has_probability_exp_log_prob() {
+        for p in [0.0, 0.1, 0.25, 0.5, 0.999, 1.0, 7.0] {
+            let accepted = on_grid(1000, |rng| rng.accept(f64::ln(p)))
+                .into_iter()
+                .filter(|&a| a)
+                .count();
+            assert_eq!(
+                accepted,
+                (1000.0 * f64::min(p, 1.0)).round() as usize,
+                "p = {p}"
+            );
+        }
+    }
+
+    #[test]
+    fn accept_is_right_at_the_ends_of_the_uniform() {
+        for u in [SMALLEST, LARGEST] {
+            assert!(
+                Fixed(u, 0).accept(0.0),
+                "an equal weight is accepted with certainty"
+            );
+            assert!(Fixed(u, 0).accept(f64::INFINITY));
+            assert!(!Fixed(u, 0).accept(f64::NEG_INFINITY));
+            assert!(!Fixed(u, 0).accept(f64::NAN));
+            assert!(!Fixed(u, 0).accept(-300.0));
+        }
+        assert!(!Fixed(SMALLEST, 0).accept(-1e-12));
+        assert!(Fixed(LARGEST, 0).accept(-36.0));
+    }
+
+    #[test]
+    fn choose_has_the_softmax_law() {
+        let log_weights = [0.1f64, 0.0, 0.25, 0.4, f64::NAN, 0.25].map(|w| w.ln() + 500.0);
+        let mut counts = [0; 6];
+        for k in on_grid(1000, |rng| rng.choose(&log_weights)) {
+            counts[k.expect("finite entries")] += 1;
+        }
+        assert_eq!(counts, [100, 0, 250, 400, 0, 250]);
+    }
+
+    #[test]
+    fn choose_is_right_at_the_ends_of_the_uniform() {
+        let ninf = f64::NEG_INFINITY;
+        let log_weights = [ninf, f64::NAN, 0.0, ninf, 1.0, f64::INFINITY, ninf];
+        assert_eq!(Fixed(SMALLEST, 0).choose(&log_weights), Some(2));
+        assert_eq!(Fixed(LARGEST, 0).choose(&log_weights), Some(4));
+        assert_eq!(
+            Fixed(LARGEST, 0).choose(&[0.0, -2000.0]),
+            Some(0),
+            "a weight that underflows is zero"
+        );
+    }
+
+    #[test]
+    fn choose_among_nothing_is_none() {
+        for log_weights in [&[][..], &[f64::NEG_INFINITY, f64::NAN], &[f64::INFINITY]] {
+            assert_eq!(Fixed(7, 0).choose(log_weights), None);
+        }
+    }
+}
