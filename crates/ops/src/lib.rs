@@ -1,1 +1,40 @@
-//! Fused tensor operations as a burn backend extension.
+//! The few fused tensor operations that training and evaluating a discrete latent-variable model lives on, as an
+//! extension of burn's backends.
+//!
+//! [`Backend`] is burn's backend with our operations: every operation has a portable default in plain tensor
+//! operations, which defines its meaning, and the CPU backend (feature `flex`) has a fast path. [`AutodiffBackend`] is
+//! the form that differentiates; gradients can be differentiated again.
+//!
+//! ```
+//! # #[cfg(feature = "flex")] {
+//! use burn::tensor::{Tensor, TensorData};
+//! use burn_flex::Flex;
+//! let device = Default::default();
+//! let logits = Tensor::<Flex, 2>::from_data(TensorData::from([[0.0f32, 2.0]]), &device);
+//! let values = Tensor::<Flex, 2>::from_data(TensorData::from([[1.0f32, 0.0]]), &device);
+//! let log_prob = helmholtz_ops::bernoulli_log_prob(logits, values);
+//! assert!((log_prob.into_scalar() - (-0.693147 - 2.126928)).abs() < 1e-5);
+//! # }
+//! ```
+//!
+//! | operation | meaning |
+//! |---|---|
+//! | [`bernoulli_log_prob`] | log-probability of rows of bits under logits |
+//! | [`sample_bernoulli`] | thresholded sampling from given uniforms |
+//! | [`linear`] | x W + b |
+//! | [`adam`] | one Adam update of a parameter and its moments |
+//!
+//! Rows are broadcast **cyclically**: with `N` rows on one side and `M` on the other, `M` dividing `N`, row `n` meets
+//! row `n mod M`. A batch of `B` data with `P` particles each is laid out particle-major, `[P · B, ·]`, so that `B` rows
+//! of data or logits meet every particle without being copied.
+
+mod api;
+mod autodiff;
+mod backend;
+
+#[cfg(feature = "flex")]
+mod flex;
+mod portable;
+
+pub use api::{adam, bernoulli_log_prob, leaky_relu, linear, sample_bernoulli};
+pub use backend::{AdamStep, AutodiffBackend, Backend};

@@ -1,0 +1,116 @@
+//! Our operations on tensors.
+
+use burn::tensor::{Tensor, TensorPrimitive};
+
+use crate::{AdamStep, Backend};
+
+fn wrap<B: Backend, const D: usize>(primitive: burn::tensor::ops::FloatTensor<B>) -> Tensor<B, D> {
+    Tensor::from_primitive(TensorPrimitive::Float(primitive))
+}
+
+/// Asserts that `a` rows and `b` rows can meet cyclically.
+fn assert_cyclic(a: usize, b: usize) {
+    let (few, many) = (a.min(b), a.max(b));
+    assert!(
+        few > 0 && many.is_multiple_of(few),
+        "{a} rows cannot meet {b} rows cyclically"
+    );
+}
+
+/// log p(v) = Σ_d v·a − softplus(a) of each row of bits v under Bernoulli logits a, in nats.
+///
+/// Logits `[M, D]`, values `[M', D]`, the fewer rows repeated cyclically: `[max(M, M')]`. Values may be relaxed
+/// (any real number in [0, 1]). Differentiable in both.
+///
+/// # Panics
+/// If the numbers of columns differ, or one number of rows doesn't divide the other.
+pub fn bernoulli_log_prob<B: Backend>(logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 1> {
+    assert_eq!(
+        logits.dims()[1],
+        values.dims()[1],
+        "logits and values differ in columns"
+    );
+    assert_cyclic(logits.dims()[0], values.dims()[0]);
+    wrap(B::bernoulli_log_prob(
+        logits.into_primitive().tensor(),
+        values.into_primitive().tensor(),
+    ))
+}
+
+/// Bits b = 1 iff u < σ(a), for logits `[M, D]` and uniforms u ∈ [0, 1) `[N, D]`, logits repeated cyclically: `[N, D]`.
+///
+/// The bits carry no gradient.
+///
+/// # Panics
+/// If the numbers of columns differ, or M doesn't divide N.
+pub fn sample_bernoulli<B: Backend>(logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
+    assert_eq!(
+        logits.dims()[1],
+        uniforms.dims()[1],
+        "logits and uniforms differ in columns"
+    );
+    assert!(
+        uniforms.dims()[0].is_multiple_of(logits.dims()[0]),
+        "fewer uniforms than logits"
+    );
+    wrap(B::sample_bernoulli(
+        logits.into_primitive().tensor(),
+        uniforms.into_primitive().tensor(),
+    ))
+}
+
+/// x W + b for x `[N, I]`, W `[I, O]`, b `[O]`: `[N, O]`.
+///
+/// Rows of the gradient that are zero throughout cost no multiplication on the CPU: a particle without a coefficient
+/// is not differentiated.
+pub fn linear<B: Backend>(
+    x: Tensor<B, 2>,
+    weight: Tensor<B, 2>,
+    bias: Tensor<B, 1>,
+) -> Tensor<B, 2> {
+    assert_eq!(
+        x.dims()[1],
+        weight.dims()[0],
+        "input and weight differ in features"
+    );
+    assert_eq!(
+        weight.dims()[1],
+        bias.dims()[0],
+        "weight and bias differ in outputs"
+    );
+    wrap(B::fused_linear(
+        x.into_primitive().tensor(),
+        weight.into_primitive().tensor(),
+        bias.into_primitive().tensor(),
+    ))
+}
+
+/// max(x, 0) + slope · min(x, 0), elementwise, for a slope > 0.
+///
+/// # Panics
+/// If the slope is not positive.
+pub fn leaky_relu<B: Backend>(x: Tensor<B, 2>, slope: f64) -> Tensor<B, 2> {
+    assert!(slope > 0.0, "the slope must be positive");
+    wrap(B::fused_leaky_relu(x.into_primitive().tensor(), slope))
+}
+
+/// One Adam update (Kingma & Ba 2015, algorithm 1): the new parameter and moments, in one pass where the backend can.
+pub fn adam<B: Backend, const D: usize>(
+    parameter: Tensor<B, D>,
+    grad: Tensor<B, D>,
+    moment_1: Tensor<B, D>,
+    moment_2: Tensor<B, D>,
+    step: AdamStep,
+) -> (Tensor<B, D>, Tensor<B, D>, Tensor<B, D>) {
+    let shape = parameter.shape();
+    let flat = |tensor: Tensor<B, D>| tensor.flatten::<1>(0, D - 1).into_primitive().tensor();
+    let (parameter, moment_1, moment_2) = B::adam(
+        flat(parameter),
+        flat(grad),
+        flat(moment_1),
+        flat(moment_2),
+        step,
+    );
+    let unflat = |primitive| wrap::<B, 1>(primitive).reshape(shape.clone());
+    (unflat(parameter), unflat(moment_1), unflat(moment_2))
+}

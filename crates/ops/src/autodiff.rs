@@ -1,0 +1,152 @@
+//! The hand-written gradients of our operations. Each backward pass is made of the inner backend's operations, so on a
+//! nested autodiff backend it can be differentiated again.
+
+use burn::backend::Autodiff;
+use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
+use burn::tensor::ops::FloatTensor;
+use burn::tensor::{TensorMetadata, TensorPrimitive};
+
+use crate::Backend;
+
+impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
+    fn bernoulli_log_prob(
+        logits: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let rows = [logits.shape()[0], values.shape()[0]];
+        let values_tracked = values.is_tracked();
+        match BernoulliLogProb
+            .prepare::<C>([logits.node.clone(), values.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let kept = values_tracked.then(|| logits.primitive.clone());
+                let (log_prob, residual) =
+                    B::bernoulli_log_prob_and_residual(logits.primitive, values.primitive);
+                prep.finish((residual, kept, rows), log_prob)
+            }
+            OpsKind::UnTracked(prep) => {
+                prep.finish(B::bernoulli_log_prob(logits.primitive, values.primitive))
+            }
+        }
+    }
+
+    fn sample_bernoulli(
+        logits: FloatTensor<Self>,
+        uniforms: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let bits = B::sample_bernoulli(logits.primitive, uniforms.primitive);
+        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(bits)
+    }
+
+    fn fused_linear(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let x_tracked = x.is_tracked();
+        let parameters_tracked = weight.is_tracked() || bias.is_tracked();
+        match Linear
+            .prepare::<C>([x.node.clone(), weight.node.clone(), bias.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let kept_x = parameters_tracked.then(|| x.primitive.clone());
+                let kept_weight = x_tracked.then(|| weight.primitive.clone());
+                let output = B::fused_linear(x.primitive, weight.primitive, bias.primitive);
+                prep.finish((kept_x, kept_weight), output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::fused_linear(
+                x.primitive,
+                weight.primitive,
+                bias.primitive,
+            )),
+        }
+    }
+
+    fn fused_leaky_relu(x: FloatTensor<Self>, slope: f64) -> FloatTensor<Self> {
+        match LeakyRelu
+            .prepare::<C>([x.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let output = B::fused_leaky_relu(x.primitive, slope);
+                prep.finish((output.clone(), slope), output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::fused_leaky_relu(x.primitive, slope)),
+        }
+    }
+}
+
+/// ∂/∂a = g · (v − σ(a)) and ∂/∂v = g · a, folded over the rows that were repeated.
+#[derive(Debug)]
+struct BernoulliLogProb;
+
+impl<B: Backend> Backward<B, 2> for BernoulliLogProb {
+    type State = (FloatTensor<B>, Option<FloatTensor<B>>, [usize; 2]);
+
+    fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let (residual, logits, [logit_rows, value_rows]) = ops.state;
+        let [logits_node, values_node] = ops.parents;
+        if let (Some(node), Some(logits)) = (values_node, logits) {
+            let rows = logits_for_rows::<B>(logits, residual.shape()[0]);
+            grads.register::<B>(node.id, B::fold_rows(grad.clone(), rows, value_rows));
+        }
+        if let Some(node) = logits_node {
+            grads.register::<B>(node.id, B::fold_rows(grad, residual, logit_rows));
+        }
+    }
+}
+
+/// The logits repeated cyclically to `rows` rows.
+fn logits_for_rows<B: Backend>(logits: FloatTensor<B>, rows: usize) -> FloatTensor<B> {
+    let have = logits.shape()[0];
+    let logits = burn::tensor::Tensor::<B, 2>::from_primitive(TensorPrimitive::Float(logits));
+    logits.repeat_dim(0, rows / have).into_primitive().tensor()
+}
+
+#[derive(Debug)]
+struct Linear;
+
+impl<B: Backend> Backward<B, 3> for Linear {
+    type State = (Option<FloatTensor<B>>, Option<FloatTensor<B>>);
+
+    fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let (x, weight) = ops.state;
+        let [x_node, weight_node, bias_node] = ops.parents;
+        if let (Some(node), Some(weight)) = (x_node, weight) {
+            let transposed = B::float_swap_dims(weight, 0, 1);
+            grads.register::<B>(node.id, B::float_matmul(grad.clone(), transposed));
+        }
+        if let Some(x) = x {
+            let (weight_grad, bias_grad) = B::linear_parameters_backward(x, grad);
+            if let Some(node) = weight_node {
+                grads.register::<B>(node.id, weight_grad);
+            }
+            if let Some(node) = bias_node {
+                grads.register::<B>(node.id, bias_grad);
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct LeakyRelu;
+
+impl<B: Backend> Backward<B, 1> for LeakyRelu {
+    type State = (FloatTensor<B>, f64);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let (output, slope) = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::fused_leaky_relu_backward(output, grad, slope)
+        });
+    }
+}

@@ -1,0 +1,122 @@
+//! The extension traits: burn's backend with our operations, and its differentiable form.
+
+use burn::tensor::ops::FloatTensor;
+
+use crate::portable;
+
+/// The scalars of one Adam update (Kingma & Ba 2015, algorithm 1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdamStep {
+    /// Learning rate α.
+    pub learning_rate: f64,
+    /// Decay β₁ of the first moment.
+    pub beta_1: f64,
+    /// Decay β₂ of the second moment.
+    pub beta_2: f64,
+    /// ε, added to the root of the corrected second moment.
+    pub epsilon: f64,
+    /// The number t ≥ 1 of this update.
+    pub time: u64,
+}
+
+impl AdamStep {
+    /// 1 − β₁ᵗ and 1 − β₂ᵗ.
+    pub(crate) fn bias_corrections(&self) -> (f64, f64) {
+        let power = |beta: f64| 1.0 - beta.powf(self.time as f64);
+        (power(self.beta_1), power(self.beta_2))
+    }
+}
+
+/// A burn backend with our fused operations. Each default is the portable definition in plain tensor operations; it
+/// works in the dtype of its arguments and on nested autodiff backends.
+///
+/// The methods work on tensor primitives; [the functions of this crate](crate) are their form for tensors.
+pub trait Backend: burn::tensor::backend::Backend {
+    /// Rows of Σ_d v·a − softplus(a) for logits a `[M, D]` and values v `[M', D]`, broadcast cyclically to `N` rows: `[N]`.
+    fn bernoulli_log_prob(
+        logits: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::bernoulli_log_prob::<Self>(logits, values)
+    }
+
+    /// [`Backend::bernoulli_log_prob`] together with its derivative in the logits, v − σ(a): `([N], [N, D])`.
+    fn bernoulli_log_prob_and_residual(
+        logits: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        portable::bernoulli_log_prob_and_residual::<Self>(logits, values)
+    }
+
+    /// Σ over the rows n ≡ m (mod M) of weight_n · row_n, for weights `[N]` and rows `[N, D]`: `[M, D]`. The adjoint of
+    /// the cyclic broadcast. A zero weight contributes exactly zero, whatever its row holds.
+    fn fold_rows(
+        weights: FloatTensor<Self>,
+        rows: FloatTensor<Self>,
+        folded: usize,
+    ) -> FloatTensor<Self> {
+        portable::fold_rows::<Self>(weights, rows, folded)
+    }
+
+    /// 1 where u < σ(a), else 0, for logits `[M, D]` and uniforms in [0, 1) `[N, D]`: `[N, D]` in the logits' dtype.
+    fn sample_bernoulli(
+        logits: FloatTensor<Self>,
+        uniforms: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::sample_bernoulli::<Self>(logits, uniforms)
+    }
+
+    /// x W + b for x `[N, I]`, W `[I, O]`, b `[O]`: `[N, O]`.
+    fn fused_linear(
+        x: FloatTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::linear::<Self>(x, weight, bias)
+    }
+
+    /// The gradients of [`Backend::fused_linear`] in W and b, xᵀ g `[I, O]` and Σ_n g `[O]`, for the output's gradient g `[N, O]`.
+    fn linear_parameters_backward(
+        x: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        portable::linear_parameters_backward::<Self>(x, grad)
+    }
+
+    /// max(x, 0) + slope · min(x, 0), elementwise.
+    fn fused_leaky_relu(x: FloatTensor<Self>, slope: f64) -> FloatTensor<Self> {
+        portable::leaky_relu::<Self>(x, slope)
+    }
+
+    /// The gradient of [`Backend::fused_leaky_relu`]: grad · (1 where output > 0, else slope), from its **output** (slope > 0
+    /// keeps the sign).
+    fn fused_leaky_relu_backward(
+        output: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+        slope: f64,
+    ) -> FloatTensor<Self> {
+        portable::leaky_relu_backward::<Self>(output, grad, slope)
+    }
+
+    /// One Adam update: the new parameter and moments `(θ, m, v)`, all of one shape.
+    fn adam(
+        parameter: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        portable::adam::<Self>(parameter, grad, moment_1, moment_2, step)
+    }
+}
+
+/// A differentiable backend with our operations, over an inner backend that has them too.
+pub trait AutodiffBackend:
+    Backend + burn::tensor::backend::AutodiffBackend<InnerBackend: Backend>
+{
+}
+
+impl<B> AutodiffBackend for B where
+    B: Backend + burn::tensor::backend::AutodiffBackend<InnerBackend: Backend>
+{
+}

@@ -1,0 +1,155 @@
+//! The fast path for burn's CPU backend: f32, contiguous, one pass per operation, the best instruction set found at run
+//! time. Every other dtype goes to the portable definition.
+
+use burn::tensor::{DType, ops::FloatTensorOps};
+use burn_flex::{Flex, FlexTensor};
+
+use crate::{AdamStep, Backend, portable};
+
+mod adam;
+mod elementwise;
+mod linear;
+mod rows;
+
+/// Runs `$function::<FMA>(arguments)` compiled for the best instruction set of this machine.
+macro_rules! dispatch {
+    ($function:ident($($argument:expr),* $(,)?)) => {{
+        let arch = pulp::Arch::new();
+        if matches!(arch, pulp::Arch::Scalar) {
+            $function::<false>($($argument),*)
+        } else {
+            arch.dispatch(#[inline(always)] || $function::<true>($($argument),*))
+        }
+    }};
+}
+use dispatch;
+
+/// a · b + c, in one rounding where the machine has the instruction (elsewhere it would be a slow library call).
+#[inline(always)]
+fn multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+impl Backend for Flex {
+    fn bernoulli_log_prob(logits: FlexTensor, values: FlexTensor) -> FlexTensor {
+        match all_f32([&logits, &values]) {
+            true => rows::log_prob(&logits.to_contiguous(), &values.to_contiguous(), None),
+            false => portable::bernoulli_log_prob::<Self>(logits, values),
+        }
+    }
+
+    fn bernoulli_log_prob_and_residual(
+        logits: FlexTensor,
+        values: FlexTensor,
+    ) -> (FlexTensor, FlexTensor) {
+        if !all_f32([&logits, &values]) {
+            return portable::bernoulli_log_prob_and_residual::<Self>(logits, values);
+        }
+        let (logits, values) = (logits.to_contiguous(), values.to_contiguous());
+        let (count, width) = (size(&logits, 0).max(size(&values, 0)), size(&logits, 1));
+        let mut residual = zeros([count, width]);
+        let log_prob = rows::log_prob(&logits, &values, Some(residual.storage_mut()));
+        (log_prob, residual)
+    }
+
+    fn fold_rows(weights: FlexTensor, rows: FlexTensor, folded: usize) -> FlexTensor {
+        match all_f32([&weights, &rows]) {
+            true => rows::fold(&weights.to_contiguous(), rows.to_contiguous_owned(), folded),
+            false => portable::fold_rows::<Self>(weights, rows, folded),
+        }
+    }
+
+    fn sample_bernoulli(logits: FlexTensor, uniforms: FlexTensor) -> FlexTensor {
+        match all_f32([&logits, &uniforms]) {
+            true => rows::sample(&logits.to_contiguous(), uniforms.to_contiguous_owned()),
+            false => portable::sample_bernoulli::<Self>(logits, uniforms),
+        }
+    }
+
+    fn fused_linear(x: FlexTensor, weight: FlexTensor, bias: FlexTensor) -> FlexTensor {
+        match all_f32([&x, &weight, &bias]) {
+            true => linear::add_bias(Flex::float_matmul(x, weight), &bias.to_contiguous()),
+            false => portable::linear::<Self>(x, weight, bias),
+        }
+    }
+
+    fn linear_parameters_backward(x: FlexTensor, grad: FlexTensor) -> (FlexTensor, FlexTensor) {
+        match all_f32([&x, &grad]) {
+            true => {
+                linear::parameters_backward(x.to_contiguous_owned(), grad.to_contiguous_owned())
+            }
+            false => portable::linear_parameters_backward::<Self>(x, grad),
+        }
+    }
+
+    fn fused_leaky_relu(x: FlexTensor, slope: f64) -> FlexTensor {
+        match all_f32([&x]) {
+            true => elementwise::leaky_relu(x.to_contiguous_owned(), slope as f32),
+            false => portable::leaky_relu::<Self>(x, slope),
+        }
+    }
+
+    fn fused_leaky_relu_backward(output: FlexTensor, grad: FlexTensor, slope: f64) -> FlexTensor {
+        match all_f32([&output, &grad]) {
+            true => elementwise::leaky_relu_backward(
+                &output.to_contiguous(),
+                grad.to_contiguous_owned(),
+                slope as f32,
+            ),
+            false => portable::leaky_relu_backward::<Self>(output, grad, slope),
+        }
+    }
+
+    fn adam(
+        parameter: FlexTensor,
+        grad: FlexTensor,
+        moment_1: FlexTensor,
+        moment_2: FlexTensor,
+        step: AdamStep,
+    ) -> (FlexTensor, FlexTensor, FlexTensor) {
+        match all_f32([&parameter, &grad, &moment_1, &moment_2]) {
+            true => adam::update(
+                parameter.to_contiguous_owned(),
+                &grad.to_contiguous(),
+                moment_1.to_contiguous_owned(),
+                moment_2.to_contiguous_owned(),
+                step,
+            ),
+            false => portable::adam::<Self>(parameter, grad, moment_1, moment_2, step),
+        }
+    }
+}
+
+fn all_f32<const N: usize>(tensors: [&FlexTensor; N]) -> bool {
+    tensors.iter().all(|tensor| tensor.dtype() == DType::F32)
+}
+
+fn size(tensor: &FlexTensor, dimension: usize) -> usize {
+    tensor.layout().shape()[dimension]
+}
+
+fn zeros<const D: usize>(shape: [usize; D]) -> FlexTensor {
+    FlexTensor::empty(shape.into(), DType::F32)
+}
+
+/// The elements of a contiguous f32 tensor, in order.
+fn elements(tensor: &FlexTensor) -> &[f32] {
+    tensor.as_slice().expect("the tensor was made contiguous")
+}
+
+/// Consuming forms, which keep a tensor unique where it was.
+trait Contiguous {
+    /// Contiguous from offset 0 over its whole storage, without a copy where it is so already.
+    fn to_contiguous_owned(self) -> FlexTensor;
+}
+
+impl Contiguous for FlexTensor {
+    fn to_contiguous_owned(self) -> FlexTensor {
+        let whole = self.layout().num_elements() == self.bytes().len() / size_of::<f32>();
+        if self.is_contiguous() && self.layout().start_offset() == 0 && whole {
+            self
+        } else {
+            self.to_contiguous()
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Adam on a parameter and its moments in one pass.
+
+use burn_flex::FlexTensor;
+
+use super::{dispatch, elements};
+use crate::AdamStep;
+
+/// See [`crate::Backend::adam`]. In place where the tensors are not shared.
+pub fn update(
+    mut parameter: FlexTensor,
+    grad: &FlexTensor,
+    mut moment_1: FlexTensor,
+    mut moment_2: FlexTensor,
+    step: AdamStep,
+) -> (FlexTensor, FlexTensor, FlexTensor) {
+    let (first, second) = step.bias_corrections();
+    let scalars = Scalars {
+        keep_1: step.beta_1 as f32,
+        take_1: (1.0 - step.beta_1) as f32,
+        keep_2: step.beta_2 as f32,
+        take_2: (1.0 - step.beta_2) as f32,
+        rate: (step.learning_rate / first) as f32,
+        root_scale: (1.0 / second.sqrt()) as f32,
+        epsilon: step.epsilon as f32,
+    };
+    dispatch!(pass(
+        parameter.storage_mut(),
+        elements(grad),
+        moment_1.storage_mut(),
+        moment_2.storage_mut(),
+        scalars,
+    ));
+    (parameter, moment_1, moment_2)
+}
+
+/// θ ← θ − (α/(1−β₁ᵗ)) m / (√v · 1/√(1−β₂ᵗ) + ε).
+#[derive(Clone, Copy)]
+struct Scalars {
+    keep_1: f32,
+    take_1: f32,
+    keep_2: f32,
+    take_2: f32,
+    rate: f32,
+    root_scale: f32,
+    epsilon: f32,
+}
+
+#[inline(always)]
+fn pass<const FMA: bool>(
+    parameter: &mut [f32],
+    grad: &[f32],
+    m: &mut [f32],
+    v: &mut [f32],
+    s: Scalars,
+) {
+    let moments = m.iter_mut().zip(v.iter_mut());
+    for ((p, &g), (m, v)) in parameter.iter_mut().zip(grad).zip(moments) {
+        *m = s.keep_1 * *m + s.take_1 * g;
+        *v = s.keep_2 * *v + s.take_2 * (g * g);
+        *p -= s.rate * *m / (v.sqrt() * s.root_scale + s.epsilon);
+    }
+}

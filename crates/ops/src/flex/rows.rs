@@ -1,0 +1,240 @@
+//! Row operations on Bernoulli logits: log-probability (with its derivative), its adjoint, and sampling.
+
+use burn_flex::FlexTensor;
+
+use super::{dispatch, elements, multiply_add, size, zeros};
+
+/// The widest vector register of f32 that we write for; narrower machines use several.
+const LANES: usize = 16;
+/// Lane products of (1 + e^−|a|) ≤ 2 are turned into a logarithm after this many factors: 2⁶⁰ per lane fits f32, and the
+/// product of the 16 lanes, 2⁹⁶⁰, fits f64.
+const FLUSH: usize = 60;
+
+/// See [`crate::Backend::bernoulli_log_prob`]; the derivative v − σ(a) goes to `residual` if given.
+pub fn log_prob(
+    logits: &FlexTensor,
+    values: &FlexTensor,
+    residual: Option<&mut [f32]>,
+) -> FlexTensor {
+    let (width, count) = (size(logits, 1), size(logits, 0).max(size(values, 0)));
+    let mut output = zeros([count]);
+    let (logits, values, log_prob) = (elements(logits), elements(values), output.storage_mut());
+    match residual {
+        Some(residual) => dispatch!(rows_with_residual(
+            width, logits, values, log_prob, residual
+        )),
+        None => dispatch!(rows(width, logits, values, log_prob)),
+    }
+    output
+}
+
+#[inline(always)]
+fn rows<const FMA: bool>(width: usize, logits: &[f32], values: &[f32], log_prob: &mut [f32]) {
+    let (logits, values) = (Cyclic::new(logits, width), Cyclic::new(values, width));
+    for (n, out) in log_prob.iter_mut().enumerate() {
+        *out = row::<FMA>(logits.row(n), values.row(n), |_, _| {}, |_, _| {}) as f32;
+    }
+}
+
+#[inline(always)]
+fn rows_with_residual<const FMA: bool>(
+    width: usize,
+    logits: &[f32],
+    values: &[f32],
+    log_prob: &mut [f32],
+    residual: &mut [f32],
+) {
+    let (logits, values) = (Cyclic::new(logits, width), Cyclic::new(values, width));
+    for (n, (out, residual)) in log_prob
+        .iter_mut()
+        .zip(residual.chunks_exact_mut(width))
+        .enumerate()
+    {
+        let (body, tail) = residual.split_at_mut(width / LANES * LANES);
+        *out = row::<FMA>(
+            logits.row(n),
+            values.row(n),
+            |chunk, r: [f32; LANES]| body[chunk * LANES..][..LANES].copy_from_slice(&r),
+            |column, r| tail[column] = r,
+        ) as f32;
+    }
+}
+
+/// Rows of a matrix, repeated without end.
+struct Cyclic<'a> {
+    elements: &'a [f32],
+    width: usize,
+    rows: usize,
+}
+
+impl<'a> Cyclic<'a> {
+    #[inline(always)]
+    fn new(elements: &'a [f32], width: usize) -> Self {
+        Self {
+            elements,
+            width,
+            rows: elements.len() / width,
+        }
+    }
+
+    #[inline(always)]
+    fn row(&self, n: usize) -> &'a [f32] {
+        &self.elements[n % self.rows * self.width..][..self.width]
+    }
+}
+
+/// Σ v·a − max(a, 0) − ln Π (1 + e^−|a|): one logarithm for many terms. Summed in f32 lanes, then f64.
+#[inline(always)]
+fn row<const FMA: bool>(
+    logits: &[f32],
+    values: &[f32],
+    mut residual: impl FnMut(usize, [f32; LANES]),
+    mut residual_tail: impl FnMut(usize, f32),
+) -> f64 {
+    let (logit_chunks, logit_tail) = logits.as_chunks::<LANES>();
+    let (value_chunks, value_tail) = values.as_chunks::<LANES>();
+    let mut linear = [0.0f32; LANES];
+    let mut product = [1.0f32; LANES];
+    let mut logarithms = 0.0f64;
+    for (index, (a, v)) in logit_chunks.iter().zip(value_chunks).enumerate() {
+        let mut derivative = [0.0f32; LANES];
+        for lane in 0..LANES {
+            let (a, v) = (a[lane], v[lane]);
+            let e = exp_of_negative::<FMA>(-a.abs());
+            linear[lane] += multiply_add::<FMA>(v, a, -a.max(0.0));
+            product[lane] *= 1.0 + e;
+            derivative[lane] = v - sigmoid_from(a, e);
+        }
+        residual(index, derivative);
+        if index % FLUSH == FLUSH - 1 {
+            logarithms += logarithm_of_product(&product);
+            product = [1.0; LANES];
+        }
+    }
+    let mut sum: f64 = linear.iter().map(|&lane| f64::from(lane)).sum();
+    logarithms += logarithm_of_product(&product);
+    for (column, (&a, &v)) in logit_tail.iter().zip(value_tail).enumerate() {
+        let e = exp_of_negative::<FMA>(-a.abs());
+        sum += f64::from(multiply_add::<FMA>(v, a, -a.max(0.0)));
+        logarithms += f64::from(e).ln_1p();
+        residual_tail(column, v - sigmoid_from(a, e));
+    }
+    sum - logarithms
+}
+
+#[inline(always)]
+fn logarithm_of_product(lanes: &[f32; LANES]) -> f64 {
+    lanes
+        .iter()
+        .map(|&lane| f64::from(lane))
+        .product::<f64>()
+        .ln()
+}
+
+/// σ(a), given e = e^−|a|.
+#[inline(always)]
+fn sigmoid_from(a: f32, e: f32) -> f32 {
+    let inverse = 1.0 / (1.0 + e);
+    if a >= 0.0 { inverse } else { e * inverse }
+}
+
+/// eˣ for x ≤ 0 to 2 units in the last place: x = n ln 2 + r with |r| ≤ ½ ln 2, a polynomial in r (Taylor to r⁷, whose
+/// remainder is below 6·10⁻⁹), and n added to the exponent. Below −87 the result is e⁻⁸⁷.
+#[inline(always)]
+fn exp_of_negative<const FMA: bool>(x: f32) -> f32 {
+    /// 1.5 · 2²³: adding it rounds to an integer, which is then found in the low bits.
+    const ROUND: f32 = 12_582_912.0;
+    const LN_2_HIGH: f32 = 0.693_145_75;
+    const LN_2_LOW: f32 = 1.428_606_8e-6;
+    let x = x.max(-87.0);
+    let shifted = multiply_add::<FMA>(x, std::f32::consts::LOG2_E, ROUND);
+    let n = shifted - ROUND;
+    let r = multiply_add::<FMA>(n, -LN_2_LOW, multiply_add::<FMA>(n, -LN_2_HIGH, x));
+    let mut power = 1.0 / 5040.0;
+    for coefficient in [
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+        1.0,
+        1.0,
+    ] {
+        power = multiply_add::<FMA>(power, r, coefficient);
+    }
+    power * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
+}
+
+/// See [`crate::Backend::fold_rows`].
+pub fn fold(weights: &FlexTensor, mut rows: FlexTensor, folded: usize) -> FlexTensor {
+    let width = size(&rows, 1);
+    if size(&rows, 0) == folded {
+        let scaled = rows.storage_mut::<f32>();
+        dispatch!(scale_rows(elements(weights), scaled, width));
+        return rows;
+    }
+    let mut output = zeros([folded, width]);
+    dispatch!(accumulate_rows(
+        elements(weights),
+        elements(&rows),
+        output.storage_mut(),
+        width
+    ));
+    output
+}
+
+#[inline(always)]
+fn scale_rows<const FMA: bool>(weights: &[f32], rows: &mut [f32], width: usize) {
+    for (&weight, row) in weights.iter().zip(rows.chunks_exact_mut(width)) {
+        if weight == 0.0 {
+            row.fill(0.0);
+        } else {
+            row.iter_mut().for_each(|r| *r *= weight);
+        }
+    }
+}
+
+#[inline(always)]
+fn accumulate_rows<const FMA: bool>(
+    weights: &[f32],
+    rows: &[f32],
+    output: &mut [f32],
+    width: usize,
+) {
+    let folded = output.len() / width;
+    for (n, (&weight, row)) in weights.iter().zip(rows.chunks_exact(width)).enumerate() {
+        if weight != 0.0 {
+            let out = &mut output[n % folded * width..][..width];
+            out.iter_mut()
+                .zip(row)
+                .for_each(|(o, &r)| *o = multiply_add::<FMA>(weight, r, *o));
+        }
+    }
+}
+
+/// See [`crate::Backend::sample_bernoulli`]; the uniforms' storage becomes the bits'.
+pub fn sample(logits: &FlexTensor, mut uniforms: FlexTensor) -> FlexTensor {
+    let probabilities = {
+        let mut probabilities = elements(logits).to_vec();
+        dispatch!(sigmoid(&mut probabilities));
+        probabilities
+    };
+    dispatch!(threshold(&probabilities, uniforms.storage_mut()));
+    uniforms
+}
+
+#[inline(always)]
+fn sigmoid<const FMA: bool>(logits: &mut [f32]) {
+    for a in logits {
+        *a = sigmoid_from(*a, exp_of_negative::<FMA>(-a.abs()));
+    }
+}
+
+#[inline(always)]
+fn threshold<const FMA: bool>(probabilities: &[f32], uniforms: &mut [f32]) {
+    for block in uniforms.chunks_exact_mut(probabilities.len()) {
+        for (u, &p) in block.iter_mut().zip(probabilities) {
+            *u = if *u < p { 1.0 } else { 0.0 };
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The portable definitions of our operations, in plain tensor operations on any backend and dtype.
+
+use burn::tensor::ops::FloatTensor;
+use burn::tensor::{Tensor, TensorPrimitive, activation};
+
+use crate::{AdamStep, Backend};
+
+fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
+    Tensor::from_primitive(TensorPrimitive::Float(primitive))
+}
+
+fn unwrap<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> FloatTensor<B> {
+    tensor.into_primitive().tensor()
+}
+
+/// `rows` repeated cyclically to `count` rows.
+fn cycle<B: Backend>(rows: Tensor<B, 2>, count: usize) -> Tensor<B, 2> {
+    let [have, _] = rows.dims();
+    if have == count {
+        rows
+    } else {
+        rows.repeat_dim(0, count / have)
+    }
+}
+
+/// Logits and values, both with the larger number of rows.
+fn align<B: Backend>(
+    logits: FloatTensor<B>,
+    values: FloatTensor<B>,
+) -> (Tensor<B, 2>, Tensor<B, 2>) {
+    let (logits, values) = (wrap::<B, 2>(logits), wrap::<B, 2>(values));
+    let rows = logits.dims()[0].max(values.dims()[0]);
+    (cycle(logits, rows), cycle(values, rows))
+}
+
+/// softplus(a) = max(a, 0) + ln(1 + e^−|a|): no overflow for any a.
+fn softplus<B: Backend>(a: Tensor<B, 2>) -> Tensor<B, 2> {
+    a.clone().clamp_min(0.0) + a.abs().neg().exp().log1p()
+}
+
+pub fn bernoulli_log_prob<B: Backend>(
+    logits: FloatTensor<B>,
+    values: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let (logits, values) = align::<B>(logits, values);
+    let rows = values * logits.clone() - softplus(logits);
+    unwrap(rows.sum_dim(1).squeeze_dim::<1>(1))
+}
+
+pub fn bernoulli_log_prob_and_residual<B: Backend>(
+    logits: FloatTensor<B>,
+    values: FloatTensor<B>,
+) -> (FloatTensor<B>, FloatTensor<B>) {
+    let log_prob = B::bernoulli_log_prob(logits.clone(), values.clone());
+    let (logits, values) = align::<B>(logits, values);
+    (log_prob, unwrap(values - activation::sigmoid(logits)))
+}
+
+pub fn fold_rows<B: Backend>(
+    weights: FloatTensor<B>,
+    rows: FloatTensor<B>,
+    folded: usize,
+) -> FloatTensor<B> {
+    let (weights, rows) = (wrap::<B, 1>(weights), wrap::<B, 2>(rows));
+    let [count, width] = rows.dims();
+    let weights = weights.reshape([count, 1]);
+    let weighted =
+        (weights.clone() * rows).mask_fill(weights.equal_elem(0.0).expand([count, width]), 0.0);
+    let summed = weighted.reshape([count / folded, folded, width]).sum_dim(0);
+    unwrap(summed.squeeze_dim::<2>(0))
+}
+
+pub fn sample_bernoulli<B: Backend>(
+    logits: FloatTensor<B>,
+    uniforms: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let (logits, uniforms) = (wrap::<B, 2>(logits), wrap::<B, 2>(uniforms));
+    let probabilities = cycle(activation::sigmoid(logits), uniforms.dims()[0]);
+    let ones = uniforms.clone().ones_like();
+    unwrap(
+        uniforms
+            .zeros_like()
+            .mask_where(uniforms.lower(probabilities), ones),
+    )
+}
+
+pub fn linear<B: Backend>(
+    x: FloatTensor<B>,
+    weight: FloatTensor<B>,
+    bias: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let product = wrap::<B, 2>(x).matmul(wrap(weight));
+    unwrap(product + wrap::<B, 1>(bias).unsqueeze())
+}
+
+pub fn linear_parameters_backward<B: Backend>(
+    x: FloatTensor<B>,
+    grad: FloatTensor<B>,
+) -> (FloatTensor<B>, FloatTensor<B>) {
+    let grad = wrap::<B, 2>(grad);
+    let bias = grad.clone().sum_dim(0).squeeze_dim::<1>(0);
+    (
+        unwrap(wrap::<B, 2>(x).transpose().matmul(grad)),
+        unwrap(bias),
+    )
+}
+
+pub fn leaky_relu<B: Backend>(x: FloatTensor<B>, slope: f64) -> FloatTensor<B> {
+    let x = wrap::<B, 2>(x);
+    unwrap(x.clone().clamp_min(0.0) + x.clamp_max(0.0) * slope)
+}
+
+pub fn leaky_relu_backward<B: Backend>(
+    output: FloatTensor<B>,
+    grad: FloatTensor<B>,
+    slope: f64,
+) -> FloatTensor<B> {
+    let negative = wrap::<B, 2>(output).lower_equal_elem(0.0);
+    let grad = wrap::<B, 2>(grad);
+    unwrap(grad.clone().mask_where(negative, grad * slope))
+}
+
+/// m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← θ − α · m̂ / (√v̂ + ε), shapes flattened by the caller's choice.
+pub fn adam<B: Backend>(
+    parameter: FloatTensor<B>,
+    grad: FloatTensor<B>,
+    moment_1: FloatTensor<B>,
+    moment_2: FloatTensor<B>,
+    step: AdamStep,
+) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
+    let (first, second) = step.bias_corrections();
+    let grad = wrap::<B, 1>(grad);
+    let moment_1 = wrap::<B, 1>(moment_1) * step.beta_1 + grad.clone() * (1.0 - step.beta_1);
+    let moment_2 = wrap::<B, 1>(moment_2) * step.beta_2 + grad.clone() * grad * (1.0 - step.beta_2);
+    let denominator = (moment_2.clone() / second).sqrt() + step.epsilon;
+    let parameter =
+        wrap::<B, 1>(parameter) - (moment_1.clone() / first) / denominator * step.learning_rate;
+    (unwrap(parameter), unwrap(moment_1), unwrap(moment_2))
+}
