@@ -1,1 +1,30 @@
-//! Distributions on tensors with capability traits.
+//! Distributions on tensors, by capability.
+//!
+//! A distribution implements what it can do: [`LogProb`], [`Sample`], [`Mean`], [`Entropy`]. A caller asks for the
+//! capability it needs and no more. Sampling takes its uniforms from [`Noise`], never from the backend, so that a draw
+//! is named by its stream and is the same on every device.
+//!
+//! ```
+//! use burn::tensor::Tensor;
+//! use burn_flex::Flex;
+//! use helmholtz_distributions::{Bernoulli, LogProb, Sample};
+//! use helmholtz_random::{Purpose, Stream};
+//!
+//! let logits = Tensor::<Flex, 2>::from_floats([[0.0, 3.0]], &Default::default());
+//! let q = Bernoulli::new(logits);
+//! let bits = q.sample(4, &mut Stream::new(1, Purpose::new("noise"), [0, 0]));
+//! assert_eq!(bits.dims(), [4, 2]);
+//! assert_eq!(q.log_prob(bits).dims(), [4]);
+//! ```
+//!
+//! | distribution | parameters |
+//! |---|---|
+//! | [`Bernoulli`] | logits `[rows, bits]` |
+
+mod bernoulli;
+mod capabilities;
+mod noise;
+
+pub use bernoulli::Bernoulli;
+pub use capabilities::{Entropy, LogProb, Mean, Sample};
+pub use noise::{Noise, uniforms};
