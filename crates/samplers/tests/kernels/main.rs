@@ -1,0 +1,8 @@
+//! Exact proofs on small enumerable targets. Every matrix here is built from the production kernels: proposals are
+//! enumerated as tuples with their probability under q, coins by the enumerator.
+
+mod broken;
+mod exact;
+mod frozen_reference;
+mod invariance;
+mod mis_theory;
