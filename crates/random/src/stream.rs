@@ -55,6 +55,31 @@ impl Stream {
     pub fn uniform_f64(&mut self) -> f64 {
         unit_f64(self)
     }
+
+    /// A uniform integer in `0..bound`, without bias (Lemire, 2019); 0 for a bound of 0.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        // A draw is the high half of word * bound. Low halves under 2^32 mod bound would be one too many.
+        let surplus = if bound == 0 {
+            0
+        } else {
+            bound.wrapping_neg() % bound
+        };
+        loop {
+            let scaled = u64::from(self.0.next_u32()) * u64::from(bound);
+            if scaled as u32 >= surplus {
+                return (scaled >> 32) as u32;
+            }
+        }
+    }
+
+    /// A uniform permutation of `0..n` (Durstenfeld, 1964).
+    pub fn permutation(&mut self, n: u32) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..n).collect();
+        for last in (1..n).rev() {
+            order.swap(last as usize, self.below(last + 1) as usize);
+        }
+        order
+    }
 }
 
 /// The top 24 bits of `word` as a multiple of 2^-24; through `i32`, whose conversion is one vector instruction.
@@ -177,7 +202,9 @@ mod tests {
         assert_eq!([stream.next_u32(), stream.next_u32()], GOLDEN_U32);
         assert_eq!([stream.uniform_f32(), stream.uniform_f32()], GOLDEN_F32);
         assert_eq!(stream.uniform_f64(), GOLDEN_F64);
+        assert_eq!(stream.permutation(8), GOLDEN_ORDER);
     }
+    const GOLDEN_ORDER: [u32; 8] = [2, 7, 4, 0, 6, 3, 5, 1];
     const GOLDEN_U32: [u32; 2] = [2_288_556_912, 818_459_370];
     const GOLDEN_F32: [f32; 2] = [0.520024, 0.32896507];
     const GOLDEN_F64: f64 = 0.7068691464241978;
@@ -237,6 +264,49 @@ mod tests {
         assert_eq!(unit_f32(255), 0.0);
         assert_eq!(unit_f32(256), 2f32.powi(-24));
         assert_eq!(unit_f32(u32::MAX), 1.0 - 2f32.powi(-24));
+    }
+
+    #[test]
+    fn integers_are_uniform_below_their_bound() {
+        let mut stream = Stream::new(5, TEST, [0, 0]);
+        assert_eq!((stream.below(0), stream.below(1)), (0, 0));
+        for bound in [3, 10, 3 << 30] {
+            // Thirds of the range are equally likely: each count within 6.5 standard deviations (1e-10).
+            let mut thirds = [0i32; 3];
+            for _ in 0..30_000 {
+                let draw = stream.below(bound);
+                assert!(draw < bound);
+                thirds[(u64::from(draw) * 3 / u64::from(bound)) as usize] += 1;
+            }
+            let shares = if bound == 10 {
+                [12_000, 9_000, 9_000]
+            } else {
+                [10_000; 3]
+            };
+            assert!(
+                thirds
+                    .iter()
+                    .zip(shares)
+                    .all(|(n, share)| (n - share).abs() < 550),
+                "{thirds:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_permutation_is_equally_likely() {
+        let mut counts = std::collections::HashMap::new();
+        for i in 0..24_000 {
+            *counts
+                .entry(Stream::new(6, TEST, [i, 0]).permutation(4))
+                .or_insert(0i32) += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        assert!(
+            counts.values().all(|n| (n - 1000).abs() < 205),
+            "6.5 standard deviations each: {counts:?}"
+        );
+        assert_eq!(Stream::new(6, TEST, [0, 1]).permutation(0), [0u32; 0]);
     }
 
     #[test]
