@@ -1,0 +1,442 @@
+//! Checkpoints: written beside the others under a scratch name, synced, published by a rename, verified on load.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::RunError;
+use crate::canonical::sha256;
+use crate::disk::{self, SCRATCH, failed, sync_directory, write_synced};
+use crate::metrics::{Recorded, hash_prefix};
+use crate::sealed::{self, Unreadable};
+
+/// The folder of all checkpoints in a run folder.
+pub(crate) const CHECKPOINTS: &str = "checkpoints";
+
+const MANIFEST: &str = "manifest.json";
+
+/// A checkpoint that a later open found damaged waits under this name until the next one is published.
+const DAMAGED: &str = ".damaged-";
+
+/// What a checkpoint held when it was saved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// The number in the run's sequence of checkpoints, from 1.
+    pub number: u64,
+    /// The caller's state, in the same bits.
+    pub state: Value,
+    /// The parts by name, in the same bytes.
+    pub parts: BTreeMap<String, Vec<u8>>,
+    /// Wall time of the run up to here, over all its resumes, in seconds.
+    pub seconds: f64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    pub(crate) number: u64,
+    /// The hash of the configuration, so that a checkpoint copied from another run is not taken for this one's.
+    pub(crate) config: String,
+    /// When the run was first opened.
+    pub(crate) started: String,
+    pub(crate) seconds: f64,
+    pub(crate) metrics: Recorded,
+    pub(crate) parts: BTreeMap<String, Recorded>,
+    pub(crate) state: Value,
+}
+
+/// A checkpoint that was found whole.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) manifest: Manifest,
+    /// Over the metrics up to the checkpoint, to go on with.
+    pub(crate) metrics: Sha256,
+}
+
+/// Why a checkpoint cannot be used: it is damaged and an older one may do, or the system refused to read it.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Damaged(String),
+    Stop(RunError),
+}
+
+impl From<RunError> for Fault {
+    fn from(error: RunError) -> Self {
+        Self::Stop(error)
+    }
+}
+
+/// The numbers of the published checkpoints of run folder `folder`, ascending.
+pub(crate) fn list(folder: &Path) -> Result<Vec<u64>, RunError> {
+    let directory = folder.join(CHECKPOINTS);
+    match disk::names(&directory) {
+        Ok(names) => {
+            let mut numbers: Vec<u64> = names.iter().filter_map(|name| number(name)).collect();
+            numbers.sort_unstable();
+            Ok(numbers)
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(failed(folder, "read", &directory)(error)),
+    }
+}
+
+fn path(folder: &Path, number: u64) -> PathBuf {
+    folder.join(CHECKPOINTS).join(format!("{number:06}"))
+}
+
+fn number(name: &str) -> Option<u64> {
+    name.parse()
+        .ok()
+        .filter(|number| format!("{number:06}") == name)
+}
+
+/// Writes `parts` and then the manifest that `manifest` makes of their records, and publishes them as `number`.
+pub(crate) fn save(
+    folder: &Path,
+    number: u64,
+    parts: &[(&str, &[u8])],
+    manifest: impl FnOnce(BTreeMap<String, Recorded>) -> Manifest,
+) -> Result<(), RunError> {
+    let mut records = BTreeMap::new();
+    for (name, bytes) in parts {
+        check_name(name)?;
+        let record = Recorded {
+            bytes: bytes.len() as u64,
+            sha256: sha256(bytes),
+        };
+        if records.insert(name.to_string(), record).is_some() {
+            return Err(RunError::PartName {
+                name: name.to_string(),
+                why: "is there twice",
+            });
+        }
+    }
+    let directory = folder.join(CHECKPOINTS);
+    let scratch = directory.join(format!("{SCRATCH}{number:06}"));
+    let result = write(folder, &scratch, parts, &manifest(records)).and_then(|()| {
+        let target = path(folder, number);
+        if target.exists() {
+            // Published by an attempt that then failed to sync it, and never counted.
+            disk::remove(&target).map_err(failed(folder, "remove", &target))?;
+        }
+        fs::rename(&scratch, &target)
+            .and_then(|()| sync_directory(&directory))
+            .map_err(failed(folder, "publish", &target))
+    });
+    if result.is_err() {
+        // Room for the user; what counts is the error itself.
+        let _ = disk::remove(&scratch);
+    }
+    result
+}
+
+fn write(
+    folder: &Path,
+    scratch: &Path,
+    parts: &[(&str, &[u8])],
+    manifest: &Manifest,
+) -> Result<(), RunError> {
+    if scratch.exists() {
+        disk::remove(scratch).map_err(failed(folder, "remove", scratch))?;
+    }
+    fs::create_dir(scratch).map_err(failed(folder, "create", scratch))?;
+    for (name, bytes) in parts {
+        let file = scratch.join(name);
+        write_synced(&file, bytes).map_err(failed(folder, "write", &file))?;
+    }
+    let file = scratch.join(MANIFEST);
+    let sealed = serde_json::to_value(manifest)
+        .map_err(|error| failed(folder, "write", &file)(error.into()))?;
+    write_synced(&file, &sealed::seal(&sealed)).map_err(failed(folder, "write", &file))?;
+    sync_directory(scratch).map_err(failed(folder, "write", scratch))
+}
+
+fn check_name(name: &str) -> Result<(), RunError> {
+    let why = if name.is_empty() {
+        "is empty"
+    } else if name.starts_with('.') {
+        "starts with a dot"
+    } else if name == MANIFEST {
+        "is the manifest's name"
+    } else if name.len() > 200 {
+        "is too long"
+    } else if !name
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    {
+        "has characters that file names should not have"
+    } else {
+        return Ok(());
+    };
+    Err(RunError::PartName {
+        name: name.into(),
+        why,
+    })
+}
+
+/// Reads checkpoint `number` and checks every byte of it, and that the metrics it counts on are there.
+pub(crate) fn load(folder: &Path, number: u64, config: &str) -> Result<Loaded, Fault> {
+    let manifest = read_manifest(folder, number, config)?;
+    let mut parts = BTreeMap::new();
+    for (name, record) in &manifest.parts {
+        let file = path(folder, number).join(name);
+        check_length(folder, &file, record)?;
+        let bytes = fs::read(&file).map_err(|error| unreadable(folder, &file, error))?;
+        if sha256(&bytes) != record.sha256 {
+            return Err(Fault::Damaged(format!("{name} differs from its sha256")));
+        }
+        parts.insert(name.clone(), bytes);
+    }
+    let metrics =
+        hash_prefix(folder, manifest.metrics.bytes)?.ok_or_else(|| too_few_metrics(&manifest))?;
+    if format!("{:x}", metrics.clone().finalize()) != manifest.metrics.sha256 {
+        return Err(Fault::Damaged(
+            "the metrics up to it differ from their sha256".into(),
+        ));
+    }
+    let checkpoint = Checkpoint {
+        number,
+        state: manifest.state.clone(),
+        parts,
+        seconds: manifest.seconds,
+    };
+    Ok(Loaded {
+        checkpoint,
+        manifest,
+        metrics,
+    })
+}
+
+/// The state of the newest checkpoint that looks whole by the lengths of its files; their content is not read.
+pub(crate) fn glance(folder: &Path, config: &str) -> Result<Option<Value>, RunError> {
+    for number in list(folder)?.into_iter().rev() {
+        match glance_at(folder, number, config) {
+            Ok(state) => return Ok(Some(state)),
+            Err(Fault::Damaged(_)) => {}
+            Err(Fault::Stop(error)) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+fn glance_at(folder: &Path, number: u64, config: &str) -> Result<Value, Fault> {
+    let manifest = read_manifest(folder, number, config)?;
+    for (name, record) in &manifest.parts {
+        check_length(folder, &path(folder, number).join(name), record)?;
+    }
+    let metrics = folder.join(crate::metrics::METRICS);
+    match fs::metadata(&metrics) {
+        Ok(found) if found.len() < manifest.metrics.bytes => Err(too_few_metrics(&manifest)),
+        Err(_) if manifest.metrics.bytes > 0 => Err(too_few_metrics(&manifest)),
+        _ => Ok(manifest.state),
+    }
+}
+
+fn read_manifest(folder: &Path, number: u64, config: &str) -> Result<Manifest, Fault> {
+    let file = path(folder, number).join(MANIFEST);
+    let content = sealed::read(&file).map_err(|unreadable| match unreadable {
+        Unreadable::Missing => Fault::Damaged(format!("{MANIFEST} is missing")),
+        Unreadable::Damaged(what) => Fault::Damaged(format!("{MANIFEST}: {what}")),
+        Unreadable::OtherVersion(found) => Fault::Damaged(format!("{MANIFEST} has format {found}")),
+        Unreadable::Io(error) => Fault::Stop(failed(folder, "read", &file)(error)),
+    })?;
+    let manifest: Manifest = serde_json::from_value(content)
+        .map_err(|error| Fault::Damaged(format!("{MANIFEST}: {error}")))?;
+    if manifest.number != number {
+        return Err(Fault::Damaged(format!(
+            "it is a copy of checkpoint {}",
+            manifest.number
+        )));
+    }
+    if manifest.config != config {
+        return Err(Fault::Damaged("it belongs to another configuration".into()));
+    }
+    // The names come from a file: they must not lead out of the checkpoint.
+    for name in manifest.parts.keys() {
+        check_name(name).map_err(|error| Fault::Damaged(error.to_string()))?;
+    }
+    Ok(manifest)
+}
+
+fn check_length(folder: &Path, file: &Path, record: &Recorded) -> Result<(), Fault> {
+    let found = fs::metadata(file).map_err(|error| unreadable(folder, file, error))?;
+    if !found.is_file() || found.len() != record.bytes {
+        let name = file.file_name().unwrap_or_default().display();
+        return Err(Fault::Damaged(format!(
+            "{name} has {} bytes, {} were written",
+            found.len(),
+            record.bytes
+        )));
+    }
+    Ok(())
+}
+
+fn too_few_metrics(manifest: &Manifest) -> Fault {
+    Fault::Damaged(format!(
+        "the metrics are shorter than the {} bytes it counts on",
+        manifest.metrics.bytes
+    ))
+}
+
+fn unreadable(folder: &Path, file: &Path, error: io::Error) -> Fault {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {
+            Fault::Damaged(format!(
+                "{} is missing",
+                file.file_name().unwrap_or_default().display()
+            ))
+        }
+        _ => Fault::Stop(failed(folder, "read", file)(error)),
+    }
+}
+
+/// Takes a damaged checkpoint out of the sequence, for good: once the metrics are cut back and grow again, it must not
+/// come to life. Its files wait for the next [`prune`].
+pub(crate) fn set_aside(folder: &Path, number: u64) -> Result<(), RunError> {
+    let (from, directory) = (path(folder, number), folder.join(CHECKPOINTS));
+    let to = directory.join(format!("{DAMAGED}{number:06}"));
+    let moved = (|| {
+        if to.exists() {
+            disk::remove(&to)?;
+        }
+        fs::rename(&from, &to)?;
+        sync_directory(&directory)
+    })();
+    moved.map_err(failed(folder, "set aside", &from))
+}
+
+/// Removes every checkpoint but those in `keep`, and what was set aside. Names that are none of ours stay.
+pub(crate) fn prune(folder: &Path, keep: &[u64]) -> Result<(), RunError> {
+    let directory = folder.join(CHECKPOINTS);
+    for name in disk::names(&directory).map_err(failed(folder, "read", &directory))? {
+        let old = number(&name).is_some_and(|number| !keep.contains(&number));
+        if old || name.starts_with(DAMAGED) || name.starts_with(SCRATCH) {
+            let path = directory.join(&name);
+            disk::remove(&path).map_err(failed(folder, "remove", &path))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn save_one(folder: &Path, number: u64, parts: &[(&str, &[u8])]) -> Result<(), RunError> {
+        fs::create_dir_all(folder.join(CHECKPOINTS)).unwrap();
+        save(folder, number, parts, |parts| Manifest {
+            number,
+            config: "c".into(),
+            started: "s".into(),
+            seconds: 0.1,
+            metrics: Recorded {
+                bytes: 0,
+                sha256: sha256(b""),
+            },
+            parts,
+            state: json!({"epoch": number}),
+        })
+    }
+
+    #[test]
+    fn a_saved_checkpoint_comes_back_in_the_same_bytes() {
+        let home = tempfile::tempdir().unwrap();
+        save_one(home.path(), 3, &[("a", b"\x00\xff"), ("b.bin", b"")]).unwrap();
+        let checkpoint = load(home.path(), 3, "c").unwrap().checkpoint;
+        let parts = [
+            ("a".to_string(), vec![0, 255]),
+            ("b.bin".to_string(), vec![]),
+        ]
+        .into();
+        assert_eq!(
+            checkpoint,
+            Checkpoint {
+                number: 3,
+                state: json!({"epoch": 3}),
+                parts,
+                seconds: 0.1
+            }
+        );
+        assert_eq!(
+            disk::names(&home.path().join(CHECKPOINTS)).unwrap(),
+            ["000003"]
+        );
+    }
+
+    #[test]
+    fn a_number_that_was_published_and_never_counted_is_replaced() {
+        let home = tempfile::tempdir().unwrap();
+        save_one(home.path(), 1, &[("a", b"not counted")]).unwrap();
+        save_one(home.path(), 1, &[("b", b"counted")]).unwrap();
+        let parts = load(home.path(), 1, "c").unwrap().checkpoint.parts;
+        assert_eq!(parts, [("b".to_string(), b"counted".to_vec())].into());
+    }
+
+    #[test]
+    fn names_that_are_no_part_names_are_refused_before_anything_is_written() {
+        let home = tempfile::tempdir().unwrap();
+        for name in [
+            "",
+            ".hidden",
+            "..",
+            "a/b",
+            "manifest.json",
+            "ä",
+            &"x".repeat(201),
+        ] {
+            let error = save_one(home.path(), 1, &[(name, b"")]).unwrap_err();
+            assert!(matches!(error, RunError::PartName { .. }), "{name}");
+        }
+        let error = save_one(home.path(), 1, &[("a", b"1"), ("a", b"2")]).unwrap_err();
+        assert!(error.to_string().contains("twice"), "{error}");
+        assert!(
+            disk::names(&home.path().join(CHECKPOINTS))
+                .unwrap()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn a_checkpoint_of_another_run_or_number_is_not_taken() {
+        let home = tempfile::tempdir().unwrap();
+        save_one(home.path(), 1, &[]).unwrap();
+        assert!(matches!(
+            load(home.path(), 1, "other"),
+            Err(Fault::Damaged(_))
+        ));
+        fs::rename(path(home.path(), 1), path(home.path(), 2)).unwrap();
+        assert!(matches!(load(home.path(), 2, "c"), Err(Fault::Damaged(_))));
+    }
+
+    #[test]
+    fn only_names_of_six_digits_and_more_are_checkpoints() {
+        assert_eq!(number("000007"), Some(7));
+        assert_eq!(number("1000000"), Some(1_000_000));
+        for name in ["7", "+00007", ".tmp-000007", "0000007", "best", ""] {
+            assert_eq!(number(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn pruning_keeps_what_is_named_and_what_is_not_ours() {
+        let home = tempfile::tempdir().unwrap();
+        for number in 1..=4 {
+            save_one(home.path(), number, &[("a", b"x")]).unwrap();
+        }
+        set_aside(home.path(), 2).unwrap();
+        let directory = home.path().join(CHECKPOINTS);
+        fs::create_dir(directory.join("best")).unwrap();
+        fs::create_dir(directory.join(".tmp-000009")).unwrap();
+        prune(home.path(), &[3, 4]).unwrap();
+        assert_eq!(
+            disk::names(&directory).unwrap(),
+            ["000003", "000004", "best"]
+        );
+    }
+}

@@ -1,0 +1,677 @@
+//! A run folder, opened: locked, of the asked configuration, and rewound to its newest whole checkpoint.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::canonical::{canonical_json, config_hash, differences};
+use crate::checkpoint::{self, CHECKPOINTS, Fault, Loaded, Manifest};
+use crate::disk::{self, SCRATCH, failed, publish, sync_directory};
+use crate::lock::{LOCK, Lock};
+use crate::metrics::{METRICS, Metrics};
+use crate::sealed::{self, FORMAT, Unreadable};
+use crate::status::{read_failure, read_result};
+use crate::{Checkpoint, Failure, Provenance, RunError, clock};
+
+pub(crate) const CONFIG: &str = "config.json";
+pub(crate) const RESULT: &str = "result.json";
+pub(crate) const FAILURE: &str = "failure.json";
+
+/// What to do with a run that is already in the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    /// Continue it from its newest whole checkpoint.
+    Resume,
+    /// Rename its folder aside, to `<name>.old-1` or the first number free, and begin anew.
+    Fresh,
+}
+
+/// A run folder, held by this process until it is dropped.
+///
+/// Kill the process at any moment: the next [`RunFolder::open`] finds the newest whole checkpoint, and the metrics as
+/// they were when it was saved.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    config: String,
+    metrics: Metrics,
+    newest: Option<u64>,
+    started: String,
+    /// Wall time up to the checkpoint that was resumed from, in seconds.
+    earlier: f64,
+    opened: Instant,
+    warnings: Vec<String>,
+    _lock: Lock,
+}
+
+impl RunFolder {
+    /// Opens the run folder at `path` for `config`, and creates it where there is none.
+    ///
+    /// Resuming takes the newest checkpoint that is whole: each part is compared with its length and sha256, and a
+    /// damaged checkpoint is set aside for the one before it. [`RunFolder::warnings`] then says so. The metrics are
+    /// cut to what that checkpoint recorded, and the note of an earlier failure is cleared.
+    ///
+    /// Errors, all of which leave what was in the folder: [`RunError::Locked`], [`RunError::OtherConfig`],
+    /// [`RunError::OtherVersion`], [`RunError::NotARunFolder`], [`RunError::Damaged`] (the configuration),
+    /// [`RunError::NoUsableCheckpoint`], [`RunError::DiskFull`], [`RunError::Io`].
+    pub fn open(path: impl AsRef<Path>, config: &Value, mode: OpenMode) -> Result<Self, RunError> {
+        let path = resolve(path.as_ref())?;
+        // Held until the new folder is locked, so that of two who begin anew at once, one is refused.
+        let _aside = match (mode, contents(&path)?) {
+            (OpenMode::Fresh, Contents::Run) => Some(set_aside(&path)?),
+            _ => None,
+        };
+        create(&path)?;
+        let lock = Lock::acquire(&path)?;
+        match read_config(&path)? {
+            Some(stored) => same_config(&path, &stored, config)?,
+            None => publish(&path, CONFIG, &sealed::seal(config))?,
+        }
+        let checkpoints = path.join(CHECKPOINTS);
+        fs::create_dir_all(&checkpoints).map_err(failed(&path, "create", &checkpoints))?;
+        remove_scratch(&path, &path)?;
+        remove_scratch(&path, &checkpoints)?;
+
+        let config = config_hash(config);
+        let (manifest, hash, mut warnings) = rewind(&path, &config)?;
+        let metrics = Metrics::rewind(
+            &path,
+            manifest
+                .as_ref()
+                .map_or(0, |manifest| manifest.metrics.bytes),
+            hash,
+        )?;
+        if let Some(failure) = read_failure(&path)? {
+            let note = path.join(FAILURE);
+            disk::remove(&note).map_err(failed(&path, "remove", &note))?;
+            warnings.push(format!("the attempt before this one failed: {failure}; trying again from its last checkpoint"));
+        }
+        sync_directory(&path).map_err(failed(&path, "write", &path))?;
+        let (newest, started, earlier) = match manifest {
+            Some(manifest) => (Some(manifest.number), manifest.started, manifest.seconds),
+            None => (None, clock::now(), 0.0),
+        };
+        Ok(Self {
+            path,
+            config,
+            metrics,
+            newest,
+            started,
+            earlier,
+            opened: Instant::now(),
+            warnings,
+            _lock: lock,
+        })
+    }
+
+    /// Where the run lives. Files of one's own may be kept there, under names that this crate does not use.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What opening the folder found and mended: a damaged checkpoint passed over, an earlier failure.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Wall time of this run in seconds, over all its resumes. Time that a kill took back, from the last checkpoint to
+    /// the kill, is not counted.
+    pub fn seconds(&self) -> f64 {
+        self.earlier + self.opened.elapsed().as_secs_f64()
+    }
+
+    /// Where the run's numbers come from, with the configuration's hash, the start and the wall time of this folder.
+    pub fn provenance(&self, seed: u64, device: &str) -> Provenance {
+        Provenance::new(&self.config, seed, device, &self.started, self.seconds())
+    }
+
+    /// Appends one line to `metrics.jsonl`, whole or not at all. It is on the disk for certain with the next checkpoint.
+    ///
+    /// Errors: [`RunError::DiskFull`], [`RunError::Io`].
+    pub fn append_metrics(&mut self, row: &Value) -> Result<(), RunError> {
+        self.metrics.append(row)
+    }
+
+    /// Saves `state` and `parts` (a name and its bytes each) as the newest checkpoint, and removes all but this one and
+    /// the one before.
+    ///
+    /// Errors: [`RunError::PartName`], [`RunError::DiskFull`], [`RunError::Io`]; after each of them the checkpoint
+    /// before is whole.
+    pub fn save_checkpoint(
+        &mut self,
+        state: &Value,
+        parts: &[(&str, &[u8])],
+    ) -> Result<(), RunError> {
+        let number = self.newest.unwrap_or(0) + 1;
+        let metrics = self.metrics.sync()?;
+        checkpoint::save(&self.path, number, parts, |parts| Manifest {
+            number,
+            config: self.config.clone(),
+            started: self.started.clone(),
+            seconds: self.seconds(),
+            metrics,
+            parts,
+            state: state.clone(),
+        })?;
+        let before = self.newest.replace(number);
+        checkpoint::prune(
+            &self.path,
+            &[Some(number), before]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    /// Reads the newest checkpoint and checks every byte of it; `None` before the first.
+    ///
+    /// Errors: [`RunError::Damaged`] where it was damaged since the folder was opened, [`RunError::Io`].
+    pub fn latest_checkpoint(&self) -> Result<Option<Checkpoint>, RunError> {
+        let Some(number) = self.newest else {
+            return Ok(None);
+        };
+        match checkpoint::load(&self.path, number, &self.config) {
+            Ok(loaded) => Ok(Some(loaded.checkpoint)),
+            Err(Fault::Stop(error)) => Err(error),
+            Err(Fault::Damaged(what)) => Err(RunError::Damaged {
+                file: self.path.join(CHECKPOINTS).join(format!("{number:06}")),
+                what,
+                remedy: "give the same command again: it falls back to the checkpoint before",
+            }),
+        }
+    }
+
+    /// Publishes the run's result, in one step. Checkpoints stay.
+    ///
+    /// Errors: [`RunError::DiskFull`], [`RunError::Io`].
+    pub fn finish(&mut self, result: &Value) -> Result<(), RunError> {
+        self.metrics.sync()?;
+        publish(&self.path, RESULT, &sealed::seal(result))
+    }
+
+    /// The result, where the run was finished before.
+    ///
+    /// Errors: [`RunError::Damaged`], [`RunError::Io`].
+    pub fn result(&self) -> Result<Option<Value>, RunError> {
+        read_result(&self.path)
+    }
+
+    /// Leaves a note why the run stopped. Checkpoints and metrics stay; the next open clears it.
+    ///
+    /// Errors: [`RunError::DiskFull`], [`RunError::Io`].
+    pub fn fail(&mut self, failure: &Failure) -> Result<(), RunError> {
+        let Failure {
+            reason,
+            seed,
+            epoch,
+            step,
+            batch,
+        } = failure;
+        let note =
+            json!({"reason": reason, "seed": seed, "epoch": epoch, "step": step, "batch": batch});
+        publish(&self.path, FAILURE, &sealed::seal(&note))
+    }
+}
+
+/// The configuration of the run folder at `path`; `None` where there is no run.
+///
+/// Errors: [`RunError::Damaged`], [`RunError::OtherVersion`], [`RunError::NotARunFolder`], [`RunError::Io`].
+pub fn read_config(path: impl AsRef<Path>) -> Result<Option<Value>, RunError> {
+    let folder = path.as_ref();
+    let file = folder.join(CONFIG);
+    let damaged = |what: String| RunError::Damaged {
+        file: file.clone(),
+        what,
+        remedy: "restore it from a copy, or start over (`--fresh` keeps the folder aside)",
+    };
+    match sealed::read(&file) {
+        Ok(config) => Ok(Some(config)),
+        Err(Unreadable::Missing) if contents(folder)? == Contents::Run => {
+            Err(damaged("it is missing".into()))
+        }
+        Err(Unreadable::Missing) => Ok(None),
+        Err(Unreadable::Damaged(what)) => Err(damaged(what)),
+        Err(Unreadable::OtherVersion(found)) => Err(RunError::OtherVersion {
+            folder: folder.into(),
+            found,
+            supported: FORMAT,
+        }),
+        Err(Unreadable::Io(error)) => Err(failed(folder, "read", &file)(error)),
+    }
+}
+
+pub(crate) fn same_config(folder: &Path, stored: &Value, asked: &Value) -> Result<(), RunError> {
+    if canonical_json(stored) == canonical_json(asked) {
+        return Ok(());
+    }
+    Err(RunError::OtherConfig {
+        folder: folder.into(),
+        differences: differences(stored, asked),
+    })
+}
+
+/// What is at a path.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// Nothing, or what a run leaves that was killed before its configuration was published.
+    Nothing,
+    /// A run, of whatever configuration and format.
+    Run,
+}
+
+/// Tells a run folder from nothing, and both from what is none of ours, which is [`RunError::NotARunFolder`].
+pub(crate) fn contents(path: &Path) -> Result<Contents, RunError> {
+    let not_ours = |why: String| RunError::NotARunFolder {
+        path: path.into(),
+        why,
+    };
+    let names = match disk::names(path) {
+        Ok(names) => names,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::Nothing),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            return Err(not_ours("it is a file".into()));
+        }
+        Err(error) => return Err(failed(path, "read", path)(error)),
+    };
+    let has = |name: &str| names.iter().any(|other| other == name);
+    if has(CONFIG) || (has(CHECKPOINTS) && has(METRICS)) {
+        return Ok(Contents::Run);
+    }
+    match names
+        .iter()
+        .find(|name| *name != LOCK && !name.starts_with(SCRATCH))
+    {
+        Some(name) => Err(not_ours(format!("it holds `{name}` and no {CONFIG}"))),
+        None => Ok(Contents::Nothing),
+    }
+}
+
+/// The absolute path, through links, so that a folder renamed aside leaves its link in place.
+fn resolve(path: &Path) -> Result<PathBuf, RunError> {
+    match fs::canonicalize(path) {
+        Ok(path) => Ok(path),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            std::path::absolute(path).map_err(failed(path, "find", path))
+        }
+        Err(error) => Err(failed(path, "find", path)(error)),
+    }
+}
+
+fn create(path: &Path) -> Result<(), RunError> {
+    let created =
+        fs::create_dir_all(path).and_then(|()| path.parent().map_or(Ok(()), sync_directory));
+    created.map_err(failed(path, "create", path))
+}
+
+/// Renames the run folder at `path` to the first free `<name>.old-N`, unless a live run holds it.
+fn set_aside(path: &Path) -> Result<Lock, RunError> {
+    let lock = Lock::acquire(path)?;
+    let mut number = 1;
+    let aside = loop {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".old-{number}"));
+        let aside = PathBuf::from(name);
+        if fs::symlink_metadata(&aside).is_err() {
+            break aside;
+        }
+        number += 1;
+    };
+    fs::rename(path, &aside).map_err(failed(path, "rename aside", path))?;
+    Ok(lock)
+}
+
+/// Removes what a crash left half written in `directory` of run folder `folder`.
+fn remove_scratch(folder: &Path, directory: &Path) -> Result<(), RunError> {
+    for name in disk::names(directory).map_err(failed(folder, "read", directory))? {
+        if name.starts_with(SCRATCH) {
+            let path = directory.join(name);
+            disk::remove(&path).map_err(failed(folder, "remove", &path))?;
+        }
+    }
+    Ok(())
+}
+
+/// Finds the newest whole checkpoint, with the hash of the metrics up to it; sets newer ones aside, and says why.
+fn rewind(
+    folder: &Path,
+    config: &str,
+) -> Result<(Option<Manifest>, Sha256, Vec<String>), RunError> {
+    let mut damaged = Vec::new();
+    for number in checkpoint::list(folder)?.into_iter().rev() {
+        match checkpoint::load(folder, number, config) {
+            Ok(Loaded {
+                manifest, metrics, ..
+            }) => {
+                let warnings = pass_over(folder, damaged, number)?;
+                return Ok((Some(manifest), metrics, warnings));
+            }
+            Err(Fault::Damaged(what)) => damaged.push((number, what)),
+            Err(Fault::Stop(error)) => return Err(error),
+        }
+    }
+    if damaged.is_empty() {
+        return Ok((None, Sha256::new(), Vec::new()));
+    }
+    let problems = damaged
+        .into_iter()
+        .map(|(number, what)| format!("checkpoint {number}: {what}"))
+        .collect();
+    Err(RunError::NoUsableCheckpoint {
+        folder: folder.into(),
+        problems,
+    })
+}
+
+/// Sets the `damaged` checkpoints aside in favour of `whole`, and says so.
+fn pass_over(
+    folder: &Path,
+    damaged: Vec<(u64, String)>,
+    whole: u64,
+) -> Result<Vec<String>, RunError> {
+    let mut warnings = Vec::new();
+    for (number, what) in damaged {
+        checkpoint::set_aside(folder, number)?;
+        let folder = folder.display();
+        warnings.push(format!(
+            "checkpoint {number} in {folder} is damaged ({what}); going on from checkpoint {whole}"
+        ));
+    }
+    Ok(warnings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Status, read_metrics};
+    use serde_json::json;
+    use tempfile::TempDir;
+
+    fn config() -> Value {
+        json!({"net": "linear", "settings": {"epochs": 20, "batch": 50}})
+    }
+
+    fn open(path: &Path, mode: OpenMode) -> Result<RunFolder, RunError> {
+        RunFolder::open(path, &config(), mode)
+    }
+
+    fn home() -> (TempDir, PathBuf) {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().canonicalize().unwrap().join("runs/one");
+        (home, path)
+    }
+
+    #[test]
+    fn a_run_goes_on_where_its_last_checkpoint_left_it() {
+        let (_home, path) = home();
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        assert_eq!(run.latest_checkpoint().unwrap(), None);
+        run.append_metrics(&json!(1)).unwrap();
+        run.save_checkpoint(&json!({"epoch": 1}), &[("theta", b"abc")])
+            .unwrap();
+        run.append_metrics(&json!("lost")).unwrap();
+        drop(run);
+
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        let checkpoint = run.latest_checkpoint().unwrap().unwrap();
+        assert_eq!(checkpoint.state, json!({"epoch": 1}));
+        assert_eq!(
+            checkpoint.parts,
+            [("theta".to_string(), b"abc".to_vec())].into()
+        );
+        assert!(run.warnings().is_empty());
+        run.append_metrics(&json!(2)).unwrap();
+        run.save_checkpoint(&json!({"epoch": 2}), &[]).unwrap();
+        assert_eq!(read_metrics(&path).unwrap(), [json!(1), json!(2)]);
+        assert_eq!(run.latest_checkpoint().unwrap().unwrap().number, 2);
+    }
+
+    #[test]
+    fn the_newest_two_checkpoints_are_kept() {
+        let (_home, path) = home();
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        for epoch in 1..=4 {
+            run.save_checkpoint(&json!(epoch), &[]).unwrap();
+        }
+        assert_eq!(checkpoint::list(&path).unwrap(), [3, 4]);
+        drop(run);
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        run.save_checkpoint(&json!(5), &[]).unwrap();
+        assert_eq!(checkpoint::list(&path).unwrap(), [4, 5]);
+    }
+
+    #[test]
+    fn another_configuration_is_refused_with_the_keys_that_differ() {
+        let (_home, path) = home();
+        drop(open(&path, OpenMode::Resume).unwrap());
+        let other = json!({"net": "linear", "settings": {"epochs": 30, "batch": 50}});
+        let error = RunFolder::open(&path, &other, OpenMode::Resume).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, RunError::OtherConfig { .. }));
+        assert!(
+            text.contains("settings.epochs: 20 in the folder, 30 asked for"),
+            "{text}"
+        );
+        assert!(
+            text.contains("--fresh") && text.contains(&*path.to_string_lossy()),
+            "{text}"
+        );
+        assert!(matches!(
+            RunFolder::peek_as(&path, &other),
+            Err(RunError::OtherConfig { .. })
+        ));
+        // The order of keys is no difference.
+        let same = json!({"settings": {"batch": 50, "epochs": 20}, "net": "linear"});
+        RunFolder::open(&path, &same, OpenMode::Resume).unwrap();
+    }
+
+    #[test]
+    fn another_format_is_refused() {
+        let (_home, path) = home();
+        drop(open(&path, OpenMode::Resume).unwrap());
+        fs::write(path.join(CONFIG), r#"{"format": 9}"#).unwrap();
+        for error in [
+            open(&path, OpenMode::Resume).unwrap_err(),
+            RunFolder::peek(&path).unwrap_err(),
+        ] {
+            assert!(
+                matches!(
+                    error,
+                    RunError::OtherVersion {
+                        found: 9,
+                        supported: FORMAT,
+                        ..
+                    }
+                ),
+                "{error}"
+            );
+        }
+        open(&path, OpenMode::Fresh).unwrap();
+        assert!(path.with_extension("old-1").exists());
+    }
+
+    #[test]
+    fn fresh_keeps_the_old_folders_aside_under_free_numbers() {
+        let (_home, path) = home();
+        for epoch in 1..=3 {
+            let mut run = open(&path, OpenMode::Fresh).unwrap();
+            assert_eq!(run.latest_checkpoint().unwrap(), None);
+            run.save_checkpoint(&json!(epoch), &[]).unwrap();
+        }
+        for (name, epoch) in [("one.old-1", 1), ("one.old-2", 2), ("one", 3)] {
+            let run = open(&path.with_file_name(name), OpenMode::Resume).unwrap();
+            assert_eq!(
+                run.latest_checkpoint().unwrap().unwrap().state,
+                json!(epoch)
+            );
+        }
+    }
+
+    #[test]
+    fn fresh_leaves_a_live_run_alone() {
+        let (_home, path) = home();
+        let run = open(&path, OpenMode::Resume).unwrap();
+        for mode in [OpenMode::Fresh, OpenMode::Resume] {
+            match open(&path, mode).unwrap_err() {
+                RunError::Locked { pid, .. } => assert_eq!(pid, Some(std::process::id())),
+                error => panic!("{error}"),
+            }
+        }
+        assert_eq!(
+            RunFolder::peek(&path).unwrap(),
+            Status::Running {
+                pid: Some(std::process::id())
+            }
+        );
+        drop(run);
+        assert_eq!(disk::names(path.parent().unwrap()).unwrap(), ["one"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn fresh_through_a_link_leaves_the_link_in_place() {
+        let (_home, path) = home();
+        let link = path.parent().unwrap().with_file_name("link");
+        drop(open(&path, OpenMode::Resume).unwrap());
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let run = open(&link, OpenMode::Fresh).unwrap();
+        assert_eq!(run.path(), path);
+        assert_eq!(
+            RunFolder::peek(path.with_extension("old-1")).unwrap(),
+            Status::Started { state: None }
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_run_folder_is_not_touched() {
+        let (_home, path) = home();
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("thesis.tex"), "years").unwrap();
+        let file = path.join("thesis.tex");
+        for mode in [OpenMode::Fresh, OpenMode::Resume] {
+            for place in [&path, &file] {
+                let error = open(place, mode).unwrap_err();
+                assert!(matches!(error, RunError::NotARunFolder { .. }), "{error}");
+            }
+        }
+        assert_eq!(disk::names(&path).unwrap(), ["thesis.tex"]);
+        assert!(matches!(
+            RunFolder::peek(&path),
+            Err(RunError::NotARunFolder { .. })
+        ));
+        assert!(matches!(
+            open(Path::new("/"), OpenMode::Fresh),
+            Err(RunError::NotARunFolder { .. })
+        ));
+    }
+
+    #[test]
+    fn peek_tells_absent_started_failed_and_finished() {
+        let (_home, path) = home();
+        let peek = || RunFolder::peek_as(&path, &config()).unwrap();
+        assert_eq!(peek(), Status::Absent);
+        assert!(!path.exists());
+        drop(open(&path, OpenMode::Resume).unwrap());
+        assert_eq!(peek(), Status::Started { state: None });
+
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        run.save_checkpoint(&json!({"epoch": 1}), &[("theta", b"abc")])
+            .unwrap();
+        run.save_checkpoint(&json!({"epoch": 2}), &[("theta", b"abc")])
+            .unwrap();
+        drop(run);
+        assert_eq!(
+            peek(),
+            Status::Started {
+                state: Some(json!({"epoch": 2}))
+            }
+        );
+        let theta = path.join("checkpoints/000002/theta");
+        fs::write(&theta, b"ab").unwrap();
+        assert_eq!(
+            peek(),
+            Status::Started {
+                state: Some(json!({"epoch": 1}))
+            }
+        );
+        fs::write(&theta, b"abc").unwrap();
+
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        let failure = Failure {
+            reason: "the loss is not a number".into(),
+            seed: 1,
+            epoch: 3,
+            step: 120,
+            batch: vec![4, 17],
+        };
+        run.fail(&failure).unwrap();
+        drop(run);
+        assert_eq!(peek(), Status::Failed(failure.clone()));
+
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        assert!(
+            run.warnings()[0].contains("(seed 1, epoch 3, step 120, batch [4, 17])"),
+            "{:?}",
+            run.warnings()
+        );
+        assert_eq!(
+            run.latest_checkpoint().unwrap().unwrap().state,
+            json!({"epoch": 2})
+        );
+        assert_eq!(run.result().unwrap(), None);
+        run.finish(&json!({"nll": 105.5})).unwrap();
+        assert_eq!(run.result().unwrap(), Some(json!({"nll": 105.5})));
+        assert_eq!(peek(), Status::Finished(json!({"nll": 105.5})));
+        drop(run);
+        assert_eq!(peek(), Status::Finished(json!({"nll": 105.5})));
+    }
+
+    #[test]
+    fn a_damaged_result_or_note_says_so() {
+        let (_home, path) = home();
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        run.fail(&Failure::default()).unwrap();
+        drop(run);
+        fs::write(path.join(FAILURE), "").unwrap();
+        match RunFolder::peek(&path).unwrap() {
+            Status::Failed(failure) => assert!(failure.reason.contains("unreadable"), "{failure}"),
+            status => panic!("{status:?}"),
+        }
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        run.finish(&json!(1)).unwrap();
+        drop(run);
+        fs::write(path.join(RESULT), "{").unwrap();
+        let error = RunFolder::peek(&path).unwrap_err();
+        assert!(error.to_string().contains("remove that file"), "{error}");
+        open(&path, OpenMode::Resume).unwrap();
+    }
+
+    #[test]
+    fn wall_time_and_start_are_carried_over_resumes() {
+        let (_home, path) = home();
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        run.save_checkpoint(&json!(1), &[]).unwrap();
+        let saved = run.latest_checkpoint().unwrap().unwrap().seconds;
+        let before = run.provenance(1, "cpu");
+        drop(run);
+        let run = open(&path, OpenMode::Resume).unwrap();
+        let after = run.provenance(1, "cpu");
+        assert!(saved > 0.0 && after.seconds > saved);
+        assert_eq!(
+            (&after.started, &after.config_hash),
+            (&before.started, &config_hash(&config()))
+        );
+    }
+
+    #[test]
+    fn files_of_ones_own_stay() {
+        let (_home, path) = home();
+        drop(open(&path, OpenMode::Resume).unwrap());
+        fs::write(path.join("chain.log"), "mine").unwrap();
+        drop(open(&path, OpenMode::Resume).unwrap());
+        assert_eq!(fs::read(path.join("chain.log")).unwrap(), b"mine");
+    }
+}

@@ -1,0 +1,162 @@
+//! Where a run's numbers come from.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+/// What must be known to make a result again: what was run, and on what. No host name, no path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The source's commit: the environment variable `HELMHOLTZ_COMMIT`, else that of the build, else `unknown`.
+    pub commit: String,
+    /// The version of the workspace.
+    pub version: String,
+    /// The compiler, as `rustc --version` says it; empty where the build could not ask.
+    pub rustc: String,
+    /// [`config_hash`](crate::config_hash) of the configuration.
+    pub config_hash: String,
+    /// The run's seed.
+    pub seed: u64,
+    /// The device that computed, such as `cpu`, `wgpu` or `cuda` with its name.
+    pub device: String,
+    /// The processor's model, or `unknown`.
+    pub cpu: String,
+    /// Those of the processor's features by which numerical kernels are chosen.
+    pub cpu_features: Vec<String>,
+    /// Operating system and architecture, such as `linux x86_64`.
+    pub os: String,
+    /// When the run was first opened (RFC 3339, UTC).
+    pub started: String,
+    /// Wall time over all resumes, in seconds.
+    pub seconds: f64,
+}
+
+impl Provenance {
+    pub(crate) fn new(
+        config_hash: &str,
+        seed: u64,
+        device: &str,
+        started: &str,
+        seconds: f64,
+    ) -> Self {
+        Self {
+            commit: commit(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            rustc: env!("HELMHOLTZ_RUSTC").into(),
+            config_hash: config_hash.into(),
+            seed,
+            device: device.into(),
+            cpu: cpu_model(),
+            cpu_features: cpu_features(),
+            os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            started: started.into(),
+            seconds,
+        }
+    }
+}
+
+/// The warning due when a run goes on elsewhere than it began: its bits are promised for one device and one set of
+/// processor features.
+pub fn resumed_elsewhere(before: &Provenance, now: &Provenance) -> Option<String> {
+    let mut changes = Vec::new();
+    if before.device != now.device {
+        changes.push(format!(
+            "device {} instead of {}",
+            now.device, before.device
+        ));
+    }
+    if before.cpu_features != now.cpu_features {
+        let (now, before) = (now.cpu_features.join(" "), before.cpu_features.join(" "));
+        changes.push(format!("processor features [{now}] instead of [{before}]"));
+    }
+    (!changes.is_empty()).then(|| {
+        format!(
+            "this run began elsewhere: {}; its numbers may differ in their last bits",
+            changes.join(", ")
+        )
+    })
+}
+
+fn commit() -> String {
+    let known = std::env::var("HELMHOLTZ_COMMIT")
+        .ok()
+        .filter(|commit| !commit.is_empty());
+    known.unwrap_or_else(|| option_env!("HELMHOLTZ_COMMIT").unwrap_or("unknown").into())
+}
+
+fn cpu_model() -> String {
+    let known = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = known
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map_or_else(|| "unknown".into(), |(_, model)| model.trim().into())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn cpu_features() -> Vec<String> {
+    let features = [
+        ("avx2", is_x86_feature_detected!("avx2")),
+        ("fma", is_x86_feature_detected!("fma")),
+        ("avx512f", is_x86_feature_detected!("avx512f")),
+    ];
+    features
+        .into_iter()
+        .filter(|(_, there)| *there)
+        .map(|(name, _)| name.to_string())
+        .collect()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn cpu_features() -> Vec<String> {
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn provenance_survives_json_in_the_same_bits() {
+        let mut here = Provenance::new("hash", u64::MAX, "cpu", "2026-01-01T00:00:00Z", 0.1 + 0.2);
+        here.cpu_features.push("made-up".into());
+        let text = serde_json::to_string(&here).unwrap();
+        assert_eq!(serde_json::from_str::<Provenance>(&text).unwrap(), here);
+    }
+
+    #[test]
+    fn nothing_is_left_unsaid() {
+        let here = Provenance::new("hash", 1, "cpu", "now", 0.0);
+        assert!(here.rustc.starts_with("rustc 1."), "{}", here.rustc);
+        assert!(!here.commit.is_empty() && !here.cpu.is_empty() && here.os.contains(' '));
+    }
+
+    #[test]
+    fn another_device_or_feature_set_warns_and_nothing_else_does() {
+        let here = Provenance::new("hash", 1, "cpu", "now", 0.0);
+        let later = Provenance {
+            seconds: 9.0,
+            commit: "other".into(),
+            cpu: "other".into(),
+            ..here.clone()
+        };
+        assert_eq!(resumed_elsewhere(&here, &later), None);
+        let gpu = Provenance {
+            device: "cuda".into(),
+            ..here.clone()
+        };
+        assert!(
+            resumed_elsewhere(&here, &gpu)
+                .unwrap()
+                .contains("device cuda instead of cpu")
+        );
+        let older = Provenance {
+            cpu_features: vec!["sse2".into()],
+            ..here.clone()
+        };
+        assert!(
+            resumed_elsewhere(&here, &older)
+                .unwrap()
+                .contains("features [sse2] instead of [")
+        );
+    }
+}

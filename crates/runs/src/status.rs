@@ -1,0 +1,121 @@
+//! What a run folder says of its run, without opening it.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::canonical::config_hash;
+use crate::disk::failed;
+use crate::folder::{Contents, FAILURE, RESULT, contents, read_config, same_config};
+use crate::lock;
+use crate::sealed::{self, Unreadable};
+use crate::{Failure, RunError, RunFolder, checkpoint};
+
+/// The state of a run, as [`RunFolder::peek`] finds it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Status {
+    /// There is no run.
+    Absent,
+    /// Begun and not finished; nobody works on it now.
+    Started {
+        /// The state saved with the newest checkpoint that looks whole; `None` before the first.
+        state: Option<Value>,
+    },
+    /// A live process holds the folder.
+    Running {
+        /// Its process id, where the lock file could be read.
+        pid: Option<u32>,
+    },
+    /// It stopped by itself; opening it tries again from its last checkpoint.
+    Failed(Failure),
+    /// Done, with the value given to [`RunFolder::finish`].
+    Finished(Value),
+}
+
+impl RunFolder {
+    /// Looks at the run folder at `path` without its lock, quickly: of checkpoints the manifest is verified and the
+    /// lengths of the parts, not their content.
+    ///
+    /// Errors: [`RunError::NotARunFolder`], [`RunError::OtherVersion`], [`RunError::Damaged`] (configuration or
+    /// result), [`RunError::Io`].
+    pub fn peek(path: impl AsRef<Path>) -> Result<Status, RunError> {
+        let folder = path.as_ref();
+        let config = if contents(folder)? == Contents::Nothing {
+            None
+        } else {
+            read_config(folder)?
+        };
+        let holder = lock::holder(folder)?;
+        let Some(config) = config else {
+            return Ok(holder.map_or(Status::Absent, |holder| Status::Running { pid: holder.pid }));
+        };
+        if let Some(result) = read_result(folder)? {
+            return Ok(Status::Finished(result));
+        }
+        if let Some(holder) = holder {
+            return Ok(Status::Running { pid: holder.pid });
+        }
+        match read_failure(folder)? {
+            Some(failure) => Ok(Status::Failed(failure)),
+            None => Ok(Status::Started {
+                state: checkpoint::glance(folder, &config_hash(&config))?,
+            }),
+        }
+    }
+
+    /// As [`RunFolder::peek`], for a folder that must belong to `config`: [`RunError::OtherConfig`] where it doesn't,
+    /// so that a result for other settings is never taken for this one's.
+    pub fn peek_as(path: impl AsRef<Path>, config: &Value) -> Result<Status, RunError> {
+        let folder = path.as_ref();
+        let status = Self::peek(folder)?;
+        if let Some(stored) = (status != Status::Absent)
+            .then(|| read_config(folder))
+            .transpose()?
+            .flatten()
+        {
+            same_config(folder, &stored, config)?;
+        }
+        Ok(status)
+    }
+}
+
+/// The published result, where there is one.
+pub(crate) fn read_result(folder: &Path) -> Result<Option<Value>, RunError> {
+    let file = folder.join(RESULT);
+    match sealed::read(&file) {
+        Ok(result) => Ok(Some(result)),
+        Err(Unreadable::Missing) => Ok(None),
+        Err(Unreadable::Io(error)) => Err(failed(folder, "read", &file)(error)),
+        Err(Unreadable::Damaged(what)) => Err(damaged_result(folder, what)),
+        Err(Unreadable::OtherVersion(found)) => {
+            Err(damaged_result(folder, format!("it has format {found}")))
+        }
+    }
+}
+
+fn damaged_result(folder: &Path, what: String) -> RunError {
+    let remedy = "remove that file and give the same command again: the run resumes from its last checkpoint";
+    RunError::Damaged {
+        file: folder.join(RESULT),
+        what,
+        remedy,
+    }
+}
+
+/// Why the last attempt failed, where it did; an unreadable note is still a note.
+pub(crate) fn read_failure(folder: &Path) -> Result<Option<Failure>, RunError> {
+    let file = folder.join(FAILURE);
+    let unknown = |what| Failure {
+        reason: format!("an earlier attempt failed, and {FAILURE} is unreadable: {what}"),
+        ..Failure::default()
+    };
+    match sealed::read(&file) {
+        Ok(note) => Ok(Some(
+            serde_json::from_value(note).unwrap_or_else(|error| unknown(error.to_string())),
+        )),
+        Err(Unreadable::Missing) => Ok(None),
+        Err(Unreadable::Damaged(what)) => Ok(Some(unknown(what))),
+        Err(Unreadable::OtherVersion(found)) => Ok(Some(unknown(format!("it has format {found}")))),
+        Err(Unreadable::Io(error)) => Err(failed(folder, "read", &file)(error)),
+    }
+}
