@@ -1,23 +1,22 @@
 //! A run folder, opened: locked, of the asked configuration, and rewound to its newest whole checkpoint.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
-use crate::canonical::{canonical_json, config_hash, differences};
-use crate::checkpoint::{self, CHECKPOINTS, Fault, Loaded, Manifest};
-use crate::disk::{self, SCRATCH, failed, publish, sync_directory};
-use crate::lock::{LOCK, Lock};
-use crate::metrics::{METRICS, Metrics};
-use crate::sealed::{self, FORMAT, Unreadable};
+use crate::canonical::config_hash;
+use crate::checkpoint::{self, CHECKPOINTS, Fault, Manifest};
+use crate::config::{CONFIG, read_config, same_config};
+use crate::disk::{self, failed, publish, sync_directory};
+use crate::lock::Lock;
+use crate::metrics::Metrics;
+use crate::place::{Contents, contents, create, remove_scratch, resolve, set_aside};
+use crate::rewind::rewind;
 use crate::status::{read_failure, read_result};
-use crate::{Checkpoint, Failure, Provenance, RunError, clock};
+use crate::{Checkpoint, Failure, Provenance, RunError, clock, sealed};
 
-pub(crate) const CONFIG: &str = "config.json";
 pub(crate) const RESULT: &str = "result.json";
 pub(crate) const FAILURE: &str = "failure.json";
 
@@ -217,175 +216,10 @@ impl RunFolder {
     }
 }
 
-/// The configuration of the run folder at `path`; `None` where there is no run.
-///
-/// Errors: [`RunError::Damaged`], [`RunError::OtherVersion`], [`RunError::NotARunFolder`], [`RunError::Io`].
-pub fn read_config(path: impl AsRef<Path>) -> Result<Option<Value>, RunError> {
-    let folder = path.as_ref();
-    let file = folder.join(CONFIG);
-    let damaged = |what: String| RunError::Damaged {
-        file: file.clone(),
-        what,
-        remedy: "restore it from a copy, or start over (`--fresh` keeps the folder aside)",
-    };
-    match sealed::read(&file) {
-        Ok(config) => Ok(Some(config)),
-        Err(Unreadable::Missing) if contents(folder)? == Contents::Run => {
-            Err(damaged("it is missing".into()))
-        }
-        Err(Unreadable::Missing) => Ok(None),
-        Err(Unreadable::Damaged(what)) => Err(damaged(what)),
-        Err(Unreadable::OtherVersion(found)) => Err(RunError::OtherVersion {
-            folder: folder.into(),
-            found,
-            supported: FORMAT,
-        }),
-        Err(Unreadable::Io(error)) => Err(failed(folder, "read", &file)(error)),
-    }
-}
-
-pub(crate) fn same_config(folder: &Path, stored: &Value, asked: &Value) -> Result<(), RunError> {
-    if canonical_json(stored) == canonical_json(asked) {
-        return Ok(());
-    }
-    Err(RunError::OtherConfig {
-        folder: folder.into(),
-        differences: differences(stored, asked),
-    })
-}
-
-/// What is at a path.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Contents {
-    /// Nothing, or what a run leaves that was killed before its configuration was published.
-    Nothing,
-    /// A run, of whatever configuration and format.
-    Run,
-}
-
-/// Tells a run folder from nothing, and both from what is none of ours, which is [`RunError::NotARunFolder`].
-pub(crate) fn contents(path: &Path) -> Result<Contents, RunError> {
-    let not_ours = |why: String| RunError::NotARunFolder {
-        path: path.into(),
-        why,
-    };
-    let names = match disk::names(path) {
-        Ok(names) => names,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::Nothing),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => {
-            return Err(not_ours("it is a file".into()));
-        }
-        Err(error) => return Err(failed(path, "read", path)(error)),
-    };
-    let has = |name: &str| names.iter().any(|other| other == name);
-    if has(CONFIG) || (has(CHECKPOINTS) && has(METRICS)) {
-        return Ok(Contents::Run);
-    }
-    match names
-        .iter()
-        .find(|name| *name != LOCK && !name.starts_with(SCRATCH))
-    {
-        Some(name) => Err(not_ours(format!("it holds `{name}` and no {CONFIG}"))),
-        None => Ok(Contents::Nothing),
-    }
-}
-
-/// The absolute path, through links, so that a folder renamed aside leaves its link in place.
-fn resolve(path: &Path) -> Result<PathBuf, RunError> {
-    match fs::canonicalize(path) {
-        Ok(path) => Ok(path),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            std::path::absolute(path).map_err(failed(path, "find", path))
-        }
-        Err(error) => Err(failed(path, "find", path)(error)),
-    }
-}
-
-fn create(path: &Path) -> Result<(), RunError> {
-    let created =
-        fs::create_dir_all(path).and_then(|()| path.parent().map_or(Ok(()), sync_directory));
-    created.map_err(failed(path, "create", path))
-}
-
-/// Renames the run folder at `path` to the first free `<name>.old-N`, unless a live run holds it.
-fn set_aside(path: &Path) -> Result<Lock, RunError> {
-    let lock = Lock::acquire(path)?;
-    let mut number = 1;
-    let aside = loop {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".old-{number}"));
-        let aside = PathBuf::from(name);
-        if fs::symlink_metadata(&aside).is_err() {
-            break aside;
-        }
-        number += 1;
-    };
-    fs::rename(path, &aside).map_err(failed(path, "rename aside", path))?;
-    Ok(lock)
-}
-
-/// Removes what a crash left half written in `directory` of run folder `folder`.
-fn remove_scratch(folder: &Path, directory: &Path) -> Result<(), RunError> {
-    for name in disk::names(directory).map_err(failed(folder, "read", directory))? {
-        if name.starts_with(SCRATCH) {
-            let path = directory.join(name);
-            disk::remove(&path).map_err(failed(folder, "remove", &path))?;
-        }
-    }
-    Ok(())
-}
-
-/// Finds the newest whole checkpoint, with the hash of the metrics up to it; sets newer ones aside, and says why.
-fn rewind(
-    folder: &Path,
-    config: &str,
-) -> Result<(Option<Manifest>, Sha256, Vec<String>), RunError> {
-    let mut damaged = Vec::new();
-    for number in checkpoint::list(folder)?.into_iter().rev() {
-        match checkpoint::load(folder, number, config) {
-            Ok(Loaded {
-                manifest, metrics, ..
-            }) => {
-                let warnings = pass_over(folder, damaged, number)?;
-                return Ok((Some(manifest), metrics, warnings));
-            }
-            Err(Fault::Damaged(what)) => damaged.push((number, what)),
-            Err(Fault::Stop(error)) => return Err(error),
-        }
-    }
-    if damaged.is_empty() {
-        return Ok((None, Sha256::new(), Vec::new()));
-    }
-    let problems = damaged
-        .into_iter()
-        .map(|(number, what)| format!("checkpoint {number}: {what}"))
-        .collect();
-    Err(RunError::NoUsableCheckpoint {
-        folder: folder.into(),
-        problems,
-    })
-}
-
-/// Sets the `damaged` checkpoints aside in favour of `whole`, and says so.
-fn pass_over(
-    folder: &Path,
-    damaged: Vec<(u64, String)>,
-    whole: u64,
-) -> Result<Vec<String>, RunError> {
-    let mut warnings = Vec::new();
-    for (number, what) in damaged {
-        checkpoint::set_aside(folder, number)?;
-        let folder = folder.display();
-        warnings.push(format!(
-            "checkpoint {number} in {folder} is damaged ({what}); going on from checkpoint {whole}"
-        ));
-    }
-    Ok(warnings)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sealed::FORMAT;
     use crate::{Status, read_metrics};
     use serde_json::json;
     use tempfile::TempDir;

@@ -51,21 +51,25 @@
 mod canonical;
 mod checkpoint;
 mod clock;
+mod config;
 mod disk;
 mod error;
 mod failure;
 mod folder;
 mod lock;
 mod metrics;
+mod place;
 mod provenance;
+mod rewind;
 mod sealed;
 mod status;
 
 pub use canonical::{canonical_json, config_hash};
 pub use checkpoint::Checkpoint;
+pub use config::read_config;
 pub use error::RunError;
 pub use failure::Failure;
-pub use folder::{OpenMode, RunFolder, read_config};
+pub use folder::{OpenMode, RunFolder};
 pub use metrics::read_metrics;
 pub use provenance::{Provenance, resumed_elsewhere};
 pub use status::Status;

@@ -5,9 +5,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::canonical::config_hash;
+use crate::config::{read_config, same_config};
 use crate::disk::failed;
-use crate::folder::{Contents, FAILURE, RESULT, contents, read_config, same_config};
+use crate::folder::{FAILURE, RESULT};
 use crate::lock;
+use crate::place::{Contents, contents};
 use crate::sealed::{self, Unreadable};
 use crate::{Failure, RunError, RunFolder, checkpoint};
 

@@ -213,20 +213,17 @@ fn under_a_file_size_limit(folder: &Path) {
     // A part that is cut off in the middle, a first part that fits before it, and a state too large for the manifest.
     let large = vec![2; 200_000];
     let too_large = json!("x".repeat(200_000));
-    let saves: [(&Value, &[(&str, &[u8])]); 3] = [
-        (&json!(2), &[("theta", &large)]),
-        (&json!(2), &[("phi", b"fits"), ("theta", &large)]),
-        (&too_large, &[]),
-    ];
-    for (state, parts) in saves {
-        let error = run.save_checkpoint(state, parts).unwrap_err();
-        full(&error, folder);
+    let mut refused = |state: Value, parts: &[(&str, &[u8])]| {
+        full(&run.save_checkpoint(&state, parts).unwrap_err(), folder);
         let last = run.latest_checkpoint().unwrap().unwrap();
         assert_eq!(
             (last.state, &last.parts["theta"][..]),
             (json!(1), &[1; 1000][..])
         );
-    }
+    };
+    refused(json!(2), &[("theta", &large)]);
+    refused(json!(2), &[("phi", b"fits"), ("theta", &large)]);
+    refused(too_large.clone(), &[]);
     for error in [run.append_metrics(&too_large), run.finish(&too_large)] {
         full(&error.unwrap_err(), folder);
     }

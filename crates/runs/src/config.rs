@@ -1,0 +1,52 @@
+//! The configuration that a run folder belongs to.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::RunError;
+use crate::canonical::{canonical_json, differences};
+use crate::disk::failed;
+use crate::place::{Contents, contents};
+use crate::sealed::{self, FORMAT, Unreadable};
+
+/// The configuration's name in a run folder.
+pub(crate) const CONFIG: &str = "config.json";
+
+/// The configuration of the run folder at `path`; `None` where there is no run.
+///
+/// Errors: [`RunError::Damaged`], [`RunError::OtherVersion`], [`RunError::NotARunFolder`], [`RunError::Io`].
+pub fn read_config(path: impl AsRef<Path>) -> Result<Option<Value>, RunError> {
+    let folder = path.as_ref();
+    let file = folder.join(CONFIG);
+    let damaged = |what: String| RunError::Damaged {
+        file: file.clone(),
+        what,
+        remedy: "restore it from a copy, or start over (`--fresh` keeps the folder aside)",
+    };
+    match sealed::read(&file) {
+        Ok(config) => Ok(Some(config)),
+        Err(Unreadable::Missing) if contents(folder)? == Contents::Run => {
+            Err(damaged("it is missing".into()))
+        }
+        Err(Unreadable::Missing) => Ok(None),
+        Err(Unreadable::Damaged(what)) => Err(damaged(what)),
+        Err(Unreadable::OtherVersion(found)) => Err(RunError::OtherVersion {
+            folder: folder.into(),
+            found,
+            supported: FORMAT,
+        }),
+        Err(Unreadable::Io(error)) => Err(failed(folder, "read", &file)(error)),
+    }
+}
+
+/// Nothing, or [`RunError::OtherConfig`] with what differs.
+pub(crate) fn same_config(folder: &Path, stored: &Value, asked: &Value) -> Result<(), RunError> {
+    if canonical_json(stored) == canonical_json(asked) {
+        return Ok(());
+    }
+    Err(RunError::OtherConfig {
+        folder: folder.into(),
+        differences: differences(stored, asked),
+    })
+}

@@ -1,0 +1,94 @@
+//! What is at a path, and making room for a run there.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::RunError;
+use crate::checkpoint::CHECKPOINTS;
+use crate::config::CONFIG;
+use crate::disk::{self, SCRATCH, failed, sync_directory};
+use crate::lock::{LOCK, Lock};
+use crate::metrics::METRICS;
+
+/// What is at a path.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// Nothing, or what a run leaves that was killed before its configuration was published.
+    Nothing,
+    /// A run, of whatever configuration and format.
+    Run,
+}
+
+/// Tells a run folder from nothing, and both from what is none of ours, which is [`RunError::NotARunFolder`].
+pub(crate) fn contents(path: &Path) -> Result<Contents, RunError> {
+    let not_ours = |why: String| RunError::NotARunFolder {
+        path: path.into(),
+        why,
+    };
+    let names = match disk::names(path) {
+        Ok(names) => names,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::Nothing),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            return Err(not_ours("it is a file".into()));
+        }
+        Err(error) => return Err(failed(path, "read", path)(error)),
+    };
+    let has = |name: &str| names.iter().any(|other| other == name);
+    if has(CONFIG) || (has(CHECKPOINTS) && has(METRICS)) {
+        return Ok(Contents::Run);
+    }
+    match names
+        .iter()
+        .find(|name| *name != LOCK && !name.starts_with(SCRATCH))
+    {
+        Some(name) => Err(not_ours(format!("it holds `{name}` and no {CONFIG}"))),
+        None => Ok(Contents::Nothing),
+    }
+}
+
+/// The absolute path, through links, so that a folder renamed aside leaves its link in place.
+pub(crate) fn resolve(path: &Path) -> Result<PathBuf, RunError> {
+    match fs::canonicalize(path) {
+        Ok(path) => Ok(path),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            std::path::absolute(path).map_err(failed(path, "find", path))
+        }
+        Err(error) => Err(failed(path, "find", path)(error)),
+    }
+}
+
+/// Creates the folder where there is none, in a way that survives a power cut.
+pub(crate) fn create(path: &Path) -> Result<(), RunError> {
+    let created =
+        fs::create_dir_all(path).and_then(|()| path.parent().map_or(Ok(()), sync_directory));
+    created.map_err(failed(path, "create", path))
+}
+
+/// Renames the run folder at `path` to the first free `<name>.old-N`, unless a live run holds it.
+pub(crate) fn set_aside(path: &Path) -> Result<Lock, RunError> {
+    let lock = Lock::acquire(path)?;
+    let mut number = 1;
+    let aside = loop {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".old-{number}"));
+        let aside = PathBuf::from(name);
+        if fs::symlink_metadata(&aside).is_err() {
+            break aside;
+        }
+        number += 1;
+    };
+    fs::rename(path, &aside).map_err(failed(path, "rename aside", path))?;
+    Ok(lock)
+}
+
+/// Removes what a crash left half written in `directory` of run folder `folder`.
+pub(crate) fn remove_scratch(folder: &Path, directory: &Path) -> Result<(), RunError> {
+    for name in disk::names(directory).map_err(failed(folder, "read", directory))? {
+        if name.starts_with(SCRATCH) {
+            let path = directory.join(name);
+            disk::remove(&path).map_err(failed(folder, "remove", &path))?;
+        }
+    }
+    Ok(())
+}
