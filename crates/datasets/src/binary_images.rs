@@ -1,0 +1,191 @@
+//! Binary images in memory, one bit a pixel.
+
+/// The eight pixels of each byte as f32, least significant bit first: one load unpacks a byte.
+static UNPACKED: [[f32; 8]; 256] = {
+    let mut table = [[0.0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            table[byte][bit] = (byte >> bit & 1) as f32;
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// `len` binary images of `pixels` pixels each, 8 pixels a byte (least significant bit first), each image padded with
+/// zero bits to a whole byte: 98 bytes for 28x28.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BinaryImages {
+    pixels: usize,
+    bits: Vec<u8>,
+}
+
+impl BinaryImages {
+    /// No images yet, each to have `pixels` pixels (at least one).
+    pub(crate) fn empty(pixels: usize) -> Self {
+        assert!(pixels > 0, "an image has at least one pixel");
+        Self {
+            pixels,
+            bits: Vec::new(),
+        }
+    }
+
+    /// `len` images whose pixel `j` of image `i` is `on(i, j)`; called in row-major order.
+    ///
+    /// # Panics
+    ///
+    /// If `pixels` is 0.
+    pub fn from_fn(len: usize, pixels: usize, mut on: impl FnMut(usize, usize) -> bool) -> Self {
+        let mut images = Self::empty(pixels);
+        images.bits.reserve_exact(len * images.row_bytes());
+        for i in 0..len {
+            let row = images.push_zeros();
+            for j in 0..pixels {
+                row[j / 8] |= u8::from(on(i, j)) << (j % 8);
+            }
+        }
+        images
+    }
+
+    /// Appends an image of zeros and gives its bytes; the caller leaves the padding bits zero.
+    pub(crate) fn push_zeros(&mut self) -> &mut [u8] {
+        let start = self.bits.len();
+        self.bits.resize(start + self.row_bytes(), 0);
+        &mut self.bits[start..]
+    }
+
+    /// The number of images.
+    pub fn len(&self) -> usize {
+        self.bits.len() / self.row_bytes()
+    }
+
+    /// Whether there is no image.
+    pub fn is_empty(&self) -> bool {
+        self.bits.is_empty()
+    }
+
+    /// Pixels of an image.
+    pub fn pixels(&self) -> usize {
+        self.pixels
+    }
+
+    /// Bytes of a packed image: `pixels / 8`, rounded up.
+    pub fn row_bytes(&self) -> usize {
+        self.pixels.div_ceil(8)
+    }
+
+    /// The packed pixels of image `i`: pixel `j` is bit `j % 8` of byte `j / 8`.
+    ///
+    /// # Panics
+    ///
+    /// If `i` is not below [`len`](Self::len).
+    pub fn row_bits(&self, i: usize) -> &[u8] {
+        let bytes = self.row_bytes();
+        &self.bits[i * bytes..][..bytes]
+    }
+
+    /// Writes the pixels of image `i` as 0.0 or 1.0.
+    ///
+    /// # Panics
+    ///
+    /// If `i` is not below [`len`](Self::len) or `out` is not [`pixels`](Self::pixels) long.
+    pub fn write_row_f32(&self, i: usize, out: &mut [f32]) {
+        assert_eq!(out.len(), self.pixels, "one value a pixel");
+        let (bytes, tail) = out.as_chunks_mut::<8>();
+        let row = self.row_bits(i);
+        for (pixels, &byte) in bytes.iter_mut().zip(row) {
+            *pixels = UNPACKED[usize::from(byte)];
+        }
+        if let Some(&last) = row.last() {
+            let len = tail.len();
+            tail.copy_from_slice(&UNPACKED[usize::from(last)][..len]);
+        }
+    }
+
+    /// The images of these rows, in this order; a row may occur more than once.
+    ///
+    /// # Panics
+    ///
+    /// If a row is not below [`len`](Self::len).
+    pub fn select(&self, rows: &[u32]) -> Self {
+        let mut bits = Vec::with_capacity(rows.len() * self.row_bytes());
+        for &row in rows {
+            bits.extend_from_slice(self.row_bits(row as usize));
+        }
+        Self {
+            pixels: self.pixels,
+            bits,
+        }
+    }
+
+    /// The fraction of pixels that are on; 0 when there is no image.
+    pub fn mean(&self) -> f64 {
+        let ones: u64 = self.bits.iter().map(|b| u64::from(b.count_ones())).sum();
+        ones as f64 / ((self.len() * self.pixels).max(1)) as f64
+    }
+
+    /// All packed images, one after the other.
+    pub(crate) fn bits(&self) -> &[u8] {
+        &self.bits
+    }
+}
+
+impl std::fmt::Debug for BinaryImages {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BinaryImages({} x {} pixels)", self.len(), self.pixels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pattern without symmetry.
+    fn on(i: usize, j: usize) -> bool {
+        (i * 31 + j * j * 7 + j / 5).is_multiple_of(3)
+    }
+
+    #[test]
+    fn every_pixel_survives_packing_and_unpacking() {
+        for pixels in [1, 7, 8, 9, 16, 23, 784] {
+            let images = BinaryImages::from_fn(5, pixels, on);
+            assert_eq!((images.len(), images.pixels()), (5, pixels));
+            let mut row = vec![f32::NAN; pixels];
+            for i in 0..5 {
+                images.write_row_f32(i, &mut row);
+                for (j, &value) in row.iter().enumerate() {
+                    assert_eq!(value, f32::from(u8::from(on(i, j))));
+                    assert_eq!(images.row_bits(i)[j / 8] >> (j % 8) & 1 == 1, on(i, j));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_image_of_784_pixels_is_98_bytes() {
+        let images = BinaryImages::from_fn(10, 784, on);
+        assert_eq!(images.row_bits(9).len(), 98);
+        assert_eq!(images.bits().len(), 980);
+    }
+
+    #[test]
+    fn select_takes_rows_in_the_order_asked() {
+        let images = BinaryImages::from_fn(4, 13, on);
+        let picked = images.select(&[3, 0, 3]);
+        assert_eq!(picked.len(), 3);
+        for (i, from) in [3, 0, 3].into_iter().enumerate() {
+            assert_eq!(picked.row_bits(i), images.row_bits(from));
+        }
+        assert!(images.select(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_mean_counts_pixels_not_padding() {
+        let images = BinaryImages::from_fn(3, 9, |_, j| j == 8);
+        assert_eq!(images.mean(), 1.0 / 9.0);
+        assert_eq!(BinaryImages::empty(9).mean(), 0.0);
+    }
+}

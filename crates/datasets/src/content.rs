@@ -1,0 +1,291 @@
+//! The decompressed content of a file, checked as it passes by.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+use sha2::{Digest, Sha256};
+
+use crate::remember::{self, Stamp};
+use crate::{DataFile, Error, Event, event::Progress};
+
+/// A file opened for reading: gunzipped when its name ends in `.gz`, its sha256 computed in the same pass, unless this
+/// very file was verified before.
+pub(crate) struct Content<'a> {
+    path: PathBuf,
+    published: Option<&'a DataFile>,
+    reader: Box<dyn Read>,
+    length: u64,
+    /// None when the checksum is known already, or there is nothing to compare it with.
+    check: Option<(Sha256, Option<Stamp>)>,
+}
+
+impl<'a> Content<'a> {
+    /// Opens `path`, which should hold the `published` content, if that is given.
+    pub(crate) fn open(
+        path: &Path,
+        published: Option<&'a DataFile>,
+        progress: &mut Progress,
+    ) -> Result<Self, Error> {
+        let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
+        let stamp = file.metadata().ok().and_then(|m| Stamp::of(&m));
+        let check = published
+            .filter(|p| !remember::is_verified(path, &p.sha256, stamp))
+            .map(|_| (Sha256::new(), stamp));
+        progress(Event::Reading {
+            file: path.to_owned(),
+            verifying: check.is_some(),
+        });
+        let gzipped = path.extension().is_some_and(|e| e == "gz");
+        Self::new(path, file, gzipped, published, check)
+    }
+
+    /// Whether `path`, whose name does not tell if it is gzipped, holds the `published` content; remembers nothing.
+    #[cfg(feature = "download")]
+    pub(crate) fn verify(path: &Path, gzipped: bool, published: &'a DataFile) -> Result<(), Error> {
+        let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
+        Self::new(
+            path,
+            file,
+            gzipped,
+            Some(published),
+            Some((Sha256::new(), None)),
+        )?
+        .finish()
+    }
+
+    fn new(
+        path: &Path,
+        file: File,
+        gzipped: bool,
+        published: Option<&'a DataFile>,
+        check: Option<(Sha256, Option<Stamp>)>,
+    ) -> Result<Self, Error> {
+        let mut file = BufReader::with_capacity(1 << 17, file);
+        let reader: Box<dyn Read> = if gzipped {
+            let start = file.fill_buf().map_err(|e| Error::io("read", path, e))?;
+            if !start.starts_with(&[0x1f, 0x8b]) {
+                return Err(Error::NotGzip {
+                    file: path.to_owned(),
+                    found: describe(start),
+                });
+            }
+            Box::new(MultiGzDecoder::new(file))
+        } else {
+            Box::new(file)
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            published,
+            reader,
+            length: 0,
+            check,
+        })
+    }
+
+    /// Reads until `buffer` is full or the content ends; gives the bytes read.
+    pub(crate) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.reader.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.read_error(e, filled)),
+            }
+        }
+        self.length += filled as u64;
+        if let Some((hash, _)) = &mut self.check {
+            hash.update(&buffer[..filled]);
+        }
+        Ok(filled)
+    }
+
+    /// The error of a content that ends where it must not; `found` says how much there is.
+    pub(crate) fn truncated(&self, found: String) -> Error {
+        Error::Truncated {
+            file: self.path.clone(),
+            found,
+            sha256: self.published.map(|p| p.sha256.clone()),
+        }
+    }
+
+    /// The error of a content that its format does not allow.
+    pub(crate) fn corrupt(&self, at: String, found: String) -> Error {
+        Error::Corrupt {
+            file: self.path.clone(),
+            at,
+            found,
+        }
+    }
+
+    /// Reads what is left, compares length and sha256 with the published ones, and remembers a match beside the file.
+    pub(crate) fn finish(mut self) -> Result<(), Error> {
+        let mut rest = vec![0; 1 << 16];
+        while self.fill(&mut rest)? > 0 {}
+        let (Some(published), Some((hash, stamp))) = (self.published, self.check.take()) else {
+            return Ok(());
+        };
+        if self.length < published.length {
+            let found = format!("{} of {} bytes", self.length, published.length);
+            return Err(self.truncated(found));
+        }
+        let found = hex(&hash.finalize());
+        if found != published.sha256 {
+            return Err(Error::WrongChecksum {
+                file: self.path,
+                expected: published.sha256.clone(),
+                found,
+            });
+        }
+        remember::remember(&self.path, &found, stamp);
+        Ok(())
+    }
+
+    /// What a failed read means: gzip that ends early, gzip that is damaged, or the system's error.
+    fn read_error(&self, error: std::io::Error, filled: usize) -> Error {
+        let at = self.length + filled as u64;
+        match error.kind() {
+            ErrorKind::UnexpectedEof => {
+                self.truncated(format!("the gzip data end after {at} decompressed bytes"))
+            }
+            ErrorKind::InvalidData | ErrorKind::InvalidInput => self.corrupt(
+                format!("decompressed byte {at}"),
+                format!("damaged gzip data ({error})"),
+            ),
+            _ => Error::io("read", &self.path, error),
+        }
+    }
+}
+
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// The first bytes of something, for an error message.
+pub(crate) fn describe(start: &[u8]) -> String {
+    match start {
+        [] => "nothing (it is empty)".to_owned(),
+        _ => format!("`{}`", start[..start.len().min(16)].escape_ascii()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{gzip, published};
+    use std::fs;
+
+    const TEXT: &[u8] = b"0 1 1\n1 0 0\n";
+
+    /// Reads the whole content; gives what was read and whether its checksum was verified.
+    fn read(path: &Path, published: Option<&DataFile>) -> Result<(Vec<u8>, bool), Error> {
+        let mut verified = false;
+        let mut progress = |event| {
+            if let Event::Reading { verifying, .. } = event {
+                verified = verifying;
+            }
+        };
+        let mut content = Content::open(path, published, &mut progress)?;
+        let mut text = vec![0; 5];
+        content.fill(&mut text)?;
+        content.finish()?;
+        Ok((text, verified))
+    }
+
+    #[test]
+    fn plain_and_gzipped_content_are_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let expected = published("a.amat", TEXT);
+        for (name, bytes) in [("a.amat", TEXT.to_vec()), ("a.amat.gz", gzip(TEXT))] {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            assert_eq!(
+                read(&path, Some(&expected)).unwrap(),
+                (TEXT[..5].to_vec(), true)
+            );
+        }
+    }
+
+    #[test]
+    fn a_verified_file_is_not_verified_again_until_it_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.amat");
+        let expected = published("a.amat", TEXT);
+        fs::write(&path, TEXT).unwrap();
+        assert!(read(&path, Some(&expected)).unwrap().1);
+        assert!(!read(&path, Some(&expected)).unwrap().1);
+        let other = published("a.amat", b"0 1 1\n1 0 1\n");
+        let error = read(&path, Some(&other)).unwrap_err();
+        assert!(
+            matches!(error, Error::WrongChecksum { .. }),
+            "another checksum is another question"
+        );
+        fs::write(&path, b"0 1 1\n1 0 1\n1 1 1\n").unwrap();
+        let error = read(&path, Some(&expected)).unwrap_err();
+        assert!(matches!(error, Error::WrongChecksum { .. }));
+    }
+
+    #[test]
+    fn wrong_content_is_named_with_both_checksums_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.amat");
+        fs::write(&path, b"1 1 1\n1 0 0\n").unwrap();
+        let expected = published("a.amat", TEXT);
+        let text = read(&path, Some(&expected)).unwrap_err().to_string();
+        let found = published("", b"1 1 1\n1 0 0\n").sha256;
+        for part in ["a.amat", &expected.sha256, &found, "fresh copy"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"1 1 1\n1 0 0\n");
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "nothing is remembered"
+        );
+    }
+
+    #[test]
+    fn content_cut_short_is_truncated_however_it_is_packed() {
+        let folder = tempfile::tempdir().unwrap();
+        let expected = published("a.amat", TEXT);
+        let packed = gzip(TEXT);
+        for (name, bytes) in [
+            ("a.amat", &TEXT[..6]),
+            ("b.amat.gz", &packed[..packed.len() - 9]),
+            ("c.amat.gz", &packed[..12]),
+        ] {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            let error = read(&path, Some(&expected)).unwrap_err();
+            assert!(matches!(error, Error::Truncated { .. }), "{error}");
+            assert!(error.to_string().contains(name) && error.to_string().contains("cut short"));
+        }
+    }
+
+    #[test]
+    fn damaged_gzip_and_a_false_gz_name_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.amat.gz");
+        let mut packed = gzip(&TEXT.repeat(100));
+        let trailer = packed.len() - 8;
+        packed[trailer] ^= 1;
+        fs::write(&path, &packed).unwrap();
+        let error = read(&path, None).unwrap_err();
+        assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        fs::write(&path, b"<!DOCTYPE html>\n<p>moved").unwrap();
+        let error = read(&path, None).unwrap_err();
+        assert!(matches!(error, Error::NotGzip { .. }), "{error}");
+        assert!(error.to_string().contains("<!DOCTYPE html>"), "{error}");
+        fs::write(&path, b"").unwrap();
+        assert!(read(&path, None).unwrap_err().to_string().contains("empty"));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_opened_is_named() {
+        let error = read(Path::new("no-such-folder/a.amat"), None).unwrap_err();
+        assert!(error.to_string().contains("no-such-folder"), "{error}");
+    }
+}

@@ -1,0 +1,613 @@
+//! Downloading a published file into the cache folder: mirrors in turn, resumed, retried, verified.
+//!
+//! What has arrived is kept in `NAME.part` and continued from there, by this call or a later one, from whichever mirror
+//! answers. A file gets its name only when its content has the published sha256. A mirror is asked again while it makes
+//! progress, and in later rounds when its failure may pass (no connection, a stall, a cut, an overloaded server); one
+//! that has not got the file, or delivers another, is not asked again.
+
+mod attempt;
+#[cfg(test)]
+mod server;
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use attempt::{Attempt, Trouble};
+
+use crate::event::{Event, Progress};
+use crate::locate::find_in;
+use crate::{DataFile, Error};
+
+/// How patiently files are downloaded.
+#[derive(Debug, Clone)]
+pub struct Downloader {
+    /// The longest wait for a connection.
+    pub connect_timeout: Duration,
+    /// The longest wait for the next bytes.
+    pub stall_timeout: Duration,
+    /// How often the list of mirrors is gone through.
+    pub rounds: u32,
+    /// The pause before the second round; it doubles with each further one.
+    pub backoff: Duration,
+}
+
+impl Default for Downloader {
+    /// 10 s to connect, 30 s without a byte, 3 rounds, 1 s and 2 s between them.
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(10),
+            stall_timeout: Duration::from_secs(30),
+            rounds: 3,
+            backoff: Duration::from_secs(1),
+        }
+    }
+}
+
+/// What is known of a mirror.
+struct Mirror<'a> {
+    url: &'a str,
+    /// The most bytes that were on the disk after an attempt that ended early.
+    best: u64,
+    /// It delivered something wrong onto an earlier beginning and was asked for the whole.
+    restarted: bool,
+    /// It is not asked again.
+    refused: bool,
+    /// Why the latest attempt failed.
+    reason: String,
+}
+
+/// The reasons why no mirror delivered, by address.
+pub(crate) type Failures = Vec<(String, String)>;
+
+impl Downloader {
+    /// Downloads `file` into `folder`, which is created if need be; waits while another program does so.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DiskFull`] and [`Error::Io`] when the file cannot be written. That no mirror delivers is not an error
+    /// here but the inner `Err`.
+    pub(crate) fn download(
+        &self,
+        file: &DataFile,
+        folder: &Path,
+        progress: &mut Progress,
+    ) -> Result<Result<PathBuf, Failures>, Error> {
+        let _lock = match lock(folder, progress) {
+            Ok(lock) => lock,
+            Err(error) => {
+                let reason = format!("cannot write to the cache folder: {error}");
+                return Ok(Err(vec![(folder.display().to_string(), reason)]));
+            }
+        };
+        if let Ok(path) = find_in(folder, &file.name) {
+            return Ok(Ok(path)); // another program was faster
+        }
+
+        let agent = attempt::agent(self);
+        let mut mirrors: Vec<_> = file
+            .urls
+            .iter()
+            .map(|url| Mirror {
+                url,
+                best: 0,
+                restarted: false,
+                refused: false,
+                reason: String::new(),
+            })
+            .collect();
+        for round in 0..self.rounds {
+            if mirrors.iter().all(|mirror| mirror.refused) {
+                break;
+            }
+            if round > 0 {
+                thread::sleep(self.backoff * (1 << (round - 1).min(10)));
+            }
+            for mirror in mirrors.iter_mut().filter(|mirror| !mirror.refused) {
+                let attempt = Attempt::new(&agent, self, file, folder, mirror.url);
+                if mirror.ask(&attempt, file, progress)? {
+                    progress(Event::Downloaded {
+                        file: attempt.target.clone(),
+                    });
+                    return Ok(Ok(attempt.target));
+                }
+                attempt.remove_empty_part();
+            }
+        }
+        let failures = mirrors.into_iter().map(|m| (m.url.to_owned(), m.reason));
+        Ok(Err(failures.collect()))
+    }
+}
+
+impl Mirror<'_> {
+    /// Asks for the file, again and again while that brings at least a hundredth of it; true when it is complete.
+    fn ask(
+        &mut self,
+        attempt: &Attempt,
+        file: &DataFile,
+        progress: &mut Progress,
+    ) -> Result<bool, Error> {
+        loop {
+            let again = match attempt.run(progress) {
+                Ok(()) => return Ok(true),
+                Err(Trouble::Fatal(error)) => return Err(error),
+                Err(Trouble::Refused(reason)) => {
+                    self.refused = true;
+                    self.reason = reason;
+                    false
+                }
+                Err(Trouble::Spoiled(reason)) => {
+                    self.reason = reason;
+                    self.refused = self.restarted;
+                    !std::mem::replace(&mut self.restarted, true)
+                }
+                Err(Trouble::Passing(reason)) => {
+                    self.reason = reason;
+                    let length = attempt.part_length();
+                    let progressed = length >= self.best + (file.length / 100).max(1);
+                    self.best = self.best.max(length);
+                    progressed
+                }
+            };
+            progress(Event::DownloadFailed {
+                url: self.url.to_owned(),
+                reason: self.reason.clone(),
+            });
+            if !again {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// Locks the folder against other programs' downloads until the file is dropped.
+fn lock(folder: &Path, progress: &mut Progress) -> std::io::Result<File> {
+    fs::create_dir_all(folder)?;
+    let file = File::create(folder.join("download.lock"))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            progress(Event::WaitingForDownload {
+                folder: folder.to_owned(),
+            });
+            file.lock()?;
+        }
+        Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => {}
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::server::{Reply, Server};
+    use super::*;
+    use crate::testing::{gzip, published};
+    use crate::{Locator, Missing};
+
+    const NAME: &str = "digits.amat";
+
+    /// Patient enough for any busy machine, but for the pause between rounds.
+    fn patience() -> Downloader {
+        Downloader {
+            connect_timeout: Duration::from_secs(20),
+            stall_timeout: Duration::from_secs(20),
+            rounds: 3,
+            backoff: Duration::from_millis(1),
+        }
+    }
+
+    /// 100,000 bytes without a pattern.
+    fn content() -> Vec<u8> {
+        (0..100_000u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
+            .collect()
+    }
+
+    /// An empty cache folder and the events of downloading into it.
+    struct Fixture {
+        folder: tempfile::TempDir,
+        downloader: Downloader,
+        events: Vec<Event>,
+    }
+
+    impl Fixture {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            Self {
+                folder,
+                downloader: patience(),
+                events: Vec::new(),
+            }
+        }
+
+        /// Downloads `content` under `name` (which may end in `.gz`) from these servers.
+        fn get(
+            &mut self,
+            content: &[u8],
+            name: &str,
+            servers: &[&Server],
+        ) -> Result<PathBuf, Error> {
+            let file = DataFile {
+                urls: servers.iter().map(|server| server.url(name)).collect(),
+                ..published(NAME, content)
+            };
+            let locator = Locator {
+                data_dir: None,
+                environment_dir: None,
+                cache_dir: Some(self.folder.path().to_owned()),
+                download: Some(self.downloader.clone()),
+            };
+            locator.find(&file, &mut |event| self.events.push(event))
+        }
+
+        fn part(&self) -> PathBuf {
+            self.folder.path().join(format!("{NAME}.part"))
+        }
+
+        fn reasons(&self) -> String {
+            let reasons = self.events.iter().filter_map(|event| match event {
+                Event::DownloadFailed { reason, .. } => Some(reason.as_str()),
+                _ => None,
+            });
+            reasons.collect::<Vec<_>>().join("\n")
+        }
+    }
+
+    fn missing(result: Result<PathBuf, Error>) -> Missing {
+        match result {
+            Err(Error::Missing(missing)) => *missing,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_file_is_downloaded_once_with_progress() {
+        let server = Server::start(&content(), &[Reply::Honest]);
+        let mut cache = Fixture::new();
+        let path = cache.get(&content(), NAME, &[&server]).unwrap();
+        assert_eq!(path, cache.folder.path().join(NAME));
+        assert_eq!(fs::read(&path).unwrap(), content());
+        let url = server.url(NAME);
+        let (first, last) = (
+            cache.events.first().cloned(),
+            cache.events.iter().nth_back(1).cloned(),
+        );
+        for (event, received) in [(first, 0), (last, 100_000)] {
+            let total = Some(100_000);
+            assert_eq!(
+                event,
+                Some(Event::Downloading {
+                    url: url.clone(),
+                    received,
+                    total
+                })
+            );
+        }
+        assert_eq!(cache.events.last(), Some(&Event::Downloaded { file: path }));
+        cache.get(&content(), NAME, &[&server]).unwrap();
+        assert_eq!(server.requests(), [None]);
+        assert!(!cache.part().exists());
+    }
+
+    #[test]
+    fn a_gzipped_file_is_checked_by_its_decompressed_content() {
+        let server = Server::start(&gzip(&content()), &[Reply::Honest]);
+        let mut cache = Fixture::new();
+        let path = cache.get(&content(), "digits.amat.gz", &[&server]).unwrap();
+        assert_eq!(path, cache.folder.path().join("digits.amat.gz"));
+        assert_eq!(fs::read(&path).unwrap(), gzip(&content()));
+    }
+
+    #[test]
+    fn a_cut_download_goes_on_where_it_was_cut() {
+        let replies = [
+            Reply::CutAfter(30_000),
+            Reply::CutAfter(20_000),
+            Reply::Honest,
+        ];
+        let server = Server::start(&content(), &replies);
+        let mut cache = Fixture::new();
+        let path = cache.get(&content(), NAME, &[&server]).unwrap();
+        assert_eq!(fs::read(path).unwrap(), content());
+        assert_eq!(server.requests(), [None, Some(30_000), Some(50_000)]);
+        assert!(
+            cache.reasons().contains("cut after 30000 bytes"),
+            "{}",
+            cache.reasons()
+        );
+    }
+
+    #[test]
+    fn another_mirror_goes_on_where_the_first_was_cut() {
+        let first = Server::start(&content(), &[Reply::CutAfter(40_000), Reply::Status(503)]);
+        let second = Server::start(&content(), &[Reply::Honest]);
+        let mut cache = Fixture::new();
+        cache.get(&content(), NAME, &[&first, &second]).unwrap();
+        assert_eq!(first.requests(), [None, Some(40_000)]);
+        assert_eq!(second.requests(), [Some(40_000)]);
+    }
+
+    #[test]
+    fn a_later_call_goes_on_where_an_earlier_one_gave_up() {
+        let server = Server::start(&content(), &[Reply::CutAfter(60_000), Reply::Status(404)]);
+        let mut cache = Fixture::new();
+        let failures = missing(cache.get(&content(), NAME, &[&server])).failures;
+        assert_eq!(
+            failures,
+            [(server.url(NAME), "the server answered 404".to_owned())]
+        );
+        assert_eq!(fs::read(cache.part()).unwrap(), content()[..60_000]);
+        let server = Server::start(&content(), &[Reply::Honest]);
+        let path = cache.get(&content(), NAME, &[&server]).unwrap();
+        assert_eq!(fs::read(path).unwrap(), content());
+        assert_eq!(server.requests(), [Some(60_000)]);
+    }
+
+    #[test]
+    fn a_complete_part_needs_only_its_name() {
+        let server = Server::start(&content(), &[Reply::Honest]);
+        let mut cache = Fixture::new();
+        fs::write(cache.part(), content()).unwrap();
+        cache.get(&content(), NAME, &[&server]).unwrap();
+        assert_eq!(server.requests(), [Some(100_000)]);
+        assert!(!cache.part().exists());
+    }
+
+    #[test]
+    fn a_stall_is_noticed_and_the_download_goes_on() {
+        for stall in [Reply::StallAfter(25_000), Reply::StallAtOnce] {
+            let server = Server::start(&content(), &[stall, Reply::Honest]);
+            let mut cache = Fixture::new();
+            // Rounds enough that a busy machine, to which an honest answer may look like a stall, passes too.
+            cache.downloader.stall_timeout = Duration::from_millis(200);
+            cache.downloader.rounds = 20;
+            let path = cache.get(&content(), NAME, &[&server]).unwrap();
+            assert_eq!(fs::read(path).unwrap(), content());
+            assert!(
+                cache
+                    .reasons()
+                    .starts_with("stalled: nothing came for 200ms"),
+                "{}",
+                cache.reasons()
+            );
+        }
+    }
+
+    #[test]
+    fn a_server_without_ranges_is_asked_for_the_whole() {
+        let replies = [Reply::CutAfter(70_000), Reply::IgnoreRange];
+        let server = Server::start(&content(), &replies);
+        let mut cache = Fixture::new();
+        let path = cache.get(&content(), NAME, &[&server]).unwrap();
+        assert_eq!(fs::read(path).unwrap(), content());
+        assert_eq!(server.requests(), [None, Some(70_000)]);
+    }
+
+    #[test]
+    fn a_range_that_was_not_asked_for_is_not_appended() {
+        let replies = [Reply::CutAfter(70_000), Reply::OtherRange, Reply::Honest];
+        let server = Server::start(&content(), &replies);
+        let mut cache = Fixture::new();
+        let path = cache.get(&content(), NAME, &[&server]).unwrap();
+        assert_eq!(fs::read(path).unwrap(), content());
+        assert_eq!(server.requests(), [None, Some(70_000), None]);
+    }
+
+    #[test]
+    fn a_liar_is_found_out_and_the_next_mirror_asked() {
+        let mut lie = content();
+        lie[99_999] ^= 1;
+        let liar = Server::start(&content(), &[Reply::Lie(lie.clone())]);
+        let honest = Server::start(&content(), &[Reply::Honest]);
+        let mut cache = Fixture::new();
+        let path = cache.get(&content(), NAME, &[&liar, &honest]).unwrap();
+        assert_eq!(fs::read(path).unwrap(), content());
+        let (expected, found) = (published("", &content()).sha256, published("", &lie).sha256);
+        let reason = format!("expected sha256 {expected}, found {found}");
+        assert!(cache.reasons().contains(&reason), "{}", cache.reasons());
+        assert_eq!(honest.requests(), [None], "nothing of the lie is kept");
+    }
+
+    #[test]
+    fn a_liar_alone_is_asked_once_and_leaves_nothing() {
+        let html = b"<!DOCTYPE html><p>This page has moved.".to_vec();
+        let packed = gzip(b"something else");
+        for (name, lie, expected) in [
+            (
+                NAME,
+                Reply::Lie(html.clone()),
+                "offers 38 bytes (content type text/html), not the 100000",
+            ),
+            (
+                NAME,
+                Reply::LieWithoutLength(html.clone()),
+                "incomplete content: 38 of 100000 bytes",
+            ),
+            (
+                NAME,
+                Reply::LieWithoutLength(vec![7; 200_000]),
+                "more than the 100000 bytes",
+            ),
+            (
+                "digits.amat.gz",
+                Reply::Lie(html),
+                "not gzip: it starts with `<!DOCTYPE html><`",
+            ),
+            (
+                "digits.amat.gz",
+                Reply::Lie(packed.clone()),
+                "incomplete content: 14 of 100000 bytes",
+            ),
+            (
+                "digits.amat.gz",
+                Reply::Lie(packed[..20].to_vec()),
+                "incomplete content",
+            ),
+            (NAME, Reply::Status(404), "answered 404"),
+            (NAME, Reply::Status(403), "answered 403"),
+        ] {
+            let server = Server::start(&content(), &[lie]);
+            let mut cache = Fixture::new();
+            let failures = missing(cache.get(&content(), name, &[&server])).failures;
+            assert!(
+                failures[0].1.contains(expected),
+                "{expected} in {failures:?}"
+            );
+            assert_eq!(server.requests(), [None]);
+            let left: Vec<_> = cache.folder.path().read_dir().unwrap().flatten().collect();
+            assert_eq!(left.len(), 1, "only the lock: {left:?}");
+        }
+    }
+
+    #[test]
+    fn a_spoiled_beginning_is_discarded_once() {
+        let server = Server::start(&content(), &[Reply::Honest]);
+        let mut cache = Fixture::new();
+        fs::write(cache.part(), vec![b'x'; 10_000]).unwrap();
+        let path = cache.get(&content(), NAME, &[&server]).unwrap();
+        assert_eq!(fs::read(path).unwrap(), content());
+        assert_eq!(server.requests(), [Some(10_000), None]);
+    }
+
+    #[test]
+    fn a_liar_that_is_cut_again_and_again_is_given_up() {
+        let lie = vec![b'x'; 100_000];
+        let server = Server::start(
+            &lie,
+            &[
+                Reply::CutAfter(50_000),
+                Reply::Honest,
+                Reply::CutAfter(60_000),
+                Reply::Honest,
+            ],
+        );
+        let mut cache = Fixture::new();
+        let failures = missing(cache.get(&content(), NAME, &[&server])).failures;
+        assert!(failures[0].1.contains("wrong content"), "{failures:?}");
+        assert_eq!(server.requests(), [None, Some(50_000), None, Some(60_000)]);
+    }
+
+    #[test]
+    fn an_overloaded_server_is_asked_in_every_round_and_every_mirror_is_named() {
+        let busy = Server::start(&content(), &[Reply::Status(503)]);
+        let gone = Server::start(&content(), &[Reply::Status(410)]);
+        let mut cache = Fixture::new();
+        let missing = missing(cache.get(&content(), NAME, &[&busy, &gone]));
+        assert_eq!(busy.requests().len(), 3);
+        assert_eq!(gone.requests().len(), 1);
+        let text = missing.to_string();
+        for part in [
+            &busy.url(NAME),
+            &gone.url(NAME),
+            "answered 503",
+            "answered 410",
+            "--data-dir",
+            "glyphs",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+
+    #[test]
+    fn an_error_page_does_not_cost_what_is_there() {
+        let page = Reply::Lie(b"<!DOCTYPE html>".to_vec());
+        let server = Server::start(&content(), &[Reply::CutAfter(50_000), page]);
+        let mut cache = Fixture::new();
+        let failures = missing(cache.get(&content(), NAME, &[&server])).failures;
+        assert!(failures[0].1.contains("offers 15 bytes"), "{failures:?}");
+        assert_eq!(fs::read(cache.part()).unwrap(), content()[..50_000]);
+    }
+
+    #[test]
+    fn a_server_that_starts_anew_and_cuts_every_time_is_given_up() {
+        let server = Server::start(&content(), &[Reply::IgnoreRangeAndCutAfter(50_000)]);
+        let mut cache = Fixture::new();
+        let failures = missing(cache.get(&content(), NAME, &[&server])).failures;
+        assert!(
+            failures[0].1.contains("cut after 50000 bytes"),
+            "{failures:?}"
+        );
+        let once_more = Some(50_000); // the first attempt made progress
+        assert_eq!(server.requests(), [None, once_more, once_more, once_more]);
+    }
+
+    #[test]
+    fn no_server_at_all_is_a_missing_file() {
+        let server = Server::start(&content(), &[Reply::Honest]);
+        let url = server.url(NAME);
+        drop(server);
+        let file = DataFile {
+            urls: vec![url.clone(), "nonsense".to_owned()],
+            ..published(NAME, &content())
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let failures = patience()
+            .download(&file, folder.path(), &mut |_| {})
+            .unwrap()
+            .unwrap_err();
+        assert_eq!(failures.len(), 2);
+        assert!(
+            failures[0].1.to_lowercase().contains("refused"),
+            "{failures:?}"
+        );
+    }
+
+    #[test]
+    fn a_redirect_is_followed_with_its_range() {
+        let target = Server::start(&content(), &[Reply::CutAfter(10_000), Reply::Honest]);
+        let home = Server::start(&content(), &[Reply::Redirect(target.url(NAME))]);
+        let mut cache = Fixture::new();
+        cache.get(&content(), NAME, &[&home]).unwrap();
+        assert_eq!(target.requests(), [None, Some(10_000)]);
+    }
+
+    #[test]
+    fn two_downloads_at_once_ask_for_the_file_once() {
+        let server = Server::start(&content(), &[Reply::Honest]);
+        let folder = tempfile::tempdir().unwrap();
+        let file = DataFile {
+            urls: vec![server.url(NAME)],
+            ..published(NAME, &content())
+        };
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    patience()
+                        .download(&file, folder.path(), &mut |_| {})
+                        .unwrap()
+                        .unwrap();
+                });
+            }
+        });
+        assert_eq!(server.requests(), [None]);
+    }
+
+    #[test]
+    fn a_cache_folder_that_cannot_be_made_is_a_reason_not_a_crash() {
+        let folder = tempfile::tempdir().unwrap();
+        let blocked = folder.path().join("file");
+        fs::write(&blocked, "").unwrap();
+        let file = published(NAME, &content());
+        let result = patience().download(&file, &blocked.join("cache"), &mut |_| {});
+        let failures = result.unwrap().unwrap_err();
+        assert!(
+            failures[0].1.contains("cannot write to the cache folder"),
+            "{failures:?}"
+        );
+    }
+
+    /// `/dev/full` accepts no byte for want of space.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_an_error_of_its_own() {
+        let server = Server::start(&content(), &[Reply::Honest]);
+        let mut cache = Fixture::new();
+        std::os::unix::fs::symlink("/dev/full", cache.part()).unwrap();
+        let error = cache.get(&content(), NAME, &[&server]).unwrap_err();
+        assert!(matches!(error, Error::DiskFull { .. }), "{error}");
+        assert!(error.to_string().contains("digits.amat.part"), "{error}");
+        assert!(!error.is_missing());
+    }
+}

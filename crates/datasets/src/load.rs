@@ -1,0 +1,203 @@
+//! From a data set's name to its images.
+
+use std::path::PathBuf;
+
+use sha2::{Digest, Sha256};
+
+use crate::content::hex;
+use crate::event::{Event, Progress};
+use crate::{
+    BinaryImages, DatasetName, Error, GreyImages, Locator, binarized_mnist_files, glyphs,
+    mnist_files, read_amat, read_idx_images, read_idx_labels,
+};
+
+/// The three parts of a data set, and what they are.
+#[derive(Debug, Clone)]
+pub struct Splits {
+    /// The images to learn from.
+    pub train: BinaryImages,
+    /// The images by which a model is selected.
+    pub valid: BinaryImages,
+    /// The images on which results are reported.
+    pub test: BinaryImages,
+    /// The data set's name.
+    pub name: String,
+    /// The images are generated: results on them are not comparable with published ones.
+    pub synthetic: bool,
+    /// The sha256 of the images in memory: of `train`, `valid` and `test`, each as its number of images and of pixels
+    /// (`u64`, little endian) and its packed rows. The same images give the same fingerprint, whatever they came from.
+    pub fingerprint: String,
+    /// Where the images came from.
+    pub origin: Origin,
+}
+
+/// Where images came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// These files.
+    Files(Vec<PathBuf>),
+    /// They were generated.
+    Generated,
+}
+
+/// Grey-level MNIST: 60,000 training and 10,000 test images with their labels.
+#[derive(Debug, Clone)]
+pub struct GreyMnist {
+    /// The training images, 28x28.
+    pub train: GreyImages,
+    /// Their labels, 0 to 9.
+    pub train_labels: Vec<u8>,
+    /// The test images, 28x28.
+    pub test: GreyImages,
+    /// Their labels, 0 to 9.
+    pub test_labels: Vec<u8>,
+}
+
+/// Loads a data set of binary images.
+///
+/// Files are looked for, and downloaded, as `locator` says; each is checked by its sha256 in the pass that reads it.
+///
+/// # Errors
+///
+/// [`Error::Missing`] when a file is not to be had ([`Error::is_missing`]); every other error is about a file that is
+/// there and bad, or a system that refuses.
+pub fn load(
+    name: DatasetName,
+    locator: &Locator,
+    progress: &mut Progress,
+) -> Result<Splits, Error> {
+    let ([train, valid, test], origin) = match name {
+        DatasetName::BinarizedMnist => {
+            let files = binarized_mnist_files();
+            let mut paths = Vec::new();
+            for file in &files {
+                paths.push(locator.find(file, progress)?);
+            }
+            let mut read = |i: usize| read_amat(&paths[i], 28 * 28, Some(&files[i]), progress);
+            ([read(0)?, read(1)?, read(2)?], Origin::Files(paths))
+        }
+        DatasetName::ThresholdMnist => {
+            let [train, _, test, _] = mnist_files();
+            let paths = vec![
+                locator.find(&train, progress)?,
+                locator.find(&test, progress)?,
+            ];
+            let grey = read_idx_images(&paths[0], Some(&train), progress)?;
+            let test = read_idx_images(&paths[1], Some(&test), progress)?;
+            let parts = [
+                grey.binarise(5_000..grey.len(), 128),
+                grey.binarise(0..5_000, 128),
+                test.binarise(0..test.len(), 128),
+            ];
+            (parts, Origin::Files(paths))
+        }
+        DatasetName::Glyphs => {
+            progress(Event::Generating {
+                name: name.to_string(),
+            });
+            (glyphs::splits(), Origin::Generated)
+        }
+    };
+    let fingerprint = fingerprint([&train, &valid, &test]);
+    Ok(Splits {
+        train,
+        valid,
+        test,
+        name: name.to_string(),
+        synthetic: name.is_synthetic(),
+        fingerprint,
+        origin,
+    })
+}
+
+/// Loads grey-level MNIST with its labels.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn load_grey_mnist(locator: &Locator, progress: &mut Progress) -> Result<GreyMnist, Error> {
+    let files = mnist_files();
+    let mut paths = Vec::new();
+    for file in &files {
+        paths.push(locator.find(file, progress)?);
+    }
+    Ok(GreyMnist {
+        train: read_idx_images(&paths[0], Some(&files[0]), progress)?,
+        train_labels: read_idx_labels(&paths[1], Some(&files[1]), progress)?,
+        test: read_idx_images(&paths[2], Some(&files[2]), progress)?,
+        test_labels: read_idx_labels(&paths[3], Some(&files[3]), progress)?,
+    })
+}
+
+/// See [`Splits::fingerprint`].
+fn fingerprint(parts: [&BinaryImages; 3]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update((part.pixels() as u64).to_le_bytes());
+        hash.update(part.bits());
+    }
+    hex(&hash.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_fingerprint_depends_on_every_pixel_and_on_the_split() {
+        let images = |n, k| BinaryImages::from_fn(n, 9, |i, j| i * 9 + j == k);
+        let of = |a, b, c| fingerprint([&a, &b, &c]);
+        let base = of(images(2, 3), images(1, 0), images(1, 0));
+        assert_eq!(base, of(images(2, 3), images(1, 0), images(1, 0)));
+        assert_ne!(base, of(images(2, 4), images(1, 0), images(1, 0)));
+        assert_ne!(base, of(images(2, 3), images(1, 0), images(1, 8)));
+        assert_ne!(base, of(images(1, 3), images(2, 9), images(1, 0)));
+    }
+
+    #[test]
+    fn a_bad_file_is_an_error_that_is_not_missing_and_the_file_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let locator = Locator {
+            environment_dir: None,
+            cache_dir: None,
+            ..Locator::new(Some(folder.path().to_owned())).offline()
+        };
+        let error = load(DatasetName::BinarizedMnist, &locator, &mut |_| {}).unwrap_err();
+        assert!(error.is_missing());
+        for file in binarized_mnist_files() {
+            fs::write(folder.path().join(&file.name), "0 1 0 2").unwrap();
+        }
+        let error = load(DatasetName::BinarizedMnist, &locator, &mut |_| {}).unwrap_err();
+        assert!(matches!(error, Error::Truncated { .. }), "{error}");
+        assert!(!error.is_missing());
+        assert!(error.to_string().contains("binarized_mnist_train.amat"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+
+    const GLYPHS: &str = "42626f11530e9bacac7b393ff33c5f8d7a1c266c3ac3d49f9e6d3999afcba130";
+
+    #[test]
+    fn glyphs_need_no_file_and_say_that_they_are_synthetic() {
+        let nowhere = Locator {
+            environment_dir: None,
+            cache_dir: None,
+            ..Locator::new(None).offline()
+        };
+        let mut events = Vec::new();
+        let splits = load(DatasetName::Glyphs, &nowhere, &mut |e| events.push(e)).unwrap();
+        assert!(splits.synthetic);
+        assert_eq!(
+            (splits.name.as_str(), &splits.origin),
+            ("glyphs", &Origin::Generated)
+        );
+        let sizes = [&splits.train, &splits.valid, &splits.test].map(BinaryImages::len);
+        assert_eq!(sizes, [5_000, 1_000, 1_000]);
+        assert_eq!(events.len(), 1);
+        assert_eq!(
+            splits.fingerprint, GLYPHS,
+            "the same images on every machine"
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! The real files, where there are any: `HELMHOLTZ_DATA` names their folder (continuous integration sets it).
+//!
+//! Without it nothing is shown here, and each test says so; the formats are tested on small files elsewhere.
+
+use std::path::PathBuf;
+
+use helmholtz_datasets::{BinaryImages, DatasetName, Locator, Splits, load, load_grey_mnist};
+
+/// A locator that looks into `HELMHOLTZ_DATA` only; `None`, with a message, when that is not set.
+fn real_files() -> Option<Locator> {
+    let Some(folder) = std::env::var_os("HELMHOLTZ_DATA").filter(|value| !value.is_empty()) else {
+        eprintln!(
+            "SKIPPED: HELMHOLTZ_DATA names no folder with the real files; nothing was checked"
+        );
+        return None;
+    };
+    let mut locator = Locator::new(Some(PathBuf::from(folder))).offline();
+    locator.cache_dir = None;
+    Some(locator)
+}
+
+fn means_and_sizes(splits: &Splits) -> [(usize, String); 3] {
+    [&splits.train, &splits.valid, &splits.test]
+        .map(|part: &BinaryImages| (part.len(), format!("{:.7}", part.mean())))
+}
+
+#[test]
+fn binarised_mnist_has_the_published_rows_and_means() {
+    let Some(locator) = real_files() else { return };
+    let splits = load(DatasetName::BinarizedMnist, &locator, &mut |_| {}).unwrap();
+    assert!(!splits.synthetic);
+    assert_eq!(splits.train.pixels(), 784);
+    let expected = [
+        (50_000, "0.1305623"),
+        (10_000, "0.1311270"),
+        (10_000, "0.1325122"),
+    ];
+    assert_eq!(
+        means_and_sizes(&splits),
+        expected.map(|(len, mean)| (len, mean.to_owned()))
+    );
+    assert_eq!(
+        splits.fingerprint,
+        "4b1978a4a7afe84fdbe25c2e30e61e798daaeb55a47a4b7007d6449205e1a8a9"
+    );
+}
+
+#[test]
+fn binarised_mnist_has_no_image_twice() {
+    let Some(locator) = real_files() else { return };
+    let splits = load(DatasetName::BinarizedMnist, &locator, &mut |_| {}).unwrap();
+    let mut rows: Vec<&[u8]> = [&splits.train, &splits.valid, &splits.test]
+        .into_iter()
+        .flat_map(|part| (0..part.len()).map(|i| part.row_bits(i)))
+        .collect();
+    rows.sort_unstable();
+    rows.dedup();
+    assert_eq!(rows.len(), 70_000);
+}
+
+#[test]
+fn threshold_mnist_has_the_split_of_its_papers() {
+    let Some(locator) = real_files() else { return };
+    let splits = load(DatasetName::ThresholdMnist, &locator, &mut |_| {}).unwrap();
+    let sizes = [&splits.train, &splits.valid, &splits.test].map(BinaryImages::len);
+    assert_eq!(sizes, [55_000, 5_000, 10_000]);
+    let grey = load_grey_mnist(&locator, &mut |_| {}).unwrap();
+    let mut pixels = [0.0; 784];
+    for (part, row, image) in [
+        (&splits.valid, 0, grey.train.row(0)),
+        (&splits.valid, 4_999, grey.train.row(4_999)),
+        (&splits.train, 0, grey.train.row(5_000)),
+        (&splits.train, 54_999, grey.train.row(59_999)),
+        (&splits.test, 9_999, grey.test.row(9_999)),
+    ] {
+        part.write_row_f32(row, &mut pixels);
+        let expected = image
+            .iter()
+            .map(|&byte| if byte >= 128 { 1.0 } else { 0.0 });
+        assert!(expected.eq(pixels));
+    }
+}
+
+#[test]
+fn grey_mnist_has_the_published_rows_means_and_labels() {
+    let Some(locator) = real_files() else { return };
+    let mnist = load_grey_mnist(&locator, &mut |_| {}).unwrap();
+    assert_eq!((mnist.train.len(), mnist.test.len()), (60_000, 10_000));
+    assert_eq!((mnist.train.rows(), mnist.train.columns()), (28, 28));
+    assert_eq!(format!("{:.7}", mnist.train.mean()), "0.1306605");
+    assert_eq!(format!("{:.7}", mnist.test.mean()), "0.1325146");
+    assert_eq!(mnist.train_labels[..10], [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]);
+    let zeros = mnist
+        .test_labels
+        .iter()
+        .filter(|&&label| label == 0)
+        .count();
+    assert_eq!(
+        (mnist.train_labels.len(), mnist.test_labels.len(), zeros),
+        (60_000, 10_000, 980)
+    );
+}
