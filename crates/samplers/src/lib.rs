@@ -22,21 +22,38 @@
 //! assert_eq!(info.moves, 3);
 //! ```
 //!
-//! Contents: [`Mis`], [`Mtmis`] and the ablation [`FrozenReferenceMis`]; [`Visits`] and [`Info`]; [`log_sum_exp`] and
-//! [`effective_sample_size`].
+//! Contents:
+//! * index kernels: [`Mis`], [`Mtmis`] and the ablation [`FrozenReferenceMis`]; [`Visits`] and [`Info`];
+//! * chain stores: [`MemoryStore`], [`MappedStore`], and [`Latents`], [`pack_bits`], [`unpack_bits`] for what they hold;
+//! * [`Scan`], the order in which data are visited;
+//! * [`log_sum_exp`] and [`effective_sample_size`].
 
+mod bits;
+mod error;
 mod frozen_reference;
 mod index_kernel;
 mod info;
+mod latents;
 mod log_space;
 mod mis;
 mod mtmis;
+mod scan;
+mod store;
 mod visits;
 
+pub use bits::{pack_bits, unpack_bits};
+pub use error::SamplerError;
 pub use frozen_reference::FrozenReferenceMis;
 pub use index_kernel::IndexKernel;
 pub use info::Info;
+pub use latents::Latents;
 pub use log_space::{effective_sample_size, log_sum_exp};
 pub use mis::Mis;
 pub use mtmis::Mtmis;
+pub use scan::{Scan, ScanOrder};
+pub use store::{ChainStore, MappedStore, Mark, MemoryStore};
 pub use visits::Visits;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,369 @@
+//! A chain store on disk that a kill cannot harm.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use memmap2::{MmapMut, MmapOptions};
+
+use super::ChainStore;
+use super::image::Shape;
+use super::log::{Log, io};
+use crate::{Latents, SamplerError};
+
+/// Older generations that [`MappedStore::fold`] keeps: those that the checkpoint just published, and the one before
+/// it, may name.
+const KEPT: u64 = 2;
+
+/// Where a chain store stood when a checkpoint was made: the checkpoint records it, [`MappedStore::open`] returns to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Which base file the states build on.
+    pub generation: u64,
+    /// Bytes of that generation's log that count.
+    pub log_bytes: u64,
+    /// The log's running checksum at that length.
+    pub checksum: u32,
+}
+
+/// A chain store in a folder: a memory-mapped base file that never changes, and a log of the changes since.
+///
+/// **Crash safety.** A file mutated in place would be ahead of the last checkpoint after a kill. So the base is mapped
+/// privately (changes stay in memory), and each [`store`](ChainStore::store) appends checksummed records to a log.
+/// A checkpoint calls [`sync`](Self::sync) and publishes the [`Mark`]; after a kill, [`open`](Self::open) with that
+/// mark discards whatever came later. [`fold`](Self::fold), right after a checkpoint is published, writes the current
+/// states as the base of the next *generation* and starts an empty log. The mark names its generation, whose files
+/// stay until two folds later, so whichever instant a kill comes at:
+///
+/// | killed | files of generation g | last published mark | so `open` finds |
+/// |---|---|---|---|
+/// | between stores | base g, log g longer than the mark | g | the log cut at the mark |
+/// | while appending | base g, log g with a torn tail | g | the same |
+/// | after `sync`, before the checkpoint is published | as between stores | g, older | the same |
+/// | in `fold`, base g + 1 not yet renamed | log g + 1 (empty), a scratch file | g | base g, log g; the others are removed |
+/// | after `fold`, before the next checkpoint | base g + 1, log g + 1 | g | base g, log g; the others are removed |
+/// | after the next checkpoint | base g + 1, log g + 1 | g + 1 | these |
+///
+/// **Cost.** Pages written since the last fold are held in memory, and read straight from the file otherwise. A fold
+/// writes the whole store. One process at a time may have a folder open: lock it by other means.
+///
+/// ```
+/// use helmholtz_samplers::{ChainStore, Latents, MappedStore};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = &folder.path().join("chains");
+/// let latents = Latents::new(&[16])?;
+/// let mut store = MappedStore::create(path, &latents, 1000)?;
+/// store.store(&[7], &[1, 2])?;
+/// let mark = store.sync()?; // goes into the checkpoint
+/// store.store(&[7], &[8, 9])?; // and now the process is killed
+/// drop(store);
+///
+/// let store = MappedStore::open(path, &latents, 1000, Some(&mark))?;
+/// let mut packed = [0; 2];
+/// store.load(&[7], &mut packed)?;
+/// assert_eq!(packed, [1, 2]);
+/// # Ok::<(), helmholtz_samplers::SamplerError>(())
+/// ```
+#[derive(Debug)]
+pub struct MappedStore {
+    folder: PathBuf,
+    shape: Shape,
+    generation: u64,
+    /// The base file, mapped privately, with the log's changes applied.
+    base: MmapMut,
+    log: Log,
+    /// Length of the log at the last mark.
+    marked: u64,
+    discarded: u64,
+}
+
+impl MappedStore {
+    /// Makes a store of `rows` rows in `folder`, none of them initialised, in place of any that is there.
+    ///
+    /// # Errors
+    /// [`SamplerError::TooManyRows`], [`SamplerError::Io`].
+    pub fn create(folder: &Path, latents: &Latents, rows: usize) -> Result<Self, SamplerError> {
+        let shape = Shape::new(latents, rows)?;
+        fs::create_dir_all(folder).map_err(io("create", folder))?;
+        remove_generations(folder, |_| true)?;
+        let zeros = vec![0; (1 << 16).min(shape.body_len())];
+        let chunks = (0..shape.body_len())
+            .step_by(1 << 16)
+            .map(|at| &zeros[..(shape.body_len() - at).min(1 << 16)]);
+        let (base, log) = start_generation(folder, &shape, 0, chunks)?;
+        sync_folder(folder)?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            shape,
+            generation: 0,
+            base,
+            marked: log.len,
+            log,
+            discarded: 0,
+        })
+    }
+
+    /// Opens the store in `folder`, of `rows` rows of `latents`, as it was at `mark`; everything after the mark is
+    /// discarded. Without a mark: as it was last, but for a torn record at the log's end, which is cut off.
+    ///
+    /// # Errors
+    /// On every error the files are as they were.
+    /// * [`SamplerError::NoStore`]: no store, or none of the mark's generation.
+    /// * [`SamplerError::Shape`]: of other rows or latents.
+    /// * [`SamplerError::MarkBeyondLog`]: the log has fewer whole bytes than the mark says.
+    /// * [`SamplerError::Damaged`]: the base, or the log's header, is not what was written.
+    /// * [`SamplerError::Io`].
+    pub fn open(
+        folder: &Path,
+        latents: &Latents,
+        rows: usize,
+        mark: Option<&Mark>,
+    ) -> Result<Self, SamplerError> {
+        let shape = Shape::new(latents, rows)?;
+        let no_store = |generation| SamplerError::NoStore {
+            path: folder.to_owned(),
+            generation,
+        };
+        let generation = match mark {
+            Some(mark) => mark.generation,
+            None => newest_generation(folder)?.ok_or_else(|| no_store(None))?,
+        };
+        let path = base_path(folder, generation);
+        let file = match File::open(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(no_store(Some(generation)));
+            }
+            opened => opened.map_err(io("open", &path))?,
+        };
+        let mut base = map(&file, &path)?;
+        shape.check_image(&base, generation)?;
+
+        let limit = mark.map_or(u64::MAX, |mark| mark.log_bytes);
+        let body = &mut base[shape.body_range()];
+        let mut log = Log::replay(
+            log_path(folder, generation),
+            &shape,
+            generation,
+            limit,
+            |row, state| {
+                shape.put(body, row, state);
+            },
+        )?;
+        if let Some(mark) = mark {
+            if log.len != mark.log_bytes {
+                let (marked, found) = (mark.log_bytes, log.len);
+                return Err(SamplerError::MarkBeyondLog {
+                    generation,
+                    marked,
+                    found,
+                });
+            }
+            if log.checksum != mark.checksum {
+                return Err(SamplerError::Damaged {
+                    reason: "its log is not the one that was marked".to_owned(),
+                });
+            }
+        }
+        let discarded = log.cut()?;
+        remove_generations(folder, |other| other > generation)?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            shape,
+            generation,
+            base,
+            marked: log.len,
+            log,
+            discarded,
+        })
+    }
+
+    /// Makes all states durable, and says where that is. Resuming at the mark gives the states as they are now, once a
+    /// checkpoint that records it is published.
+    ///
+    /// # Errors
+    /// [`SamplerError::Io`].
+    pub fn sync(&mut self) -> Result<Mark, SamplerError> {
+        self.log.sync()?;
+        self.marked = self.log.len;
+        Ok(Mark {
+            generation: self.generation,
+            log_bytes: self.log.len,
+            checksum: self.log.checksum,
+        })
+    }
+
+    /// Folds the log into a new base. To be called right after the checkpoint with the mark of the last
+    /// [`sync`](Self::sync) was published, when the log has grown long; costs writing the whole store.
+    ///
+    /// The published mark stays good, and the one of the checkpoint before it.
+    ///
+    /// # Errors
+    /// [`SamplerError::Unsynced`] if there were changes since that `sync`; [`SamplerError::Io`]. The states are as they
+    /// were, and the published mark still holds.
+    pub fn fold(&mut self) -> Result<(), SamplerError> {
+        if self.log.len != self.marked {
+            return Err(SamplerError::Unsynced {
+                bytes: self.log.len - self.marked,
+            });
+        }
+        let generation = self.generation + 1;
+        let body = &self.base[self.shape.body_range()];
+        let (base, log) =
+            start_generation(&self.folder, &self.shape, generation, [body].into_iter())?;
+        (self.base, self.marked, self.log, self.generation) = (base, log.len, log, generation);
+        sync_folder(&self.folder)?;
+        remove_generations(&self.folder, |other| other + KEPT < generation)
+    }
+
+    /// Bytes of log since the last fold. When it is longer than the store itself, it is time for a
+    /// [`fold`](Self::fold).
+    pub fn log_bytes(&self) -> u64 {
+        self.log.len
+    }
+
+    /// Bytes of log that [`open`](Self::open) cut off: work after the mark, or a torn record.
+    pub fn discarded(&self) -> u64 {
+        self.discarded
+    }
+}
+
+impl ChainStore for MappedStore {
+    fn latents(&self) -> &Latents {
+        &self.shape.latents
+    }
+
+    fn len(&self) -> usize {
+        self.shape.rows
+    }
+
+    fn is_initialised(&self, row: u32) -> bool {
+        self.shape
+            .is_initialised(&self.base[self.shape.body_range()], row)
+    }
+
+    fn load(&self, rows: &[u32], packed: &mut [u8]) -> Result<(), SamplerError> {
+        self.shape.check_rows(rows, packed.len())?;
+        self.shape
+            .gather(&self.base[self.shape.body_range()], rows, packed);
+        Ok(())
+    }
+
+    fn store(&mut self, rows: &[u32], packed: &[u8]) -> Result<(), SamplerError> {
+        self.shape.check_rows(rows, packed.len())?;
+        self.log.append(rows, packed, &self.shape)?;
+        let body = &mut self.base[self.shape.body_range()];
+        for (&row, state) in rows
+            .iter()
+            .zip(packed.chunks_exact(self.shape.latents.bytes_per_row()))
+        {
+            self.shape.put(body, row, state);
+        }
+        Ok(())
+    }
+}
+
+fn base_path(folder: &Path, generation: u64) -> PathBuf {
+    folder.join(format!("{generation:06}.base"))
+}
+
+fn log_path(folder: &Path, generation: u64) -> PathBuf {
+    folder.join(format!("{generation:06}.log"))
+}
+
+/// Writes an empty log and a base of these `chunks`, and maps the base. The generation exists from the moment its base
+/// gets its name, which is the last thing done; the mapping is of the file under whatever name. The caller makes
+/// that name durable.
+fn start_generation<'a>(
+    folder: &Path,
+    shape: &Shape,
+    generation: u64,
+    chunks: impl Iterator<Item = &'a [u8]>,
+) -> Result<(MmapMut, Log), SamplerError> {
+    let log = Log::create(log_path(folder, generation), shape, generation)?;
+    let scratch = folder.join(format!("{generation:06}.scratch"));
+    let write = || -> std::io::Result<File> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&scratch)?;
+        let (mut out, mut seal) = (BufWriter::new(&file), crc32fast::Hasher::new());
+        let mut put = |bytes: &[u8]| {
+            seal.update(bytes);
+            out.write_all(bytes)
+        };
+        put(&shape.header(generation))?;
+        chunks.into_iter().try_for_each(&mut put)?;
+        out.write_all(&seal.finalize().to_le_bytes())?;
+        out.flush()?;
+        drop(out);
+        file.sync_all()?;
+        Ok(file)
+    };
+    let file = write().map_err(io("write", &scratch))?;
+    let base = map(&file, &scratch)?;
+    // The log's name is durable before the base's, which makes the generation exist.
+    sync_folder(folder)?;
+    let path = base_path(folder, generation);
+    fs::rename(&scratch, &path).map_err(io("rename", &scratch))?;
+    Ok((base, log))
+}
+
+/// Maps a base file so that changes stay in this process's memory.
+fn map(file: &File, path: &Path) -> Result<MmapMut, SamplerError> {
+    // SAFETY: a base file is never written again once it is whole, and its folder belongs to one process at a time.
+    unsafe { MmapOptions::new().map_copy(file) }.map_err(io("map", path))
+}
+
+/// Makes the names in `folder` durable.
+fn sync_folder(folder: &Path) -> Result<(), SamplerError> {
+    if cfg!(unix) {
+        File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(io("sync", folder))?;
+    }
+    Ok(())
+}
+
+/// Every file of the store in `folder`, with its generation.
+fn files(folder: &Path) -> Result<Vec<(u64, PathBuf)>, SamplerError> {
+    let paths = fs::read_dir(folder).and_then(|entries| {
+        entries
+            .map(|e| Ok(e?.path()))
+            .collect::<std::io::Result<Vec<_>>>()
+    });
+    let generation = |path: &PathBuf| -> Option<u64> {
+        let ours = matches!(path.extension()?.to_str()?, "base" | "log" | "scratch");
+        ours.then(|| path.file_stem()?.to_str()?.parse().ok())
+            .flatten()
+    };
+    Ok(paths
+        .map_err(io("list", folder))?
+        .into_iter()
+        .filter_map(|path| Some((generation(&path)?, path)))
+        .collect())
+}
+
+fn newest_generation(folder: &Path) -> Result<Option<u64>, SamplerError> {
+    if !folder.exists() {
+        return Ok(None);
+    }
+    let bases = files(folder)?
+        .into_iter()
+        .filter(|(_, path)| path.extension().is_some_and(|e| e == "base"));
+    Ok(bases.map(|(generation, _)| generation).max())
+}
+
+/// Removes the files of some generations, bases first: a log alone is no store.
+fn remove_generations(folder: &Path, which: impl Fn(u64) -> bool) -> Result<(), SamplerError> {
+    let mut doomed: Vec<PathBuf> = files(folder)?
+        .into_iter()
+        .filter(|(g, _)| which(*g))
+        .map(|(_, path)| path)
+        .collect();
+    doomed.sort_by_key(|path| path.extension().is_none_or(|extension| extension != "base"));
+    doomed
+        .iter()
+        .try_for_each(|path| fs::remove_file(path).map_err(io("remove", path)))
+}
