@@ -171,8 +171,8 @@ mod tests {
         std::fs::create_dir(&run).unwrap();
         let file = File::open(aside.join(LOCK)).unwrap();
         assert!(is_at(&file, &aside.join(LOCK)));
+        let _new = Lock::acquire(&run).unwrap();
         assert!(!is_at(&file, &run.join(LOCK)));
-        Lock::acquire(&run).unwrap();
         assert!(matches!(
             Lock::acquire(&aside),
             Err(RunError::Locked { .. })

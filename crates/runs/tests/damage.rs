@@ -152,6 +152,24 @@ fn each_file(damage: impl Fn(&Path, &mut dyn FnMut(&dyn Fn(&Path)))) {
 }
 
 #[test]
+#[should_panic(expected = "neither the newest nor the one before")]
+fn a_whole_checkpoint_with_other_bytes_fails_the_check_above() {
+    let home = tempfile::tempdir().unwrap();
+    let (path, other) = (home.path().join("run"), home.path().join("other"));
+    let points = a_run(&path);
+    a_run(&other);
+    let mut run = open(&other).unwrap();
+    run.save_checkpoint(&json!({"epoch": 4}), &[("theta", b"other")])
+        .unwrap();
+    drop(run);
+    copy(
+        &other.join("checkpoints/000004"),
+        &path.join("checkpoints/000004"),
+    );
+    survives(&path, &points);
+}
+
+#[test]
 fn every_file_cut_at_any_length_leaves_a_whole_checkpoint_or_an_error() {
     each_file(|file, case| {
         let whole = fs::metadata(file).unwrap().len();

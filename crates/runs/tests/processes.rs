@@ -54,7 +54,9 @@ fn command(before: &str, role: &str, folder: &Path) -> Command {
 }
 
 fn spawn(role: &str, folder: &Path) -> (Child, BufReader<ChildStdout>) {
-    let mut child = command("", role, folder)
+    let mut command = command("", role, folder);
+    let mut child = command
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -85,9 +87,8 @@ fn kill(mut child: Child) {
 fn hold(folder: &Path) {
     let _run = open(folder).unwrap();
     println!("held");
-    loop {
-        thread::sleep(Duration::from_secs(60));
-    }
+    // Until killed, or until the parent is no more.
+    std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 
 #[test]
@@ -224,14 +225,13 @@ fn under_a_file_size_limit(folder: &Path) {
     refused(json!(2), &[("theta", &large)]);
     refused(json!(2), &[("phi", b"fits"), ("theta", &large)]);
     refused(too_large.clone(), &[]);
-    for error in [run.append_metrics(&too_large), run.finish(&too_large)] {
-        full(&error.unwrap_err(), folder);
-    }
+    full(&run.append_metrics(&too_large).unwrap_err(), folder);
     assert_eq!(
         fs::read(folder.join("metrics.jsonl")).unwrap(),
         metrics,
         "a torn line stayed"
     );
+    full(&run.finish(&too_large).unwrap_err(), folder);
     assert_eq!(run.result().unwrap(), None);
     let names = |path: &Path| fs::read_dir(path).unwrap().count();
     assert_eq!(
