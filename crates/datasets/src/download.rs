@@ -2,8 +2,8 @@
 //!
 //! What has arrived is kept in `NAME.part` and continued from there, by this call or a later one, from whichever mirror
 //! answers. A file gets its name only when its content has the published sha256. A mirror is asked again while it makes
-//! progress, and in later rounds when its failure may pass (no connection, a stall, a cut, an overloaded server); one
-//! that has not got the file, or delivers another, is not asked again.
+//! progress, and in later rounds when its failure may pass (a stall, a cut, an overloaded server); one that has not got
+//! the file, or delivers another, is not asked again. When no mirror can be reached, there is no second round.
 
 mod attempt;
 #[cfg(test)]
@@ -54,6 +54,8 @@ struct Mirror<'a> {
     restarted: bool,
     /// It is not asked again.
     refused: bool,
+    /// There was no connection the last time.
+    unreachable: bool,
     /// Why the latest attempt failed.
     reason: String,
 }
@@ -94,11 +96,12 @@ impl Downloader {
                 best: 0,
                 restarted: false,
                 refused: false,
+                unreachable: false,
                 reason: String::new(),
             })
             .collect();
         for round in 0..self.rounds {
-            if mirrors.iter().all(|mirror| mirror.refused) {
+            if mirrors.iter().all(|m| m.refused || m.unreachable) {
                 break;
             }
             if round > 0 {
@@ -129,9 +132,15 @@ impl Mirror<'_> {
         progress: &mut Progress,
     ) -> Result<bool, Error> {
         loop {
-            let again = match attempt.run(progress) {
+            let outcome = attempt.run(progress);
+            self.unreachable = matches!(outcome, Err(Trouble::Unreachable(_)));
+            let again = match outcome {
                 Ok(()) => return Ok(true),
                 Err(Trouble::Fatal(error)) => return Err(error),
+                Err(Trouble::Unreachable(reason)) => {
+                    self.reason = reason;
+                    false
+                }
                 Err(Trouble::Refused(reason)) => {
                     self.refused = true;
                     self.reason = reason;
@@ -534,24 +543,44 @@ mod tests {
     }
 
     #[test]
-    fn no_server_at_all_is_a_missing_file() {
-        let server = Server::start(&content(), &[Reply::Honest]);
-        let url = server.url(NAME);
-        drop(server);
+    fn without_a_network_every_mirror_is_tried_once() {
+        // Nothing listens on port 0; an address that is none is refused for good.
+        let urls = ["http://127.0.0.1:0/a", "http://localhost:0/a", "nonsense"];
         let file = DataFile {
-            urls: vec![url.clone(), "nonsense".to_owned()],
+            urls: urls.map(str::to_owned).to_vec(),
             ..published(NAME, &content())
         };
         let folder = tempfile::tempdir().unwrap();
+        let mut tried = Vec::new();
         let failures = patience()
-            .download(&file, folder.path(), &mut |_| {})
+            .download(&file, folder.path(), &mut |event| match event {
+                Event::DownloadFailed { url, .. } => tried.push(url),
+                other => panic!("{other:?}"),
+            })
             .unwrap()
             .unwrap_err();
-        assert_eq!(failures.len(), 2);
-        assert!(
-            failures[0].1.to_lowercase().contains("refused"),
-            "{failures:?}"
-        );
+        assert_eq!(tried, urls);
+        assert_eq!(failures.len(), 3);
+    }
+
+    #[test]
+    fn a_server_without_tls_behind_https_is_a_failed_mirror() {
+        let server = Server::start(&content(), &[Reply::Honest]);
+        let file = DataFile {
+            urls: vec![
+                server.url(NAME).replace("http://", "https://"),
+                server.url(NAME),
+            ],
+            ..published(NAME, &content())
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = Vec::new();
+        let path = patience()
+            .download(&file, folder.path(), &mut |e| events.push(e))
+            .unwrap()
+            .unwrap();
+        assert_eq!(fs::read(path).unwrap(), content());
+        assert!(matches!(&events[0], Event::DownloadFailed { url, .. } if *url == file.urls[0]));
     }
 
     #[test]

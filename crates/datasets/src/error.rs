@@ -153,7 +153,10 @@ impl fmt::Display for Missing {
                 writeln!(f, "    {home}")?;
             }
         } else {
-            writeln!(f, "  downloading from its public homes failed:")?;
+            writeln!(
+                f,
+                "  downloading from its public homes failed (another try goes on where this one stopped):"
+            )?;
             for (home, reason) in &self.failures {
                 writeln!(f, "    {home}: {reason}")?;
             }

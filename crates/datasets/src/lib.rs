@@ -23,7 +23,7 @@
 //! * [`load`], [`load_grey_mnist`]: a data set by name; [`Splits`], [`GreyMnist`], [`Origin`]
 //! * [`BinaryImages`], [`GreyImages`]: images in memory
 //! * [`read_amat`], [`read_idx_images`], [`read_idx_labels`]: the file formats
-//! * [`DataFile`], [`Locator`], [`Downloader`]: the published files, and how they come here
+//! * [`DataFile`], [`Locator`], `Downloader`: the published files, and how they come here
 //! * [`random_subset`]: a seeded random subset of rows
 
 mod amat;

@@ -159,11 +159,7 @@ mod tests {
     #[test]
     fn a_bad_file_is_an_error_that_is_not_missing_and_the_file_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let locator = Locator {
-            environment_dir: None,
-            cache_dir: None,
-            ..Locator::new(Some(folder.path().to_owned())).offline()
-        };
+        let locator = Locator::only_in(folder.path());
         let error = load(DatasetName::BinarizedMnist, &locator, &mut |_| {}).unwrap_err();
         assert!(error.is_missing());
         for file in binarized_mnist_files() {
@@ -180,11 +176,7 @@ mod tests {
 
     #[test]
     fn glyphs_need_no_file_and_say_that_they_are_synthetic() {
-        let nowhere = Locator {
-            environment_dir: None,
-            cache_dir: None,
-            ..Locator::new(None).offline()
-        };
+        let nowhere = Locator::only_in("no-such-folder");
         let mut events = Vec::new();
         let splits = load(DatasetName::Glyphs, &nowhere, &mut |e| events.push(e)).unwrap();
         assert!(splits.synthetic);

@@ -41,6 +41,17 @@ impl Locator {
         }
     }
 
+    /// This folder only, and nothing is downloaded.
+    pub fn only_in(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            data_dir: Some(folder.into()),
+            environment_dir: None,
+            cache_dir: None,
+            #[cfg(feature = "download")]
+            download: None,
+        }
+    }
+
     /// The same folders, but nothing is downloaded.
     pub fn offline(self) -> Self {
         Self {
@@ -125,12 +136,9 @@ mod tests {
                 fs::write(folder.join("a.amat"), "0\n").unwrap();
             }
         }
-        let locator = Locator {
-            data_dir: Some(data),
-            environment_dir: Some(environment),
-            cache_dir: Some(cache),
-            ..Locator::new(None).offline()
-        };
+        let mut locator = Locator::only_in(data);
+        locator.environment_dir = Some(environment);
+        locator.cache_dir = Some(cache);
         (root, locator)
     }
 
@@ -181,12 +189,7 @@ mod tests {
 
     #[test]
     fn offline_downloads_nothing() {
-        let locator = Locator {
-            data_dir: None,
-            environment_dir: None,
-            cache_dir: None,
-            ..Locator::new(None).offline()
-        };
+        let locator = Locator::new(Some("no-such-folder".into())).offline();
         assert!(
             find(&locator)
                 .unwrap_err()

@@ -20,6 +20,8 @@ const STEP: u64 = 1 << 18;
 pub(super) enum Trouble {
     /// The mirror has not got the file.
     Refused(String),
+    /// There was no connection to the mirror.
+    Unreachable(String),
     /// Another attempt may go on from here.
     Passing(String),
     /// The beginning on the disk and this mirror's continuation do not make the file; the beginning was discarded.
@@ -245,17 +247,27 @@ impl<'a> Attempt<'a> {
 
     /// What a failed exchange means.
     fn network_trouble(&self, error: ureq::Error) -> Trouble {
-        Trouble::Passing(match error {
-            ureq::Error::Timeout(Timeout::PerRead | Timeout::RecvResponse) => {
-                format!("stalled: nothing came for {:?}", self.stall_timeout)
-            }
-            ureq::Error::Io(e) if e.kind() == ErrorKind::UnexpectedEof => {
-                format!("the connection was cut after {} bytes", self.part_length())
+        use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+        match error {
+            ureq::Error::Timeout(Timeout::PerRead | Timeout::RecvResponse) => Trouble::Passing(
+                format!("stalled: nothing came for {:?}", self.stall_timeout),
+            ),
+            ureq::Error::Io(e) => match e.kind() {
+                UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe => {
+                    let length = self.part_length();
+                    Trouble::Passing(format!("the connection was cut after {length} bytes"))
+                }
+                _ => Trouble::Unreachable(e.to_string()),
+            },
+            ureq::Error::HostNotFound
+            | ureq::Error::ConnectionFailed
+            | ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
+                Trouble::Unreachable(error.to_string())
             }
             ureq::Error::BadUri(_) | ureq::Error::TooManyRedirects => {
-                return Trouble::Refused(error.to_string());
+                Trouble::Refused(error.to_string())
             }
-            other => other.to_string(),
-        })
+            other => Trouble::Passing(other.to_string()),
+        }
     }
 }
