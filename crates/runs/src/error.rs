@@ -85,7 +85,7 @@ pub enum RunError {
 
     /// The disk, a quota or a file-size limit is exhausted.
     #[error(
-        "no space left for run folder {} (writing {}: {source}); its last checkpoint is whole: free some space and \
+        "no space left for run folder {} (writing {}: {source}); what it saved before is whole: free some space and \
          give the same command again, it resumes",
         .folder.display(),
         .file.display()

@@ -77,13 +77,8 @@ impl RunFolder {
 
         let config = config_hash(config);
         let (manifest, hash, mut warnings) = rewind(&path, &config)?;
-        let metrics = Metrics::rewind(
-            &path,
-            manifest
-                .as_ref()
-                .map_or(0, |manifest| manifest.metrics.bytes),
-            hash,
-        )?;
+        let recorded = manifest.as_ref().map_or(0, |last| last.metrics.bytes);
+        let metrics = Metrics::rewind(&path, recorded, hash)?;
         if let Some(failure) = read_failure(&path)? {
             let note = path.join(FAILURE);
             disk::remove(&note).map_err(failed(&path, "remove", &note))?;
@@ -157,13 +152,8 @@ impl RunFolder {
             state: state.clone(),
         })?;
         let before = self.newest.replace(number);
-        checkpoint::prune(
-            &self.path,
-            &[Some(number), before]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>(),
-        )
+        let keep: Vec<u64> = before.into_iter().chain([number]).collect();
+        checkpoint::prune(&self.path, &keep)
     }
 
     /// Reads the newest checkpoint and checks every byte of it; `None` before the first.
