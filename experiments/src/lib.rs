@@ -1,1 +1,45 @@
 //! Experiments as data, published numbers, and the runner.
+//!
+//! An experiment is a TOML file: nets, methods, profiles, settings. The harness turns a request into *cells* (a net
+//! trained by a method with a seed), plans them (what is done, how long the rest takes here), drives several at once
+//! with live progress, and builds a table from their run folders beside the published numbers. It knows no tensors:
+//! cells are run by a [`CellRunner`](cell_runner::CellRunner).
+//!
+//! ```
+//! use helmholtz_experiments::spec::{Selection, Spec};
+//!
+//! let spec = Spec::load("table1")?;
+//! let wanted = Selection { nets: vec!["linear".into()], ..Selection::default() };
+//! let cells = spec.cells("paper", &wanted, "binarized-mnist")?;
+//! assert_eq!(cells.len(), 3 * 5); // three methods, five seeds
+//! assert_eq!(cells[0].settings.switch_epoch(), 600);
+//! # Ok::<(), helmholtz_experiments::error::HarnessError>(())
+//! ```
+//!
+//! Contents, in the order of a request:
+//! * [`cli`], [`commands`]: what a user types, and what happens then.
+//! * [`spec`], [`cell`], [`names`], [`published`]: the experiment, its cells, and the numbers to compare with.
+//! * [`data`], [`device`]: what it runs on.
+//! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
+//! * [`cell_runner`], [`runner`], [`driver`], [`progress`]: running cells and watching them.
+//! * [`table`]: the outcome.
+
+pub mod cell;
+pub mod cell_runner;
+pub mod cli;
+pub mod commands;
+pub mod data;
+pub mod device;
+pub mod driver;
+pub mod error;
+pub mod existing;
+#[cfg(test)]
+mod fake;
+pub mod names;
+pub mod plan;
+pub mod progress;
+pub mod published;
+pub mod runner;
+pub mod schedule;
+pub mod spec;
+pub mod table;

@@ -1,1 +1,53 @@
-fn main() {}
+//! `cargo xtask`: builds what a command needs and starts it. Without dependencies, so that it compiles in a second.
+
+mod bench;
+mod cargo;
+mod reproduce;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Usage: cargo xtask <command> [arguments]
+
+Commands:
+  reproduce <experiment>   Reproduce a published table: builds the runner for the device, starts it
+  bench [filter]           Run the benchmarks
+  help                     Show this text
+
+Examples:
+  cargo xtask reproduce table1                         the quick profile, in minutes
+  cargo xtask reproduce table1 --profile paper --dry-run
+                                                       what the paper's protocol would take here
+  cargo xtask reproduce table1 --profile paper --net linear --method jsa --seeds 1-5
+  cargo xtask reproduce table1 --device cuda           on an NVIDIA GPU (the first build takes minutes)
+  cargo xtask reproduce --help                         every flag
+
+Ctrl-C is safe; the same command resumes.";
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let command = args.next();
+    let rest: Vec<String> = args.collect();
+    let outcome = match command.as_deref() {
+        Some("reproduce") => reproduce::run(&rest),
+        Some("bench") => bench::run(&rest),
+        Some("help" | "--help" | "-h") => {
+            println!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        Some(other) => Err(format!(
+            "unknown command `{other}`; the commands are: reproduce, bench, help"
+        )),
+        None => {
+            eprintln!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

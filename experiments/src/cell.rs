@@ -1,0 +1,273 @@
+//! One cell of an experiment: a net trained by a method with a seed, and every number that decides its outcome.
+
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A net trained by a method with a seed: the unit that is planned, run, resumed and tabulated.
+///
+/// Its canonical JSON is the configuration of its run folder, so two cells that differ in any number
+/// never share a folder unnoticed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// The experiment's name, `table1`.
+    pub experiment: String,
+    /// The data set's name, `binarized-mnist`.
+    pub dataset: String,
+    /// The net's name, `linear`.
+    pub net: String,
+    /// The method's name, `jsa`.
+    pub method: String,
+    /// The run seed, from which every random stream of the run is named.
+    pub seed: u64,
+    /// How it is trained and evaluated.
+    pub settings: Settings,
+}
+
+impl Cell {
+    /// The cell's run folder below the folder of its experiment, profile and data set:
+    /// `<net>/<method>/seed-<n>`.
+    pub fn folder(&self, base: &Path) -> PathBuf {
+        base.join(&self.net)
+            .join(&self.method)
+            .join(format!("seed-{}", self.seed))
+    }
+
+    /// `linear / jsa / seed 1`, as progress lines and error messages name it.
+    pub fn label(&self) -> String {
+        format!("{} / {} / seed {}", self.net, self.method, self.seed)
+    }
+}
+
+/// In which order the training images are visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScanOrder {
+    /// A new permutation each epoch, the last partial batch dropped (as the released JSA code does).
+    Shuffled,
+    /// Indices uniform with replacement (JSA, Algorithm 2).
+    WithReplacement,
+}
+
+/// Defines [`Settings`] and [`Overrides`] from one list of fields.
+macro_rules! settings {
+    ($($(#[doc = $doc:expr])* $name:ident: $type:ty,)*) => {
+        /// How a cell is trained and evaluated.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Settings {
+            $($(#[doc = $doc])* pub $name: $type,)*
+        }
+
+        /// The settings that a profile or a method changes; what is absent stays as it was.
+        #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Overrides {
+            $($(#[doc = $doc])* pub $name: Option<$type>,)*
+        }
+
+        impl Overrides {
+            /// `settings` with the present fields replaced.
+            pub fn apply(&self, settings: &mut Settings) {
+                $(if let Some(value) = &self.$name {
+                    settings.$name = value.clone();
+                })*
+            }
+        }
+    };
+}
+
+settings! {
+    /// Passes over the training set.
+    epochs: u64,
+    /// The fraction of the epochs after which stage II (JSA with its chain store) starts.
+    switch: f64,
+    /// Images in a mini-batch.
+    batch: usize,
+    /// Particles K for each image.
+    particles: usize,
+    /// Adam's learning rate.
+    learning_rate: f64,
+    /// Stage I of JSA: 0 draws K proposals, the first of which starts the chain; 1 draws one more.
+    stage1_extra: usize,
+    /// The order in which training images are visited.
+    scan: ScanOrder,
+    /// Epochs from one check (validation and test NLL) to the next.
+    check_every: u64,
+    /// Importance samples S for each validation image at a check.
+    valid_samples: u64,
+    /// How many validation images (a seeded random subset); absent: all.
+    valid_images: Option<u64>,
+    /// Importance samples S for each test image at a check.
+    test_samples: u64,
+    /// How many test images (a seeded random subset); absent: all.
+    test_images: Option<u64>,
+    /// Importance samples S with which the selected epoch's test NLL is reported again; absent: it is not.
+    final_samples: Option<u64>,
+    /// Seconds from one checkpoint to the next.
+    checkpoint_seconds: u64,
+}
+
+impl Settings {
+    /// The number of epochs of stage I: stage II starts after this many.
+    pub fn switch_epoch(&self) -> u64 {
+        (self.switch * self.epochs as f64).round() as u64
+    }
+
+    /// The epochs after which a check is made: every `check_every`, and the last.
+    pub fn check_epochs(&self) -> impl Iterator<Item = u64> + '_ {
+        (1..=self.epochs).filter(|&epoch| self.checks_after(epoch))
+    }
+
+    /// Whether a check is made after `epoch` epochs.
+    pub fn checks_after(&self, epoch: u64) -> bool {
+        epoch > 0 && (epoch.is_multiple_of(self.check_every) || epoch == self.epochs)
+    }
+
+    /// The first thing that is wrong with these settings, if any: the key and what it must be.
+    pub fn problem(&self) -> Option<String> {
+        let rule = |holds: bool, text: String| (!holds).then_some(text);
+        let positive =
+            |key: &str, value: u64| rule(value > 0, format!("`{key}` must be at least 1"));
+        positive("epochs", self.epochs)
+            .or_else(|| {
+                rule(
+                    (0.0..=1.0).contains(&self.switch),
+                    format!(
+                        "`switch` is a fraction of the epochs, from 0 to 1, not {}",
+                        self.switch
+                    ),
+                )
+            })
+            .or_else(|| positive("batch", self.batch as u64))
+            .or_else(|| positive("particles", self.particles as u64))
+            .or_else(|| {
+                rule(
+                    self.learning_rate > 0.0 && self.learning_rate.is_finite(),
+                    format!(
+                        "`learning_rate` must be positive and finite, not {}",
+                        self.learning_rate
+                    ),
+                )
+            })
+            .or_else(|| {
+                rule(
+                    self.stage1_extra <= 1,
+                    format!("`stage1_extra` is 0 or 1, not {}", self.stage1_extra),
+                )
+            })
+            .or_else(|| positive("check_every", self.check_every))
+            .or_else(|| positive("valid_samples", self.valid_samples))
+            .or_else(|| positive("valid_images", self.valid_images.unwrap_or(1)))
+            .or_else(|| positive("test_samples", self.test_samples))
+            .or_else(|| positive("test_images", self.test_images.unwrap_or(1)))
+            .or_else(|| positive("final_samples", self.final_samples.unwrap_or(1)))
+            .or_else(|| positive("checkpoint_seconds", self.checkpoint_seconds))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Settings and a cell that the harness's tests vary.
+    pub(crate) fn settings() -> Settings {
+        Settings {
+            epochs: 5,
+            switch: 0.6,
+            batch: 50,
+            particles: 2,
+            learning_rate: 3e-4,
+            stage1_extra: 0,
+            scan: ScanOrder::Shuffled,
+            check_every: 5,
+            valid_samples: 100,
+            valid_images: None,
+            test_samples: 100,
+            test_images: None,
+            final_samples: None,
+            checkpoint_seconds: 60,
+        }
+    }
+
+    pub(crate) fn cell(net: &str, method: &str, seed: u64) -> Cell {
+        Cell {
+            experiment: "table1".into(),
+            dataset: "binarized-mnist".into(),
+            net: net.into(),
+            method: method.into(),
+            seed,
+            settings: settings(),
+        }
+    }
+
+    #[test]
+    fn the_switch_is_at_epoch_600_of_1000_and_3_of_5() {
+        let mut s = settings();
+        assert_eq!(s.switch_epoch(), 3);
+        s.epochs = 1000;
+        assert_eq!(s.switch_epoch(), 600);
+    }
+
+    #[test]
+    fn the_last_epoch_is_always_checked() {
+        let mut s = settings();
+        s.epochs = 12;
+        assert_eq!(s.check_epochs().collect::<Vec<_>>(), [5, 10, 12]);
+        s.epochs = 10;
+        assert_eq!(s.check_epochs().collect::<Vec<_>>(), [5, 10]);
+    }
+
+    #[test]
+    fn overrides_replace_what_they_hold_and_nothing_else() {
+        let mut s = settings();
+        let overrides: Overrides = toml::from_str("epochs = 7\nvalid_images = 1000").unwrap();
+        overrides.apply(&mut s);
+        assert_eq!((s.epochs, s.valid_images), (7, Some(1000)));
+        assert_eq!(
+            Settings {
+                epochs: 5,
+                valid_images: None,
+                ..s
+            },
+            settings()
+        );
+    }
+
+    #[test]
+    fn a_senseless_setting_is_named() {
+        assert_eq!(settings().problem(), None);
+        let broken = Settings {
+            switch: 1.5,
+            ..settings()
+        };
+        assert!(broken.problem().unwrap().contains("`switch`"));
+        let broken = Settings {
+            learning_rate: f64::NAN,
+            ..settings()
+        };
+        assert!(broken.problem().unwrap().contains("`learning_rate`"));
+        let broken = Settings {
+            test_images: Some(0),
+            ..settings()
+        };
+        assert!(broken.problem().unwrap().contains("`test_images`"));
+    }
+
+    #[test]
+    fn a_cell_survives_its_json_and_refuses_unknown_fields() {
+        let c = cell("linear", "jsa", 1);
+        let mut json = serde_json::to_value(&c).unwrap();
+        assert_eq!(serde_json::from_value::<Cell>(json.clone()).unwrap(), c);
+        json["colour"] = "red".into();
+        assert!(serde_json::from_value::<Cell>(json).is_err());
+    }
+
+    #[test]
+    fn the_folder_names_net_method_and_seed() {
+        assert_eq!(
+            cell("linear", "jsa", 3).folder(Path::new("runs")),
+            Path::new("runs/linear/jsa/seed-3")
+        );
+    }
+}

@@ -1,0 +1,146 @@
+//! What the harness asks of the code that trains a cell, and what that code tells while it runs.
+
+use crate::cell::Cell;
+use crate::error::HarnessError;
+use helmholtz_runs::Provenance;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// Trains and evaluates cells. The harness knows no tensors; [`crate::runner`] implements this over burn.
+pub trait CellRunner: Sync {
+    /// What the cell's work costs on this machine, from a short measured warm-up on one thread.
+    ///
+    /// # Errors
+    /// A net, method or device that cannot be built.
+    fn measure(&self, cell: &Cell) -> Result<Cost, HarnessError>;
+
+    /// Runs the cell in its `folder`: from where its last checkpoint left it, to its result.
+    /// A finished folder gives its stored result at once.
+    ///
+    /// # Errors
+    /// [`HarnessError::Interrupted`], after a checkpoint, once `stop` is set; a run folder that cannot be
+    /// used; a failed training.
+    fn run(
+        &self,
+        cell: &Cell,
+        folder: &Path,
+        observer: &dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<CellResult, HarnessError>;
+}
+
+/// What a cell's work costs: seconds, on one thread.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Seconds for a training step.
+    pub step: f64,
+    /// Seconds for one importance sample of one image.
+    pub image_sample: f64,
+}
+
+/// Hears what happens in a running cell, from the thread that runs it.
+pub trait Observer: Sync {
+    /// Called often (after every step): must be cheap.
+    fn event(&self, event: &RunEvent);
+}
+
+/// Something that happened in a running cell. Epochs count from 1; NLLs are in nats.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunEvent {
+    /// The run goes on after a checkpoint that holds `epoch` finished epochs and `step` steps of the next.
+    Resumed {
+        /// Finished epochs.
+        epoch: u64,
+        /// Finished steps of the epoch in progress.
+        step: u64,
+    },
+    /// A training step was made.
+    Step {
+        /// The epoch in progress, from 1.
+        epoch: u64,
+        /// The steps made in it, from 1.
+        step: u64,
+        /// The steps of an epoch.
+        steps_per_epoch: u64,
+        /// The surrogate loss of the step.
+        loss: f64,
+    },
+    /// An evaluation is under way.
+    Evaluating {
+        /// Images done.
+        done: u64,
+        /// Images in all.
+        total: u64,
+    },
+    /// A check was made after `epoch` epochs.
+    Check {
+        /// Finished epochs.
+        epoch: u64,
+        /// 1, or 2 once JSA uses its chain store.
+        stage: u8,
+        /// Validation NLL.
+        valid_nll: f64,
+        /// Test NLL.
+        test_nll: f64,
+        /// Seconds of work so far, over all resumes.
+        seconds: f64,
+    },
+    /// A checkpoint was published that holds `epoch` finished epochs.
+    Checkpoint {
+        /// Finished epochs.
+        epoch: u64,
+    },
+    /// Something the user should know and that does not stop the run.
+    Warning(String),
+}
+
+/// The outcome of a finished cell: what its run folder keeps, and the table shows. NLLs are in nats.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellResult {
+    /// The check with the smallest validation NLL (ties: the smaller test NLL).
+    pub selected_epoch: u64,
+    /// Validation NLL there.
+    pub valid_nll: f64,
+    /// Its standard error over images.
+    pub valid_se: f64,
+    /// Test NLL there.
+    pub test_nll: f64,
+    /// Its standard error over images.
+    pub test_se: f64,
+    /// Importance samples S behind `test_nll`.
+    pub samples: u64,
+    /// Test images behind `test_nll`.
+    pub images: u64,
+    /// Importance samples S behind `final_nll`.
+    pub final_samples: Option<u64>,
+    /// Test NLL of the selected epoch, again, with `final_samples` samples.
+    pub final_nll: Option<f64>,
+    /// Its standard error over images.
+    pub final_se: Option<f64>,
+    /// Epochs run.
+    pub epochs_done: u64,
+    /// Epochs asked for.
+    pub epochs_planned: u64,
+    /// Seconds of work over all resumes.
+    pub seconds: f64,
+    /// Commit, versions, device, machine.
+    pub provenance: Provenance,
+    /// Whether the images are generated, so that no number compares with a published one.
+    pub synthetic: bool,
+}
+
+impl CellResult {
+    /// The test NLL that the table reports: with the final number of samples where there is one.
+    pub fn reported_nll(&self) -> f64 {
+        self.final_nll.unwrap_or(self.test_nll)
+    }
+
+    /// The importance samples S behind [`CellResult::reported_nll`].
+    pub fn reported_samples(&self) -> u64 {
+        self.final_nll
+            .and(self.final_samples)
+            .unwrap_or(self.samples)
+    }
+}

@@ -1,0 +1,92 @@
+//! Shows what happens while a data set is loaded.
+
+use super::streams::Streams;
+use helmholtz_datasets::Event;
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::Duration;
+
+/// A live line on a terminal, and plain lines for what should stay.
+pub struct Loading {
+    streams: Streams,
+    live: ProgressBar,
+    downloading: String,
+}
+
+impl Loading {
+    /// Shows loading on the error stream.
+    pub fn new(streams: &Streams) -> Self {
+        let target = if streams.err_is_live {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let live = ProgressBar::with_draw_target(None, target);
+        live.set_style(
+            ProgressStyle::with_template("{spinner} {wide_msg}").expect("a well-formed template"),
+        );
+        live.enable_steady_tick(Duration::from_millis(100));
+        Self {
+            streams: streams.clone(),
+            live,
+            downloading: String::new(),
+        }
+    }
+
+    /// Shows a passing state.
+    pub fn state(&self, text: String) {
+        self.live.set_message(text);
+    }
+
+    /// Takes in an event.
+    pub fn event(&mut self, event: Event) {
+        match event {
+            Event::Reading { file, verifying } => {
+                let doing = if verifying {
+                    "reading and verifying"
+                } else {
+                    "reading"
+                };
+                let name = file
+                    .file_name()
+                    .unwrap_or(file.as_os_str())
+                    .to_string_lossy()
+                    .into_owned();
+                self.state(format!("{doing} {name}"));
+            }
+            Event::WaitingForDownload { folder } => {
+                self.stay(format!(
+                    "Waiting: another program is downloading into {}.",
+                    folder.display()
+                ));
+            }
+            Event::Downloading {
+                url,
+                received,
+                total,
+            } => {
+                if self.downloading != url {
+                    self.stay(format!("Downloading {url}"));
+                    self.downloading.clone_from(&url);
+                }
+                let of = total.map_or(String::new(), |total| format!(" of {}", HumanBytes(total)));
+                self.state(format!("{}{of}", HumanBytes(received)));
+            }
+            Event::DownloadFailed { url, reason } => {
+                self.stay(format!("Could not download {url}: {reason}"))
+            }
+            Event::Downloaded { file } => self.stay(format!("Downloaded {}", file.display())),
+            Event::Generating { name } => self.state(format!("generating {name}")),
+            _ => {}
+        }
+    }
+
+    fn stay(&self, text: String) {
+        self.live.suspend(|| self.streams.err.line(text));
+    }
+}
+
+impl Drop for Loading {
+    fn drop(&mut self) {
+        self.live.finish_and_clear();
+    }
+}

@@ -1,0 +1,6 @@
+//! What the program does, a file for each command.
+
+pub mod loading;
+pub mod plan_text;
+pub mod reproduce;
+pub mod streams;

@@ -1,0 +1,583 @@
+//! `reproduce`: plans, runs and resumes the cells of an experiment, and shows the table.
+
+use super::loading::Loading;
+use super::plan_text::{self, Heading, count};
+use super::streams::Streams;
+use crate::cell_runner::CellRunner;
+use crate::cli::Reproduce;
+use crate::data::{Data, banner, resolve_dataset};
+use crate::device::Device;
+use crate::driver::{Outcome, drive};
+use crate::error::HarnessError;
+use crate::existing;
+use crate::plan::{Costs, Plan, base_folder};
+use crate::progress::bars::Bars;
+use crate::progress::board::Board;
+use crate::progress::json::Json;
+use crate::progress::lines::Lines;
+use crate::progress::{Progress, Sink};
+use crate::published::Published;
+use crate::schedule::say;
+use crate::spec::{Selection, Spec};
+use crate::table::{Source, Table, files, gather, text};
+use console::style;
+use helmholtz_datasets::{DatasetName, Locator, Splits, load};
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Makes the runner for a device and data; the program's is [`crate::runner::new`].
+pub type NewRunner = dyn Fn(Device, Arc<Splits>) -> Result<Box<dyn CellRunner>, HarnessError>;
+
+/// How a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Everything asked for is done.
+    Complete,
+    /// Some cells failed; the errors have been shown.
+    Failed,
+    /// Stopped on request; the same command resumes.
+    Interrupted,
+}
+
+/// Carries out a request, until it is done or `stop` is set.
+///
+/// # Errors
+/// What keeps the request from starting: unknown names, missing data or device, run folders of another
+/// configuration. Errors of single cells are shown at the end and give [`End::Failed`].
+pub fn reproduce(
+    args: &Reproduce,
+    locator: Locator,
+    new_runner: &NewRunner,
+    stop: &Arc<AtomicBool>,
+    streams: &Streams,
+) -> Result<End, HarnessError> {
+    // Everything that can be wrong with the request is found before anything is loaded.
+    let spec = Spec::load(&args.experiment)?;
+    let selection = Selection {
+        nets: args.nets.clone(),
+        methods: args.methods.clone(),
+        seeds: args.seeds.clone().unwrap_or_default(),
+        epochs: args.epochs,
+    };
+    spec.cells(&args.profile, &selection, "")?;
+    let published = spec.published.as_deref().map(Published::load).transpose()?;
+    args.device.check_built()?;
+
+    let data = find_data(args, &spec, &locator, streams)?;
+    let dataset = data.splits.name.clone();
+    let runner = new_runner(args.device, Arc::clone(&data.splits))?;
+    let base = base_folder(&args.out, &spec.name, &args.profile, args.epochs, &dataset);
+    let cells = spec.cells(&args.profile, &selection, &dataset)?;
+    let jobs = match args.jobs {
+        Some(jobs) => jobs as usize,
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+
+    let (plan, paper) = {
+        let loading = Loading::new(streams);
+        let measuring = |cell: &crate::cell::Cell| {
+            loading.state(format!("measuring {} / {}", cell.net, cell.method))
+        };
+        let mut costs = Costs::new(&*runner, data.sizes(), &measuring);
+        let plan = Plan::new(cells.clone(), &base, args.fresh, &mut costs)?;
+        (plan, paper_time(args, &spec, &data, jobs, &mut costs)?)
+    };
+    if args.json {
+        streams.out.line(plan_json(&plan, jobs, paper).to_string());
+    } else {
+        let heading = Heading {
+            spec: &spec,
+            profile: &args.profile,
+            dataset: &dataset,
+            sizes: data.sizes(),
+            device: args.device.as_str(),
+            jobs,
+            base: &base.display().to_string(),
+        };
+        streams
+            .out
+            .line(plan_text::render(&plan, &heading, streams.out_colours));
+    }
+    if args.dry_run {
+        say_paper(paper, args, jobs, streams);
+        return Ok(End::Complete);
+    }
+
+    let mut outcomes = Vec::new();
+    if !plan.queue().is_empty() && !stop.load(Ordering::Relaxed) {
+        if args.fresh {
+            for planned in &plan.cells {
+                existing::start_over(&planned.folder, &planned.cell)?;
+            }
+        }
+        let progress = Progress::new(
+            &plan,
+            jobs,
+            Arc::clone(stop),
+            sinks(args, &plan, jobs, streams),
+        );
+        outcomes = drive(&*runner, &plan.cells, &plan.queue(), jobs, &progress, stop);
+        progress.finish();
+    }
+
+    let synthetic = data.splits.synthetic;
+    let source = Source {
+        spec: &spec,
+        profile: &args.profile,
+        dataset: &dataset,
+        synthetic,
+        published: published.as_ref(),
+    };
+    let table = Table::build(source, &gather(source, &base, args.epochs, &cells)?)?;
+    let written = files::write(&table, &base)?;
+    if args.json {
+        streams
+            .out
+            .line(json!({"event": "table", "table": table}).to_string());
+    } else {
+        streams.out.line(text::render(&table, streams.out_colours));
+        say_data(&data, streams);
+        streams
+            .out
+            .line(format!("Written to {}", named_together(&written)));
+    }
+
+    let failures: Vec<(usize, &HarnessError)> = outcomes
+        .iter()
+        .enumerate()
+        .filter_map(|(i, outcome)| match outcome {
+            Outcome::Failed(error) => Some((i, error)),
+            _ => None,
+        })
+        .collect();
+    if !failures.is_empty() {
+        streams.err.line(
+            style(format!("\n{} failed:", count(failures.len(), "run")))
+                .red()
+                .bold()
+                .to_string(),
+        );
+        for (index, error) in &failures {
+            streams
+                .err
+                .line(format!("  {}: {error}", plan.cells[*index].cell.label()));
+        }
+        streams
+            .err
+            .line("The same command tries again, from the last checkpoint of each.");
+    }
+    let unfinished = outcomes
+        .iter()
+        .any(|o| matches!(o, Outcome::Interrupted { .. } | Outcome::NotStarted));
+    if unfinished || stop.load(Ordering::Relaxed) {
+        let without = if args.fresh { " without --fresh" } else { "" };
+        streams
+            .err
+            .line(format!("Stopped. The same command{without} resumes."));
+        return Ok(End::Interrupted);
+    }
+    if !failures.is_empty() {
+        return Ok(End::Failed);
+    }
+    say_paper(paper, args, jobs, streams);
+    Ok(End::Complete)
+}
+
+/// The data asked for, or the profile's substitute with its banner.
+fn find_data(
+    args: &Reproduce,
+    spec: &Spec,
+    locator: &Locator,
+    streams: &Streams,
+) -> Result<Data, HarnessError> {
+    let profile = spec.profile(&args.profile)?;
+    let wanted: DatasetName = match args.dataset {
+        Some(name) => name,
+        None => spec.dataset.parse()?,
+    };
+    let mut loading = Loading::new(streams);
+    let loaded = load(wanted, locator, &mut |event| loading.event(event));
+    let data = resolve_dataset(
+        &args.profile,
+        profile,
+        args.dataset,
+        wanted,
+        loaded,
+        |name| load(name, locator, &mut |event| loading.event(event)),
+    )?;
+    drop(loading);
+    if let Some((_, why)) = &data.instead_of {
+        streams.err.line(why);
+    }
+    say_data(&data, streams);
+    Ok(data)
+}
+
+/// The banner of substituted data, before the run and again below the table.
+fn say_data(data: &Data, streams: &Streams) {
+    if let Some((wanted, _)) = &data.instead_of {
+        streams.err.line("");
+        for line in banner(&data.splits.name, *wanted) {
+            streams.err.line(style(line).yellow().bold().to_string());
+        }
+        streams.err.line("");
+    }
+}
+
+/// How many runs the `paper` profile has for the selected nets and methods, and how many seconds they take here;
+/// said after another profile, where the data are the paper's.
+fn paper_time(
+    args: &Reproduce,
+    spec: &Spec,
+    data: &Data,
+    jobs: usize,
+    costs: &mut Costs,
+) -> Result<Option<(usize, f64)>, HarnessError> {
+    if args.profile == "paper" || !spec.profile.contains_key("paper") || data.splits.synthetic {
+        return Ok(None);
+    }
+    let selection = Selection {
+        nets: args.nets.clone(),
+        methods: args.methods.clone(),
+        ..Selection::default()
+    };
+    let dataset = &data.splits.name;
+    let cells = spec.cells("paper", &selection, dataset)?;
+    let base = base_folder(&args.out, &spec.name, "paper", None, dataset);
+    let plan = Plan::new(cells, &base, true, costs)?;
+    Ok(Some((plan.cells.len(), plan.seconds(jobs))))
+}
+
+fn say_paper(paper: Option<(usize, f64)>, args: &Reproduce, jobs: usize, streams: &Streams) {
+    if let (Some((runs, seconds)), false) = (paper, args.json) {
+        streams.out.line(format!(
+            "\nThe paper profile ({}) would take about {} on this machine, {} at once:\n  \
+             cargo xtask reproduce {} --profile paper",
+            count(runs, "run"),
+            say(seconds),
+            jobs,
+            args.experiment
+        ));
+    }
+}
+
+fn sinks(args: &Reproduce, plan: &Plan, jobs: usize, streams: &Streams) -> Vec<Box<dyn Sink>> {
+    let cells = plan.cells.len();
+    let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
+    if streams.err_is_live {
+        sinks.push(Box::new(Bars::new(&Board::new(plan, jobs))));
+    } else {
+        sinks.push(Box::new(Lines::new(streams.err.clone(), cells)));
+    }
+    if args.json {
+        sinks.push(Box::new(Json::new(streams.out.clone(), cells)));
+    }
+    sinks
+}
+
+fn plan_json(plan: &Plan, jobs: usize, paper: Option<(usize, f64)>) -> serde_json::Value {
+    let cells: Vec<_> = plan
+        .cells
+        .iter()
+        .map(|planned| {
+            json!({
+                "cell": planned.cell,
+                "folder": planned.folder,
+                "done": planned.is_done(),
+                "epochs_done": planned.epochs_done(),
+                "seconds_left": planned.remaining(),
+            })
+        })
+        .collect();
+    json!({
+        "event": "plan",
+        "cells": cells,
+        "jobs": jobs,
+        "seconds": plan.seconds(jobs),
+        "paper_runs": paper.map(|(runs, _)| runs),
+        "paper_seconds": paper.map(|(_, seconds)| seconds),
+    })
+}
+
+/// `runs/x/table.md, table.csv, table.json`.
+fn named_together(paths: &[std::path::PathBuf]) -> String {
+    let name = |path: &Path| {
+        path.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    let rest = paths
+        .iter()
+        .skip(1)
+        .map(|path| format!(", {}", name(path)))
+        .collect::<String>();
+    paths
+        .first()
+        .map_or(String::new(), |first| format!("{}{rest}", first.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::streams::Shared;
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use crate::fake::FakeRunner;
+    use clap::Parser;
+    use std::sync::Mutex;
+
+    /// A user at a pipe, with a folder of his own.
+    struct Session {
+        dir: tempfile::TempDir,
+        out: Arc<Mutex<Vec<u8>>>,
+        err: Arc<Mutex<Vec<u8>>>,
+    }
+
+    struct Sponge(Arc<Mutex<Vec<u8>>>);
+    impl std::io::Write for Sponge {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Session {
+        fn new() -> Self {
+            Self {
+                dir: tempfile::tempdir().unwrap(),
+                out: Arc::default(),
+                err: Arc::default(),
+            }
+        }
+
+        /// The end, standard output and standard error of `reproduce table1 <args>`.
+        fn type_in(
+            &self,
+            runner: FakeRunner,
+            args: &[&str],
+        ) -> (Result<End, HarnessError>, String, String) {
+            let folder = self.dir.path().to_str().unwrap();
+            let line = [
+                "helmholtz",
+                "reproduce",
+                "table1",
+                "--out",
+                folder,
+                "--jobs",
+                "1",
+            ];
+            let cli = Cli::try_parse_from(line.iter().chain(args)).unwrap();
+            let Command::Reproduce(args) = cli.command;
+            let streams = Streams {
+                out: Shared::new(Sponge(self.out.clone())),
+                err: Shared::new(Sponge(self.err.clone())),
+                out_colours: false,
+                err_is_live: false,
+            };
+            let locator = Locator {
+                environment_dir: None,
+                cache_dir: None,
+                ..Locator::new(None).offline()
+            };
+            let stop = Arc::clone(&runner.stop);
+            let runner = Mutex::new(Some(runner));
+            let new_runner = move |_, _| -> Result<Box<dyn CellRunner>, HarnessError> {
+                Ok(Box::new(runner.lock().unwrap().take().unwrap()))
+            };
+            let end = reproduce(&args, locator, &new_runner, &stop, &streams);
+            let take = |sponge: &Mutex<Vec<u8>>| {
+                String::from_utf8(std::mem::take(&mut *sponge.lock().unwrap())).unwrap()
+            };
+            (end, take(&self.out), take(&self.err))
+        }
+    }
+
+    #[test]
+    fn quick_without_data_runs_on_glyphs_and_nobody_can_miss_it() {
+        let session = Session::new();
+        let (end, out, err) = session.type_in(FakeRunner::default(), &[]);
+        assert_eq!(end.unwrap(), End::Complete);
+        assert_eq!(
+            err.matches("BINARIZED-MNIST IS NOT HERE").count(),
+            2,
+            "before and after: {err}"
+        );
+        assert!(err.contains("binarized_mnist_train.amat"), "{err}");
+        assert!(
+            out.contains("[glyphs]") && !out.contains("Published"),
+            "{out}"
+        );
+        assert!(
+            session
+                .dir
+                .path()
+                .join("table1/quick/glyphs/linear/jsa/seed-1")
+                .is_dir()
+        );
+        assert!(
+            session
+                .dir
+                .path()
+                .join("table1/quick/glyphs/table.csv")
+                .is_file()
+        );
+    }
+
+    #[test]
+    fn paper_without_data_refuses_and_runs_nothing() {
+        let session = Session::new();
+        let (end, out, _) = session.type_in(FakeRunner::default(), &["--profile", "paper"]);
+        assert!(matches!(end, Err(HarnessError::NoSubstitute { .. })));
+        assert_eq!(
+            (out.as_str(), session.dir.path().read_dir().unwrap().count()),
+            ("", 0)
+        );
+    }
+
+    #[test]
+    fn a_dry_run_plans_and_trains_nothing() {
+        let session = Session::new();
+        let (end, out, _) =
+            session.type_in(FakeRunner::default(), &["--dataset", "glyphs", "--dry-run"]);
+        assert_eq!(end.unwrap(), End::Complete);
+        assert!(out.contains("9 runs (9 to do)"), "{out}");
+        assert_eq!(session.dir.path().read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_interrupted_request_resumes_with_the_same_command_and_is_then_done() {
+        let session = Session::new();
+        let args = ["--dataset", "glyphs", "--method", "jsa"];
+        let stopping = FakeRunner {
+            stop_in: Some(("nonlinear", 2)),
+            ..FakeRunner::default()
+        };
+        let (end, out, err) = session.type_in(stopping, &args);
+        assert_eq!(end.unwrap(), End::Interrupted);
+        assert!(err.contains("The same command resumes."), "{err}");
+        assert!(
+            out.contains("2 of 5 epochs") && out.contains("not run"),
+            "{out}"
+        );
+
+        let (end, out, err) = session.type_in(FakeRunner::default(), &args);
+        assert_eq!(end.unwrap(), End::Complete);
+        assert!(
+            out.contains("3 runs (1 done, 1 resume after epoch 2, 1 to do)"),
+            "{out}"
+        );
+        assert!(
+            err.contains("nonlinear / jsa / seed 1: resumes after epoch 2/5"),
+            "{err}"
+        );
+
+        let (end, out, err) = session.type_in(FakeRunner::default(), &args);
+        assert_eq!(end.unwrap(), End::Complete);
+        assert!(
+            out.contains("3 runs, all done.") && !err.contains("started"),
+            "{out}{err}"
+        );
+    }
+
+    #[test]
+    fn a_failed_cell_is_shown_at_the_end_and_the_others_are_in_the_table() {
+        let session = Session::new();
+        let failing = FakeRunner {
+            fail: "nonlinear",
+            ..FakeRunner::default()
+        };
+        let (end, out, err) = session.type_in(failing, &["--dataset", "glyphs", "--method", "jsa"]);
+        assert_eq!(end.unwrap(), End::Failed);
+        assert!(
+            err.contains("1 run failed:\n  nonlinear / jsa / seed 1: NaN loss at epoch 2, step 7"),
+            "{err}"
+        );
+        assert_eq!(out.matches("104.00 [glyphs]").count(), 2, "{out}");
+    }
+
+    #[test]
+    fn fresh_starts_over_and_keeps_the_old_folder() {
+        let session = Session::new();
+        let args = [
+            "--dataset",
+            "glyphs",
+            "--method",
+            "jsa",
+            "--net",
+            "linear",
+            "--fresh",
+        ];
+        session.type_in(FakeRunner::default(), &args).0.unwrap();
+        let (end, out, _) = session.type_in(FakeRunner::default(), &args);
+        assert_eq!(end.unwrap(), End::Complete);
+        assert!(out.contains("1 run (to do)"), "{out}");
+        assert!(
+            session
+                .dir
+                .path()
+                .join("table1/quick/glyphs/linear/jsa/seed-1.old-1")
+                .is_dir()
+        );
+    }
+
+    #[test]
+    fn json_lines_hold_the_plan_the_events_and_the_table_and_nothing_else() {
+        let session = Session::new();
+        let (end, out, _) = session.type_in(
+            FakeRunner::default(),
+            &["--dataset", "glyphs", "--net", "linear", "--json"],
+        );
+        assert_eq!(end.unwrap(), End::Complete);
+        let events: Vec<String> = out
+            .lines()
+            .map(|line| {
+                serde_json::from_str::<serde_json::Value>(line).unwrap()["event"]
+                    .as_str()
+                    .unwrap()
+                    .to_string()
+            })
+            .collect();
+        assert_eq!(
+            (events[0].as_str(), events.last().unwrap().as_str()),
+            ("plan", "table")
+        );
+        assert_eq!(events.iter().filter(|e| *e == "done").count(), 3);
+    }
+
+    #[test]
+    fn other_epochs_do_not_touch_the_profiles_runs() {
+        let session = Session::new();
+        let args = ["--dataset", "glyphs", "--method", "jsa", "--net", "linear"];
+        session.type_in(FakeRunner::default(), &args).0.unwrap();
+        let (end, out, _) = session.type_in(
+            FakeRunner::default(),
+            &[&args[..], &["--epochs", "7"]].concat(),
+        );
+        assert_eq!(end.unwrap(), End::Complete);
+        assert!(out.contains("7 of 7"), "{out}");
+        assert!(
+            session
+                .dir
+                .path()
+                .join("table1/quick-7-epochs/glyphs/linear/jsa/seed-1")
+                .is_dir()
+        );
+    }
+
+    #[test]
+    fn a_wrong_request_is_refused_before_anything_is_loaded() {
+        let session = Session::new();
+        let (end, _, err) = session.type_in(FakeRunner::default(), &["--method", "jsb"]);
+        assert!(matches!(end, Err(HarnessError::Unknown { .. })));
+        assert_eq!(err, "");
+        if cfg!(not(feature = "wgpu")) {
+            let (end, ..) = session.type_in(FakeRunner::default(), &["--device", "wgpu"]);
+            assert!(end.unwrap_err().to_string().contains("cargo xtask"));
+        }
+    }
+}

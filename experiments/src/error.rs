@@ -1,0 +1,98 @@
+//! What can go wrong in the harness. Every text names the thing and the remedy.
+
+use std::path::PathBuf;
+
+/// What can go wrong between a user's request and a table.
+#[derive(Debug, thiserror::Error)]
+pub enum HarnessError {
+    /// A name that the experiment does not know.
+    #[error("unknown {what} `{name}`.{nearest} The choices are: {choices}")]
+    Unknown {
+        /// What kind of thing was named.
+        what: &'static str,
+        /// What was typed.
+        name: String,
+        /// ` Did you mean …?`, or nothing.
+        nearest: String,
+        /// The names that exist.
+        choices: String,
+    },
+    /// An experiment file that is not well-formed, or holds an unknown key.
+    #[error("{file} is not a valid experiment file: {source}")]
+    Toml {
+        /// The file.
+        file: String,
+        /// Line, key and the keys that exist.
+        source: Box<toml::de::Error>,
+    },
+    /// An experiment file that is well-formed but makes no sense.
+    #[error("{file}: {problem}")]
+    Spec {
+        /// The file.
+        file: String,
+        /// What is wrong, with the key.
+        problem: String,
+    },
+    /// A file or folder that could not be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// `read`, `write`, …
+        action: &'static str,
+        /// What could not be read or written.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The binary was built without this device.
+    #[error(
+        "this binary was built without `{device}`; `cargo xtask reproduce … --device {device}` builds and runs one that has it"
+    )]
+    DeviceNotBuilt {
+        /// The device asked for.
+        device: &'static str,
+    },
+    /// A device that was asked for, and is not there or does not work.
+    #[error("the device `{device}` cannot be used: {problem}")]
+    Device {
+        /// The device asked for.
+        device: &'static str,
+        /// What is missing, and where it comes from.
+        problem: String,
+    },
+    /// The data set could not be had.
+    #[error(transparent)]
+    Data(#[from] helmholtz_datasets::Error),
+    /// The data set is not to be had here, and the profile takes no other in its place.
+    #[error(
+        "profile `{profile}` runs on the real data only, and they are not to be had here: {source}"
+    )]
+    NoSubstitute {
+        /// The profile.
+        profile: String,
+        /// Where the data were looked for, and the remedy.
+        source: helmholtz_datasets::Error,
+    },
+    /// The run folder: of another configuration or version, locked, damaged, or a full disk.
+    #[error(transparent)]
+    Run(#[from] helmholtz_runs::RunError),
+    /// A finished run whose result this program cannot read.
+    #[error("the result in {} cannot be read ({source}); start that run over with `--fresh`", folder.display())]
+    Result {
+        /// The run folder.
+        folder: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The cell was stopped on request, after a checkpoint.
+    #[error("stopped on request, resumable from epoch {epoch}")]
+    Interrupted {
+        /// The epochs that the checkpoint holds.
+        epoch: u64,
+    },
+    /// Training or evaluation of the cell failed.
+    #[error("{0}")]
+    Cell(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The code that runs the cell panicked: a defect, kept from the other cells.
+    #[error("the run panicked: {0}")]
+    Panic(String),
+}

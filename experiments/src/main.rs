@@ -1,0 +1,42 @@
+//! The program `helmholtz`: reproduces published experiments. `cargo xtask` builds it for a device and starts it.
+
+use clap::Parser;
+use helmholtz_datasets::Locator;
+use helmholtz_experiments::cli::{Cli, Command};
+use helmholtz_experiments::commands::reproduce::{End, reproduce};
+use helmholtz_experiments::commands::streams::Streams;
+use helmholtz_experiments::runner;
+use std::process::{ExitCode, exit};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The exit status of a program that was stopped from the keyboard.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let Command::Reproduce(args) = Cli::parse().command;
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let handler = move || {
+        // The second time nothing is waited for: a run folder survives that, too.
+        if flag.swap(true, Ordering::SeqCst) {
+            exit(INTERRUPTED.into());
+        }
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        eprintln!("warning: Ctrl-C will not wait for a checkpoint ({error})");
+    }
+    let locator = Locator::new(args.data_dir.clone());
+    match reproduce(&args, locator, &runner::new, &stop, &Streams::standard()) {
+        Ok(End::Complete) => ExitCode::SUCCESS,
+        Ok(End::Failed) => ExitCode::FAILURE,
+        Ok(End::Interrupted) => ExitCode::from(INTERRUPTED),
+        Err(error) => {
+            eprintln!(
+                "{} {error}",
+                console::style("error:").red().bold().for_stderr()
+            );
+            ExitCode::FAILURE
+        }
+    }
+}

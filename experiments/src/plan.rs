@@ -1,0 +1,292 @@
+//! The plan: which cells, what is done already, how long the rest takes on this machine.
+
+use crate::cell::Cell;
+use crate::cell_runner::{CellResult, CellRunner, Cost};
+use crate::error::HarnessError;
+use crate::existing;
+use crate::schedule::{Sizes, Work, makespan};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The folder of all cells of an experiment, profile and data set: `<out>/<experiment>/<profile>/<dataset>`.
+///
+/// With epochs other than the profile's, the profile's part says so (`quick-20-epochs`): such runs have
+/// another configuration, and never meet the profile's own folders.
+pub fn base_folder(
+    out: &Path,
+    experiment: &str,
+    profile: &str,
+    epochs: Option<u64>,
+    dataset: &str,
+) -> PathBuf {
+    let profile = match epochs {
+        Some(n) => format!("{profile}-{n}-epochs"),
+        None => profile.to_string(),
+    };
+    out.join(experiment).join(profile).join(dataset)
+}
+
+/// What a cell's run folder holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CellStatus {
+    /// Nothing yet.
+    New,
+    /// A checkpoint with so many finished epochs.
+    Partial {
+        /// Finished epochs.
+        epoch: u64,
+    },
+    /// An attempt that failed; running it tries again from its last checkpoint.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+    /// Another process is at work on it.
+    Running {
+        /// Its process id, where it is known.
+        pid: Option<u32>,
+    },
+    /// The result.
+    Done(Box<CellResult>),
+}
+
+/// A cell, where it runs, and what is left to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedCell {
+    /// The cell.
+    pub cell: Cell,
+    /// Its run folder.
+    pub folder: PathBuf,
+    /// What the folder holds.
+    pub status: CellStatus,
+    /// The cell's work on this machine.
+    pub work: Work,
+}
+
+impl PlannedCell {
+    /// Finished epochs.
+    pub fn epochs_done(&self) -> u64 {
+        match &self.status {
+            CellStatus::Partial { epoch } => *epoch,
+            CellStatus::Done(result) => result.epochs_done,
+            CellStatus::New | CellStatus::Failed { .. } | CellStatus::Running { .. } => 0,
+        }
+    }
+
+    /// Whether there is nothing left to do.
+    pub fn is_done(&self) -> bool {
+        matches!(self.status, CellStatus::Done(_))
+    }
+
+    /// Seconds of work left, on one thread.
+    pub fn remaining(&self) -> f64 {
+        if self.is_done() {
+            0.0
+        } else {
+            self.work.remaining(&self.cell.settings, self.epochs_done())
+        }
+    }
+}
+
+/// The cells of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The cells, in the table's order.
+    pub cells: Vec<PlannedCell>,
+}
+
+impl Plan {
+    /// Looks at the run folders below `base` and measures what the rest costs. With `fresh`, every folder
+    /// counts as empty.
+    ///
+    /// # Errors
+    /// A run folder of another configuration or that cannot be read; a cell that the runner cannot build.
+    pub fn new(
+        cells: Vec<Cell>,
+        base: &Path,
+        fresh: bool,
+        costs: &mut Costs,
+    ) -> Result<Self, HarnessError> {
+        let cells = cells
+            .into_iter()
+            .map(|cell| {
+                let folder = cell.folder(base);
+                let status = if fresh {
+                    CellStatus::New
+                } else {
+                    existing::status(&folder, &cell)?
+                };
+                let work = costs.work(&cell)?;
+                Ok(PlannedCell {
+                    cell,
+                    folder,
+                    status,
+                    work,
+                })
+            })
+            .collect::<Result<_, HarnessError>>()?;
+        Ok(Self { cells })
+    }
+
+    /// The order in which cells are started: those with work left, longest first, so that no long one
+    /// is left to run alone at the end.
+    pub fn queue(&self) -> Vec<usize> {
+        let mut queue: Vec<usize> = (0..self.cells.len())
+            .filter(|&i| !self.cells[i].is_done())
+            .collect();
+        queue.sort_by(|&a, &b| {
+            self.cells[b]
+                .remaining()
+                .total_cmp(&self.cells[a].remaining())
+        });
+        queue
+    }
+
+    /// Seconds until all is done, with so many cells at once.
+    pub fn seconds(&self, jobs: usize) -> f64 {
+        makespan(
+            self.queue().into_iter().map(|i| self.cells[i].remaining()),
+            jobs,
+        )
+    }
+}
+
+/// Measured costs, each net and method once.
+pub struct Costs<'a> {
+    runner: &'a dyn CellRunner,
+    sizes: Sizes,
+    known: BTreeMap<(String, String, usize, usize), Cost>,
+    measuring: &'a dyn Fn(&Cell),
+}
+
+impl<'a> Costs<'a> {
+    /// Costs that `runner` will measure for data of these sizes; `measuring` hears of each measurement first.
+    pub fn new(runner: &'a dyn CellRunner, sizes: Sizes, measuring: &'a dyn Fn(&Cell)) -> Self {
+        Self {
+            runner,
+            sizes,
+            known: BTreeMap::new(),
+            measuring,
+        }
+    }
+
+    /// The work of a cell.
+    ///
+    /// # Errors
+    /// A cell that the runner cannot build.
+    pub fn work(&mut self, cell: &Cell) -> Result<Work, HarnessError> {
+        let key = (
+            cell.net.clone(),
+            cell.method.clone(),
+            cell.settings.batch,
+            cell.settings.particles,
+        );
+        let cost = match self.known.get(&key) {
+            Some(cost) => *cost,
+            None => {
+                (self.measuring)(cell);
+                let cost = self.runner.measure(cell)?;
+                self.known.insert(key, cost);
+                cost
+            }
+        };
+        Ok(Work::of(&cell.settings, self.sizes, cost))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::tests::cell;
+    use crate::fake::{FakeRunner, SIZES};
+    use crate::spec::Selection;
+    use crate::spec::tests::table1;
+    use std::sync::atomic::AtomicBool;
+
+    struct Deaf;
+    impl crate::cell_runner::Observer for Deaf {
+        fn event(&self, _: &crate::cell_runner::RunEvent) {}
+    }
+
+    #[test]
+    fn other_epochs_have_a_folder_of_their_own() {
+        let path = |epochs| base_folder(Path::new("runs"), "table1", "quick", epochs, "glyphs");
+        assert_eq!(path(None), Path::new("runs/table1/quick/glyphs"));
+        assert_eq!(
+            path(Some(20)),
+            Path::new("runs/table1/quick-20-epochs/glyphs")
+        );
+    }
+
+    #[test]
+    fn each_net_and_method_is_measured_once() {
+        let runner = FakeRunner::default();
+        let dir = tempfile::tempdir().unwrap();
+        let cells = table1()
+            .cells("paper", &Selection::default(), "glyphs")
+            .unwrap();
+        let plan = Plan::new(
+            cells,
+            dir.path(),
+            false,
+            &mut Costs::new(&runner, SIZES, &|_| {}),
+        )
+        .unwrap();
+        assert_eq!(plan.cells.len(), 45);
+        assert_eq!(runner.measured.lock().unwrap().len(), 9);
+    }
+
+    #[test]
+    fn finished_and_half_finished_cells_are_seen_and_not_planned_again() {
+        let runner = FakeRunner::default();
+        let dir = tempfile::tempdir().unwrap();
+        let cells = vec![
+            cell("linear", "jsa", 1),
+            cell("linear", "rws", 1),
+            cell("linear", "rloo", 1),
+        ];
+        let go = AtomicBool::new(false);
+        runner
+            .run(&cells[0], &cells[0].folder(dir.path()), &Deaf, &go)
+            .unwrap();
+        let interrupted = FakeRunner {
+            interrupt_after: Some(2),
+            ..FakeRunner::default()
+        };
+        interrupted
+            .run(&cells[1], &cells[1].folder(dir.path()), &Deaf, &go)
+            .unwrap_err();
+
+        let mut costs = Costs::new(&runner, SIZES, &|_| {});
+        let plan = Plan::new(cells.clone(), dir.path(), false, &mut costs).unwrap();
+        assert!(plan.cells[0].is_done());
+        assert_eq!(plan.cells[1].status, CellStatus::Partial { epoch: 2 });
+        assert_eq!(plan.cells[2].status, CellStatus::New);
+        assert_eq!(plan.queue(), [2, 1], "longest first");
+        let whole = plan.cells[2].remaining();
+        assert_eq!(plan.seconds(2), whole);
+        assert_eq!(plan.seconds(1), whole + plan.cells[1].remaining());
+
+        let plan = Plan::new(cells, dir.path(), true, &mut costs).unwrap();
+        assert!(
+            plan.cells.iter().all(|c| c.status == CellStatus::New),
+            "--fresh starts over"
+        );
+    }
+
+    #[test]
+    fn a_folder_of_another_configuration_is_refused() {
+        let runner = FakeRunner::default();
+        let dir = tempfile::tempdir().unwrap();
+        let mut c = cell("linear", "jsa", 1);
+        runner
+            .run(&c, &c.folder(dir.path()), &Deaf, &AtomicBool::new(false))
+            .unwrap();
+        c.settings.learning_rate = 1e-3;
+        let mut costs = Costs::new(&runner, SIZES, &|_| {});
+        let error = Plan::new(vec![c], dir.path(), false, &mut costs)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("learning_rate"), "{error}");
+    }
+}

@@ -1,0 +1,213 @@
+//! The published numbers, parsed from `published.toml` and never typed elsewhere.
+
+use crate::error::HarnessError;
+use crate::names::lookup;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+const FILE: &str = "experiments/published.toml";
+const TEXT: &str = include_str!("../published.toml");
+
+/// A published table.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Authors, year, title, table.
+    pub source: String,
+    /// What the numbers are, with their unit.
+    pub quantity: String,
+    /// The epochs of each published run.
+    pub epochs: u64,
+    /// The runs behind each mean and sd of the authors' own rows.
+    pub seeds: u64,
+    /// What stands after ±.
+    pub spread: String,
+    /// What to know about the quoted rows.
+    pub quoted_note: String,
+    /// The rows, in the publication's order.
+    pub row: Vec<Row>,
+}
+
+/// A row of a published table: one method, on each net.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// What the publication calls the method.
+    pub label: String,
+    /// Whose run it is.
+    pub origin: Origin,
+    /// The method of ours that it is compared with.
+    pub ours: Option<String>,
+    /// The test NLL in nats, by net.
+    pub nll: BTreeMap<String, Number>,
+}
+
+/// Whose run a published number comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// The authors' own runs: what a reproduction aims at.
+    Authors,
+    /// Copied by the authors from another publication: shown, never a target.
+    Quoted,
+}
+
+/// A published mean, with its standard deviation over runs where there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Number {
+    /// The mean (or the only run), in nats.
+    pub mean: f64,
+    /// The standard deviation over runs, in nats.
+    pub sd: Option<f64>,
+}
+
+impl Published {
+    /// The published table called `name`.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn load(name: &str) -> Result<Self, HarnessError> {
+        let tables = parse(TEXT, FILE)?;
+        let names: Vec<&String> = tables.keys().collect();
+        let found = lookup("published table", name, &names, |n| n)?;
+        Ok(tables[*found].clone())
+    }
+
+    /// The row that our `method` is compared with, if any.
+    pub fn row_of(&self, method: &str) -> Option<&Row> {
+        self.row
+            .iter()
+            .find(|row| row.ours.as_deref() == Some(method))
+    }
+
+    /// The quoted rows.
+    pub fn quoted(&self) -> impl Iterator<Item = &Row> {
+        self.row.iter().filter(|row| row.origin == Origin::Quoted)
+    }
+}
+
+fn parse(text: &str, file: &str) -> Result<BTreeMap<String, Published>, HarnessError> {
+    let tables: BTreeMap<String, Published> =
+        toml::from_str(text).map_err(|source| HarnessError::Toml {
+            file: file.to_string(),
+            source: Box::new(source),
+        })?;
+    for (name, table) in &tables {
+        if let Some(problem) = table.problem() {
+            return Err(HarnessError::Spec {
+                file: file.to_string(),
+                problem: format!("table `{name}`: {problem}"),
+            });
+        }
+    }
+    Ok(tables)
+}
+
+impl Published {
+    /// What is wrong with the table, if anything.
+    fn problem(&self) -> Option<String> {
+        let first = self.row.first()?;
+        for (i, row) in self.row.iter().enumerate() {
+            let label = &row.label;
+            if self.row[..i].iter().any(|other| other.label == *label) {
+                return Some(format!("the row `{label}` is there twice"));
+            }
+            if row.ours.is_some() && self.row[..i].iter().any(|other| other.ours == row.ours) {
+                return Some(format!(
+                    "the row `{label}` is compared with a method that another row has already"
+                ));
+            }
+            if row.nll.keys().ne(first.nll.keys()) {
+                return Some(format!(
+                    "the row `{label}` has other nets than the row `{}`",
+                    first.label
+                ));
+            }
+            for (net, number) in &row.nll {
+                if !number.mean.is_finite()
+                    || number.sd.is_some_and(|sd| !(sd > 0.0 && sd.is_finite()))
+                {
+                    return Some(format!(
+                        "the row `{label}`, net `{net}`: mean must be finite and sd positive"
+                    ));
+                }
+                if row.origin == Origin::Authors && number.sd.is_none() {
+                    return Some(format!(
+                        "the row `{label}`, net `{net}`: a reproduction target needs its sd"
+                    ));
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::tests::table1;
+
+    #[test]
+    fn the_targets_are_the_three_rows_of_the_authors_own_runs() {
+        let published = Published::load("jsa-table1").unwrap();
+        let targets: Vec<_> = published
+            .row
+            .iter()
+            .filter(|row| row.origin == Origin::Authors)
+            .map(|row| (row.label.as_str(), row.ours.as_deref().unwrap()))
+            .collect();
+        assert_eq!(targets, [("RWS", "rws"), ("VIMCO", "rloo"), ("JSA", "jsa")]);
+        assert_eq!(published.quoted().count(), 5);
+        assert_eq!(
+            published.row_of("jsa").unwrap().nll["linear"],
+            Number {
+                mean: 105.5,
+                sd: Some(0.1)
+            }
+        );
+        assert!(
+            published.row_of("vimco").is_none(),
+            "the paper's VIMCO is RLOO"
+        );
+    }
+
+    #[test]
+    fn the_rows_name_nets_and_methods_of_the_experiment() {
+        let spec = table1();
+        let published = Published::load(spec.published.as_deref().unwrap()).unwrap();
+        for row in &published.row {
+            assert!(
+                row.nll
+                    .keys()
+                    .all(|net| spec.net.iter().any(|n| n.name == *net)),
+                "{}",
+                row.label
+            );
+            assert!(
+                row.ours
+                    .iter()
+                    .all(|ours| spec.method.iter().any(|m| m.name == *ours)),
+                "{}",
+                row.label
+            );
+        }
+    }
+
+    #[test]
+    fn a_senseless_number_is_refused() {
+        let refusal = |from: &str, to: &str| {
+            assert!(TEXT.contains(from));
+            parse(&TEXT.replace(from, to), "p.toml")
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(
+            refusal("mean = 105.5, sd = 0.1", "mean = 105.5, sd = 0.0").contains("sd positive")
+        );
+        assert!(refusal("mean = 105.5, sd = 0.1", "mean = 105.5").contains("needs its sd"));
+        assert!(refusal("label = \"ARM\"", "label = \"JSA\"").contains("there twice"));
+        assert!(refusal("mean = 105.5,", "meen = 105.5,").contains("unknown field `meen`"));
+        assert!(refusal("ours = \"rloo\"", "ours = \"jsa\"").contains("another row"));
+    }
+}

@@ -1,0 +1,439 @@
+//! An experiment as data: the TOML file that says which nets, methods, profiles and settings there are.
+
+use crate::cell::{Cell, Overrides, Settings};
+use crate::error::HarnessError;
+use crate::names::lookup;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const TABLE1: &str = include_str!("../table1.toml");
+
+/// The experiments that come with the program.
+pub const BUNDLED: [&str; 1] = ["table1"];
+
+/// An experiment.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Names the run folders.
+    pub name: String,
+    /// Heads the plan and the table.
+    pub title: String,
+    /// The data set, unless the user names another.
+    pub dataset: String,
+    /// The table of `published.toml` to compare with.
+    pub published: Option<String>,
+    /// What every cell starts from.
+    pub settings: Settings,
+    /// The scales at which the experiment can be run.
+    pub profile: BTreeMap<String, Profile>,
+    /// The nets, in the table's order.
+    pub net: Vec<Net>,
+    /// The methods, in the table's order.
+    pub method: Vec<Method>,
+}
+
+/// A scale at which an experiment is run: which cells, and what it changes in the settings.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// One line for the plan.
+    pub about: String,
+    /// The nets that run unless the user names some.
+    pub nets: Vec<String>,
+    /// The methods that run unless the user names some.
+    pub methods: Vec<String>,
+    /// The seeds that run unless the user names some.
+    pub seeds: Vec<u64>,
+    /// The data set that takes the place of one that cannot be had; absent: the run is refused.
+    pub substitute: Option<String>,
+    /// Where the profile departs from the publication: printed below the table.
+    #[serde(default)]
+    pub deviations: Vec<String>,
+    /// What the profile changes.
+    #[serde(default)]
+    pub settings: Overrides,
+}
+
+/// A net: what it is called. The runner knows its layers.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Net {
+    /// What the user types, and the runner knows.
+    pub name: String,
+    /// What the table prints.
+    pub label: String,
+}
+
+/// A method: what it is called, and what it changes. The runner knows its estimator.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Method {
+    /// What the user types, and the runner knows.
+    pub name: String,
+    /// What the table prints.
+    pub label: String,
+    /// One line for `--help` and the plan.
+    pub about: String,
+    /// What the method changes, after the profile.
+    #[serde(default)]
+    pub settings: Overrides,
+}
+
+/// Which cells of a profile are wanted; empty lists mean the profile's own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Selection {
+    /// The nets.
+    pub nets: Vec<String>,
+    /// The methods.
+    pub methods: Vec<String>,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// Epochs instead of the profile's.
+    pub epochs: Option<u64>,
+}
+
+impl Spec {
+    /// The experiment called `request`, or the file of that path when it ends in `.toml`.
+    ///
+    /// # Errors
+    /// An unknown name; a file that cannot be read, is not well-formed, holds an unknown key or makes no sense.
+    pub fn load(request: &str) -> Result<Self, HarnessError> {
+        if request.ends_with(".toml") {
+            let path = Path::new(request);
+            let text = std::fs::read_to_string(path).map_err(|source| HarnessError::Io {
+                action: "read",
+                path: path.to_path_buf(),
+                source,
+            })?;
+            return Self::parse(&text, request);
+        }
+        lookup("experiment", request, &BUNDLED, |name| name)?;
+        Self::parse(TABLE1, "experiments/table1.toml")
+    }
+
+    /// The experiment that `text` describes; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`Spec::load`].
+    pub fn parse(text: &str, file: &str) -> Result<Self, HarnessError> {
+        let spec: Self = toml::from_str(text).map_err(|source| HarnessError::Toml {
+            file: file.to_string(),
+            source: Box::new(source),
+        })?;
+        match spec.problem() {
+            Some(problem) => Err(HarnessError::Spec {
+                file: file.to_string(),
+                problem,
+            }),
+            None => Ok(spec),
+        }
+    }
+
+    /// The profile called `name`.
+    ///
+    /// # Errors
+    /// [`HarnessError::Unknown`].
+    pub fn profile(&self, name: &str) -> Result<&Profile, HarnessError> {
+        let names: Vec<&String> = self.profile.keys().collect();
+        let found = lookup("profile", name, &names, |n| n)?;
+        Ok(&self.profile[*found])
+    }
+
+    /// The label of the net called `name`, or the name itself.
+    pub fn net_label<'a>(&'a self, name: &'a str) -> &'a str {
+        self.net
+            .iter()
+            .find(|n| n.name == name)
+            .map_or(name, |n| &n.label)
+    }
+
+    /// The label of the method called `name`, or the name itself.
+    pub fn method_label<'a>(&'a self, name: &'a str) -> &'a str {
+        self.method
+            .iter()
+            .find(|m| m.name == name)
+            .map_or(name, |m| &m.label)
+    }
+
+    /// The cells of a profile that the selection wants, on `dataset`: nets, then methods, then seeds,
+    /// in the order of the file.
+    ///
+    /// # Errors
+    /// Unknown profile, net or method; settings that make no sense.
+    pub fn cells(
+        &self,
+        profile: &str,
+        selection: &Selection,
+        dataset: &str,
+    ) -> Result<Vec<Cell>, HarnessError> {
+        let profile = self.profile(profile)?;
+        let or_default = |wanted: &[String], default: &[String]| -> Vec<String> {
+            if wanted.is_empty() {
+                default.to_vec()
+            } else {
+                wanted.to_vec()
+            }
+        };
+        let nets = or_default(&selection.nets, &profile.nets);
+        let methods = or_default(&selection.methods, &profile.methods);
+        let seeds = if selection.seeds.is_empty() {
+            &profile.seeds
+        } else {
+            &selection.seeds
+        };
+        for net in &nets {
+            lookup("net", net, &self.net, |n| &n.name)?;
+        }
+        for method in &methods {
+            lookup("method", method, &self.method, |m| &m.name)?;
+        }
+        let mut cells = Vec::new();
+        for net in self.net.iter().filter(|n| nets.contains(&n.name)) {
+            for method in self.method.iter().filter(|m| methods.contains(&m.name)) {
+                let settings = self.settings_of(profile, method, selection.epochs);
+                if let Some(problem) = settings.problem() {
+                    return Err(HarnessError::Spec {
+                        file: format!("{}, method {}", self.name, method.name),
+                        problem,
+                    });
+                }
+                cells.extend(seeds.iter().map(|&seed| Cell {
+                    experiment: self.name.clone(),
+                    dataset: dataset.to_string(),
+                    net: net.name.clone(),
+                    method: method.name.clone(),
+                    seed,
+                    settings: settings.clone(),
+                }));
+            }
+        }
+        Ok(cells)
+    }
+
+    fn settings_of(&self, profile: &Profile, method: &Method, epochs: Option<u64>) -> Settings {
+        let mut settings = self.settings.clone();
+        profile.settings.apply(&mut settings);
+        method.settings.apply(&mut settings);
+        if let Some(epochs) = epochs {
+            settings.epochs = epochs;
+        }
+        settings
+    }
+
+    /// What is wrong with the file as a whole, if anything.
+    fn problem(&self) -> Option<String> {
+        let nets: Vec<&str> = self.net.iter().map(|n| n.name.as_str()).collect();
+        let methods: Vec<&str> = self.method.iter().map(|m| m.name.as_str()).collect();
+        if let Some(name) = [self.name.as_str()]
+            .into_iter()
+            .chain(nets.iter().copied())
+            .chain(methods.iter().copied())
+            .chain(self.profile.keys().map(String::as_str))
+            .find(|name| !is_folder_name(name))
+        {
+            return Some(format!(
+                "`{name}` names a folder: use lower-case letters, digits and hyphens"
+            ));
+        }
+        for (what, names) in [("net", &nets), ("method", &methods)] {
+            if let Some(twice) = names
+                .iter()
+                .enumerate()
+                .find(|(i, n)| names[..*i].contains(n))
+            {
+                return Some(format!("the {what} `{}` is there twice", twice.1));
+            }
+        }
+        for (name, profile) in &self.profile {
+            let listed = |what: &str, wanted: &[String], known: &[&str]| {
+                let stranger = wanted.iter().find(|w| !known.contains(&w.as_str()))?;
+                Some(format!(
+                    "profile `{name}` lists the {what} `{stranger}`, which is not defined"
+                ))
+            };
+            let problem = listed("net", &profile.nets, &nets)
+                .or_else(|| listed("method", &profile.methods, &methods));
+            if problem.is_some() {
+                return problem;
+            }
+            if profile.nets.is_empty() || profile.methods.is_empty() || profile.seeds.is_empty() {
+                return Some(format!(
+                    "profile `{name}` needs at least one net, one method and one seed"
+                ));
+            }
+            for method in &self.method {
+                if let Some(problem) = self.settings_of(profile, method, None).problem() {
+                    return Some(format!(
+                        "profile `{name}`, method `{}`: {problem}",
+                        method.name
+                    ));
+                }
+            }
+        }
+        None
+    }
+}
+
+fn is_folder_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn table1() -> Spec {
+        Spec::load("table1").unwrap()
+    }
+
+    #[test]
+    fn table1_holds_the_papers_protocol() {
+        let cells = table1()
+            .cells("paper", &Selection::default(), "binarized-mnist")
+            .unwrap();
+        assert_eq!(cells.len(), 45);
+        for cell in cells {
+            let s = cell.settings;
+            assert_eq!(
+                (s.epochs, s.switch_epoch(), s.batch, s.particles),
+                (1000, 600, 50, 2)
+            );
+            assert_eq!(
+                (s.learning_rate, s.check_every, s.stage1_extra),
+                (3e-4, 5, 0)
+            );
+            assert_eq!(
+                (s.valid_samples, s.test_samples, s.final_samples),
+                (100, 100, Some(1000))
+            );
+            assert_eq!((s.valid_images, s.test_images), (None, None));
+            assert!((1..=5).contains(&cell.seed));
+        }
+    }
+
+    #[test]
+    fn quick_is_nine_cells_of_one_seed_with_the_switch_at_60_percent() {
+        let cells = table1()
+            .cells("quick", &Selection::default(), "binarized-mnist")
+            .unwrap();
+        assert_eq!(cells.len(), 9);
+        assert!(cells.iter().all(|c| c.seed == 1
+            && c.settings.switch == 0.6
+            && c.settings.final_samples.is_none()));
+        assert!(cells.iter().all(|c| c.settings.test_images == Some(1000)));
+    }
+
+    #[test]
+    fn a_selection_narrows_and_widens_a_profile() {
+        let selection = Selection {
+            nets: vec!["two-layers".into()],
+            methods: vec!["vimco".into(), "jsa".into()],
+            seeds: vec![7],
+            epochs: Some(3),
+        };
+        let cells = table1().cells("quick", &selection, "glyphs").unwrap();
+        let named: Vec<_> = cells
+            .iter()
+            .map(|c| (c.net.as_str(), c.method.as_str(), c.seed))
+            .collect();
+        assert_eq!(
+            named,
+            [("two-layers", "jsa", 7), ("two-layers", "vimco", 7)]
+        );
+        assert_eq!(
+            (cells[0].settings.epochs, cells[0].dataset.as_str()),
+            (3, "glyphs")
+        );
+    }
+
+    #[test]
+    fn unknown_names_are_refused_with_the_choices() {
+        let spec = table1();
+        let error = |selection| {
+            spec.cells("quick", &selection, "glyphs")
+                .unwrap_err()
+                .to_string()
+        };
+        let text = error(Selection {
+            methods: vec!["jsb".into()],
+            ..Selection::default()
+        });
+        assert!(
+            text.contains("unknown method `jsb`. Did you mean `jsa`?")
+                && text.contains("rws-wake-sleep"),
+            "{text}"
+        );
+        let text = error(Selection {
+            nets: vec!["lineer".into()],
+            ..Selection::default()
+        });
+        assert!(
+            text.contains("unknown net `lineer`. Did you mean `linear`?"),
+            "{text}"
+        );
+        assert!(
+            spec.profile("papers")
+                .unwrap_err()
+                .to_string()
+                .contains("quick")
+        );
+        assert!(
+            Spec::load("table2")
+                .unwrap_err()
+                .to_string()
+                .contains("table1")
+        );
+        assert!(
+            Spec::load("nowhere.toml")
+                .unwrap_err()
+                .to_string()
+                .contains("nowhere.toml")
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_file_line_and_the_known_keys() {
+        let text = TABLE1.replace("batch = 50", "batch_size = 50");
+        let line = 1 + text
+            .lines()
+            .position(|l| l.starts_with("batch_size"))
+            .unwrap();
+        let error = Spec::parse(&text, "my.toml").unwrap_err().to_string();
+        assert!(error.contains("my.toml"), "{error}");
+        assert!(error.contains(&format!("line {line}")), "{error}");
+        assert!(
+            error.contains("unknown field `batch_size`") && error.contains("`batch`"),
+            "{error}"
+        );
+
+        let text = TABLE1.replace("valid_images = 1000", "valid_image = 1000");
+        let error = Spec::parse(&text, "my.toml").unwrap_err().to_string();
+        assert!(
+            error.contains("unknown field `valid_image`") && error.contains("`valid_images`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_file_that_makes_no_sense_is_refused() {
+        let refusal = |from: &str, to: &str| {
+            Spec::parse(&TABLE1.replace(from, to), "my.toml")
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(refusal("switch = 0.6", "switch = 600.0").contains("`switch` is a fraction"));
+        assert!(
+            refusal("methods = [\"jsa\", \"rws\"", "methods = [\"jsb\", \"rws\"")
+                .contains("`jsb`, which is not defined")
+        );
+        assert!(refusal("name = \"nonlinear\"", "name = \"linear\"").contains("there twice"));
+        assert!(refusal("name = \"table1\"", "name = \"../table1\"").contains("names a folder"));
+        assert!(refusal("seeds = [1]", "seeds = []").contains("at least one net"));
+        assert!(refusal("scan = \"shuffled\"", "scan = \"random\"").contains("with-replacement"));
+    }
+}

@@ -1,0 +1,618 @@
+//! The table: ours, published, difference; built from run folders and `published.toml`, never typed.
+//!
+//! The difference is in units of √(sd² published + sd² ours), both over runs, and with one seed of the published sd;
+//! never of the test set's standard error, since both sides use the same test images.
+
+pub mod csv;
+pub mod files;
+pub mod markdown;
+mod notes;
+pub mod text;
+
+use crate::cell::Cell;
+use crate::cell_runner::CellResult;
+use crate::error::HarnessError;
+use crate::existing;
+use crate::plan::CellStatus;
+use crate::published::{Origin, Published};
+use crate::spec::{Selection, Spec};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A table of an experiment, in one profile, on one data set.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Table {
+    /// The experiment's title.
+    pub title: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The profile.
+    pub profile: String,
+    /// The data set.
+    pub dataset: String,
+    /// Whether the images are generated: then nothing published stands beside the numbers, and each is marked.
+    pub synthetic: bool,
+    /// The rows, by net and method in the experiment's order.
+    pub rows: Vec<Row>,
+    /// Published rows that the authors copied from elsewhere.
+    pub quoted: Vec<Quoted>,
+    /// The labels of the nets, in the order of [`Quoted::numbers`].
+    pub nets: Vec<String>,
+    /// What must be known to read the numbers.
+    pub notes: Vec<String>,
+}
+
+/// A net trained by a method, over all seeds that have a run folder.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The net's name.
+    pub net: String,
+    /// The net's label.
+    pub net_label: String,
+    /// The method's name.
+    pub method: String,
+    /// The method's label.
+    pub method_label: String,
+    /// Our number; absent while no seed is finished.
+    pub ours: Option<Ours>,
+    /// The published number.
+    pub published: Option<PublishedNumber>,
+    /// Ours minus published, where the published number is a target.
+    pub difference: Option<Difference>,
+    /// Seeds that are not finished, with what there is of them.
+    pub unfinished: Vec<(u64, String)>,
+    /// The results behind the number, by seed.
+    pub results: BTreeMap<u64, CellResult>,
+}
+
+/// Our test NLL, in nats.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ours {
+    /// The mean over seeds.
+    pub mean: f64,
+    /// The sample standard deviation over seeds, with two seeds and more.
+    pub sd: Option<f64>,
+}
+
+/// A published test NLL, in nats.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PublishedNumber {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation over runs.
+    pub sd: Option<f64>,
+    /// Whether the authors copied it from elsewhere: shown, no target.
+    pub quoted: bool,
+}
+
+/// Ours minus published.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Difference {
+    /// In nats.
+    pub nats: f64,
+    /// In units of √(sd² published + sd² ours).
+    pub sds: f64,
+}
+
+/// A published row that the authors copied from elsewhere.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Quoted {
+    /// The method's published name.
+    pub label: String,
+    /// A number for each net.
+    pub numbers: Vec<Option<PublishedNumber>>,
+}
+
+/// What a table is built from, besides the cells.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The experiment.
+    pub spec: &'a Spec,
+    /// The profile's name.
+    pub profile: &'a str,
+    /// The data set's name.
+    pub dataset: &'a str,
+    /// Whether its images are generated.
+    pub synthetic: bool,
+    /// The published table.
+    pub published: Option<&'a Published>,
+}
+
+/// The cells that have a run folder below `base`, of whatever seed, and those in `wanted`, each with its state:
+/// a table holds what earlier requests made, too.
+///
+/// # Errors
+/// A run folder of another configuration, or damaged.
+pub fn gather(
+    source: Source,
+    base: &Path,
+    epochs: Option<u64>,
+    wanted: &[Cell],
+) -> Result<Vec<(Cell, CellStatus)>, HarnessError> {
+    let mut cells = Vec::new();
+    for net in &source.spec.net {
+        for method in &source.spec.method {
+            let of_row = |cell: &&Cell| cell.net == net.name && cell.method == method.name;
+            let mut seeds = existing::seeds(base, &net.name, &method.name);
+            seeds.extend(wanted.iter().filter(of_row).map(|cell| cell.seed));
+            seeds.sort_unstable();
+            seeds.dedup();
+            if seeds.is_empty() {
+                continue;
+            }
+            let (nets, methods) = (vec![net.name.clone()], vec![method.name.clone()]);
+            let selection = Selection {
+                nets,
+                methods,
+                seeds,
+                epochs,
+            };
+            for cell in source
+                .spec
+                .cells(source.profile, &selection, source.dataset)?
+            {
+                let status = existing::status(&cell.folder(base), &cell)?;
+                cells.push((cell, status));
+            }
+        }
+    }
+    Ok(cells)
+}
+
+impl Table {
+    /// The table of these cells, which stand in the experiment's order.
+    ///
+    /// # Errors
+    /// An unknown profile.
+    pub fn build(source: Source, cells: &[(Cell, CellStatus)]) -> Result<Self, HarnessError> {
+        let Source {
+            spec,
+            profile,
+            dataset,
+            synthetic,
+            ..
+        } = source;
+        let published = source.published.filter(|_| !synthetic);
+        let mut rows: Vec<Row> = Vec::new();
+        for (cell, status) in cells {
+            if !rows
+                .last()
+                .is_some_and(|row| row.net == cell.net && row.method == cell.method)
+            {
+                rows.push(Row {
+                    net: cell.net.clone(),
+                    net_label: spec.net_label(&cell.net).to_string(),
+                    method: cell.method.clone(),
+                    method_label: spec.method_label(&cell.method).to_string(),
+                    ours: None,
+                    published: published.and_then(|p| published_number(p, &cell.net, &cell.method)),
+                    difference: None,
+                    unfinished: Vec::new(),
+                    results: BTreeMap::new(),
+                });
+            }
+            let row = rows.last_mut().expect("pushed above");
+            let epochs = cell.settings.epochs;
+            let unfinished = match status {
+                CellStatus::Done(result) => {
+                    row.results.insert(cell.seed, (**result).clone());
+                    continue;
+                }
+                CellStatus::New => "not run".to_string(),
+                CellStatus::Partial { epoch } => format!("{epoch} of {epochs} epochs"),
+                CellStatus::Running { .. } => "running".to_string(),
+                CellStatus::Failed { .. } => "failed".to_string(),
+            };
+            row.unfinished.push((cell.seed, unfinished));
+        }
+        for row in &mut rows {
+            let numbers: Vec<f64> = row.results.values().map(CellResult::reported_nll).collect();
+            row.ours = Ours::of(&numbers);
+            row.difference = row
+                .ours
+                .zip(row.published)
+                .and_then(|(ours, published)| ours.minus(published));
+        }
+        let nets = spec.net.iter().map(|net| net.label.clone()).collect();
+        let quoted = published.iter().flat_map(|p| p.quoted()).map(|row| Quoted {
+            label: row.label.clone(),
+            numbers: spec
+                .net
+                .iter()
+                .map(|net| {
+                    row.nll.get(&net.name).map(|n| PublishedNumber {
+                        mean: n.mean,
+                        sd: n.sd,
+                        quoted: true,
+                    })
+                })
+                .collect(),
+        });
+        let quoted = quoted.collect();
+        let notes = notes::notes(source, &rows, cells)?;
+        Ok(Self {
+            title: spec.title.clone(),
+            experiment: spec.name.clone(),
+            profile: profile.to_string(),
+            dataset: dataset.to_string(),
+            synthetic,
+            rows,
+            quoted,
+            nets,
+            notes,
+        })
+    }
+}
+
+fn published_number(published: &Published, net: &str, method: &str) -> Option<PublishedNumber> {
+    let row = published.row_of(method)?;
+    let number = row.nll.get(net)?;
+    Some(PublishedNumber {
+        mean: number.mean,
+        sd: number.sd,
+        quoted: row.origin == Origin::Quoted,
+    })
+}
+
+impl Ours {
+    /// Mean and sample standard deviation of the runs' numbers.
+    fn of(numbers: &[f64]) -> Option<Self> {
+        let n = numbers.len() as f64;
+        let mean = numbers.iter().sum::<f64>() / n;
+        let sd = || (numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+        (!numbers.is_empty()).then(|| Self {
+            mean,
+            sd: (numbers.len() > 1).then(sd),
+        })
+    }
+
+    /// Ours minus a published target.
+    fn minus(self, published: PublishedNumber) -> Option<Difference> {
+        let nats = self.mean - published.mean;
+        let unit = published.sd?.hypot(self.sd.unwrap_or(0.0));
+        (!published.quoted).then_some(Difference {
+            nats,
+            sds: nats / unit,
+        })
+    }
+}
+
+impl Row {
+    /// `121.32`, `105.48 ± 0.12`, and the mark of generated images.
+    fn ours_text(&self, dataset: &str, synthetic: bool) -> String {
+        let mark = if synthetic {
+            format!(" [{dataset}]")
+        } else {
+            String::new()
+        };
+        match self.ours {
+            None => "-".to_string(),
+            Some(Ours { mean, sd: None }) => format!("{mean:.2}{mark}"),
+            Some(Ours { mean, sd: Some(sd) }) => format!("{mean:.2} ± {sd:.2}{mark}"),
+        }
+    }
+
+    /// `+15.82 (+158 sd)`.
+    fn difference_text(&self) -> String {
+        self.difference.map_or("-".to_string(), |d| {
+            format!("{} ({} sd)", d.nats_text(), d.sds_text())
+        })
+    }
+
+    /// The selected epoch of those done: `5 of 5`, `620-655 of 1000`, `85 of 100/1000` when cut short.
+    fn epoch_text(&self) -> String {
+        let range = |of: fn(&CellResult) -> u64| {
+            let first = self.results.values().map(of).min()?;
+            let last = self.results.values().map(of).max()?;
+            Some(if first == last {
+                first.to_string()
+            } else {
+                format!("{first}-{last}")
+            })
+        };
+        let (Some(selected), Some(done), Some(planned)) = (
+            range(|r| r.selected_epoch),
+            range(|r| r.epochs_done),
+            range(|r| r.epochs_planned),
+        ) else {
+            return self
+                .unfinished
+                .first()
+                .map_or(String::new(), |(_, text)| text.clone());
+        };
+        let of = if done == planned {
+            done
+        } else {
+            format!("{done}/{planned}")
+        };
+        format!("{selected} of {of}")
+    }
+}
+
+impl Difference {
+    /// `+15.82`.
+    fn nats_text(&self) -> String {
+        format!("{:+.2}", self.nats)
+    }
+
+    /// `+2.5`, `+158`.
+    fn sds_text(&self) -> String {
+        if self.sds.abs() >= 100.0 {
+            format!("{:+.0}", self.sds)
+        } else {
+            format!("{:+.1}", self.sds)
+        }
+    }
+}
+
+impl PublishedNumber {
+    /// `105.5 ± 0.1`, and a star when quoted.
+    fn text(&self) -> String {
+        let star = if self.quoted { "*" } else { "" };
+        match self.sd {
+            Some(sd) => format!("{:.1} ± {sd:.1}{star}", self.mean),
+            None => format!("{:.1}{star}", self.mean),
+        }
+    }
+}
+
+/// Seeds in a sentence: `seed 1`, `seeds 1-5`, `seeds 1, 3, 7`.
+pub fn say_seeds(seeds: &[u64]) -> String {
+    match seeds {
+        [one] => format!("seed {one}"),
+        [first, .., last] if last - first + 1 == seeds.len() as u64 && seeds.is_sorted() => {
+            format!("seeds {first}-{last}")
+        }
+        _ => format!(
+            "seeds {}",
+            seeds
+                .iter()
+                .map(u64::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Settings;
+    use crate::cell::tests::{cell, settings};
+    use crate::spec::tests::table1;
+    use helmholtz_runs::{OpenMode, RunFolder};
+
+    /// A finished cell with this test NLL.
+    pub(super) fn done(
+        net: &str,
+        method: &str,
+        seed: u64,
+        nll: f64,
+        epochs: u64,
+    ) -> (Cell, CellStatus) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut c = cell(net, method, seed);
+        c.settings = Settings {
+            epochs,
+            test_images: Some(1000),
+            ..settings()
+        };
+        let run = RunFolder::open(
+            dir.path().join("x"),
+            &existing::config(&c),
+            OpenMode::Resume,
+        )
+        .unwrap();
+        let result = CellResult {
+            selected_epoch: epochs - seed,
+            valid_nll: nll,
+            valid_se: 9.0,
+            test_nll: nll,
+            test_se: 9.0,
+            samples: 100,
+            images: 1000,
+            final_samples: None,
+            final_nll: None,
+            final_se: None,
+            epochs_done: epochs,
+            epochs_planned: epochs,
+            seconds: 10.0,
+            provenance: run.provenance(seed, "fake"),
+            synthetic: false,
+        };
+        (c, CellStatus::Done(Box::new(result)))
+    }
+
+    /// The table of these cells in `profile`, on real or generated images.
+    pub(super) fn table(profile: &str, synthetic: bool, cells: &[(Cell, CellStatus)]) -> Table {
+        let spec = table1();
+        let published = Published::load("jsa-table1").unwrap();
+        let dataset = if synthetic {
+            "glyphs"
+        } else {
+            "binarized-mnist"
+        };
+        let source = Source {
+            spec: &spec,
+            profile,
+            dataset,
+            synthetic,
+            published: Some(&published),
+        };
+        Table::build(source, cells).unwrap()
+    }
+
+    #[test]
+    fn with_one_seed_the_difference_is_in_published_sds() {
+        let table = table("quick", false, &[done("linear", "jsa", 1, 105.75, 1000)]);
+        let row = &table.rows[0];
+        assert_eq!(
+            row.ours,
+            Some(Ours {
+                mean: 105.75,
+                sd: None
+            })
+        );
+        assert_eq!(
+            row.published,
+            Some(PublishedNumber {
+                mean: 105.5,
+                sd: Some(0.1),
+                quoted: false
+            })
+        );
+        let d = row.difference.unwrap();
+        assert!(
+            (d.nats - 0.25).abs() < 1e-9 && (d.sds - 2.5).abs() < 1e-9,
+            "{d:?}"
+        );
+        assert_eq!(row.difference_text(), "+0.25 (+2.5 sd)");
+    }
+
+    #[test]
+    fn with_several_seeds_both_sds_count_and_the_standard_error_never() {
+        // Means 98.0, 98.6: sample sd 0.3·√2; published 98.2 ± 0.4. The results' standard errors are 9 nats.
+        let cells = [
+            done("nonlinear", "jsa", 1, 98.0, 1000),
+            done("nonlinear", "jsa", 2, 98.6, 1000),
+        ];
+        let row = &table("paper", false, &cells).rows[0];
+        let (ours, d) = (row.ours.unwrap(), row.difference.unwrap());
+        assert!((ours.sd.unwrap() - 0.3 * 2.0_f64.sqrt()).abs() < 1e-9);
+        assert!(
+            (d.sds - 0.1 / (0.16_f64 + 0.18).sqrt()).abs() < 1e-9,
+            "{d:?}"
+        );
+        assert_eq!(row.epoch_text(), "998-999 of 1000");
+    }
+
+    #[test]
+    fn rloo_is_compared_with_the_papers_vimco_and_vimco_with_nothing() {
+        let cells = [
+            done("linear", "rloo", 1, 107.5, 1000),
+            done("linear", "vimco", 1, 107.5, 1000),
+        ];
+        let rows = table("quick", false, &cells).rows;
+        assert_eq!(rows[0].published.unwrap().mean, 107.5);
+        assert_eq!((rows[1].published, rows[1].difference), (None, None));
+    }
+
+    #[test]
+    fn a_quoted_number_is_starred_and_no_target() {
+        let row = &table(
+            "quick",
+            false,
+            &[done("linear", "reinforce", 1, 150.0, 1000)],
+        )
+        .rows[0];
+        assert_eq!(row.published.unwrap().text(), "170.1*");
+        assert_eq!(row.difference, None);
+    }
+
+    #[test]
+    fn the_final_number_of_samples_is_reported_where_there_is_one() {
+        let (c, status) = done("linear", "jsa", 1, 106.5, 1000);
+        let CellStatus::Done(mut result) = status else {
+            unreachable!()
+        };
+        (result.final_nll, result.final_samples) = (Some(105.5), Some(1000));
+        let row = &table("paper", false, &[(c, CellStatus::Done(result))]).rows[0];
+        assert_eq!(
+            (row.ours.unwrap().mean, row.results[&1].reported_samples()),
+            (105.5, 1000)
+        );
+    }
+
+    #[test]
+    fn generated_images_have_every_number_marked_and_nothing_published_beside_them() {
+        let table = table(
+            "quick",
+            true,
+            &[
+                done("linear", "jsa", 1, 50.0, 5),
+                done("linear", "rws", 1, 51.0, 5),
+            ],
+        );
+        for row in &table.rows {
+            assert!(
+                row.ours_text(&table.dataset, table.synthetic)
+                    .ends_with("[glyphs]")
+            );
+            assert_eq!((row.published, row.difference), (None, None));
+        }
+        assert!(table.quoted.is_empty());
+        let everything = [
+            text::render(&table, false),
+            markdown::render(&table),
+            csv::render(&table),
+        ]
+        .concat();
+        assert!(
+            !everything.contains("105.5") && !everything.contains("170.1"),
+            "{everything}"
+        );
+        assert!(everything.contains("50.00 [glyphs]"));
+    }
+
+    #[test]
+    fn unfinished_seeds_are_named_and_not_in_the_mean() {
+        let cells = [
+            done("linear", "jsa", 1, 105.5, 1000),
+            (cell("linear", "jsa", 2), CellStatus::Partial { epoch: 2 }),
+            (cell("linear", "rws", 1), CellStatus::New),
+        ];
+        let table = table("quick", false, &cells);
+        assert_eq!(table.rows[0].ours.unwrap().mean, 105.5);
+        assert_eq!(table.rows[0].unfinished, [(2, "2 of 5 epochs".to_string())]);
+        assert_eq!(
+            (table.rows[1].ours, table.rows[1].epoch_text()),
+            (None, "not run".to_string())
+        );
+    }
+
+    #[test]
+    fn a_table_holds_what_earlier_requests_made() {
+        use crate::cell_runner::{CellRunner, Observer, RunEvent};
+        struct Deaf;
+        impl Observer for Deaf {
+            fn event(&self, _: &RunEvent) {}
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let spec = table1();
+        let source = Source {
+            spec: &spec,
+            profile: "quick",
+            dataset: "glyphs",
+            synthetic: true,
+            published: None,
+        };
+        let make = |net: &str, seed| {
+            let selection = Selection {
+                nets: vec![net.into()],
+                methods: vec!["jsa".into()],
+                seeds: vec![seed],
+                epochs: None,
+            };
+            spec.cells("quick", &selection, "glyphs").unwrap().remove(0)
+        };
+        let earlier = make("linear", 7);
+        let runner = crate::fake::FakeRunner::default();
+        runner
+            .run(&earlier, &earlier.folder(dir.path()), &Deaf, &runner.stop)
+            .unwrap();
+        let cells = gather(source, dir.path(), None, &[make("nonlinear", 1)]).unwrap();
+        let named: Vec<_> = cells
+            .iter()
+            .map(|(c, s)| (c.net.as_str(), c.seed, *s == CellStatus::New))
+            .collect();
+        assert_eq!(named, [("linear", 7, false), ("nonlinear", 1, true)]);
+    }
+
+    #[test]
+    fn seeds_read_well() {
+        assert_eq!(say_seeds(&[1]), "seed 1");
+        assert_eq!(say_seeds(&[1, 2, 3]), "seeds 1-3");
+        assert_eq!(say_seeds(&[1, 3, 7]), "seeds 1, 3, 7");
+    }
+}

@@ -1,0 +1,175 @@
+//! The sentences below a table: what must be known to read its numbers.
+
+use super::{Row, Source, say_seeds};
+use crate::cell::Cell;
+use crate::cell_runner::CellResult;
+use crate::error::HarnessError;
+use crate::plan::CellStatus;
+
+/// The notes of a table with these rows, the gravest first.
+pub(super) fn notes(
+    source: Source,
+    rows: &[Row],
+    cells: &[(Cell, CellStatus)],
+) -> Result<Vec<String>, HarnessError> {
+    let results: Vec<&CellResult> = rows.iter().flat_map(|row| row.results.values()).collect();
+    let mut notes = Vec::new();
+    if source.synthetic {
+        notes.push(format!(
+            "GENERATED IMAGES (`{}`): these numbers are comparable with nothing published.",
+            source.dataset
+        ));
+    }
+    if let (Some(published), false) = (source.published, results.is_empty()) {
+        let all = published.epochs;
+        let short = distinct(
+            results
+                .iter()
+                .map(|r| r.epochs_done)
+                .filter(|&epochs| epochs < all),
+        );
+        if !short.is_empty() {
+            notes.push(format!(
+                "NOT CONVERGED NUMBERS: {} of the paper's {all} epochs.",
+                list(&short)
+            ));
+        }
+    }
+    for row in rows
+        .iter()
+        .filter(|row| !row.results.is_empty() && !row.unfinished.is_empty())
+    {
+        let seeds: Vec<String> = row
+            .unfinished
+            .iter()
+            .map(|(seed, what)| format!("seed {seed} ({what})"))
+            .collect();
+        notes.push(format!(
+            "{} / {}: without {}.",
+            row.net_label,
+            row.method_label,
+            seeds.join(", ")
+        ));
+    }
+    if !results.is_empty() {
+        notes.push(ours(&results, rows, cells));
+    }
+    if rows.iter().any(|row| row.difference.is_some()) {
+        let one_seed = rows
+            .iter()
+            .any(|row| row.difference.is_some() && row.results.len() == 1);
+        notes.push(format!(
+            "Difference: ours - published, and in units of sqrt(sd² published + sd² ours), sd over runs{}.",
+            if one_seed { "; with one seed, of the published sd" } else { "" }
+        ));
+    }
+    notes.extend(
+        source
+            .spec
+            .profile(source.profile)?
+            .deviations
+            .iter()
+            .cloned(),
+    );
+    if let Some(published) = source.published.filter(|_| !source.synthetic) {
+        notes.push(format!(
+            "Published: {}; {}.",
+            published.source, published.spread
+        ));
+        notes.push(format!("* {}.", published.quoted_note));
+    }
+    Ok(notes)
+}
+
+/// What our numbers are: samples, images, seeds, selection.
+fn ours(results: &[&CellResult], rows: &[Row], cells: &[(Cell, CellStatus)]) -> String {
+    let samples = distinct(results.iter().map(|r| r.reported_samples()));
+    let images = distinct(results.iter().map(|r| r.images));
+    let subset = cells
+        .iter()
+        .any(|(cell, _)| cell.settings.test_images.is_some());
+    let several = rows.iter().any(|row| row.results.len() > 1);
+    let seeds = distinct(rows.iter().flat_map(|row| row.results.keys().copied()));
+    format!(
+        "Ours: test NLL in nats at the epoch with the best validation NLL; S = {} importance samples, {} test images{}; \
+         {}{}.",
+        list(&samples),
+        list(&images),
+        if subset {
+            " (a seeded random subset)"
+        } else {
+            ""
+        },
+        if several {
+            "mean ± sample sd over "
+        } else {
+            ""
+        },
+        say_seeds(&seeds),
+    )
+}
+
+fn distinct(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut numbers: Vec<u64> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+fn list(numbers: &[u64]) -> String {
+    numbers
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(" or ")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::tests::{done, table};
+
+    #[test]
+    fn a_cell_of_fewer_epochs_than_the_paper_says_how_many() {
+        let notes = |epochs| {
+            table("quick", false, &[done("linear", "jsa", 1, 120.0, epochs)])
+                .notes
+                .join("\n")
+        };
+        assert!(
+            notes(5).contains("NOT CONVERGED NUMBERS: 5 of the paper's 1000 epochs."),
+            "{}",
+            notes(5)
+        );
+        assert!(!notes(1000).contains("CONVERGED"));
+    }
+
+    #[test]
+    fn samples_images_and_deviations_are_said() {
+        let quick = table("quick", false, &[done("linear", "jsa", 1, 120.0, 5)])
+            .notes
+            .join("\n");
+        assert!(
+            quick.contains(
+                "S = 100 importance samples, 1000 test images (a seeded random subset); seed 1."
+            ),
+            "{quick}"
+        );
+        assert!(
+            quick.contains("with one seed, of the published sd"),
+            "{quick}"
+        );
+        let cells = [
+            done("linear", "jsa", 1, 106.0, 1000),
+            done("linear", "jsa", 2, 105.0, 1000),
+        ];
+        let paper = table("paper", false, &cells).notes.join("\n");
+        assert!(
+            paper.contains("mean ± sample sd over seeds 1-2."),
+            "{paper}"
+        );
+        assert!(
+            paper.contains("S = 1000") && !paper.contains("one seed"),
+            "{paper}"
+        );
+    }
+}

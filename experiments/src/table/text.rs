@@ -1,0 +1,247 @@
+//! The table on a terminal.
+
+use super::{PublishedNumber, Row, Table};
+use console::Style;
+
+/// The width to which notes are wrapped.
+const WIDTH: usize = 78;
+
+/// The table as lines of text, with colours or plain.
+pub fn render(table: &Table, colours: bool) -> String {
+    let style = |style: Style| style.force_styling(colours);
+    let (bold, dim, loud) = (
+        style(Style::new().bold()),
+        style(Style::new().dim()),
+        style(Style::new().yellow().bold()),
+    );
+    let mut out = String::new();
+    let mut line = |text: String| {
+        out.push_str(text.trim_end());
+        out.push('\n');
+    };
+
+    line(bold.apply_to(&table.title).to_string());
+    line(
+        dim.apply_to(format!(
+            "profile {}, data set {}",
+            table.profile, table.dataset
+        ))
+        .to_string(),
+    );
+    line(String::new());
+
+    let columns = Columns::of(table);
+    line(bold.apply_to(columns.header()).to_string());
+    let rule = "─".repeat(columns.width());
+    let mut net = "";
+    for row in &table.rows {
+        if row.net != net {
+            line(dim.apply_to(&rule).to_string());
+            line(row.net_label.clone());
+            net = &row.net;
+        }
+        line(columns.row(row, table));
+    }
+    line(dim.apply_to(&rule).to_string());
+
+    if !table.quoted.is_empty() {
+        let first = table
+            .quoted
+            .iter()
+            .map(|q| q.label.chars().count() + 1)
+            .max()
+            .unwrap_or(0)
+            .max(columns.method);
+        let cells = |first_cell: String, cells: Vec<String>| {
+            let cells: String = cells.iter().map(|cell| format!("  {cell:>13}")).collect();
+            format!("  {first_cell:<first$}{cells}")
+        };
+        line(String::new());
+        line(cells("Quoted*".into(), table.nets.clone()));
+        for row in &table.quoted {
+            let numbers = row
+                .numbers
+                .iter()
+                .map(|n| n.as_ref().map_or("-".into(), PublishedNumber::text));
+            line(
+                dim.apply_to(cells(row.label.clone(), numbers.collect()))
+                    .to_string(),
+            );
+        }
+    }
+    line(String::new());
+    for note in &table.notes {
+        let grave = note.starts_with("GENERATED") || note.starts_with("NOT CONVERGED");
+        for wrapped in wrap(note, WIDTH) {
+            line(
+                if grave {
+                    loud.apply_to(wrapped)
+                } else {
+                    dim.apply_to(wrapped)
+                }
+                .to_string(),
+            );
+        }
+    }
+    out
+}
+
+/// The columns right of the method: header, and the text of a row. For generated images nothing published is shown.
+struct Columns {
+    method: usize,
+    others: Vec<(&'static str, usize, fn(&Row, &Table) -> String)>,
+}
+
+impl Columns {
+    fn of(table: &Table) -> Self {
+        let mut columns: Vec<(&'static str, fn(&Row, &Table) -> String)> =
+            vec![("Ours", |row, table| {
+                row.ours_text(&table.dataset, table.synthetic)
+            })];
+        if !table.synthetic {
+            columns.extend::<[(&str, fn(&Row, &Table) -> String); 3]>([
+                ("Published", |row, _| {
+                    row.published
+                        .as_ref()
+                        .map_or("-".into(), PublishedNumber::text)
+                }),
+                ("Difference", |row, _| {
+                    row.difference.map_or("-".into(), |d| d.nats_text())
+                }),
+                ("in sd", |row, _| {
+                    row.difference.map_or("-".into(), |d| d.sds_text())
+                }),
+            ]);
+        }
+        columns.push(("Best epoch", |row, _| row.epoch_text()));
+        let widest = |header: &str, cell: &dyn Fn(&Row) -> String| {
+            table
+                .rows
+                .iter()
+                .map(|row| cell(row).chars().count())
+                .max()
+                .unwrap_or(0)
+                .max(header.len())
+        };
+        Self {
+            method: widest("Method", &|row| row.method_label.clone()),
+            others: columns
+                .into_iter()
+                .map(|(header, cell)| (header, widest(header, &|row| cell(row, table)), cell))
+                .collect(),
+        }
+    }
+
+    fn header(&self) -> String {
+        let others: String = self
+            .others
+            .iter()
+            .map(|(header, width, _)| format!("  {header:>width$}"))
+            .collect();
+        format!("  {:<w$}{others}", "Method", w = self.method)
+    }
+
+    fn row(&self, row: &Row, table: &Table) -> String {
+        let others: String = self
+            .others
+            .iter()
+            .map(|(_, width, cell)| format!("  {:>width$}", cell(row, table)))
+            .collect();
+        format!("  {:<w$}{others}", row.method_label, w = self.method)
+    }
+
+    fn width(&self) -> usize {
+        self.header().chars().count()
+    }
+}
+
+/// `text` in lines of at most `width` characters, broken between words; later lines are indented.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("never empty");
+        let blank = line.trim().is_empty();
+        if !blank && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(format!("  {word}"));
+        } else {
+            if !blank {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::tests::cell;
+    use crate::plan::CellStatus;
+    use crate::table::tests::{done, table};
+
+    #[test]
+    fn the_table_reads_as_it_should() {
+        let cells = [
+            done("linear", "jsa", 1, 105.75, 1000),
+            done("linear", "rws", 1, 123.456, 1000),
+            (
+                cell("two-layers", "jsa", 1),
+                CellStatus::Partial { epoch: 2 },
+            ),
+        ];
+        let text = render(&table("quick", false, &cells), false);
+        let head: String = text.lines().take(11).map(|l| format!("{l}\n")).collect();
+        assert_eq!(
+            head,
+            "\
+JSA Table 1: Bernoulli VAEs, test NLL
+profile quick, data set binarized-mnist
+
+  Method    Ours    Published  Difference  in sd     Best epoch
+───────────────────────────────────────────────────────────────
+Linear
+  JSA     105.75  105.5 ± 0.1       +0.25   +2.5    999 of 1000
+  RWS     123.46  108.0 ± 0.3      +15.46  +51.5    999 of 1000
+───────────────────────────────────────────────────────────────
+Two layers
+  JSA          -   95.3 ± 0.1           -      -  2 of 5 epochs
+"
+        );
+        assert!(
+            text.contains("ARM          107.2 ± 0.1*    98.4 ± 0.3*    96.7 ± 0.3*"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_full_table_fits_eighty_columns_and_colours_change_no_text() {
+        let mut cells = Vec::new();
+        for net in ["linear", "nonlinear", "two-layers"] {
+            for method in ["jsa", "rws", "rloo"] {
+                cells.extend(
+                    (1..=5).map(|seed| done(net, method, seed, 104.0 + 3.3 * seed as f64, 1000)),
+                );
+            }
+        }
+        let full = table("paper", false, &cells);
+        let plain = render(&full, false);
+        assert!(
+            plain.lines().all(|line| line.chars().count() <= 80),
+            "{plain}"
+        );
+        let coloured = render(&full, true);
+        assert_ne!(coloured, plain);
+        let stripped: String = console::strip_ansi_codes(&coloured)
+            .lines()
+            .map(|line| line.trim_end().to_string() + "\n")
+            .collect();
+        assert_eq!(stripped, plain);
+    }
+
+    #[test]
+    fn notes_are_wrapped_between_words() {
+        assert_eq!(wrap("aa bb cc", 5), ["aa bb", "  cc"]);
+        assert_eq!(wrap("aaaaaaa b", 5), ["aaaaaaa", "  b"]);
+    }
+}

@@ -1,0 +1,118 @@
+//! The program itself, asked for things that it must refuse: the text names the thing and the remedy, and the exit
+//! status is not zero.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn helmholtz(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_helmholtz"))
+        .args(args)
+        .current_dir(folder)
+        // No data and no network, wherever the test runs: an empty cache, and a proxy that refuses.
+        .env_remove("HELMHOLTZ_DATA")
+        .env("XDG_CACHE_HOME", folder.join("cache"))
+        .env("HOME", folder)
+        .envs(
+            [
+                "http_proxy",
+                "https_proxy",
+                "HTTP_PROXY",
+                "HTTPS_PROXY",
+                "ALL_PROXY",
+            ]
+            .map(|k| (k, "http://127.0.0.1:1")),
+        )
+        .output()
+        .unwrap()
+}
+
+/// Runs `reproduce <args>` in an empty folder, which must fail and leave nothing; returns standard error.
+fn refusal(args: &[&str]) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let output = helmholtz(dir.path(), &[&["reproduce"], args].concat());
+    assert!(!output.status.success(), "{args:?}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+    assert!(!dir.path().join("runs").exists(), "{args:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn unknown_names_list_the_choices_and_the_nearest() {
+    let text = refusal(&["table1", "--method", "jsaa"]);
+    assert!(
+        text.contains("unknown method `jsaa`. Did you mean `jsa`?")
+            && text.contains("rws-wake-sleep"),
+        "{text}"
+    );
+    let text = refusal(&["table1", "--net", "two-layer"]);
+    assert!(
+        text.contains("unknown net `two-layer`. Did you mean `two-layers`?"),
+        "{text}"
+    );
+    let text = refusal(&["table1", "--profile", "papr"]);
+    assert!(
+        text.contains("unknown profile `papr`. Did you mean `paper`?"),
+        "{text}"
+    );
+    let text = refusal(&["tabel1"]);
+    assert!(
+        text.contains("unknown experiment `tabel1`. Did you mean `table1`?"),
+        "{text}"
+    );
+    let text = refusal(&["table1", "--dataset", "mnist"]);
+    assert!(text.contains("`binarized-mnist`"), "{text}");
+    let text = refusal(&["table1", "--device", "gpu"]);
+    assert!(text.contains("cpu, wgpu, cuda"), "{text}");
+}
+
+#[cfg(not(feature = "wgpu"))]
+#[test]
+fn a_device_that_was_not_built_in_names_the_command_that_builds_it() {
+    let text = refusal(&["table1", "--device", "wgpu", "--dataset", "glyphs"]);
+    assert!(
+        text.contains("built without `wgpu`") && text.contains("cargo xtask reproduce"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_experiment_file_with_an_unknown_key_names_file_line_and_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = include_str!("../table1.toml").replace("particles = 2", "particels = 2");
+    std::fs::write(dir.path().join("mine.toml"), &text).unwrap();
+    let output = helmholtz(dir.path(), &["reproduce", "mine.toml"]);
+    assert!(!output.status.success());
+    let error = String::from_utf8(output.stderr).unwrap();
+    let line = 1 + text
+        .lines()
+        .position(|l| l.starts_with("particels"))
+        .unwrap();
+    assert!(
+        error.contains("mine.toml") && error.contains(&format!("line {line}")),
+        "{error}"
+    );
+    assert!(
+        error.contains("`particels`") && error.contains("`particles`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn paper_without_data_names_the_remedy() {
+    let text = refusal(&["table1", "--profile", "paper", "--dry-run"]);
+    assert!(
+        text.contains("--data-dir") && text.contains("HELMHOLTZ_DATA"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_help_has_examples() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = helmholtz(dir.path(), &["reproduce", "--help"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success() && text.contains("cargo xtask reproduce table1 --profile paper"),
+        "{text}"
+    );
+}
