@@ -49,12 +49,13 @@ pub fn read_amat(
         }
         if !rest.is_empty() {
             let number = images.len() + 1;
-            return Err(match rest.iter().position(|&byte| byte == b'\n') {
-                Some(_) => content.corrupt(format!("line {number}"), complaint(rest, pixels)),
-                None => content.truncated(format!(
+            return Err(if is_beginning(rest) {
+                content.truncated(format!(
                     "it ends in line {number}, after {} of {width} bytes",
                     rest.len()
-                )),
+                ))
+            } else {
+                content.corrupt(format!("line {number}"), complaint(rest, pixels))
             });
         }
         content.finish()?;
@@ -97,6 +98,12 @@ fn parse(line: &[u8], row: &mut [u8]) -> bool {
         row[pixel / 8] |= (bit & 1) << (pixel % 8);
     }
     strange == 0
+}
+
+/// Whether this is the beginning of a line of the format.
+fn is_beginning(line: &[u8]) -> bool {
+    line.chunks(2)
+        .all(|pair| matches!(pair, [b'0' | b'1'] | [b'0' | b'1', b' ']))
 }
 
 /// What is wrong with a line that does not parse.
@@ -205,6 +212,8 @@ mod tests {
             ("0 1 0\r\n0 1 0\r\n", "line 1: value 3 is `0\\r`"),
             ("<html>moved</html>\n", "line 1: value 1 is `<html>`"),
             ("0 1 0\n0\n", "line 2: 1 values, not 3"),
+            ("0 1 0\n<p>", "line 2: value 1 is `<p>`"),
+            ("0 1 0\n0  ", "line 2: value 2 is nothing"),
         ] {
             let text = read(content.as_bytes(), 3).unwrap_err().to_string();
             assert!(text.contains(expected), "{expected} in {text}");
