@@ -163,7 +163,7 @@ mod tests {
         let error = load(DatasetName::BinarizedMnist, &locator, &mut |_| {}).unwrap_err();
         assert!(error.is_missing());
         for file in binarized_mnist_files() {
-            fs::write(folder.path().join(&file.name), "0 1 0 2").unwrap();
+            fs::write(folder.path().join(&file.name), "0 1 0 1").unwrap();
         }
         let error = load(DatasetName::BinarizedMnist, &locator, &mut |_| {}).unwrap_err();
         assert!(matches!(error, Error::Truncated { .. }), "{error}");
