@@ -8,7 +8,7 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{TensorMetadata, TensorPrimitive};
 
-use crate::Backend;
+use crate::{Backend, LinearGradients};
 
 impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     fn bernoulli_log_prob(
@@ -121,17 +121,16 @@ impl<B: Backend> Backward<B, 3> for Linear {
         let grad = grads.consume::<B>(&ops.node);
         let (x, weight) = ops.state;
         let [x_node, weight_node, bias_node] = ops.parents;
-        if let (Some(node), Some(weight)) = (x_node, weight) {
-            let transposed = B::float_swap_dims(weight, 0, 1);
-            grads.register::<B>(node.id, B::float_matmul(grad.clone(), transposed));
+        let LinearGradients { input, parameters } = B::fused_linear_backward(x, weight, grad);
+        if let (Some(node), Some(input)) = (x_node, input) {
+            grads.register::<B>(node.id, input);
         }
-        if let Some(x) = x {
-            let (weight_grad, bias_grad) = B::linear_parameters_backward(x, grad);
+        if let Some((weight, bias)) = parameters {
             if let Some(node) = weight_node {
-                grads.register::<B>(node.id, weight_grad);
+                grads.register::<B>(node.id, weight);
             }
             if let Some(node) = bias_node {
-                grads.register::<B>(node.id, bias_grad);
+                grads.register::<B>(node.id, bias);
             }
         }
     }

@@ -27,6 +27,14 @@ impl AdamStep {
     }
 }
 
+/// The gradients of a linear layer, as far as they were asked for.
+pub struct LinearGradients<B: Backend> {
+    /// In x.
+    pub input: Option<FloatTensor<B>>,
+    /// In W and b.
+    pub parameters: Option<(FloatTensor<B>, FloatTensor<B>)>,
+}
+
 /// A burn backend with our fused operations. Each default is the portable definition in plain tensor operations; it
 /// works in the dtype of its arguments and on nested autodiff backends.
 ///
@@ -75,12 +83,14 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::linear::<Self>(x, weight, bias)
     }
 
-    /// The gradients of [`Backend::fused_linear`] in W and b, xᵀ g `[I, O]` and Σ_n g `[O]`, for the output's gradient g `[N, O]`.
-    fn linear_parameters_backward(
-        x: FloatTensor<Self>,
+    /// The gradients of [`Backend::fused_linear`] for the output's gradient g `[N, O]`: g Wᵀ `[N, I]` if W is given, and
+    /// (xᵀ g `[I, O]`, Σ_n g `[O]`) if x is given.
+    fn fused_linear_backward(
+        x: Option<FloatTensor<Self>>,
+        weight: Option<FloatTensor<Self>>,
         grad: FloatTensor<Self>,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        portable::linear_parameters_backward::<Self>(x, grad)
+    ) -> LinearGradients<Self> {
+        portable::linear_backward::<Self>(x, weight, grad)
     }
 
     /// max(x, 0) + slope · min(x, 0), elementwise.

@@ -4,7 +4,7 @@
 use burn::tensor::{DType, ops::FloatTensorOps};
 use burn_flex::{Flex, FlexTensor};
 
-use crate::{AdamStep, Backend, portable};
+use crate::{AdamStep, Backend, LinearGradients, portable};
 
 mod adam;
 mod elementwise;
@@ -73,12 +73,22 @@ impl Backend for Flex {
         }
     }
 
-    fn linear_parameters_backward(x: FlexTensor, grad: FlexTensor) -> (FlexTensor, FlexTensor) {
-        match all_f32([&x, &grad]) {
-            true => {
-                linear::parameters_backward(x.to_contiguous_owned(), grad.to_contiguous_owned())
-            }
-            false => portable::linear_parameters_backward::<Self>(x, grad),
+    fn fused_linear_backward(
+        x: Option<FlexTensor>,
+        weight: Option<FlexTensor>,
+        grad: FlexTensor,
+    ) -> LinearGradients<Self> {
+        let all_f32 = [Some(&grad), x.as_ref(), weight.as_ref()]
+            .into_iter()
+            .flatten()
+            .all(|tensor| tensor.dtype() == DType::F32);
+        match all_f32 {
+            true => linear::backward(
+                x.map(Contiguous::to_contiguous_owned),
+                weight,
+                grad.to_contiguous_owned(),
+            ),
+            false => portable::linear_backward::<Self>(x, weight, grad),
         }
     }
 

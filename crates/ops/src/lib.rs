@@ -37,4 +37,4 @@ mod flex;
 mod portable;
 
 pub use api::{adam, bernoulli_log_prob, leaky_relu, linear, sample_bernoulli};
-pub use backend::{AdamStep, AutodiffBackend, Backend};
+pub use backend::{AdamStep, AutodiffBackend, Backend, LinearGradients};

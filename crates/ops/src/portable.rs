@@ -3,7 +3,7 @@
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive, activation};
 
-use crate::{AdamStep, Backend};
+use crate::{AdamStep, Backend, LinearGradients};
 
 fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))
@@ -93,16 +93,20 @@ pub fn linear<B: Backend>(
     unwrap(product + wrap::<B, 1>(bias).unsqueeze())
 }
 
-pub fn linear_parameters_backward<B: Backend>(
-    x: FloatTensor<B>,
+pub fn linear_backward<B: Backend>(
+    x: Option<FloatTensor<B>>,
+    weight: Option<FloatTensor<B>>,
     grad: FloatTensor<B>,
-) -> (FloatTensor<B>, FloatTensor<B>) {
+) -> LinearGradients<B> {
     let grad = wrap::<B, 2>(grad);
-    let bias = grad.clone().sum_dim(0).squeeze_dim::<1>(0);
-    (
-        unwrap(wrap::<B, 2>(x).transpose().matmul(grad)),
-        unwrap(bias),
-    )
+    LinearGradients {
+        input: weight.map(|weight| unwrap(grad.clone().matmul(wrap::<B, 2>(weight).transpose()))),
+        parameters: x.map(|x| {
+            let bias = grad.clone().sum_dim(0).squeeze_dim::<1>(0);
+            let weight = wrap::<B, 2>(x).transpose().matmul(grad);
+            (unwrap(weight), unwrap(bias))
+        }),
+    }
 }
 
 pub fn leaky_relu<B: Backend>(x: FloatTensor<B>, slope: f64) -> FloatTensor<B> {

@@ -1,1 +1,47 @@
-//! The training loop, two-stage schedule, run folders and checkpoints.
+//! The training loop of every discrete latent-variable model here: batches by random scan, Adam, the two stages of joint
+//! stochastic approximation, validation and retrospective selection, and checkpoints.
+//!
+//! A run is a pure function of its configuration: every draw is named by (seed, purpose, epoch, step), so a run that was
+//! killed and resumed ends in the same bits on the CPU as one that was not.
+//!
+//! ```no_run
+//! use burn::{backend::Autodiff, tensor::DType};
+//! use burn_flex::Flex;
+//! use helmholtz_runs::{OpenMode, RunFolder};
+//! use helmholtz_training::{TrainConfig, train};
+//! # fn example(config: TrainConfig, data: helmholtz_datasets::Splits) -> Result<(), Box<dyn std::error::Error>> {
+//! let net = helmholtz_sbn::SbnConfig::named("linear")?;
+//! let device = Default::default();
+//! let model = net.init::<Autodiff<Flex>>(config.seed, DType::F32, &device)?;
+//! let mut folder = RunFolder::open("runs/linear", &serde_json::to_value(&config)?, OpenMode::Resume)?;
+//! let stop = std::sync::atomic::AtomicBool::new(false);
+//! let outcome = train(model, &config, &data, &device, &mut folder, &|event| println!("{event:?}"), &stop)?;
+//! println!("{:.2} nats at epoch {}", outcome.selected.test.mean, outcome.selected.epoch);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`TrainConfig`] | every number that decides a run |
+//! | [`Adam`] | the optimiser, one pass over a parameter and its moments |
+//! | [`Trainer`] | parameters, optimiser and chains, and one step of them |
+//! | [`train`] | the loop, with checks and checkpoints |
+//! | [`Event`] | what a run tells while it goes on |
+
+mod adam;
+mod config;
+mod error;
+mod event;
+mod progress;
+mod snapshot;
+mod train;
+mod trainer;
+
+pub use adam::{Adam, AdamState};
+pub use config::TrainConfig;
+pub use error::TrainError;
+pub use event::Event;
+pub use progress::{Check, Selected};
+pub use train::{Outcome, train};
+pub use trainer::{StepReport, Trainer};

@@ -1,1 +1,30 @@
 //! Sigmoid belief networks with a bottom-up inference net.
+//!
+//! p(x, h) = p(h^L) ∏_l p(h^l | h^{l+1}) · p(x | h¹) and q(h | x) = q(h¹ | x) ∏_l q(h^l | h^{l−1}); every factor is a
+//! vector of independent bits whose logits a small network computes from the layer it is conditioned on. The nets of
+//! Ou & Song (2020), table 1, have names:
+//!
+//! ```
+//! use burn_flex::Flex;
+//! use burn::tensor::DType;
+//! use helmholtz_sbn::SbnConfig;
+//!
+//! let config: SbnConfig = SbnConfig::named("two-layers").unwrap();
+//! let model = config.init::<Flex>(1, DType::F32, &Default::default()).unwrap();
+//! # use helmholtz_estimators::Propose;
+//! assert_eq!(model.layers(), [200, 200]);
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`SbnConfig`] | sizes, prior, initialisation; the named nets |
+//! | [`Net`] | the network of one factor |
+//! | [`Sbn`] | the model, and what it can do for estimators |
+
+mod config;
+mod net;
+mod sbn;
+
+pub use config::{ConfigError, Initialisation, SbnConfig};
+pub use net::Net;
+pub use sbn::Sbn;

@@ -4,6 +4,7 @@ use burn::tensor::ops::FloatTensorOps;
 use burn_flex::{Flex, FlexTensor};
 
 use super::{dispatch, elements, size, zeros};
+use crate::LinearGradients;
 
 /// Adds the bias to each row.
 pub fn add_bias(mut rows: FlexTensor, bias: &FlexTensor) -> FlexTensor {
@@ -18,8 +19,12 @@ fn add_to_rows<const FMA: bool>(bias: &[f32], rows: &mut [f32]) {
     }
 }
 
-/// xᵀ g and Σ_n g. Rows of g that are zero throughout are left out of the product.
-pub fn parameters_backward(mut x: FlexTensor, mut grad: FlexTensor) -> (FlexTensor, FlexTensor) {
+/// See [`crate::Backend::fused_linear_backward`]. Rows of g that are zero throughout take no part in the products.
+pub fn backward(
+    x: Option<FlexTensor>,
+    weight: Option<FlexTensor>,
+    grad: FlexTensor,
+) -> LinearGradients<Flex> {
     let (count, width) = (size(&grad, 0), size(&grad, 1));
     let live: Vec<usize> = elements(&grad)
         .chunks_exact(width)
@@ -27,16 +32,46 @@ pub fn parameters_backward(mut x: FlexTensor, mut grad: FlexTensor) -> (FlexTens
         .filter(|(_, row)| row.iter().any(|&g| g != 0.0))
         .map(|(n, _)| n)
         .collect();
-    if live.len() < count {
-        x = gather(&x, &live);
-        grad = gather(&grad, &live);
+    let sparse = live.len() < count;
+    let grad = if sparse { gather(&grad, &live) } else { grad };
+    let input = weight.map(|weight| {
+        let inputs = size(&weight, 0);
+        match live.is_empty() {
+            true => zeros([count, inputs]),
+            false => {
+                let product = Flex::float_matmul(grad.clone(), weight.transpose(0, 1));
+                if sparse {
+                    scatter(&product, &live, count)
+                } else {
+                    product
+                }
+            }
+        }
+    });
+    let parameters = x.map(|x| {
+        let mut bias = zeros([width]);
+        dispatch!(sum_rows(elements(&grad), bias.storage_mut()));
+        let weight = match live.is_empty() {
+            true => zeros([size(&x, 1), width]),
+            false => {
+                let x = if sparse { gather(&x, &live) } else { x };
+                Flex::float_matmul(x.transpose(0, 1), grad)
+            }
+        };
+        (weight, bias)
+    });
+    LinearGradients { input, parameters }
+}
+
+/// `rows` of a tensor of zeros `[count, ..]` set to the rows given.
+fn scatter(tensor: &FlexTensor, rows: &[usize], count: usize) -> FlexTensor {
+    let width = size(tensor, 1);
+    let mut output = zeros([count, width]);
+    let target = output.storage_mut::<f32>();
+    for (row, &n) in elements(tensor).chunks_exact(width).zip(rows) {
+        target[n * width..][..width].copy_from_slice(row);
     }
-    let mut bias = zeros([width]);
-    dispatch!(sum_rows(elements(&grad), bias.storage_mut()));
-    if live.is_empty() {
-        return (zeros([size(&x, 1), width]), bias);
-    }
-    (Flex::float_matmul(x.transpose(0, 1), grad), bias)
+    output
 }
 
 fn gather(tensor: &FlexTensor, rows: &[usize]) -> FlexTensor {

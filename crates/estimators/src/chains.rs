@@ -1,0 +1,90 @@
+//! The chain states of a batch: from the store to tensors, and back.
+
+use burn::tensor::{DType, Tensor, TensorData};
+use helmholtz_distributions::Noise;
+use helmholtz_ops::Backend;
+use helmholtz_samplers::{ChainStore, SamplerError};
+
+use crate::{Particles, Propose};
+
+/// The chains of a batch: a store, and the data index κ of each row of the batch.
+pub struct Chains<'a, S: ?Sized> {
+    /// One state a datum.
+    pub store: &'a mut S,
+    /// κ, the row of the store of each datum of the batch.
+    pub rows: &'a [u32],
+}
+
+impl<S: ChainStore + ?Sized> Chains<'_, S> {
+    /// The stored states as particles: `[batch, bits]` a layer.
+    pub(crate) fn load<B: Backend>(
+        &self,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Particles<B>, SamplerError> {
+        let latents = self.store.latents();
+        let mut packed = vec![0; self.rows.len() * latents.bytes_per_row()];
+        self.store.load(self.rows, &mut packed)?;
+        let layers = latents.unpack(&packed)?.into_iter().zip(latents.layers());
+        let tensor = |(values, &bits): (Vec<f32>, &usize)| {
+            Tensor::from_data(
+                TensorData::new(values, [self.rows.len(), bits]),
+                (device, dtype),
+            )
+        };
+        Ok(Particles::new(layers.map(tensor).collect()))
+    }
+
+    /// Writes back the particle in which each chain ended: `states[b]` of datum b, 0 meaning that it stayed. `layers`
+    /// holds all particles `[rows, bits]`, one array a layer. Rows that stayed are not touched.
+    pub(crate) fn store(
+        &mut self,
+        states: &[usize],
+        layers: &[Vec<f32>],
+    ) -> Result<(), SamplerError> {
+        let batch = self.rows.len();
+        let moved: Vec<(u32, usize)> = states
+            .iter()
+            .zip(self.rows)
+            .enumerate()
+            .filter(|(_, (state, _))| **state != 0)
+            .map(|(b, (&state, &row))| (row, state * batch + b))
+            .collect();
+        let latents = self.store.latents();
+        let gathered: Vec<Vec<f32>> = layers
+            .iter()
+            .zip(latents.layers())
+            .map(|(values, &bits)| {
+                let particle = |&(_, n): &(u32, usize)| &values[n * bits..(n + 1) * bits];
+                moved.iter().flat_map(particle).copied().collect()
+            })
+            .collect();
+        let packed = latents.pack(&gathered.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+        let rows: Vec<u32> = moved.iter().map(|&(row, _)| row).collect();
+        self.store.store(&rows, &packed)
+    }
+}
+
+/// Starts the chains of these data anew, each at a draw from q(h | x), x `[batch, visible]`.
+///
+/// # Errors
+/// If the store doesn't hold these rows, or not the model's latents.
+pub fn refresh<B, M, S>(
+    model: &M,
+    x: Tensor<B, 2>,
+    chains: &mut Chains<'_, S>,
+    noise: &mut impl Noise,
+) -> Result<(), SamplerError>
+where
+    B: Backend,
+    M: Propose<B>,
+    S: ChainStore + ?Sized,
+{
+    let drawn = model.propose(&model.encode(x), None, 1, noise).particles;
+    let layers = drawn.to_host();
+    let packed = chains
+        .store
+        .latents()
+        .pack(&layers.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+    chains.store.store(chains.rows, &packed)
+}

@@ -1,0 +1,175 @@
+//! One gradient estimate: propose, score, weigh, write the chains back, and build the surrogate loss.
+
+use burn::tensor::{Tensor, TensorData, Transaction};
+use helmholtz_distributions::Noise;
+use helmholtz_ops::Backend;
+use helmholtz_random::Chance;
+use helmholtz_samplers::{ChainStore, Info, SamplerError};
+
+use crate::{Chains, Coefficient, Dream, Joint, Proposals, Propose, Weighting};
+
+/// What an estimate gave.
+#[derive(Clone, Debug)]
+pub struct Estimate<B: Backend> {
+    /// The surrogate whose gradient is the estimate, to be **minimised**: a scalar,
+    /// −(1/B) Σ_b Σ_k theta_bk log p(x_b, h_bk) + phi_bk log q(h_bk | x_b), and the mean of −log q over dreams. Its value
+    /// means nothing; a coefficient of zero contributes a gradient of zero whatever the log-density is.
+    pub loss: Tensor<B, 1>,
+    /// The batch mean over the proposed particles of ℓ = log p(x, h) − log q(h | x): an estimate of the ELBO, nats.
+    pub elbo: f64,
+    /// Rows, of all particles of the batch, with a coefficient: those that are differentiated.
+    pub live_rows: usize,
+    /// Diagnostics of the kernel, summed over the batch.
+    pub info: Info,
+}
+
+/// Why there is no estimate.
+#[derive(Debug, thiserror::Error)]
+pub enum EstimateError {
+    /// Fewer particles than the estimator is defined for.
+    #[error("this estimator needs at least {least} particles, not {given}")]
+    TooFewParticles {
+        /// The least number.
+        least: usize,
+        /// The number given.
+        given: usize,
+    },
+    /// The chain store refused.
+    #[error(transparent)]
+    Chains(#[from] SamplerError),
+}
+
+/// Estimates the gradient for a batch x `[batch, visible]`.
+///
+/// With `chains` (stage II) each datum's state is loaded, its log-weight recomputed under the present parameters, and the
+/// state in which the chain ends written back; without them (stage I) the estimator starts from its first proposal.
+/// Proposals come from `noise`, accept and choose decisions from `chance`, datum by datum, and dreams from `noise` last.
+///
+/// The log-densities of all particles reach the host in one transaction, together with the particles where there are
+/// chains to write back; nothing differentiates through the weights.
+///
+/// # Errors
+/// [`EstimateError::TooFewParticles`], or what the chain store reports; nothing is written back then.
+pub fn estimate<B, M, W, S>(
+    method: &W,
+    model: &M,
+    x: Tensor<B, 2>,
+    chains: Option<Chains<'_, S>>,
+    particle_number: usize,
+    noise: &mut impl Noise,
+    chance: &mut impl Chance,
+) -> Result<Estimate<B>, EstimateError>
+where
+    B: Backend,
+    M: Propose<B> + Joint<B> + Dream<B>,
+    W: Weighting,
+    S: ChainStore + ?Sized,
+{
+    let least = method.least_particles();
+    if particle_number < least {
+        return Err(EstimateError::TooFewParticles {
+            least,
+            given: particle_number,
+        });
+    }
+    let (batch, dtype, device) = (x.dims()[0], x.dtype(), x.device());
+    let retained = chains
+        .as_ref()
+        .map(|chains| chains.load::<B>(dtype, &device))
+        .transpose()?;
+    let has_retained = retained.is_some();
+    let proposed = method.proposals(particle_number, has_retained);
+
+    let encoded = model.encode(x.clone());
+    let Proposals { particles, log_q } = model.propose(&encoded, retained, proposed, noise);
+    let log_p = model.log_joint(x, &particles);
+
+    let mut transaction = Transaction::default()
+        .register(log_p.clone())
+        .register(log_q.clone());
+    if has_retained {
+        let layers = particles.layers().iter().cloned();
+        transaction = layers.fold(transaction, Transaction::register);
+    }
+    let host = transaction.execute();
+    let log_w: Vec<f64> = host[0]
+        .iter::<f64>()
+        .zip(host[1].iter::<f64>())
+        .map(|(p, q)| p - q)
+        .collect();
+
+    let Weighed {
+        coefficients,
+        states,
+        info,
+    } = weigh(method, &log_w, batch, has_retained, chance);
+    if let Some(mut chains) = chains {
+        let layers: Vec<Vec<f32>> = host[2..]
+            .iter()
+            .map(|data| data.iter::<f32>().collect())
+            .collect();
+        chains.store(&states, &layers)?;
+    }
+
+    let on_device = |coefficient: fn(&Coefficient) -> f64| {
+        let scaled: Vec<f64> = coefficients
+            .iter()
+            .map(|c| -coefficient(c) / batch as f64)
+            .collect();
+        let rows = scaled.len();
+        Tensor::<B, 1>::from_data(TensorData::new(scaled, [rows]), (&device, dtype))
+    };
+    let mut loss = (log_p * on_device(|c| c.theta)).sum() + (log_q * on_device(|c| c.phi)).sum();
+    if method.sleeps() {
+        let (dreamt, causes) = model.dream(batch, dtype, &device, noise);
+        loss = loss - model.log_q(&model.encode(dreamt), &causes).mean();
+    }
+    let proposals = &log_w[log_w.len() - proposed * batch..];
+    Ok(Estimate {
+        loss,
+        elbo: proposals.iter().sum::<f64>() / proposals.len() as f64,
+        live_rows: coefficients
+            .iter()
+            .filter(|c| **c != Coefficient::default())
+            .count(),
+        info,
+    })
+}
+
+struct Weighed {
+    /// `[particles, batch]`.
+    coefficients: Vec<Coefficient>,
+    /// The particle in which each datum's chain ended.
+    states: Vec<usize>,
+    info: Info,
+}
+
+/// Weighs the particles of each datum: `log_w` is `[particles, batch]`.
+fn weigh(
+    method: &impl Weighting,
+    log_w: &[f64],
+    batch: usize,
+    retained: bool,
+    chance: &mut impl Chance,
+) -> Weighed {
+    let particles = log_w.len() / batch;
+    let mut weighed = Weighed {
+        coefficients: vec![Coefficient::default(); log_w.len()],
+        states: Vec::with_capacity(batch),
+        info: Info::default(),
+    };
+    let mut own = vec![0.0; particles];
+    let mut given = vec![Coefficient::default(); particles];
+    for b in 0..batch {
+        for (k, log_w_k) in own.iter_mut().enumerate() {
+            *log_w_k = log_w[k * batch + b];
+        }
+        let outcome = method.weigh(&own, retained, chance, &mut given);
+        for (k, coefficient) in given.iter().enumerate() {
+            weighed.coefficients[k * batch + b] = *coefficient;
+        }
+        weighed.states.push(outcome.state);
+        weighed.info += outcome.info;
+    }
+    weighed
+}

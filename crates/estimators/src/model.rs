@@ -1,0 +1,60 @@
+//! What a model can do for an estimator, one small trait a capability. Models implement them; an estimator asks for
+//! what it needs.
+
+use burn::tensor::{DType, Tensor};
+use helmholtz_distributions::Noise;
+use helmholtz_ops::Backend;
+
+use crate::Particles;
+
+/// Proposed particles beside the retained ones, all scored.
+#[derive(Clone, Debug)]
+pub struct Proposals<B: Backend> {
+    /// The retained rows first, then the proposed ones, particle-major.
+    pub particles: Particles<B>,
+    /// log q(h | x) of each row, nats: `[rows]`.
+    pub log_q: Tensor<B, 1>,
+}
+
+/// An inference model q(h | x) that proposes and scores.
+pub trait Propose<B: Backend> {
+    /// What is computed once for each datum, whatever the number of particles.
+    type Encoded;
+
+    /// Bits of each stochastic layer, nearest the data first.
+    fn layers(&self) -> Vec<usize>;
+
+    /// Encodes data x `[batch, visible]`.
+    fn encode(&self, x: Tensor<B, 2>) -> Self::Encoded;
+
+    /// Draws `particles` latents for each datum and scores them and the `retained` ones (a multiple of the batch). One
+    /// uniform a bit, layer by layer, rows in order.
+    fn propose(
+        &self,
+        encoded: &Self::Encoded,
+        retained: Option<Particles<B>>,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Proposals<B>;
+
+    /// log q(h | x) of each row of latents, nats: `[rows]`.
+    fn log_q(&self, encoded: &Self::Encoded, particles: &Particles<B>) -> Tensor<B, 1>;
+}
+
+/// A generative model whose joint density can be evaluated.
+pub trait Joint<B: Backend> {
+    /// log p(x, h) of each row of latents, nats, for data x `[batch, visible]` repeated cyclically: `[rows]`.
+    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1>;
+}
+
+/// A generative model that can be sampled.
+pub trait Dream<B: Backend> {
+    /// `count` draws (x, h) ~ p, x `[count, visible]`, without gradient. One uniform a bit, from the top layer down.
+    fn dream(
+        &self,
+        count: usize,
+        dtype: DType,
+        device: &B::Device,
+        noise: &mut impl Noise,
+    ) -> (Tensor<B, 2>, Particles<B>);
+}

@@ -1,0 +1,30 @@
+//! REINFORCE (Williams 1992): the score-function estimator without a baseline.
+
+use helmholtz_random::Chance;
+
+use crate::{Coefficient, Outcome, Weighting};
+
+/// (1/K) Σ_k ℓ_k ∇ log q(h_k | x) and (1/K) Σ_k ∇ log p(x, h_k): unbiased for ∇ELBO.
+///
+/// The derivative of −log q inside ℓ has mean zero and is dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reinforce;
+
+impl Weighting for Reinforce {
+    fn weigh(
+        &self,
+        log_w: &[f64],
+        _retained: bool,
+        _chance: &mut impl Chance,
+        coefficients: &mut [Coefficient],
+    ) -> Outcome {
+        let share = 1.0 / log_w.len() as f64;
+        for (coefficient, &l) in coefficients.iter_mut().zip(log_w) {
+            *coefficient = Coefficient {
+                theta: share,
+                phi: share * l,
+            };
+        }
+        Outcome::default()
+    }
+}

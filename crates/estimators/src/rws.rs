@@ -1,0 +1,87 @@
+//! Reweighted wake-sleep (Bornschein & Bengio 2015), and wake-sleep as its K = 1 (Hinton et al. 1995).
+
+use helmholtz_random::Chance;
+use helmholtz_samplers::log_sum_exp;
+
+use crate::{Coefficient, Outcome, Weighting};
+
+/// Σ_k w̃_k ∇ log p(x, h_k), and for q the wake update Σ_k w̃_k ∇ log q(h_k | x), the sleep update ∇ log q(h̃ | x̃) with
+/// (x̃, h̃) ~ p, or their sum; w̃ = softmax(ℓ), held constant.
+///
+/// Biased for finite K, consistent as K grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rws {
+    wake: bool,
+    sleep: bool,
+}
+
+impl Rws {
+    /// q learns from the weighted particles (the JSA paper's baseline).
+    pub const WAKE: Self = Self {
+        wake: true,
+        sleep: false,
+    };
+    /// q learns from dreams; with K = 1 this is wake-sleep.
+    pub const SLEEP: Self = Self {
+        wake: false,
+        sleep: true,
+    };
+    /// q learns from both.
+    pub const WAKE_SLEEP: Self = Self {
+        wake: true,
+        sleep: true,
+    };
+}
+
+impl Weighting for Rws {
+    fn sleeps(&self) -> bool {
+        self.sleep
+    }
+
+    fn weigh(
+        &self,
+        log_w: &[f64],
+        _retained: bool,
+        _chance: &mut impl Chance,
+        coefficients: &mut [Coefficient],
+    ) -> Outcome {
+        for (coefficient, weight) in coefficients.iter_mut().zip(softmax(log_w)) {
+            *coefficient = Coefficient {
+                theta: weight,
+                phi: if self.wake { weight } else { 0.0 },
+            };
+        }
+        Outcome::default()
+    }
+}
+
+/// w̃_k = exp(ℓ_k − logsumexp ℓ).
+pub(crate) fn softmax(log_w: &[f64]) -> impl Iterator<Item = f64> {
+    let total = log_sum_exp(log_w.iter().copied());
+    log_w.iter().map(move |l| (l - total).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use helmholtz_random::{Purpose, Stream};
+
+    use super::*;
+
+    #[test]
+    fn weights_are_the_normalised_ones_and_only_wake_moves_q() {
+        let log_w = [80.0, 80.0 + 3f64.ln(), -300.0];
+        let mut coefficients = [Coefficient::default(); 3];
+        let mut chance = Stream::new(1, Purpose::new("test"), [0, 0]);
+        for (variant, wakes) in [
+            (Rws::WAKE, true),
+            (Rws::SLEEP, false),
+            (Rws::WAKE_SLEEP, true),
+        ] {
+            variant.weigh(&log_w, false, &mut chance, &mut coefficients);
+            for (coefficient, weight) in coefficients.iter().zip([0.25, 0.75, 0.0]) {
+                assert!((coefficient.theta - weight).abs() < 1e-13);
+                assert_eq!(coefficient.phi, if wakes { coefficient.theta } else { 0.0 });
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The model: p and q, and what they can do for estimators.
+
+use burn::module::{Module, Param};
+use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
+use helmholtz_distributions::{Bernoulli, LogProb, Noise, Sample, uniforms};
+use helmholtz_estimators::{Dream, Joint, Particles, Proposals, Propose};
+use helmholtz_ops::sample_bernoulli;
+use helmholtz_random::{Purpose, Stream};
+
+use crate::net::parameter;
+use crate::{ConfigError, Net, SbnConfig};
+
+const INITIALISE: Purpose = Purpose::new("init");
+
+/// A sigmoid belief network and its inference net.
+#[derive(Module, Debug)]
+pub struct Sbn<B: Backend> {
+    /// `recognition[l]`: logits of q(h^{l+1} | h^l), h⁰ = x.
+    recognition: Vec<Net<B>>,
+    /// `generation[l]`: logits of p(h^l | h^{l+1}), h⁰ = x.
+    generation: Vec<Net<B>>,
+    /// Logits of p(h^L) `[1, bits]`, where they are learned.
+    prior: Option<Param<Tensor<B, 2>>>,
+    /// Bits of x and of each stochastic layer.
+    sizes: Vec<usize>,
+}
+
+impl SbnConfig {
+    /// The network with parameters drawn for this seed: first q from the data up, then p from the data up.
+    ///
+    /// # Errors
+    /// If the configuration describes no network.
+    pub fn init<B: Backend>(
+        &self,
+        seed: u64,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Sbn<B>, ConfigError> {
+        self.check()?;
+        let sizes: Vec<usize> = [self.visible].iter().chain(&self.latent).copied().collect();
+        let mut stream = Stream::new(seed, INITIALISE, [0, 0]);
+        let mut net = |from: usize, to: usize| {
+            let sizes: Vec<usize> = [from]
+                .iter()
+                .chain(&self.hidden)
+                .chain(&[to])
+                .copied()
+                .collect();
+            Net::init(
+                &sizes,
+                self.slope,
+                self.initialisation,
+                &mut stream,
+                dtype,
+                device,
+            )
+        };
+        let recognition = sizes.windows(2).map(|pair| net(pair[0], pair[1])).collect();
+        let generation = sizes.windows(2).map(|pair| net(pair[1], pair[0])).collect();
+        let top = self.latent[self.latent.len() - 1];
+        let prior = self
+            .learned_prior
+            .then(|| parameter(TensorData::new(vec![0.0f64; top], [1, top]), dtype, device));
+        Ok(Sbn {
+            recognition,
+            generation,
+            prior,
+            sizes,
+        })
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Propose<B> for Sbn<B> {
+    /// The logits of q(h¹ | x) `[batch, bits]`.
+    type Encoded = Tensor<B, 2>;
+
+    fn layers(&self) -> Vec<usize> {
+        self.sizes[1..].to_vec()
+    }
+
+    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.recognition[0].forward(x)
+    }
+
+    fn propose(
+        &self,
+        encoded: &Tensor<B, 2>,
+        retained: Option<Particles<B>>,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Proposals<B> {
+        let batch = encoded.dims()[0];
+        let proposed = particles * batch;
+        let kept = retained.as_ref().map_or(0, Particles::rows);
+        let mut logits = encoded.clone();
+        let mut layers = Vec::with_capacity(self.recognition.len());
+        let mut log_q: Option<Tensor<B, 1>> = None;
+        for level in 0..self.recognition.len() {
+            if level > 0 {
+                let below: &Tensor<B, 2> = &layers[level - 1];
+                logits = self.recognition[level].forward(below.clone());
+            }
+            let [rows, bits] = logits.dims();
+            // Above the first layer there are logits for every row; those of the retained rows draw nothing.
+            let drawn = if rows == batch {
+                logits.clone()
+            } else {
+                logits.clone().slice([kept..rows])
+            };
+            let noise = uniforms([proposed, bits], logits.dtype(), &logits.device(), noise);
+            let mut layer = sample_bernoulli(drawn, noise);
+            if let Some(retained) = &retained {
+                layer = Tensor::cat(vec![retained.layers()[level].clone(), layer], 0);
+            }
+            let score = Bernoulli::new(logits.clone()).log_prob(layer.clone());
+            log_q = Some(match log_q {
+                Some(below) => below + score,
+                None => score,
+            });
+            layers.push(layer);
+        }
+        Proposals {
+            particles: Particles::new(layers),
+            log_q: log_q.expect("a network has a stochastic layer"),
+        }
+    }
+
+    fn log_q(&self, encoded: &Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let layers = particles.layers();
+        let bottom = Bernoulli::new(encoded.clone()).log_prob(layers[0].clone());
+        let conditionals = self.recognition[1..].iter().zip(layers.windows(2));
+        conditionals.fold(bottom, |sum, (net, pair)| {
+            sum + Bernoulli::new(net.forward(pair[0].clone())).log_prob(pair[1].clone())
+        })
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Joint<B> for Sbn<B> {
+    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let layers = particles.layers();
+        let observed = Bernoulli::new(self.generation[0].forward(layers[0].clone())).log_prob(x);
+        let conditionals = self.generation[1..].iter().zip(layers.windows(2));
+        let below_top = conditionals.fold(observed, |sum, (net, pair)| {
+            sum + Bernoulli::new(net.forward(pair[1].clone())).log_prob(pair[0].clone())
+        });
+        let top = &layers[layers.len() - 1];
+        match &self.prior {
+            Some(logits) => below_top + Bernoulli::new(logits.val()).log_prob(top.clone()),
+            None => below_top - top.dims()[1] as f64 * std::f64::consts::LN_2,
+        }
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Dream<B> for Sbn<B> {
+    fn dream(
+        &self,
+        count: usize,
+        dtype: DType,
+        device: &B::Device,
+        noise: &mut impl Noise,
+    ) -> (Tensor<B, 2>, Particles<B>) {
+        let top_bits = self.sizes[self.sizes.len() - 1];
+        let logits = match &self.prior {
+            Some(logits) => logits.val(),
+            None => Tensor::zeros([1, top_bits], (device, dtype)),
+        };
+        let mut layers = vec![Bernoulli::new(logits).sample(count, noise)];
+        for net in self.generation.iter().rev() {
+            let above = layers[layers.len() - 1].clone();
+            layers.push(Bernoulli::new(net.forward(above)).sample(1, noise));
+        }
+        let x = layers.pop().expect("the data layer was drawn last");
+        layers.reverse();
+        (x, Particles::new(layers))
+    }
+}

@@ -1,0 +1,80 @@
+//! Every number that decides a run.
+
+use helmholtz_estimators::{Method, Weighting};
+use helmholtz_samplers::ScanOrder;
+
+use crate::TrainError;
+
+/// How to train and evaluate one model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainConfig {
+    /// Names every random stream.
+    pub seed: u64,
+    /// The gradient estimator.
+    pub method: Method,
+    /// Passes over the training set.
+    pub epochs: u64,
+    /// The epochs of stage I: an estimator that keeps chains starts them, at draws from q, when this many are done.
+    pub switch_epoch: u64,
+    /// Data a step.
+    pub batch: usize,
+    /// Particles K a datum.
+    pub particles: usize,
+    /// Adam's learning rate.
+    pub learning_rate: f64,
+    /// The order in which data are visited.
+    pub scan: ScanOrder,
+    /// Epochs from one check to the next; the last epoch is checked too.
+    pub check_every: u64,
+    /// Samples S of each validation image at a check.
+    pub valid_samples: usize,
+    /// Validation images, a random subset named by the seed; all if absent.
+    pub valid_images: Option<usize>,
+    /// Samples S of each test image at a check.
+    pub test_samples: usize,
+    /// Test images, a random subset named by the seed; all if absent.
+    pub test_images: Option<usize>,
+    /// Samples S with which the test images are evaluated again at the selected epoch; not at all if absent.
+    pub final_samples: Option<usize>,
+    /// Seconds from one checkpoint to the next. One is also made after each check.
+    pub checkpoint_seconds: f64,
+    /// Threads of an evaluation; training itself runs on one.
+    pub threads: usize,
+}
+
+impl TrainConfig {
+    /// Whether epoch `epoch` (from 0) is of stage II.
+    pub fn keeps_chains(&self, epoch: u64) -> bool {
+        self.method.keeps_chains() && epoch >= self.switch_epoch
+    }
+
+    /// Whether a check is made after `epochs` epochs.
+    pub fn checks_after(&self, epochs: u64) -> bool {
+        epochs > 0 && (epochs.is_multiple_of(self.check_every) || epochs == self.epochs)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), TrainError> {
+        let least = self.method.least_particles();
+        let problem = if self.particles < least {
+            format!(
+                "`particles` is {}, but this method needs at least {least}",
+                self.particles
+            )
+        } else if self.epochs == 0 || self.check_every == 0 {
+            "`epochs` and `check_every` must be at least 1".into()
+        } else if self.valid_samples == 0 || self.test_samples == 0 || self.final_samples == Some(0)
+        {
+            "numbers of samples must be at least 1".into()
+        } else if self.valid_images == Some(0) || self.test_images == Some(0) {
+            "numbers of images must be at least 1".into()
+        } else if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
+            format!(
+                "`learning_rate` is {}, but must be positive and finite",
+                self.learning_rate
+            )
+        } else {
+            return Ok(());
+        };
+        Err(TrainError::Config { problem })
+    }
+}

@@ -1,0 +1,57 @@
+//! Why a run stopped.
+
+use helmholtz_estimators::EstimateError;
+use helmholtz_runs::RunError;
+use helmholtz_samplers::SamplerError;
+
+/// Why a run stopped before its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// A number of the configuration that makes no sense.
+    #[error("{problem}")]
+    Config {
+        /// Which, and what it must be.
+        problem: String,
+    },
+    /// The caller asked to stop; a checkpoint was made.
+    #[error("interrupted after epoch {epochs} and {steps} steps; the same command resumes there")]
+    Interrupted {
+        /// Finished epochs.
+        epochs: u64,
+        /// Finished steps of the epoch in progress.
+        steps: u64,
+    },
+    /// A loss or a parameter that is not a number.
+    #[error(
+        "{what} is not a number (seed {seed}, epoch {epoch}, step {step}); the last checkpoint before it is kept. \
+         Lower the learning rate and start with a fresh run folder"
+    )]
+    NotANumber {
+        /// What it was found in.
+        what: &'static str,
+        /// The run's seed.
+        seed: u64,
+        /// The epoch in progress, from 0.
+        epoch: u64,
+        /// The step in it, from 0.
+        step: u64,
+    },
+    /// A checkpoint of another program version.
+    #[error(
+        "the checkpoint lacks `{part}`: it is of another version; start with a fresh run folder"
+    )]
+    Checkpoint {
+        /// What is missing or unreadable.
+        part: &'static str,
+    },
+    /// The estimator refused.
+    #[error(transparent)]
+    Estimate(#[from] EstimateError),
+    /// The chain store or the scan refused.
+    #[error(transparent)]
+    Sampler(#[from] SamplerError),
+    /// The run folder refused.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}

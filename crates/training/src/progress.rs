@@ -1,0 +1,79 @@
+//! Where a run is: what a checkpoint keeps besides tensors.
+
+use helmholtz_evaluation::Nll;
+use helmholtz_samplers::Info;
+use serde::{Deserialize, Serialize};
+
+/// A check: both likelihoods after so many epochs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// Finished epochs.
+    pub epoch: u64,
+    /// On the validation images.
+    pub valid: Nll,
+    /// On the test images.
+    pub test: Nll,
+}
+
+/// The check with the smallest validation NLL so far; of equal ones, the one with the smaller test NLL.
+pub type Selected = Check;
+
+impl Check {
+    /// Whether this check is to be selected rather than `other`.
+    pub(crate) fn beats(&self, other: &Self) -> bool {
+        (self.valid.mean, self.test.mean) < (other.valid.mean, other.test.mean)
+    }
+}
+
+/// Sums over the steps of the epoch in progress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EpochSums {
+    pub elbo: f64,
+    pub moves: u64,
+    pub accepted: u64,
+    pub non_finite: u64,
+    pub runs: u64,
+    pub ess: f64,
+    pub cache_gap: f64,
+    pub gaps: u64,
+}
+
+impl EpochSums {
+    pub fn add(&mut self, elbo: f64, info: &Info) {
+        self.elbo += elbo;
+        self.moves += info.moves;
+        self.accepted += info.accepted;
+        self.non_finite += info.non_finite;
+        self.runs += info.runs;
+        self.ess += info.ess;
+        self.cache_gap += info.cache_gap;
+        self.gaps += info.gaps;
+    }
+
+    pub fn info(&self) -> Info {
+        Info {
+            runs: self.runs,
+            moves: self.moves,
+            accepted: self.accepted,
+            non_finite: self.non_finite,
+            ess: self.ess,
+            cache_gap: self.cache_gap,
+            gaps: self.gaps,
+        }
+    }
+}
+
+/// Where a run is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    /// Finished epochs; the harness reads it under this name.
+    pub epochs_done: u64,
+    /// Finished steps of the epoch in progress.
+    pub step: u64,
+    /// Whether the chains were started.
+    pub chains_started: bool,
+    /// Finished epochs at the last check.
+    pub checked: u64,
+    pub selected: Option<Selected>,
+    pub sums: EpochSums,
+}

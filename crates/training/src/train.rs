@@ -1,0 +1,387 @@
+//! The loop: steps, checks, selection, checkpoints, resume.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use burn::module::AutodiffModule;
+use helmholtz_datasets::{BinaryImages, Splits, random_subset};
+use helmholtz_estimators::{Dream, Joint, Propose};
+use helmholtz_evaluation::{Evaluation, Nll, nll};
+use helmholtz_ops::AutodiffBackend;
+use helmholtz_random::{Purpose, Stream};
+use helmholtz_runs::{Failure, RunFolder};
+use helmholtz_samplers::Scan;
+use serde_json::json;
+
+use crate::progress::{EpochSums, Progress};
+use crate::snapshot::SELECTED;
+use crate::{Check, Event, Selected, TrainConfig, TrainError, Trainer};
+
+const VALID: Purpose = Purpose::new("valid");
+const TEST: Purpose = Purpose::new("test");
+const SUBSET: Purpose = Purpose::new("subset");
+
+/// What a finished run gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// The check that was selected.
+    pub selected: Selected,
+    /// The test NLL at the selected epoch with `final_samples`, if that was asked for.
+    pub last: Option<Nll>,
+    /// Finished epochs.
+    pub epochs: u64,
+}
+
+/// Trains `model` as `config` says in a run folder, from its last checkpoint if it has one.
+///
+/// After every `check_every` epochs both NLLs are computed, and the parameters of the best validation NLL so far are
+/// kept; the run is never stopped early, the selection is retrospective. `observe` hears of every step and must be
+/// quick. Once `stop` is set, a checkpoint is made and the run ends with [`TrainError::Interrupted`].
+///
+/// # Errors
+/// [`TrainError`]; whichever it is, the checkpoints so far are whole.
+pub fn train<B, M>(
+    model: M,
+    config: &TrainConfig,
+    data: &Splits,
+    device: &B::Device,
+    folder: &mut RunFolder,
+    observe: &(dyn Fn(&Event) + Sync),
+    stop: &AtomicBool,
+) -> Result<Outcome, TrainError>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B> + Propose<B> + Joint<B> + Dream<B>,
+    M::InnerModule: Propose<B::InnerBackend> + Joint<B::InnerBackend> + Send,
+{
+    config.check()?;
+    for warning in folder.warnings() {
+        observe(&Event::Warning(warning.clone()));
+    }
+    let mut run = Run {
+        trainer: Trainer::new(model, config.clone(), data.train.len(), device.clone())?,
+        scan: Scan::new(
+            config.scan,
+            config.seed,
+            data.train.len() as u32,
+            config.batch,
+        )?,
+        progress: Progress::default(),
+        selected_model: Vec::new(),
+        valid: subset(&data.valid, config.valid_images, config.seed, 0),
+        test: subset(&data.test, config.test_images, config.seed, 1),
+        train: &data.train,
+        config,
+        device,
+        folder,
+        observe,
+        stop,
+        last_checkpoint: Instant::now(),
+    };
+    run.resume()?;
+    let outcome = run.run();
+    if let Err(TrainError::NotANumber {
+        what,
+        seed,
+        epoch,
+        step,
+    }) = &outcome
+    {
+        let batch = run.scan.batch(*epoch, *step).unwrap_or_default();
+        let reason = format!("{what} is not a number");
+        run.folder.fail(&Failure {
+            reason,
+            seed: *seed,
+            epoch: *epoch,
+            step: *step,
+            batch,
+        })?;
+    }
+    outcome
+}
+
+/// A random subset named by the seed, never a prefix: files may be sorted.
+fn subset(images: &BinaryImages, count: Option<usize>, seed: u64, split: u64) -> BinaryImages {
+    match count {
+        Some(count) => {
+            let mut stream = Stream::new(seed, SUBSET, [split, 0]);
+            images.select(&random_subset(images.len(), count, &mut stream))
+        }
+        None => images.clone(),
+    }
+}
+
+struct Run<'a, B, M>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B>,
+{
+    trainer: Trainer<B, M>,
+    scan: Scan,
+    progress: Progress,
+    /// The parameters at the selected check, as a checkpoint part; empty before the first.
+    selected_model: Vec<u8>,
+    valid: BinaryImages,
+    test: BinaryImages,
+    train: &'a BinaryImages,
+    config: &'a TrainConfig,
+    device: &'a B::Device,
+    folder: &'a mut RunFolder,
+    observe: &'a (dyn Fn(&Event) + Sync),
+    stop: &'a AtomicBool,
+    last_checkpoint: Instant,
+}
+
+impl<B, M> Run<'_, B, M>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B> + Propose<B> + Joint<B> + Dream<B>,
+    M::InnerModule: Propose<B::InnerBackend> + Joint<B::InnerBackend> + Send,
+{
+    fn resume(&mut self) -> Result<(), TrainError> {
+        let Some(mut checkpoint) = self.folder.latest_checkpoint()? else {
+            return Ok(());
+        };
+        self.trainer.load(&checkpoint, self.device)?;
+        self.progress = serde_json::from_value(checkpoint.state.take())
+            .map_err(|_| TrainError::Checkpoint { part: "state" })?;
+        self.selected_model = checkpoint
+            .parts
+            .remove(SELECTED)
+            .ok_or(TrainError::Checkpoint { part: SELECTED })?;
+        (self.observe)(&Event::Resumed {
+            epoch: self.progress.epochs_done,
+            step: self.progress.step,
+        });
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<Outcome, TrainError> {
+        loop {
+            let epoch = self.progress.epochs_done;
+            if self.progress.step == 0
+                && self.config.checks_after(epoch)
+                && self.progress.checked < epoch
+            {
+                self.check(epoch)?;
+            }
+            if epoch == self.config.epochs {
+                return self.finish();
+            }
+            if self.config.keeps_chains(epoch) && !self.progress.chains_started {
+                self.trainer.start_chains(self.train)?;
+                self.progress.chains_started = true;
+                (self.observe)(&Event::ChainsStarted { epoch });
+            }
+            self.epoch(epoch)?;
+        }
+    }
+
+    /// The remaining steps of an epoch.
+    fn epoch(&mut self, epoch: u64) -> Result<(), TrainError> {
+        let steps_per_epoch = self.scan.steps_per_epoch();
+        let interval = Duration::from_secs_f64(self.config.checkpoint_seconds);
+        while self.progress.step < steps_per_epoch {
+            let step = self.progress.step;
+            let rows = self.scan.batch(epoch, step)?;
+            let report = self.trainer.step(self.train, &rows, epoch, step)?;
+            if report.elbo.is_nan() {
+                return Err(self.not_a_number("the loss", step));
+            }
+            self.progress.step += 1;
+            self.progress.sums.add(report.elbo, &report.info);
+            (self.observe)(&Event::Step {
+                epoch: epoch + 1,
+                step: step + 1,
+                steps_per_epoch,
+                loss: -report.elbo,
+            });
+            if self.progress.step == steps_per_epoch {
+                self.end_epoch(epoch)?;
+                break;
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(self.interrupted());
+            }
+            if self.last_checkpoint.elapsed() >= interval {
+                self.checkpoint()?;
+            }
+        }
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(self.interrupted());
+        }
+        Ok(())
+    }
+
+    fn end_epoch(&mut self, epoch: u64) -> Result<(), TrainError> {
+        let EpochSums { elbo, .. } = self.progress.sums;
+        let info = self.progress.sums.info();
+        self.folder.append_metrics(&json!({
+            "kind": "epoch",
+            "epoch": epoch + 1,
+            "stage": self.stage(epoch),
+            "elbo": elbo / self.scan.steps_per_epoch() as f64,
+            "acceptance": info.acceptance_rate(),
+            "ess": info.mean_ess(),
+            "cache_gap": info.mean_cache_gap(),
+            "non_finite": info.non_finite,
+            "seconds": self.folder.seconds(),
+        }))?;
+        self.progress.epochs_done = epoch + 1;
+        self.progress.step = 0;
+        self.progress.sums = EpochSums::default();
+        Ok(())
+    }
+
+    /// 1, or 2 in an epoch (from 0) whose steps use the chains.
+    fn stage(&self, epoch: u64) -> u8 {
+        1 + u8::from(self.config.keeps_chains(epoch))
+    }
+
+    fn check(&mut self, epoch: u64) -> Result<(), TrainError> {
+        let model = self.trainer.model().valid();
+        let total = self.valid.len() + self.test.len();
+        let valid = self.evaluate(
+            &model,
+            &self.valid,
+            self.config.valid_samples,
+            VALID,
+            (0, total),
+        )?;
+        let test = self.evaluate(
+            &model,
+            &self.test,
+            self.config.test_samples,
+            TEST,
+            (self.valid.len(), total),
+        )?;
+        let check = Check { epoch, valid, test };
+        let seconds = self.folder.seconds();
+        self.folder.append_metrics(&json!({
+            "kind": "check",
+            "epoch": epoch,
+            "stage": self.stage(epoch - 1),
+            "valid": valid,
+            "test": test,
+            "seconds": seconds,
+        }))?;
+        if self
+            .progress
+            .selected
+            .is_none_or(|selected| check.beats(&selected))
+        {
+            self.progress.selected = Some(check);
+            self.selected_model = self.trainer.save_model();
+        }
+        self.progress.checked = epoch;
+        (self.observe)(&Event::Check {
+            epoch,
+            stage: self.stage(epoch - 1),
+            valid_nll: valid.mean,
+            test_nll: test.mean,
+            seconds,
+        });
+        self.checkpoint()
+    }
+
+    /// An evaluation whose images are `offset` to `offset + images.len()` of `total`.
+    fn evaluate(
+        &self,
+        model: &M::InnerModule,
+        images: &BinaryImages,
+        samples: usize,
+        purpose: Purpose,
+        (offset, total): (usize, usize),
+    ) -> Result<Nll, TrainError> {
+        let done = AtomicUsize::new(offset);
+        let progress = |images: usize| {
+            let done = done.fetch_add(images, Ordering::Relaxed) + images;
+            (self.observe)(&Event::Evaluating {
+                done: done as u64,
+                total: total as u64,
+            });
+            !self.stop.load(Ordering::Relaxed)
+        };
+        let evaluation = Evaluation {
+            samples,
+            seed: self.config.seed,
+            purpose,
+            threads: self.config.threads,
+        };
+        let evaluated =
+            nll::<B::InnerBackend, _>(model, images, &evaluation, self.device, &progress);
+        match evaluated {
+            Some(nll) if nll.mean.is_nan() => Err(self.not_a_number("the likelihood", 0)),
+            Some(nll) => Ok(nll),
+            None => {
+                // The epoch is whole: its check is made again on resume.
+                (self.observe)(&Event::Warning("an evaluation was interrupted".into()));
+                Err(TrainError::Interrupted {
+                    epochs: self.progress.epochs_done,
+                    steps: 0,
+                })
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<Outcome, TrainError> {
+        let selected = self
+            .progress
+            .selected
+            .ok_or(TrainError::Checkpoint { part: "state" })?;
+        let last = match self.config.final_samples {
+            Some(samples) => {
+                let bytes = std::mem::take(&mut self.selected_model);
+                self.trainer.load_model(&bytes, self.device)?;
+                let model = self.trainer.model().valid();
+                Some(self.evaluate(&model, &self.test, samples, TEST, (0, self.test.len()))?)
+            }
+            None => None,
+        };
+        Ok(Outcome {
+            selected,
+            last,
+            epochs: self.progress.epochs_done,
+        })
+    }
+
+    fn not_a_number(&self, what: &'static str, step: u64) -> TrainError {
+        TrainError::NotANumber {
+            what,
+            seed: self.config.seed,
+            epoch: self.progress.epochs_done,
+            step,
+        }
+    }
+
+    /// Makes a checkpoint, and gives the error that says so.
+    fn interrupted(&mut self) -> TrainError {
+        match self.checkpoint() {
+            Ok(()) => TrainError::Interrupted {
+                epochs: self.progress.epochs_done,
+                steps: self.progress.step,
+            },
+            Err(error) => error,
+        }
+    }
+
+    fn checkpoint(&mut self) -> Result<(), TrainError> {
+        if !self.trainer.is_finite() {
+            return Err(self.not_a_number("a parameter", self.progress.step));
+        }
+        let state = serde_json::to_value(&self.progress)
+            .map_err(|_| TrainError::Checkpoint { part: "state" })?;
+        let parts = self.trainer.save();
+        let mut parts: Vec<(&str, &[u8])> = parts
+            .iter()
+            .map(|(name, bytes)| (*name, bytes.as_slice()))
+            .collect();
+        parts.push((SELECTED, &self.selected_model));
+        self.folder.save_checkpoint(&state, &parts)?;
+        self.last_checkpoint = Instant::now();
+        (self.observe)(&Event::Checkpoint {
+            epoch: self.progress.epochs_done,
+        });
+        Ok(())
+    }
+}

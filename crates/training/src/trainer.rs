@@ -1,0 +1,175 @@
+//! Parameters, optimiser and chains, and one training step of them.
+
+use burn::module::AutodiffModule;
+use burn::optim::adaptor::OptimizerAdaptor;
+use burn::optim::{GradientsParams, Optimizer};
+use burn::tensor::{Tensor, TensorData};
+use helmholtz_datasets::BinaryImages;
+use helmholtz_estimators::{Chains, Dream, EstimateError, Joint, Propose, estimate, refresh};
+use helmholtz_ops::AutodiffBackend;
+use helmholtz_random::{Purpose, Stream};
+use helmholtz_samplers::{Info, Latents, MemoryStore, SamplerError};
+
+use crate::{Adam, TrainConfig};
+
+const NOISE: Purpose = Purpose::new("noise");
+const ACCEPT: Purpose = Purpose::new("accept");
+const REFRESH: Purpose = Purpose::new("refresh");
+
+/// Data refreshed at a time when the chains are started.
+const REFRESH_BATCH: usize = 250;
+
+/// What a step reports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepReport {
+    /// The estimated ELBO of the batch, nats a datum.
+    pub elbo: f64,
+    /// Rows that were differentiated.
+    pub live_rows: usize,
+    /// Diagnostics of the kernel, over the batch.
+    pub info: Info,
+}
+
+/// A model in training: what one step changes.
+pub struct Trainer<B, M>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B>,
+{
+    /// The model; `None` only while a step consumes it.
+    model: Option<M>,
+    pub(crate) optimizer: OptimizerAdaptor<Adam<B::InnerBackend>, M, B>,
+    pub(crate) chains: MemoryStore,
+    config: TrainConfig,
+    device: B::Device,
+}
+
+impl<B, M> Trainer<B, M>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B> + Propose<B> + Joint<B> + Dream<B>,
+{
+    /// A fresh optimiser and empty chains for `data` data.
+    ///
+    /// # Errors
+    /// If the store cannot hold that many.
+    pub fn new(
+        model: M,
+        config: TrainConfig,
+        data: usize,
+        device: B::Device,
+    ) -> Result<Self, SamplerError> {
+        let latents = Latents::new(&model.layers())?;
+        let rows = if helmholtz_estimators::Weighting::keeps_chains(&config.method) {
+            data
+        } else {
+            0
+        };
+        Ok(Self {
+            chains: MemoryStore::new(&latents, rows)?,
+            optimizer: OptimizerAdaptor::from(Adam::default()),
+            model: Some(model),
+            config,
+            device,
+        })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &M {
+        self.model.as_ref().expect("a model is there between steps")
+    }
+
+    pub(crate) fn replace_model(&mut self, change: impl FnOnce(M) -> M) {
+        self.model = self.model.take().map(change);
+    }
+
+    /// The chain states, one a datum.
+    pub fn chains(&self) -> &MemoryStore {
+        &self.chains
+    }
+
+    /// Starts the chain of every datum at a draw from q(h | x).
+    ///
+    /// # Errors
+    /// If the store doesn't fit the images.
+    pub fn start_chains(&mut self, images: &BinaryImages) -> Result<(), SamplerError> {
+        let model = self.model.take().expect("a model is there between steps");
+        let rows: Vec<u32> = (0..images.len() as u32).collect();
+        let result = rows
+            .chunks(REFRESH_BATCH)
+            .enumerate()
+            .try_for_each(|(block, rows)| {
+                let x = batch_of::<B>(images, rows, &self.device);
+                let mut noise = Stream::new(self.config.seed, REFRESH, [block as u64, 0]);
+                let mut chains = Chains {
+                    store: &mut self.chains,
+                    rows,
+                };
+                refresh(&model, x, &mut chains, &mut noise)
+            });
+        self.model = Some(model);
+        result
+    }
+
+    /// One step on these rows of the training images: estimate, write the chains back, update. Its draws are named by
+    /// (seed, epoch, step). Chains are used from the switch on.
+    ///
+    /// # Errors
+    /// What the estimator reports; the parameters are unchanged then.
+    pub fn step(
+        &mut self,
+        images: &BinaryImages,
+        rows: &[u32],
+        epoch: u64,
+        step: u64,
+    ) -> Result<StepReport, EstimateError> {
+        let config = &self.config;
+        let x = batch_of::<B>(images, rows, &self.device);
+        let chains = config.keeps_chains(epoch).then_some(Chains {
+            store: &mut self.chains,
+            rows,
+        });
+        let mut noise = Stream::new(config.seed, NOISE, [epoch, step]);
+        let mut chance = Stream::new(config.seed, ACCEPT, [epoch, step]);
+        let model = self.model.take().expect("a model is there between steps");
+        let estimated = estimate(
+            &config.method,
+            &model,
+            x,
+            chains,
+            config.particles,
+            &mut noise,
+            &mut chance,
+        );
+        let estimate = match estimated {
+            Ok(estimate) => estimate,
+            Err(error) => {
+                self.model = Some(model);
+                return Err(error);
+            }
+        };
+        let gradients = GradientsParams::from_grads(estimate.loss.backward(), &model);
+        self.model = Some(self.optimizer.step(config.learning_rate, model, gradients));
+        Ok(StepReport {
+            elbo: estimate.elbo,
+            live_rows: estimate.live_rows,
+            info: estimate.info,
+        })
+    }
+}
+
+/// These rows of the images as a tensor `[rows, pixels]`.
+fn batch_of<B: burn::tensor::backend::Backend>(
+    images: &BinaryImages,
+    rows: &[u32],
+    device: &B::Device,
+) -> Tensor<B, 2> {
+    let mut pixels = vec![0.0f32; rows.len() * images.pixels()];
+    for (row, &index) in pixels.chunks_exact_mut(images.pixels()).zip(rows) {
+        images.write_row_f32(index as usize, row);
+    }
+    Tensor::from_data(
+        TensorData::new(pixels, [rows.len(), images.pixels()]),
+        device,
+    )
+}
