@@ -11,14 +11,18 @@ mod elementwise;
 mod linear;
 mod rows;
 
-/// Runs `$function::<FMA>(arguments)` compiled for the best instruction set of this machine.
+/// Runs `$function::<FMA>((arguments))` compiled for the best instruction set of this machine.
+///
+/// The arguments go in one tuple that the closure consumes: a closure that could run twice is called through a shim,
+/// which the compiler leaves without the instruction set.
 macro_rules! dispatch {
     ($function:ident($($argument:expr),* $(,)?)) => {{
+        let arguments = ($($argument,)*);
         let arch = pulp::Arch::new();
         if matches!(arch, pulp::Arch::Scalar) {
-            $function::<false>($($argument),*)
+            $function::<false>(arguments)
         } else {
-            arch.dispatch(#[inline(always)] || $function::<true>($($argument),*))
+            arch.dispatch(#[inline(always)] move || $function::<true>(arguments))
         }
     }};
 }

@@ -47,11 +47,7 @@ struct Scalars {
 
 #[inline(always)]
 fn pass<const FMA: bool>(
-    parameter: &mut [f32],
-    grad: &[f32],
-    m: &mut [f32],
-    v: &mut [f32],
-    s: Scalars,
+    (parameter, grad, m, v, s): (&mut [f32], &[f32], &mut [f32], &mut [f32], Scalars),
 ) {
     let moments = m.iter_mut().zip(v.iter_mut());
     for ((p, &g), (m, v)) in parameter.iter_mut().zip(grad).zip(moments) {

@@ -11,7 +11,7 @@ pub fn leaky_relu(mut x: FlexTensor, slope: f32) -> FlexTensor {
 }
 
 #[inline(always)]
-fn rectify<const FMA: bool>(x: &mut [f32], slope: f32) {
+fn rectify<const FMA: bool>((x, slope): (&mut [f32], f32)) {
     for x in x {
         *x = if *x > 0.0 { *x } else { *x * slope };
     }
@@ -28,7 +28,7 @@ pub fn leaky_relu_backward(output: &FlexTensor, mut grad: FlexTensor, slope: f32
 }
 
 #[inline(always)]
-fn rectify_gradient<const FMA: bool>(output: &[f32], grad: &mut [f32], slope: f32) {
+fn rectify_gradient<const FMA: bool>((output, grad, slope): (&[f32], &mut [f32], f32)) {
     for (&y, g) in output.iter().zip(grad) {
         *g = if y > 0.0 { *g } else { *g * slope };
     }

@@ -13,7 +13,7 @@ pub fn add_bias(mut rows: FlexTensor, bias: &FlexTensor) -> FlexTensor {
 }
 
 #[inline(always)]
-fn add_to_rows<const FMA: bool>(bias: &[f32], rows: &mut [f32]) {
+fn add_to_rows<const FMA: bool>((bias, rows): (&[f32], &mut [f32])) {
     for row in rows.chunks_exact_mut(bias.len()) {
         row.iter_mut().zip(bias).for_each(|(r, &b)| *r += b);
     }
@@ -89,7 +89,7 @@ fn gather(tensor: &FlexTensor, rows: &[usize]) -> FlexTensor {
 }
 
 #[inline(always)]
-fn sum_rows<const FMA: bool>(rows: &[f32], sum: &mut [f32]) {
+fn sum_rows<const FMA: bool>((rows, sum): (&[f32], &mut [f32])) {
     for row in rows.chunks_exact(sum.len()) {
         sum.iter_mut().zip(row).for_each(|(s, &r)| *s += r);
     }

@@ -29,7 +29,7 @@ pub fn log_prob(
 }
 
 #[inline(always)]
-fn rows<const FMA: bool>(width: usize, logits: &[f32], values: &[f32], log_prob: &mut [f32]) {
+fn rows<const FMA: bool>((width, logits, values, log_prob): (usize, &[f32], &[f32], &mut [f32])) {
     let (logits, values) = (Cyclic::new(logits, width), Cyclic::new(values, width));
     for (n, out) in log_prob.iter_mut().enumerate() {
         *out = row::<FMA>(logits.row(n), values.row(n), |_, _| {}, |_, _| {}) as f32;
@@ -38,11 +38,7 @@ fn rows<const FMA: bool>(width: usize, logits: &[f32], values: &[f32], log_prob:
 
 #[inline(always)]
 fn rows_with_residual<const FMA: bool>(
-    width: usize,
-    logits: &[f32],
-    values: &[f32],
-    log_prob: &mut [f32],
-    residual: &mut [f32],
+    (width, logits, values, log_prob, residual): (usize, &[f32], &[f32], &mut [f32], &mut [f32]),
 ) {
     let (logits, values) = (Cyclic::new(logits, width), Cyclic::new(values, width));
     for (n, (out, residual)) in log_prob
@@ -184,7 +180,7 @@ pub fn fold(weights: &FlexTensor, mut rows: FlexTensor, folded: usize) -> FlexTe
 }
 
 #[inline(always)]
-fn scale_rows<const FMA: bool>(weights: &[f32], rows: &mut [f32], width: usize) {
+fn scale_rows<const FMA: bool>((weights, rows, width): (&[f32], &mut [f32], usize)) {
     for (&weight, row) in weights.iter().zip(rows.chunks_exact_mut(width)) {
         if weight == 0.0 {
             row.fill(0.0);
@@ -196,10 +192,7 @@ fn scale_rows<const FMA: bool>(weights: &[f32], rows: &mut [f32], width: usize) 
 
 #[inline(always)]
 fn accumulate_rows<const FMA: bool>(
-    weights: &[f32],
-    rows: &[f32],
-    output: &mut [f32],
-    width: usize,
+    (weights, rows, output, width): (&[f32], &[f32], &mut [f32], usize),
 ) {
     let folded = output.len() / width;
     for (n, (&weight, row)) in weights.iter().zip(rows.chunks_exact(width)).enumerate() {
@@ -216,22 +209,22 @@ fn accumulate_rows<const FMA: bool>(
 pub fn sample(logits: &FlexTensor, mut uniforms: FlexTensor) -> FlexTensor {
     let probabilities = {
         let mut probabilities = elements(logits).to_vec();
-        dispatch!(sigmoid(&mut probabilities));
+        dispatch!(sigmoid(probabilities.as_mut_slice()));
         probabilities
     };
-    dispatch!(threshold(&probabilities, uniforms.storage_mut()));
+    dispatch!(threshold(probabilities.as_slice(), uniforms.storage_mut()));
     uniforms
 }
 
 #[inline(always)]
-fn sigmoid<const FMA: bool>(logits: &mut [f32]) {
+fn sigmoid<const FMA: bool>((logits,): (&mut [f32],)) {
     for a in logits {
         *a = sigmoid_from(*a, exp_of_negative::<FMA>(-a.abs()));
     }
 }
 
 #[inline(always)]
-fn threshold<const FMA: bool>(probabilities: &[f32], uniforms: &mut [f32]) {
+fn threshold<const FMA: bool>((probabilities, uniforms): (&[f32], &mut [f32])) {
     for block in uniforms.chunks_exact_mut(probabilities.len()) {
         for (u, &p) in block.iter_mut().zip(probabilities) {
             *u = if *u < p { 1.0 } else { 0.0 };
