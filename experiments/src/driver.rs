@@ -49,6 +49,9 @@ pub fn drive(
         .map(|planned| {
             Mutex::new(match &planned.status {
                 CellStatus::Done(result) => Outcome::Done(result.clone()),
+                CellStatus::Unusable { reason } => {
+                    Outcome::Failed(HarnessError::Unusable(reason.clone()))
+                }
                 _ => Outcome::NotStarted,
             })
         })

@@ -83,6 +83,9 @@ pub enum HarnessError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// A cell that cannot be run in its folder, as the plan found.
+    #[error("{0}")]
+    Unusable(String),
     /// The cell was stopped on request, after a checkpoint.
     #[error("stopped on request, resumable from epoch {epoch}")]
     Interrupted {

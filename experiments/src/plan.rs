@@ -46,6 +46,11 @@ pub enum CellStatus {
         /// Its process id, where it is known.
         pid: Option<u32>,
     },
+    /// The folder cannot be used: of another configuration or version, or damaged.
+    Unusable {
+        /// Why, and the remedy.
+        reason: String,
+    },
     /// The result.
     Done(Box<CellResult>),
 }
@@ -69,7 +74,7 @@ impl PlannedCell {
         match &self.status {
             CellStatus::Partial { epoch } => *epoch,
             CellStatus::Done(result) => result.epochs_done,
-            CellStatus::New | CellStatus::Failed { .. } | CellStatus::Running { .. } => 0,
+            _ => 0,
         }
     }
 
@@ -78,12 +83,20 @@ impl PlannedCell {
         matches!(self.status, CellStatus::Done(_))
     }
 
+    /// Whether the cell is to be run: not done, and its folder can be used.
+    pub fn is_to_run(&self) -> bool {
+        !matches!(
+            self.status,
+            CellStatus::Done(_) | CellStatus::Unusable { .. }
+        )
+    }
+
     /// Seconds of work left, on one thread.
     pub fn remaining(&self) -> f64 {
-        if self.is_done() {
-            0.0
-        } else {
+        if self.is_to_run() {
             self.work.remaining(&self.cell.settings, self.epochs_done())
+        } else {
+            0.0
         }
     }
 }
@@ -100,7 +113,8 @@ impl Plan {
     /// counts as empty.
     ///
     /// # Errors
-    /// A run folder of another configuration or that cannot be read; a cell that the runner cannot build.
+    /// A cell that the runner cannot build. A run folder that cannot be used is a status, not an error:
+    /// it keeps no other cell from running.
     pub fn new(
         cells: Vec<Cell>,
         base: &Path,
@@ -114,7 +128,7 @@ impl Plan {
                 let status = if fresh {
                     CellStatus::New
                 } else {
-                    existing::status(&folder, &cell)?
+                    existing::status(&folder, &cell)
                 };
                 let work = costs.work(&cell)?;
                 Ok(PlannedCell {
@@ -132,7 +146,7 @@ impl Plan {
     /// is left to run alone at the end.
     pub fn queue(&self) -> Vec<usize> {
         let mut queue: Vec<usize> = (0..self.cells.len())
-            .filter(|&i| !self.cells[i].is_done())
+            .filter(|&i| self.cells[i].is_to_run())
             .collect();
         queue.sort_by(|&a, &b| {
             self.cells[b]
@@ -275,18 +289,21 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_another_configuration_is_refused() {
+    fn a_folder_of_another_configuration_is_left_alone_and_said() {
         let runner = FakeRunner::default();
         let dir = tempfile::tempdir().unwrap();
         let mut c = cell("linear", "jsa", 1);
-        runner
-            .run(&c, &c.folder(dir.path()), &Deaf, &AtomicBool::new(false))
-            .unwrap();
+        let go = AtomicBool::new(false);
+        runner.run(&c, &c.folder(dir.path()), &Deaf, &go).unwrap();
         c.settings.learning_rate = 1e-3;
+        let cells = vec![c, cell("linear", "rws", 1)];
         let mut costs = Costs::new(&runner, SIZES, &|_| {});
-        let error = Plan::new(vec![c], dir.path(), false, &mut costs)
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("learning_rate"), "{error}");
+        let plan = Plan::new(cells, dir.path(), false, &mut costs).unwrap();
+        assert!(
+            matches!(&plan.cells[0].status, CellStatus::Unusable { reason } if reason.contains("learning_rate")),
+            "{:?}",
+            plan.cells[0].status
+        );
+        assert_eq!(plan.queue(), [1]);
     }
 }

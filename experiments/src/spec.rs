@@ -212,6 +212,15 @@ impl Spec {
         Ok(cells)
     }
 
+    /// The epochs of a profile, before any method changes them.
+    ///
+    /// # Errors
+    /// An unknown profile.
+    pub fn epochs(&self, profile: &str) -> Result<u64, HarnessError> {
+        let profile = self.profile(profile)?;
+        Ok(profile.settings.epochs.unwrap_or(self.settings.epochs))
+    }
+
     fn settings_of(&self, profile: &Profile, method: &Method, epochs: Option<u64>) -> Settings {
         let mut settings = self.settings.clone();
         profile.settings.apply(&mut settings);

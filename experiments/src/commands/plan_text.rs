@@ -70,7 +70,7 @@ pub fn render(plan: &Plan, heading: &Heading, colours: bool) -> String {
     let seed_width = seeds.iter().map(String::len).max().unwrap_or(0).max(5);
     let head = format!(
         "  {:<nets$}  {:<methods$}  {:<seed_width$}  {:>13}  Status",
-        "Net", "Method", "Seeds", "Time left"
+        "Net", "Method", "Seeds", "Work left"
     );
     out += &format!("{}\n", bold.apply_to(head));
     let mut net = "";
@@ -99,7 +99,7 @@ pub fn render(plan: &Plan, heading: &Heading, colours: bool) -> String {
 fn summary(plan: &Plan, jobs: usize) -> String {
     let all: Vec<&PlannedCell> = plan.cells.iter().collect();
     let runs = count(all.len(), "run");
-    if plan.queue().is_empty() {
+    if all.iter().all(|planned| planned.is_done()) {
         return format!("{runs}, all done.");
     }
     format!(
@@ -193,6 +193,10 @@ fn statuses(group: &[&PlannedCell]) -> String {
         count(&|s| matches!(s, CellStatus::Running { .. })),
         "running in another process",
     );
+    part(
+        count(&|s| matches!(s, CellStatus::Unusable { .. })),
+        "folder unusable",
+    );
     part(count(&|s| *s == CellStatus::New), "to do");
     match parts.as_slice() {
         [one] if group.len() == 1 => one.trim_start_matches("1 ").to_string(),
@@ -258,14 +262,14 @@ mod tests {
             render(&plan, &heading, false),
             "\
 JSA Table 1: Bernoulli VAEs, test NLL
-  profile  quick: a few epochs of one seed: shows that everything works, in minutes
+  profile  quick: a few epochs of one seed, in minutes
   training 5 epochs, stage II after epoch 3, batch 50, K = 2, Adam 0.0003
   NLL      every 5 epochs, S = 100, 10000 valid and 10000 test images
   data     binarized-mnist, 50000 / 10000 / 10000 images
   device   cpu, 2 runs at once
   runs in  runs/table1/quick/binarized-mnist
 
-  Net         Method  Seeds      Time left  Status
+  Net         Method  Seeds      Work left  Status
   linear      jsa     1-2       1 min 20 s  1 resume after epoch 3, 1 to do
               rws     1               55 s  to do
   two-layers  jsa     1               55 s  failed before, to try again

@@ -3,6 +3,7 @@
 use super::loading::Loading;
 use super::plan_text::{self, Heading, count};
 use super::streams::Streams;
+use crate::cell::Cell;
 use crate::cell_runner::CellRunner;
 use crate::cli::Reproduce;
 use crate::data::{Data, banner, resolve_dataset};
@@ -10,7 +11,7 @@ use crate::device::Device;
 use crate::driver::{Outcome, drive};
 use crate::error::HarnessError;
 use crate::existing;
-use crate::plan::{Costs, Plan, base_folder};
+use crate::plan::{CellStatus, Costs, Plan, base_folder};
 use crate::progress::bars::Bars;
 use crate::progress::board::Board;
 use crate::progress::json::Json;
@@ -25,7 +26,7 @@ use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Makes the runner for a device and data; the program's is [`crate::runner::new`].
 pub type NewRunner = dyn Fn(Device, Arc<Splits>) -> Result<Box<dyn CellRunner>, HarnessError>;
@@ -62,24 +63,25 @@ pub fn reproduce(
         epochs: args.epochs,
     };
     spec.cells(&args.profile, &selection, "")?;
+    let of_profile = spec.epochs(&args.profile)?;
+    let epochs = args.epochs.filter(|&epochs| epochs != of_profile);
     let published = spec.published.as_deref().map(Published::load).transpose()?;
     args.device.check_built()?;
 
     let data = find_data(args, &spec, &locator, streams)?;
-    let dataset = data.splits.name.clone();
+    let dataset = &data.splits.name;
     let runner = new_runner(args.device, Arc::clone(&data.splits))?;
-    let base = base_folder(&args.out, &spec.name, &args.profile, args.epochs, &dataset);
-    let cells = spec.cells(&args.profile, &selection, &dataset)?;
+    let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
+    let cells = spec.cells(&args.profile, &selection, dataset)?;
     let jobs = match args.jobs {
         Some(jobs) => jobs as usize,
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
 
-    let (plan, paper) = {
+    let (mut plan, paper) = {
         let loading = Loading::new(streams);
-        let measuring = |cell: &crate::cell::Cell| {
-            loading.state(format!("measuring {} / {}", cell.net, cell.method))
-        };
+        let measuring =
+            |cell: &Cell| loading.state(format!("measuring {} / {}", cell.net, cell.method));
         let mut costs = Costs::new(&*runner, data.sizes(), &measuring);
         let plan = Plan::new(cells.clone(), &base, args.fresh, &mut costs)?;
         (plan, paper_time(args, &spec, &data, jobs, &mut costs)?)
@@ -90,99 +92,120 @@ pub fn reproduce(
         let heading = Heading {
             spec: &spec,
             profile: &args.profile,
-            dataset: &dataset,
+            dataset,
             sizes: data.sizes(),
             device: args.device.as_str(),
             jobs,
             base: &base.display().to_string(),
         };
-        streams
-            .out
-            .line(plan_text::render(&plan, &heading, streams.out_colours));
+        let text = plan_text::render(&plan, &heading, streams.out_colours);
+        streams.out.line(text);
     }
-    if args.dry_run {
-        say_paper(paper, args, jobs, streams);
-        return Ok(End::Complete);
-    }
-
-    let mut outcomes = Vec::new();
-    if !plan.queue().is_empty() && !stop.load(Ordering::Relaxed) {
-        if args.fresh {
-            for planned in &plan.cells {
-                existing::start_over(&planned.folder, &planned.cell)?;
-            }
-        }
-        let progress = Progress::new(
-            &plan,
-            jobs,
-            Arc::clone(stop),
-            sinks(args, &plan, jobs, streams),
-        );
-        outcomes = drive(&*runner, &plan.cells, &plan.queue(), jobs, &progress, stop);
-        progress.finish();
-    }
-
-    let synthetic = data.splits.synthetic;
-    let source = Source {
-        spec: &spec,
-        profile: &args.profile,
-        dataset: &dataset,
-        synthetic,
-        published: published.as_ref(),
-    };
-    let table = Table::build(source, &gather(source, &base, args.epochs, &cells)?)?;
-    let written = files::write(&table, &base)?;
-    if args.json {
-        streams
-            .out
-            .line(json!({"event": "table", "table": table}).to_string());
+    let outcomes = if args.dry_run {
+        Vec::new()
     } else {
-        streams.out.line(text::render(&table, streams.out_colours));
-        say_data(&data, streams);
-        streams
-            .out
-            .line(format!("Written to {}", named_together(&written)));
-    }
-
-    let failures: Vec<(usize, &HarnessError)> = outcomes
-        .iter()
-        .enumerate()
-        .filter_map(|(i, outcome)| match outcome {
-            Outcome::Failed(error) => Some((i, error)),
-            _ => None,
-        })
-        .collect();
-    if !failures.is_empty() {
-        streams.err.line(
-            style(format!("\n{} failed:", count(failures.len(), "run")))
-                .red()
-                .bold()
-                .to_string(),
-        );
-        for (index, error) in &failures {
-            streams
-                .err
-                .line(format!("  {}: {error}", plan.cells[*index].cell.label()));
+        if args.fresh {
+            start_over(&mut plan);
         }
-        streams
-            .err
-            .line("The same command tries again, from the last checkpoint of each.");
+        let sinks = sinks(args, &plan, jobs, streams);
+        let progress = Progress::new(&plan, jobs, Arc::clone(stop), sinks);
+        let outcomes = drive(&*runner, &plan.cells, &plan.queue(), jobs, &progress, stop);
+        progress.finish();
+
+        let source = Source {
+            spec: &spec,
+            profile: &args.profile,
+            epochs,
+            dataset,
+            synthetic: data.splits.synthetic,
+            published: published.as_ref(),
+        };
+        let table = Table::build(source, &gather(source, &base, &cells)?)?;
+        show_table(args, &table, &data, &base, streams)?;
+        outcomes
+    };
+
+    let end = end(args, &plan, &outcomes, streams);
+    if end == End::Complete {
+        say_paper(paper, args, jobs, streams);
     }
-    let unfinished = outcomes
-        .iter()
-        .any(|o| matches!(o, Outcome::Interrupted { .. } | Outcome::NotStarted));
-    if unfinished || stop.load(Ordering::Relaxed) {
-        let without = if args.fresh { " without --fresh" } else { "" };
-        streams
-            .err
-            .line(format!("Stopped. The same command{without} resumes."));
-        return Ok(End::Interrupted);
+    Ok(end)
+}
+
+/// Empties the run folders of a plan, keeping the old ones aside; one that cannot be is left, and not run.
+fn start_over(plan: &mut Plan) {
+    for planned in &mut plan.cells {
+        if let Err(error) = existing::start_over(&planned.folder, &planned.cell) {
+            planned.status = CellStatus::Unusable {
+                reason: error.to_string(),
+            };
+        }
+    }
+}
+
+/// Writes the table to its files and shows it.
+fn show_table(
+    args: &Reproduce,
+    table: &Table,
+    data: &Data,
+    base: &Path,
+    streams: &Streams,
+) -> Result<(), HarnessError> {
+    let written = files::write(table, base)?;
+    if args.json {
+        let line = json!({"event": "table", "table": table}).to_string();
+        streams.out.line(line);
+    } else {
+        streams.out.line("");
+        streams.out.line(text::render(table, streams.out_colours));
+        say_data(data, streams);
+        let line = format!("Written to {}", named_together(&written));
+        streams.out.line(line);
+    }
+    Ok(())
+}
+
+/// Shows every error, says how to go on, and tells how it ended.
+fn end(args: &Reproduce, plan: &Plan, outcomes: &[Outcome], streams: &Streams) -> End {
+    let mut failures = Vec::new();
+    for (index, planned) in plan.cells.iter().enumerate() {
+        let label = planned.cell.label();
+        match (&planned.status, outcomes.get(index)) {
+            (_, Some(Outcome::Failed(error))) => failures.push(format!("  {label}: {error}")),
+            (CellStatus::Unusable { reason }, None) => {
+                failures.push(format!("  {label}: {reason}"))
+            }
+            _ => {}
+        }
     }
     if !failures.is_empty() {
-        return Ok(End::Failed);
+        let title = match args.dry_run {
+            true => format!("{} cannot be run:", count(failures.len(), "run")),
+            false => format!("{} failed:", count(failures.len(), "run")),
+        };
+        streams.err.line("");
+        streams
+            .err
+            .line(style(title).for_stderr().red().bold().to_string());
+        failures
+            .iter()
+            .for_each(|failure| streams.err.line(failure));
+        let remedy = "The same command tries again, from the last checkpoint of each.";
+        streams.err.line(remedy);
     }
-    say_paper(paper, args, jobs, streams);
-    Ok(End::Complete)
+    let stopped =
+        |outcome: &Outcome| matches!(outcome, Outcome::Interrupted { .. } | Outcome::NotStarted);
+    if outcomes.iter().any(stopped) {
+        let without = if args.fresh { " without --fresh" } else { "" };
+        let remedy = format!("Stopped. The same command{without} resumes.");
+        streams.err.line(remedy);
+        return End::Interrupted;
+    }
+    if failures.is_empty() {
+        End::Complete
+    } else {
+        End::Failed
+    }
 }
 
 /// The data asked for, or the profile's substitute with its banner.
@@ -220,7 +243,9 @@ fn say_data(data: &Data, streams: &Streams) {
     if let Some((wanted, _)) = &data.instead_of {
         streams.err.line("");
         for line in banner(&data.splits.name, *wanted) {
-            streams.err.line(style(line).yellow().bold().to_string());
+            streams
+                .err
+                .line(style(line).for_stderr().yellow().bold().to_string());
         }
         streams.err.line("");
     }
@@ -251,16 +276,23 @@ fn paper_time(
 }
 
 fn say_paper(paper: Option<(usize, f64)>, args: &Reproduce, jobs: usize, streams: &Streams) {
-    if let (Some((runs, seconds)), false) = (paper, args.json) {
-        streams.out.line(format!(
-            "\nThe paper profile ({}) would take about {} on this machine, {} at once:\n  \
-             cargo xtask reproduce {} --profile paper",
-            count(runs, "run"),
-            say(seconds),
-            jobs,
-            args.experiment
-        ));
+    let (Some((runs, seconds)), false) = (paper, args.json) else {
+        return;
+    };
+    let mut command = format!("cargo xtask reproduce {} --profile paper", args.experiment);
+    for (flag, values) in [("--net", &args.nets), ("--method", &args.methods)] {
+        if !values.is_empty() {
+            command += &format!(" {flag} {}", values.join(","));
+        }
     }
+    if args.device != Device::Cpu {
+        command += &format!(" --device {}", args.device.as_str());
+    }
+    streams.out.line(format!(
+        "\nThe paper profile ({}) would take about {} on this machine, {jobs} at once:\n  {command}",
+        count(runs, "run"),
+        say(seconds),
+    ));
 }
 
 fn sinks(args: &Reproduce, plan: &Plan, jobs: usize, streams: &Streams) -> Vec<Box<dyn Sink>> {
@@ -326,23 +358,40 @@ mod tests {
     use crate::cli::{Cli, Command};
     use crate::fake::FakeRunner;
     use clap::Parser;
+    use helmholtz_runs::{OpenMode, RunFolder};
     use std::sync::Mutex;
 
     /// A user at a pipe, with a folder of his own.
     struct Session {
         dir: tempfile::TempDir,
-        out: Arc<Mutex<Vec<u8>>>,
-        err: Arc<Mutex<Vec<u8>>>,
+        out: Sponge,
+        err: Sponge,
     }
 
+    #[derive(Clone, Default)]
     struct Sponge(Arc<Mutex<Vec<u8>>>);
+
     impl std::io::Write for Sponge {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
+            self.0.lock().unwrap().write(bytes)
         }
         fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
+        }
+    }
+
+    impl Sponge {
+        fn squeeze(&self) -> String {
+            String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
+        }
+    }
+
+    /// No folder with data, no download.
+    fn nowhere() -> Locator {
+        Locator {
+            environment_dir: None,
+            cache_dir: None,
+            ..Locator::new(None).offline()
         }
     }
 
@@ -350,9 +399,22 @@ mod tests {
         fn new() -> Self {
             Self {
                 dir: tempfile::tempdir().unwrap(),
-                out: Arc::default(),
-                err: Arc::default(),
+                out: Sponge::default(),
+                err: Sponge::default(),
             }
+        }
+
+        fn streams(&self) -> Streams {
+            Streams {
+                out: Shared::new(self.out.clone()),
+                err: Shared::new(self.err.clone()),
+                out_colours: false,
+                err_is_live: false,
+            }
+        }
+
+        fn out(&self) -> String {
+            self.out.squeeze()
         }
 
         /// The end, standard output and standard error of `reproduce table1 <args>`.
@@ -373,27 +435,13 @@ mod tests {
             ];
             let cli = Cli::try_parse_from(line.iter().chain(args)).unwrap();
             let Command::Reproduce(args) = cli.command;
-            let streams = Streams {
-                out: Shared::new(Sponge(self.out.clone())),
-                err: Shared::new(Sponge(self.err.clone())),
-                out_colours: false,
-                err_is_live: false,
-            };
-            let locator = Locator {
-                environment_dir: None,
-                cache_dir: None,
-                ..Locator::new(None).offline()
-            };
             let stop = Arc::clone(&runner.stop);
             let runner = Mutex::new(Some(runner));
             let new_runner = move |_, _| -> Result<Box<dyn CellRunner>, HarnessError> {
                 Ok(Box::new(runner.lock().unwrap().take().unwrap()))
             };
-            let end = reproduce(&args, locator, &new_runner, &stop, &streams);
-            let take = |sponge: &Mutex<Vec<u8>>| {
-                String::from_utf8(std::mem::take(&mut *sponge.lock().unwrap())).unwrap()
-            };
-            (end, take(&self.out), take(&self.err))
+            let end = reproduce(&args, nowhere(), &new_runner, &stop, &self.streams());
+            (end, self.out.squeeze(), self.err.squeeze())
         }
     }
 
@@ -547,6 +595,71 @@ mod tests {
             ("plan", "table")
         );
         assert_eq!(events.iter().filter(|e| *e == "done").count(), 3);
+    }
+
+    #[test]
+    fn a_folder_of_another_configuration_fails_alone_and_names_the_difference() {
+        let session = Session::new();
+        let args = ["--dataset", "glyphs", "--net", "linear"];
+        let folder = session
+            .dir
+            .path()
+            .join("table1/quick/glyphs/linear/rws/seed-1");
+        let other = serde_json::json!({"net": "linear"});
+        drop(RunFolder::open(&folder, &other, OpenMode::Resume).unwrap());
+        let (end, out, err) = session.type_in(FakeRunner::default(), &args);
+        assert_eq!(end.unwrap(), End::Failed);
+        assert!(err.contains("linear / rws / seed 1: run folder"), "{err}");
+        assert!(
+            err.contains("another configuration") && err.contains("--fresh"),
+            "{err}"
+        );
+        assert!(
+            out.contains("folder unusable") && out.contains("104.00 [glyphs]"),
+            "{out}"
+        );
+        let dry = [&args[..], &["--dry-run"]].concat();
+        assert_eq!(
+            session.type_in(FakeRunner::default(), &dry).0.unwrap(),
+            End::Failed
+        );
+        let fresh = [&args[..], &["--fresh"]].concat();
+        assert_eq!(
+            session.type_in(FakeRunner::default(), &fresh).0.unwrap(),
+            End::Complete
+        );
+    }
+
+    #[test]
+    fn a_bare_request_on_real_data_says_what_paper_would_take() {
+        // The fake never looks at the images, so glyphs may play the real ones.
+        let args = Cli::try_parse_from(["helmholtz", "reproduce", "table1", "--method", "jsa"]);
+        let Command::Reproduce(args) = args.unwrap().command;
+        let mut splits = load(DatasetName::Glyphs, &nowhere(), &mut |_| {}).unwrap();
+        (splits.name, splits.synthetic) = ("binarized-mnist".into(), false);
+        let data = Data {
+            splits: Arc::new(splits),
+            instead_of: None,
+        };
+        let runner = FakeRunner::default();
+        let mut costs = Costs::new(&runner, data.sizes(), &|_| {});
+        let spec = Spec::load("table1").unwrap();
+        let paper = paper_time(&args, &spec, &data, 3, &mut costs).unwrap();
+        // 1000 epochs of 100 steps of 1 ms, 200 checks of 2000 images, 1000 images at last, for 15 runs on 3 threads.
+        let one = 100.0 + 200.0 * 2000.0 * 100.0 * 1e-6 + 1000.0 * 1000.0 * 1e-6;
+        let (runs, seconds) = paper.unwrap();
+        assert!(
+            runs == 15 && (seconds - 5.0 * one).abs() < 1e-6,
+            "{seconds}"
+        );
+
+        let session = Session::new();
+        say_paper(paper, &args, 3, &session.streams());
+        assert_eq!(
+            session.out(),
+            "\nThe paper profile (15 runs) would take about 11 min 45 s on this machine, 3 at once:\n  \
+             cargo xtask reproduce table1 --profile paper --method jsa\n"
+        );
     }
 
     #[test]

@@ -94,7 +94,8 @@ impl Bars {
 /// What stands right of a cell's bar.
 fn message(board: &Board, index: usize, wide: bool) -> String {
     let tracker = board.tracker(index);
-    let epoch = format!("{}/{}", tracker.epoch, tracker.epochs());
+    let digits = tracker.epochs().to_string().len();
+    let epoch = format!("{:>digits$}/{}", tracker.epoch, tracker.epochs());
     let nll = tracker
         .test_nll
         .map_or("  -  ".to_string(), |nll| format!("{nll:.2}"));
@@ -104,14 +105,14 @@ fn message(board: &Board, index: usize, wide: bool) -> String {
     let left = clock(board.remaining(index));
     match (wide, tracker.evaluating) {
         (true, false) => {
-            format!("epoch {epoch:>9}  NLL {nll:>6}  {pace:>5} steps/s  {left:>8} left")
+            format!("epoch {epoch}  NLL {nll:>6}  {pace:>5} steps/s  {left:>8} left")
         }
         (true, true) => format!(
-            "epoch {epoch:>9}  NLL {nll:>6}  {:>13}  {left:>8} left",
+            "epoch {epoch}  NLL {nll:>6}  {:>13}  {left:>8} left",
             "evaluating"
         ),
-        (false, false) => format!("{epoch:>9}  NLL {nll:>6} {pace:>5}/s {left:>7}"),
-        (false, true) => format!("{epoch:>9}  NLL {nll:>6} {:>7} {left:>7}", "eval"),
+        (false, false) => format!("{epoch}  NLL {nll:>6} {pace:>5}/s {left:>7}"),
+        (false, true) => format!("{epoch}  NLL {nll:>6} {:>7} {left:>7}", "eval"),
     }
 }
 

@@ -37,10 +37,10 @@ impl Board {
                 .cells
                 .iter()
                 .map(|c| {
-                    if c.is_done() {
-                        State::Ended
-                    } else {
+                    if c.is_to_run() {
                         State::Waiting
+                    } else {
+                        State::Ended
                     }
                 })
                 .collect(),

@@ -5,8 +5,10 @@ use super::{PublishedNumber, Row, Table, say_seeds};
 /// The table, its quoted rows and its notes.
 pub fn render(table: &Table) -> String {
     let mut out = format!(
-        "# {}\n\nProfile `{}`, data set `{}`.\n\n",
-        table.title, table.profile, table.dataset
+        "# {}\n\nProfile {}, data set `{}`.\n\n",
+        table.title,
+        table.profile_text(),
+        table.dataset
     );
     let head = ["Net", "Method", "Ours"].into_iter();
     let middle: &[&str] = if table.synthetic {
@@ -127,7 +129,7 @@ mod tests {
                 "\
 # JSA Table 1: Bernoulli VAEs, test NLL
 
-Profile `quick`, data set `binarized-mnist`.
+Profile quick, data set `binarized-mnist`.
 
 | Net | Method | Ours | Published | Difference | Best epoch | Seeds | S | Test images |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -29,6 +29,8 @@ pub struct Table {
     pub experiment: String,
     /// The profile.
     pub profile: String,
+    /// Epochs other than the profile's.
+    pub epochs: Option<u64>,
     /// The data set.
     pub dataset: String,
     /// Whether the images are generated: then nothing published stands beside the numbers, and each is marked.
@@ -111,6 +113,8 @@ pub struct Source<'a> {
     pub spec: &'a Spec,
     /// The profile's name.
     pub profile: &'a str,
+    /// Epochs other than the profile's.
+    pub epochs: Option<u64>,
     /// The data set's name.
     pub dataset: &'a str,
     /// Whether its images are generated.
@@ -123,11 +127,10 @@ pub struct Source<'a> {
 /// a table holds what earlier requests made, too.
 ///
 /// # Errors
-/// A run folder of another configuration, or damaged.
+/// An unknown profile.
 pub fn gather(
     source: Source,
     base: &Path,
-    epochs: Option<u64>,
     wanted: &[Cell],
 ) -> Result<Vec<(Cell, CellStatus)>, HarnessError> {
     let mut cells = Vec::new();
@@ -146,13 +149,13 @@ pub fn gather(
                 nets,
                 methods,
                 seeds,
-                epochs,
+                epochs: source.epochs,
             };
             for cell in source
                 .spec
                 .cells(source.profile, &selection, source.dataset)?
             {
-                let status = existing::status(&cell.folder(base), &cell)?;
+                let status = existing::status(&cell.folder(base), &cell);
                 cells.push((cell, status));
             }
         }
@@ -203,6 +206,7 @@ impl Table {
                 CellStatus::Partial { epoch } => format!("{epoch} of {epochs} epochs"),
                 CellStatus::Running { .. } => "running".to_string(),
                 CellStatus::Failed { .. } => "failed".to_string(),
+                CellStatus::Unusable { .. } => "folder unusable".to_string(),
             };
             row.unfinished.push((cell.seed, unfinished));
         }
@@ -235,6 +239,7 @@ impl Table {
             title: spec.title.clone(),
             experiment: spec.name.clone(),
             profile: profile.to_string(),
+            epochs: source.epochs,
             dataset: dataset.to_string(),
             synthetic,
             rows,
@@ -275,6 +280,16 @@ impl Ours {
             nats,
             sds: nats / unit,
         })
+    }
+}
+
+impl Table {
+    /// `quick`, `paper with 100 epochs`.
+    fn profile_text(&self) -> String {
+        match self.epochs {
+            Some(epochs) => format!("{} with {epochs} epochs", self.profile),
+            None => self.profile.clone(),
+        }
     }
 }
 
@@ -436,6 +451,7 @@ mod tests {
         let source = Source {
             spec: &spec,
             profile,
+            epochs: None,
             dataset,
             synthetic,
             published: Some(&published),
@@ -583,6 +599,7 @@ mod tests {
         let source = Source {
             spec: &spec,
             profile: "quick",
+            epochs: None,
             dataset: "glyphs",
             synthetic: true,
             published: None,
@@ -601,7 +618,7 @@ mod tests {
         runner
             .run(&earlier, &earlier.folder(dir.path()), &Deaf, &runner.stop)
             .unwrap();
-        let cells = gather(source, dir.path(), None, &[make("nonlinear", 1)]).unwrap();
+        let cells = gather(source, dir.path(), &[make("nonlinear", 1)]).unwrap();
         let named: Vec<_> = cells
             .iter()
             .map(|(c, s)| (c.net.as_str(), c.seed, *s == CellStatus::New))

@@ -88,24 +88,31 @@ fn ours(results: &[&CellResult], rows: &[Row], cells: &[(Cell, CellStatus)]) -> 
     let subset = cells
         .iter()
         .any(|(cell, _)| cell.settings.test_images.is_some());
-    let several = rows.iter().any(|row| row.results.len() > 1);
-    let seeds = distinct(rows.iter().flat_map(|row| row.results.keys().copied()));
+    let over = if rows.iter().any(|row| row.results.len() > 1) {
+        "mean ± sample sd over "
+    } else {
+        ""
+    };
+    let mut seeds: Vec<Vec<u64>> = rows
+        .iter()
+        .map(|row| row.results.keys().copied().collect())
+        .filter(|seeds: &Vec<u64>| !seeds.is_empty())
+        .collect();
+    seeds.dedup();
+    let seeds = match seeds.as_slice() {
+        [seeds] => say_seeds(seeds),
+        _ => "the seeds of each row (table.md lists them)".to_string(),
+    };
+    let subset = if subset {
+        " (a seeded random subset)"
+    } else {
+        ""
+    };
     format!(
-        "Ours: test NLL in nats at the epoch with the best validation NLL; S = {} importance samples, {} test images{}; \
-         {}{}.",
+        "Ours: test NLL in nats at the epoch with the best validation NLL; S = {} importance samples, \
+         {} test images{subset}; {over}{seeds}.",
         list(&samples),
         list(&images),
-        if subset {
-            " (a seeded random subset)"
-        } else {
-            ""
-        },
-        if several {
-            "mean ± sample sd over "
-        } else {
-            ""
-        },
-        say_seeds(&seeds),
     )
 }
 
@@ -141,6 +148,20 @@ mod tests {
             notes(5)
         );
         assert!(!notes(1000).contains("CONVERGED"));
+    }
+
+    #[test]
+    fn rows_of_different_seeds_are_not_said_to_have_the_same() {
+        let cells = [
+            done("linear", "jsa", 1, 106.0, 1000),
+            done("linear", "jsa", 2, 105.0, 1000),
+            done("linear", "rws", 1, 108.0, 1000),
+        ];
+        let notes = table("paper", false, &cells).notes.join("\n");
+        assert!(
+            notes.contains("mean ± sample sd over the seeds of each row"),
+            "{notes}"
+        );
     }
 
     #[test]

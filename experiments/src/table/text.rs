@@ -24,7 +24,8 @@ pub fn render(table: &Table, colours: bool) -> String {
     line(
         dim.apply_to(format!(
             "profile {}, data set {}",
-            table.profile, table.dataset
+            table.profile_text(),
+            table.dataset
         ))
         .to_string(),
     );
@@ -86,68 +87,83 @@ pub fn render(table: &Table, colours: bool) -> String {
     out
 }
 
-/// The columns right of the method: header, and the text of a row. For generated images nothing published is shown.
+/// A column right of the method: its header, and the text of a row.
+struct Column {
+    header: &'static str,
+    cell: fn(&Row, &Table) -> String,
+}
+
+/// Of generated images nothing published is shown.
+const OURS: Column = Column {
+    header: "Ours",
+    cell: |row, table| row.ours_text(&table.dataset, table.synthetic),
+};
+const PUBLISHED: [Column; 3] = [
+    Column {
+        header: "Published",
+        cell: |row, _| {
+            row.published
+                .as_ref()
+                .map_or("-".into(), PublishedNumber::text)
+        },
+    },
+    Column {
+        header: "Difference",
+        cell: |row, _| row.difference.map_or("-".into(), |d| d.nats_text()),
+    },
+    Column {
+        header: "in sd",
+        cell: |row, _| row.difference.map_or("-".into(), |d| d.sds_text()),
+    },
+];
+const EPOCH: Column = Column {
+    header: "Best epoch",
+    cell: |row, _| row.epoch_text(),
+};
+
+/// The columns of a table with their widths.
 struct Columns {
     method: usize,
-    others: Vec<(&'static str, usize, fn(&Row, &Table) -> String)>,
+    others: Vec<(Column, usize)>,
 }
 
 impl Columns {
     fn of(table: &Table) -> Self {
-        let mut columns: Vec<(&'static str, fn(&Row, &Table) -> String)> =
-            vec![("Ours", |row, table| {
-                row.ours_text(&table.dataset, table.synthetic)
-            })];
+        let mut columns = vec![OURS];
         if !table.synthetic {
-            columns.extend::<[(&str, fn(&Row, &Table) -> String); 3]>([
-                ("Published", |row, _| {
-                    row.published
-                        .as_ref()
-                        .map_or("-".into(), PublishedNumber::text)
-                }),
-                ("Difference", |row, _| {
-                    row.difference.map_or("-".into(), |d| d.nats_text())
-                }),
-                ("in sd", |row, _| {
-                    row.difference.map_or("-".into(), |d| d.sds_text())
-                }),
-            ]);
+            columns.extend(PUBLISHED);
         }
-        columns.push(("Best epoch", |row, _| row.epoch_text()));
+        columns.push(EPOCH);
         let widest = |header: &str, cell: &dyn Fn(&Row) -> String| {
-            table
-                .rows
-                .iter()
-                .map(|row| cell(row).chars().count())
-                .max()
-                .unwrap_or(0)
-                .max(header.len())
+            let cells = table.rows.iter().map(|row| cell(row).chars().count());
+            cells.max().unwrap_or(0).max(header.len())
         };
         Self {
             method: widest("Method", &|row| row.method_label.clone()),
             others: columns
                 .into_iter()
-                .map(|(header, cell)| (header, widest(header, &|row| cell(row, table)), cell))
+                .map(|column| {
+                    let width = widest(column.header, &|row| (column.cell)(row, table));
+                    (column, width)
+                })
                 .collect(),
         }
     }
 
     fn header(&self) -> String {
-        let others: String = self
-            .others
-            .iter()
-            .map(|(header, width, _)| format!("  {header:>width$}"))
-            .collect();
-        format!("  {:<w$}{others}", "Method", w = self.method)
+        self.line("Method", |column| column.header.to_string())
     }
 
     fn row(&self, row: &Row, table: &Table) -> String {
-        let others: String = self
-            .others
-            .iter()
-            .map(|(_, width, cell)| format!("  {:>width$}", cell(row, table)))
-            .collect();
-        format!("  {:<w$}{others}", row.method_label, w = self.method)
+        self.line(&row.method_label, |column| (column.cell)(row, table))
+    }
+
+    fn line(&self, first: &str, text: impl Fn(&Column) -> String) -> String {
+        let mut line = format!("  {first:<w$}", w = self.method);
+        for (column, width) in &self.others {
+            line += &format!("  {:>width$}", text(column));
+        }
+        line
     }
 
     fn width(&self) -> usize {
