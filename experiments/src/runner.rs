@@ -1,18 +1,250 @@
-//! The runner of cells. This is a placeholder: the real one, over burn, takes its place.
+//! The runner of cells, over burn: a net of the sigmoid-belief family, trained by a method in its run folder.
 
-use crate::cell_runner::CellRunner;
+use crate::cell::{Cell, ScanOrder};
+use crate::cell_runner::{CellResult, CellRunner, Cost, Observer, RunEvent};
 use crate::device::Device;
 use crate::error::HarnessError;
+use burn::backend::Autodiff;
+use burn::tensor::DType;
+use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Splits;
+use helmholtz_estimators::Method;
+use helmholtz_evaluation::{Evaluation, nll};
+use helmholtz_ops::Backend;
+use helmholtz_random::Purpose;
+use helmholtz_runs::{OpenMode, RunFolder};
+use helmholtz_samplers::{Scan, ScanOrder as SamplerScan};
+use helmholtz_sbn::{Sbn, SbnConfig};
+use helmholtz_training::{Event, TrainConfig, TrainError, Trainer, train};
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
-/// A runner on `device` for these images.
+/// A runner on `device` for these images; each evaluation spreads over `threads` threads of the processor.
 ///
 /// # Errors
-/// Always: no backend is compiled in.
-pub fn new(device: Device, _data: Arc<Splits>) -> Result<Box<dyn CellRunner>, HarnessError> {
-    Err(HarnessError::Device {
-        device: device.as_str(),
-        problem: "no backend is compiled in".to_string(),
+/// If the device isn't there, or this binary was built without it.
+pub fn new(
+    device: Device,
+    data: Arc<Splits>,
+    threads: usize,
+) -> Result<Box<dyn CellRunner>, HarnessError> {
+    device.check_built()?;
+    match device {
+        #[cfg(feature = "cpu")]
+        Device::Cpu => Ok(Box::new(Runner::<burn_flex::Flex>::new(data, threads))),
+        #[allow(unreachable_patterns)]
+        _ => Err(HarnessError::DeviceNotBuilt {
+            device: device.as_str(),
+        }),
+    }
+}
+
+/// Runs cells on a backend's default device.
+struct Runner<B: Backend> {
+    data: Arc<Splits>,
+    threads: usize,
+    device: <B as BackendTypes>::Device,
+}
+
+impl<B: Backend> Runner<B> {
+    fn new(data: Arc<Splits>, threads: usize) -> Self {
+        Self {
+            data,
+            threads,
+            device: Default::default(),
+        }
+    }
+
+    fn config(&self, cell: &Cell) -> Result<TrainConfig, HarnessError> {
+        let settings = &cell.settings;
+        let method: Method = cell.method.parse().map_err(failed)?;
+        Ok(TrainConfig {
+            seed: cell.seed,
+            method: method.with_stage1_extra(settings.stage1_extra > 0),
+            epochs: settings.epochs,
+            switch_epoch: settings.switch_epoch(),
+            batch: settings.batch,
+            particles: settings.particles,
+            learning_rate: settings.learning_rate,
+            scan: match settings.scan {
+                ScanOrder::Shuffled => SamplerScan::Shuffled,
+                ScanOrder::WithReplacement => SamplerScan::WithReplacement,
+            },
+            check_every: settings.check_every,
+            valid_samples: settings.valid_samples as usize,
+            valid_images: settings.valid_images.map(|images| images as usize),
+            test_samples: settings.test_samples as usize,
+            test_images: settings.test_images.map(|images| images as usize),
+            final_samples: settings.final_samples.map(|samples| samples as usize),
+            checkpoint_seconds: settings.checkpoint_seconds as f64,
+            threads: self.threads,
+        })
+    }
+
+    fn model(&self, cell: &Cell) -> Result<Sbn<Autodiff<B>>, HarnessError> {
+        let config = SbnConfig::named(&cell.net).map_err(failed)?;
+        config
+            .init(cell.seed, DType::F32, &self.device)
+            .map_err(failed)
+    }
+}
+
+impl<B: Backend> CellRunner for Runner<B> {
+    fn measure(&self, cell: &Cell) -> Result<Cost, HarnessError> {
+        // The dearer stage for an estimator that has two.
+        let config = TrainConfig {
+            switch_epoch: 0,
+            ..self.config(cell)?
+        };
+        let images = &self.data.train;
+        let mut scan = Scan::new(config.scan, config.seed, images.len() as u32, config.batch)
+            .map_err(failed)?;
+        let mut trainer =
+            Trainer::new(self.model(cell)?, config, images.len(), self.device.clone())
+                .map_err(failed)?;
+        let mut index = 0;
+        let step = seconds_of_one(|| {
+            let rows = scan
+                .batch(0, index % scan.steps_per_epoch())
+                .map_err(failed)?;
+            index += 1;
+            trainer.step(images, &rows, 0, index).map_err(failed)?;
+            B::sync(&self.device).map_err(failed)
+        })?;
+
+        let model = burn::module::AutodiffModule::valid(trainer.model());
+        let few: Vec<u32> = (0..self.data.valid.len().min(20) as u32).collect();
+        let few = self.data.valid.select(&few);
+        let evaluation = Evaluation {
+            samples: 100,
+            seed: cell.seed,
+            purpose: Purpose::new("measure"),
+            threads: 1,
+        };
+        let evaluated = seconds_of_one(|| {
+            nll::<B, _>(&model, &few, &evaluation, &self.device, &|_| true);
+            Ok(())
+        })?;
+        Ok(Cost {
+            step,
+            image_sample: evaluated / (few.len() * evaluation.samples).max(1) as f64,
+        })
+    }
+
+    fn run(
+        &self,
+        cell: &Cell,
+        folder: &Path,
+        observer: &dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<CellResult, HarnessError> {
+        let config = serde_json::to_value(cell).map_err(failed)?;
+        let mut folder = RunFolder::open(folder, &config, OpenMode::Resume)?;
+        if let Some(result) = folder.result()? {
+            let path = folder.path().to_path_buf();
+            return serde_json::from_value(result).map_err(|source| HarnessError::Result {
+                folder: path,
+                source,
+            });
+        }
+        let config = self.config(cell)?;
+        let model = self.model(cell)?;
+        let observe = |event: &Event| {
+            if let Some(event) = told(event) {
+                observer.event(&event);
+            }
+        };
+        let outcome = train(
+            model,
+            &config,
+            &self.data,
+            &self.device,
+            &mut folder,
+            &observe,
+            stop,
+        )
+        .map_err(|error| match error {
+            TrainError::Interrupted { epochs, .. } => HarnessError::Interrupted { epoch: epochs },
+            TrainError::Run(error) => error.into(),
+            error => failed(error),
+        })?;
+        let selected = outcome.selected;
+        let result = CellResult {
+            selected_epoch: selected.epoch,
+            valid_nll: selected.valid.mean,
+            valid_se: selected.valid.standard_error,
+            test_nll: selected.test.mean,
+            test_se: selected.test.standard_error,
+            samples: selected.test.samples as u64,
+            images: selected.test.images as u64,
+            final_samples: outcome.last.map(|nll| nll.samples as u64),
+            final_nll: outcome.last.map(|nll| nll.mean),
+            final_se: outcome.last.map(|nll| nll.standard_error),
+            epochs_done: outcome.epochs,
+            epochs_planned: config.epochs,
+            seconds: folder.seconds(),
+            provenance: folder.provenance(cell.seed, &B::name(&self.device)),
+            synthetic: self.data.synthetic,
+        };
+        folder.finish(&serde_json::to_value(&result).map_err(failed)?)?;
+        Ok(result)
+    }
+}
+
+fn failed(error: impl std::error::Error + Send + Sync + 'static) -> HarnessError {
+    HarnessError::Cell(Box::new(error))
+}
+
+/// The median seconds of one call, over a few after a few to warm up; at most about half a second.
+fn seconds_of_one(mut work: impl FnMut() -> Result<(), HarnessError>) -> Result<f64, HarnessError> {
+    const WARM: usize = 3;
+    let start = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < WARM + 5
+        || (times.len() < 50 && start.elapsed() < Duration::from_millis(400))
+    {
+        let start = Instant::now();
+        work()?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    let timed = &mut times[WARM..];
+    timed.sort_by(f64::total_cmp);
+    Ok(timed[timed.len() / 2])
+}
+
+/// What the harness shows of a training event.
+fn told(event: &Event) -> Option<RunEvent> {
+    Some(match event.clone() {
+        Event::Resumed { epoch, step } => RunEvent::Resumed { epoch, step },
+        Event::Step {
+            epoch,
+            step,
+            steps_per_epoch,
+            loss,
+        } => RunEvent::Step {
+            epoch,
+            step,
+            steps_per_epoch,
+            loss,
+        },
+        Event::ChainsStarted { .. } => return None,
+        Event::Evaluating { done, total } => RunEvent::Evaluating { done, total },
+        Event::Check {
+            epoch,
+            stage,
+            valid_nll,
+            test_nll,
+            seconds,
+        } => RunEvent::Check {
+            epoch,
+            stage,
+            valid_nll,
+            test_nll,
+            seconds,
+        },
+        Event::Checkpoint { epoch } => RunEvent::Checkpoint { epoch },
+        Event::Warning(text) => RunEvent::Warning(text),
     })
 }

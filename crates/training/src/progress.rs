@@ -1,6 +1,7 @@
 //! Where a run is: what a checkpoint keeps besides tensors.
 
 use helmholtz_evaluation::Nll;
+use helmholtz_runs::Provenance;
 use helmholtz_samplers::Info;
 use serde::{Deserialize, Serialize};
 
@@ -76,4 +77,6 @@ pub(crate) struct Progress {
     pub checked: u64,
     pub selected: Option<Selected>,
     pub sums: EpochSums,
+    /// Where the checkpoint was made.
+    pub provenance: Option<Provenance>,
 }

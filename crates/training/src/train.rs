@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use burn::module::AutodiffModule;
+use burn::tensor::backend::Backend;
 use helmholtz_datasets::{BinaryImages, Splits, random_subset};
 use helmholtz_estimators::{Dream, Joint, Propose};
 use helmholtz_evaluation::{Evaluation, Nll, nll};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
-use helmholtz_runs::{Failure, RunFolder};
+use helmholtz_runs::{Failure, Provenance, RunFolder, resumed_elsewhere};
 use helmholtz_samplers::Scan;
 use serde_json::json;
 
@@ -149,6 +150,15 @@ where
             .parts
             .remove(SELECTED)
             .ok_or(TrainError::Checkpoint { part: SELECTED })?;
+        let now = self.provenance();
+        if let Some(warning) = self
+            .progress
+            .provenance
+            .as_ref()
+            .and_then(|before| resumed_elsewhere(before, &now))
+        {
+            (self.observe)(&Event::Warning(warning));
+        }
         (self.observe)(&Event::Resumed {
             epoch: self.progress.epochs_done,
             step: self.progress.step,
@@ -365,10 +375,16 @@ where
         }
     }
 
+    fn provenance(&self) -> Provenance {
+        self.folder
+            .provenance(self.config.seed, &B::InnerBackend::name(self.device))
+    }
+
     fn checkpoint(&mut self) -> Result<(), TrainError> {
         if !self.trainer.is_finite() {
             return Err(self.not_a_number("a parameter", self.progress.step));
         }
+        self.progress.provenance = Some(self.provenance());
         let state = serde_json::to_value(&self.progress)
             .map_err(|_| TrainError::Checkpoint { part: "state" })?;
         let parts = self.trainer.save();

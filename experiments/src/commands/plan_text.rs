@@ -138,12 +138,12 @@ fn evaluation(cell: &Cell, sizes: Sizes) -> String {
     };
     let last = s
         .final_samples
-        .map_or(String::new(), |samples| format!(", at last S = {samples}"));
+        .map_or(String::new(), |samples| format!(", finally {samples}"));
     format!(
-        "{every}, S = {}, {} valid and {} test images{last}",
-        s.test_samples,
+        "{every} on {} valid, {} test; S = {}{last}",
         images(s.valid_images, sizes.valid),
-        images(s.test_images, sizes.test)
+        images(s.test_images, sizes.test),
+        s.test_samples,
     )
 }
 
@@ -165,13 +165,11 @@ fn seeds(group: &[&PlannedCell]) -> String {
 /// `2 done, 1 resumes after epoch 300, 2 to do`.
 fn statuses(group: &[&PlannedCell]) -> String {
     let count = |of: &dyn Fn(&CellStatus) -> bool| group.iter().filter(|c| of(&c.status)).count();
-    let partial: Vec<String> = group
-        .iter()
-        .filter_map(|c| match c.status {
-            CellStatus::Partial { epoch } => Some(epoch.to_string()),
-            _ => None,
-        })
-        .collect();
+    let partial = group.iter().filter_map(|c| match c.status {
+        CellStatus::Partial { epoch } => Some(epoch),
+        _ => None,
+    });
+    let partial: Vec<u64> = partial.collect();
     let mut parts = Vec::new();
     let mut part = |n: usize, text: &str| {
         if n > 0 {
@@ -179,10 +177,10 @@ fn statuses(group: &[&PlannedCell]) -> String {
         }
     };
     part(count(&|s| matches!(s, CellStatus::Done(_))), "done");
-    let resumes = match partial.len() {
-        0 => String::new(),
-        1..=3 => format!("resume after epoch {}", partial.join(", ")),
-        _ => "resume".to_string(),
+    let resumes = match (partial.iter().min(), partial.iter().max()) {
+        (Some(first), Some(last)) if first == last => format!("resume after epoch {first}"),
+        (Some(first), Some(last)) => format!("resume after epoch {first}-{last}"),
+        _ => String::new(),
     };
     part(partial.len(), &resumes);
     part(
@@ -264,7 +262,7 @@ mod tests {
 JSA Table 1: Bernoulli VAEs, test NLL
   profile  quick: a few epochs of one seed, in minutes
   training 5 epochs, stage II after epoch 3, batch 50, K = 2, Adam 0.0003
-  NLL      every 5 epochs, S = 100, 10000 valid and 10000 test images
+  NLL      every 5 epochs on 10000 valid, 10000 test; S = 100
   data     binarized-mnist, 50000 / 10000 / 10000 images
   device   cpu, 2 runs at once
   runs in  runs/table1/quick/binarized-mnist

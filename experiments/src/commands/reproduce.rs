@@ -28,8 +28,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Makes the runner for a device and data; the program's is [`crate::runner::new`].
-pub type NewRunner = dyn Fn(Device, Arc<Splits>) -> Result<Box<dyn CellRunner>, HarnessError>;
+/// Makes the runner for a device, data and threads of an evaluation; the program's is [`crate::runner::new`].
+pub type NewRunner =
+    dyn Fn(Device, Arc<Splits>, usize) -> Result<Box<dyn CellRunner>, HarnessError>;
 
 /// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,13 +71,15 @@ pub fn reproduce(
 
     let data = find_data(args, &spec, &locator, streams)?;
     let dataset = &data.splits.name;
-    let runner = new_runner(args.device, Arc::clone(&data.splits))?;
     let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
     let cells = spec.cells(&args.profile, &selection, dataset)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = match args.jobs {
         Some(jobs) => jobs as usize,
-        None => std::thread::available_parallelism().map_or(1, usize::from),
+        None => cores,
     };
+    let threads = (cores / jobs.min(cells.len()).max(1)).max(1);
+    let runner = new_runner(args.device, Arc::clone(&data.splits), threads)?;
 
     let (mut plan, paper) = {
         let loading = Loading::new(streams);
@@ -437,7 +440,7 @@ mod tests {
             let Command::Reproduce(args) = cli.command;
             let stop = Arc::clone(&runner.stop);
             let runner = Mutex::new(Some(runner));
-            let new_runner = move |_, _| -> Result<Box<dyn CellRunner>, HarnessError> {
+            let new_runner = move |_, _, _| -> Result<Box<dyn CellRunner>, HarnessError> {
                 Ok(Box::new(runner.lock().unwrap().take().unwrap()))
             };
             let end = reproduce(&args, nowhere(), &new_runner, &stop, &self.streams());

@@ -16,6 +16,7 @@ pub struct Bars {
     running: BTreeMap<usize, ProgressBar>,
     net_width: usize,
     method_width: usize,
+    frozen: bool,
 }
 
 /// A bar's resolution.
@@ -44,6 +45,7 @@ impl Bars {
             running: BTreeMap::new(),
             net_width,
             method_width,
+            frozen: false,
         };
         bars.show_overall(board);
         bars
@@ -87,7 +89,11 @@ impl Bars {
 
     fn print(&self, line: String) {
         // A line that cannot be shown is no reason to stop a run.
-        let _ = self.screen.println(line);
+        let _ = if self.frozen {
+            Term::stderr().write_line(&line)
+        } else {
+            self.screen.println(line)
+        };
     }
 }
 
@@ -189,7 +195,12 @@ impl Sink for Bars {
         self.show_overall(board);
     }
 
-    fn notice(&mut self, text: &str) {
+    fn stopping(&mut self, text: &str) {
+        // A terminal writes `^C` behind the last live line, which moves everything: what is live stays as it is,
+        // and plain lines follow.
+        self.frozen = true;
+        self.screen.set_draw_target(ProgressDrawTarget::hidden());
+        self.print(String::new());
         self.print(style(text).yellow().bold().to_string());
     }
 

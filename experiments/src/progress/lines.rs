@@ -106,7 +106,7 @@ impl<W: Write + Send> Sink for Lines<W> {
         self.line(board, index, &text);
     }
 
-    fn notice(&mut self, text: &str) {
+    fn stopping(&mut self, text: &str) {
         let _ = writeln!(self.out, "{text}");
     }
 }

@@ -26,8 +26,8 @@ pub trait Sink: Send {
     fn event(&mut self, _board: &Board, _index: usize, _event: &RunEvent) {}
     /// A cell ended.
     fn ended(&mut self, _board: &Board, _index: usize, _outcome: &Outcome) {}
-    /// A sentence for the user.
-    fn notice(&mut self, _text: &str) {}
+    /// A request to stop was heard: a sentence for the user.
+    fn stopping(&mut self, _text: &str) {}
     /// All is over.
     fn finish(&mut self) {}
 }
@@ -102,7 +102,7 @@ impl Watch for Progress {
             inner.stopping = true;
             let text =
                 "Stopping: running cells write a checkpoint first. Ctrl-C again exits at once.";
-            inner.sinks.iter_mut().for_each(|sink| sink.notice(text));
+            inner.sinks.iter_mut().for_each(|sink| sink.stopping(text));
         }
         let frequent = matches!(event, RunEvent::Step { .. } | RunEvent::Evaluating { .. });
         if frequent && now - inner.told[index] < STEP_INTERVAL {
