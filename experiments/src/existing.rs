@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// The state of a cell's run folder, without its lock.
 ///
-/// Of a checkpoint's state only `epoch`, the number of finished epochs, is read.
+/// Of a checkpoint's state only `epochs_done`, the number of finished epochs, is read.
 pub fn status(folder: &Path, cell: &Cell) -> CellStatus {
     let unusable = |error: HarnessError| CellStatus::Unusable {
         reason: error.to_string(),
@@ -19,7 +19,7 @@ pub fn status(folder: &Path, cell: &Cell) -> CellStatus {
     };
     match status {
         Status::Absent => CellStatus::New,
-        Status::Started { state } => match state.and_then(|state| state["epoch"].as_u64()) {
+        Status::Started { state } => match state.and_then(|state| state["epochs_done"].as_u64()) {
             Some(epoch) => CellStatus::Partial { epoch },
             None => CellStatus::New,
         },

@@ -72,7 +72,7 @@ impl FakeRunner {
         let mut run = RunFolder::open(folder, &config(cell), OpenMode::Resume)?;
         let done = run
             .latest_checkpoint()?
-            .and_then(|c| c.state["epoch"].as_u64())
+            .and_then(|c| c.state["epochs_done"].as_u64())
             .unwrap_or(0);
         if done > 0 {
             observer.event(&RunEvent::Resumed {
@@ -95,7 +95,7 @@ impl FakeRunner {
                 test_nll: nll,
                 seconds: 1.0,
             });
-            run.save_checkpoint(&json!({"epoch": epoch}), &[])?;
+            run.save_checkpoint(&json!({"epochs_done": epoch}), &[])?;
             if self.stop_in == Some((cell.net.as_str(), epoch)) {
                 stop.store(true, Ordering::SeqCst);
             }
