@@ -142,7 +142,13 @@ mod tests {
 
     fn plan(runner: &FakeRunner, base: &Path, nets: &[&str]) -> Plan {
         let cells = nets.iter().map(|net| cell(net, "jsa", 1)).collect();
-        Plan::new(cells, base, false, &mut Costs::new(runner, SIZES, &|_| {})).unwrap()
+        Plan::new(
+            cells,
+            base,
+            false,
+            &mut Costs::new(runner, SIZES, &|_| Ok(())),
+        )
+        .unwrap()
     }
 
     fn go(runner: &FakeRunner, plan: &Plan, jobs: usize, watch: &dyn Watch) -> Vec<Outcome> {

@@ -5,6 +5,7 @@ use helmholtz_datasets::Locator;
 use helmholtz_experiments::cli::{Cli, Command};
 use helmholtz_experiments::commands::reproduce::{End, reproduce};
 use helmholtz_experiments::commands::streams::Streams;
+use helmholtz_experiments::error::HarnessError;
 use helmholtz_experiments::runner;
 use std::process::{ExitCode, exit};
 use std::sync::Arc;
@@ -31,6 +32,10 @@ fn main() -> ExitCode {
         Ok(End::Complete) => ExitCode::SUCCESS,
         Ok(End::Failed) => ExitCode::FAILURE,
         Ok(End::Interrupted) => ExitCode::from(INTERRUPTED),
+        Err(HarnessError::Interrupted { .. }) => {
+            eprintln!("Stopped before anything ran.");
+            ExitCode::from(INTERRUPTED)
+        }
         Err(error) => {
             eprintln!(
                 "{} {error}",

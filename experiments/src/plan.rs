@@ -170,12 +170,17 @@ pub struct Costs<'a> {
     runner: &'a dyn CellRunner,
     sizes: Sizes,
     known: BTreeMap<(String, String, usize, usize), Cost>,
-    measuring: &'a dyn Fn(&Cell),
+    measuring: &'a dyn Fn(&Cell) -> Result<(), HarnessError>,
 }
 
 impl<'a> Costs<'a> {
-    /// Costs that `runner` will measure for data of these sizes; `measuring` hears of each measurement first.
-    pub fn new(runner: &'a dyn CellRunner, sizes: Sizes, measuring: &'a dyn Fn(&Cell)) -> Self {
+    /// Costs that `runner` will measure for data of these sizes; `measuring` hears of each measurement first, and may
+    /// refuse it.
+    pub fn new(
+        runner: &'a dyn CellRunner,
+        sizes: Sizes,
+        measuring: &'a dyn Fn(&Cell) -> Result<(), HarnessError>,
+    ) -> Self {
         Self {
             runner,
             sizes,
@@ -187,7 +192,7 @@ impl<'a> Costs<'a> {
     /// The work of a cell.
     ///
     /// # Errors
-    /// A cell that the runner cannot build.
+    /// A cell that the runner cannot build, or a measurement that was refused.
     pub fn work(&mut self, cell: &Cell) -> Result<Work, HarnessError> {
         let key = (
             cell.net.clone(),
@@ -198,7 +203,7 @@ impl<'a> Costs<'a> {
         let cost = match self.known.get(&key) {
             Some(cost) => *cost,
             None => {
-                (self.measuring)(cell);
+                (self.measuring)(cell)?;
                 let cost = self.runner.measure(cell)?;
                 self.known.insert(key, cost);
                 cost
@@ -243,7 +248,7 @@ mod tests {
             cells,
             dir.path(),
             false,
-            &mut Costs::new(&runner, SIZES, &|_| {}),
+            &mut Costs::new(&runner, SIZES, &|_| Ok(())),
         )
         .unwrap();
         assert_eq!(plan.cells.len(), 45);
@@ -271,7 +276,7 @@ mod tests {
             .run(&cells[1], &cells[1].folder(dir.path()), &Deaf, &go)
             .unwrap_err();
 
-        let mut costs = Costs::new(&runner, SIZES, &|_| {});
+        let mut costs = Costs::new(&runner, SIZES, &|_| Ok(()));
         let plan = Plan::new(cells.clone(), dir.path(), false, &mut costs).unwrap();
         assert!(plan.cells[0].is_done());
         assert_eq!(plan.cells[1].status, CellStatus::Partial { epoch: 2 });
@@ -297,7 +302,7 @@ mod tests {
         runner.run(&c, &c.folder(dir.path()), &Deaf, &go).unwrap();
         c.settings.learning_rate = 1e-3;
         let cells = vec![c, cell("linear", "rws", 1)];
-        let mut costs = Costs::new(&runner, SIZES, &|_| {});
+        let mut costs = Costs::new(&runner, SIZES, &|_| Ok(()));
         let plan = Plan::new(cells, dir.path(), false, &mut costs).unwrap();
         assert!(
             matches!(&plan.cells[0].status, CellStatus::Unusable { reason } if reason.contains("learning_rate")),

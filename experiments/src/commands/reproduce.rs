@@ -26,7 +26,7 @@ use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Makes the runner for a device, data and threads of an evaluation; the program's is [`crate::runner::new`].
 pub type NewRunner =
@@ -46,8 +46,8 @@ pub enum End {
 /// Carries out a request, until it is done or `stop` is set.
 ///
 /// # Errors
-/// What keeps the request from starting: unknown names, missing data or device, run folders of another
-/// configuration. Errors of single cells are shown at the end and give [`End::Failed`].
+/// What keeps the request from starting: unknown names, missing data or device, a stop before anything ran
+/// ([`HarnessError::Interrupted`]). Errors of single cells are shown at the end and give [`End::Failed`].
 pub fn reproduce(
     args: &Reproduce,
     locator: Locator,
@@ -83,8 +83,13 @@ pub fn reproduce(
 
     let (mut plan, paper) = {
         let loading = Loading::new(streams);
-        let measuring =
-            |cell: &Cell| loading.state(format!("measuring {} / {}", cell.net, cell.method));
+        let measuring = |cell: &Cell| {
+            loading.state(format!("measuring {} / {}", cell.net, cell.method));
+            match stop.load(Ordering::Relaxed) {
+                true => Err(HarnessError::Interrupted { epoch: 0 }),
+                false => Ok(()),
+            }
+        };
         let mut costs = Costs::new(&*runner, data.sizes(), &measuring);
         let plan = Plan::new(cells.clone(), &base, args.fresh, &mut costs)?;
         (plan, paper_time(args, &spec, &data, jobs, &mut costs)?)
@@ -536,6 +541,19 @@ mod tests {
     }
 
     #[test]
+    fn a_stop_while_measuring_runs_and_writes_nothing() {
+        let session = Session::new();
+        let runner = FakeRunner::default();
+        runner.stop.store(true, Ordering::Relaxed);
+        let (end, out, _) = session.type_in(runner, &["--dataset", "glyphs"]);
+        assert!(matches!(end, Err(HarnessError::Interrupted { epoch: 0 })));
+        assert_eq!(
+            (out.as_str(), session.dir.path().read_dir().unwrap().count()),
+            ("", 0)
+        );
+    }
+
+    #[test]
     fn a_failed_cell_is_shown_at_the_end_and_the_others_are_in_the_table() {
         let session = Session::new();
         let failing = FakeRunner {
@@ -645,7 +663,7 @@ mod tests {
             instead_of: None,
         };
         let runner = FakeRunner::default();
-        let mut costs = Costs::new(&runner, data.sizes(), &|_| {});
+        let mut costs = Costs::new(&runner, data.sizes(), &|_| Ok(()));
         let spec = Spec::load("table1").unwrap();
         let paper = paper_time(&args, &spec, &data, 3, &mut costs).unwrap();
         // 1000 epochs of 100 steps of 1 ms, 200 checks of 2000 images, 1000 images at last, for 15 runs on 3 threads.
