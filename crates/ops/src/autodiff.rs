@@ -6,8 +6,9 @@ use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::Checkpoi
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
 use burn::tensor::ops::FloatTensor;
-use burn::tensor::{TensorMetadata, TensorPrimitive};
+use burn::tensor::{Tensor, TensorMetadata, TensorPrimitive};
 
+use crate::portable::cycle;
 use crate::{Backend, LinearGradients};
 
 impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
@@ -95,20 +96,14 @@ impl<B: Backend> Backward<B, 2> for BernoulliLogProb {
         let (residual, logits, [logit_rows, value_rows]) = ops.state;
         let [logits_node, values_node] = ops.parents;
         if let (Some(node), Some(logits)) = (values_node, logits) {
-            let rows = logits_for_rows::<B>(logits, residual.shape()[0]);
+            let logits = Tensor::<B, 2>::from_primitive(TensorPrimitive::Float(logits));
+            let rows = cycle(logits, residual.shape()[0]).into_primitive().tensor();
             grads.register::<B>(node.id, B::fold_rows(grad.clone(), rows, value_rows));
         }
         if let Some(node) = logits_node {
             grads.register::<B>(node.id, B::fold_rows(grad, residual, logit_rows));
         }
     }
-}
-
-/// The logits repeated cyclically to `rows` rows.
-fn logits_for_rows<B: Backend>(logits: FloatTensor<B>, rows: usize) -> FloatTensor<B> {
-    let have = logits.shape()[0];
-    let logits = burn::tensor::Tensor::<B, 2>::from_primitive(TensorPrimitive::Float(logits));
-    logits.repeat_dim(0, rows / have).into_primitive().tensor()
 }
 
 #[derive(Debug)]

@@ -13,13 +13,16 @@ fn unwrap<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> FloatTensor<B> {
     tensor.into_primitive().tensor()
 }
 
-/// `rows` repeated cyclically to `count` rows.
-fn cycle<B: Backend>(rows: Tensor<B, 2>, count: usize) -> Tensor<B, 2> {
-    let [have, _] = rows.dims();
+/// `rows` repeated cyclically to `count` rows. Not by burn's `repeat_dim`, whose gradient (0.21) folds neighbouring rows
+/// instead of equal ones.
+pub fn cycle<B: Backend>(rows: Tensor<B, 2>, count: usize) -> Tensor<B, 2> {
+    let [have, width] = rows.dims();
     if have == count {
         rows
     } else {
-        rows.repeat_dim(0, count / have)
+        rows.unsqueeze::<3>()
+            .expand([count / have, have, width])
+            .reshape([count, width])
     }
 }
 
@@ -64,8 +67,10 @@ pub fn fold_rows<B: Backend>(
     let (weights, rows) = (wrap::<B, 1>(weights), wrap::<B, 2>(rows));
     let [count, width] = rows.dims();
     let weights = weights.reshape([count, 1]);
-    let weighted =
-        (weights.clone() * rows).mask_fill(weights.equal_elem(0.0).expand([count, width]), 0.0);
+    // Only what would make 0 · row other than zero: how a finite row grows with its weight is not lost.
+    let unweighted = weights.clone().equal_elem(0.0).expand([count, width]);
+    let dropped = unweighted.bool_and(rows.clone().is_finite().bool_not());
+    let weighted = weights * rows.mask_fill(dropped, 0.0);
     let summed = weighted.reshape([count / folded, folded, width]).sum_dim(0);
     unwrap(summed.squeeze_dim::<2>(0))
 }

@@ -142,7 +142,8 @@ fn exp_of_negative<const FMA: bool>(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0;
     const LN_2_HIGH: f32 = 0.693_145_75;
     const LN_2_LOW: f32 = 1.428_606_8e-6;
-    let x = x.max(-87.0);
+    // Not `max`, which would make a number of what is none.
+    let x = if x < -87.0 { -87.0 } else { x };
     let shifted = multiply_add::<FMA>(x, std::f32::consts::LOG2_E, ROUND);
     let n = shifted - ROUND;
     let r = multiply_add::<FMA>(n, -LN_2_LOW, multiply_add::<FMA>(n, -LN_2_HIGH, x));
@@ -219,7 +220,9 @@ pub fn sample(logits: &FlexTensor, mut uniforms: FlexTensor) -> FlexTensor {
 #[inline(always)]
 fn sigmoid<const FMA: bool>((logits,): (&mut [f32],)) {
     for a in logits {
-        *a = sigmoid_from(*a, exp_of_negative::<FMA>(-a.abs()));
+        let sigma = sigmoid_from(*a, exp_of_negative::<FMA>(-a.abs()));
+        // Below, σ is zero in f32: no uniform may be less.
+        *a = if *a < -104.0 { 0.0 } else { sigma };
     }
 }
 
