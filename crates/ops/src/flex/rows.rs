@@ -234,3 +234,76 @@ fn threshold<const FMA: bool>((probabilities, uniforms): (&[f32], &mut [f32])) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2⁻²⁴, the relative error of one rounding.
+    const ROUNDING: f64 = 1.0 / (1 << 24) as f64;
+
+    /// Logits in ±scale, and bits.
+    fn row_of(width: usize, scale: f32) -> (Vec<f32>, Vec<f32>) {
+        let unit = |i: usize| ((i * 7919 + 13) % 1009) as f32 / 504.5 - 1.0;
+        let logits = (0..width).map(|i| scale * unit(i)).collect();
+        let bits = (0..width).map(|i| f32::from(u8::from(i % 3 == 0)));
+        (logits, bits.collect())
+    }
+
+    fn sigma(a: f32) -> f64 {
+        1.0 / (1.0 + (-f64::from(a)).exp())
+    }
+
+    /// The bounds of the tests in `tests/ops`, for the row pass compiled with or without fused multiply-add.
+    fn check_rows<const FMA: bool>() {
+        for width in (1..40).chain([784, 960, 2000]) {
+            for scale in [1.0, 80.0, 1e4] {
+                let (logits, bits) = row_of(width, scale);
+                let (mut log_prob, mut residual) = ([0.0], vec![0.0; width]);
+                rows_with_residual::<FMA>((width, &logits, &bits, &mut log_prob, &mut residual));
+                let mut alone = [0.0];
+                rows::<FMA>((width, &logits, &bits, &mut alone));
+                assert_eq!(log_prob, alone);
+
+                let pairs = || logits.iter().zip(&bits).map(|(&a, &v)| (f64::from(a), v));
+                let term =
+                    |(a, v): (f64, f32)| f64::from(v) * a - a.max(0.0) - (-a.abs()).exp().ln_1p();
+                let expected: f64 = pairs().map(term).sum();
+                let size: f64 = pairs().map(|(a, _)| a.abs()).sum();
+                let columns = width as f64;
+                let bound = (columns / 16.0 + 5.0) * size + 6.0 * columns + expected.abs();
+                assert!((f64::from(log_prob[0]) - expected).abs() <= ROUNDING * bound);
+                for ((&a, &v), &r) in logits.iter().zip(&bits).zip(&residual) {
+                    assert!((f64::from(r) - (f64::from(v) - sigma(a))).abs() <= 8.0 * ROUNDING);
+                }
+            }
+        }
+    }
+
+    /// σ to 8 roundings, and the fold of two rows onto one.
+    fn check_sigmoid_and_fold<const FMA: bool>() {
+        let (mut logits, bits) = row_of(2000, 80.0);
+        let given = logits.clone();
+        sigmoid::<FMA>((&mut logits,));
+        for (&a, &found) in given.iter().zip(&logits) {
+            assert!((f64::from(found) / sigma(a) - 1.0).abs() <= 8.0 * ROUNDING);
+        }
+        let mut folded = vec![0.0; 1000];
+        accumulate_rows::<FMA>((&[0.5, -2.0], &bits, &mut folded, 1000));
+        for (i, &found) in folded.iter().enumerate() {
+            assert_eq!(found, 0.5 * bits[i] - 2.0 * bits[1000 + i]);
+        }
+    }
+
+    #[test]
+    fn machines_with_fused_multiply_add_keep_the_bounds() {
+        check_rows::<true>();
+        check_sigmoid_and_fold::<true>();
+    }
+
+    #[test]
+    fn machines_without_fused_multiply_add_keep_the_bounds() {
+        check_rows::<false>();
+        check_sigmoid_and_fold::<false>();
+    }
+}

@@ -1,0 +1,194 @@
+//! Our operations beside their portable definitions, both on the CPU backend in f32.
+//!
+//! Each case is measured by criterion, and as a ratio of times taken in turns, which other work on the machine disturbs
+//! less: its median is printed. One thread.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use burn::tensor::{Tensor, TensorData, activation};
+use burn_flex::{Flex, FlexTensor};
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use helmholtz_ops::{AdamStep, Backend, adam, bernoulli_log_prob, sample_bernoulli};
+use helmholtz_random::{Purpose, Stream};
+
+const PIXELS: usize = 784;
+const LATENTS: usize = 200;
+const BATCH: usize = 50;
+const PAIRS: usize = 201;
+
+/// A tensor of uniforms in `[low, high)` that nobody else holds.
+fn uniform(shape: [usize; 2], low: f32, high: f32) -> Tensor<Flex, 2> {
+    let mut values = vec![0.0; shape[0] * shape[1]];
+    Stream::new(1, Purpose::new("bench"), [0, 0]).fill_uniform_f32(&mut values);
+    values.iter_mut().for_each(|u| *u = low + *u * (high - low));
+    Tensor::from_data(TensorData::new(values, shape), &Default::default())
+}
+
+fn bits(shape: [usize; 2]) -> Tensor<Flex, 2> {
+    uniform(shape, 0.0, 1.0).lower_elem(0.5).float()
+}
+
+fn primitive(tensor: Tensor<Flex, 2>) -> FlexTensor {
+    tensor.into_primitive().tensor()
+}
+
+/// Times both forms on inputs made anew each time.
+fn compare<I, F, P>(
+    criterion: &mut Criterion,
+    name: &str,
+    inputs: impl Fn() -> I,
+    fused: impl Fn(I) -> F,
+    portable: impl Fn(I) -> P,
+) {
+    if std::env::args().any(|argument| argument == "--bench") {
+        let mut ratios: Vec<f64> = (0..PAIRS)
+            .map(|_| time(&inputs, &portable) / time(&inputs, &fused))
+            .collect();
+        ratios.sort_by(f64::total_cmp);
+        let median = ratios[PAIRS / 2];
+        println!("{name}: portable time / fused time = {median:.2} (median of {PAIRS} pairs)");
+    }
+    let mut group = criterion.benchmark_group(name);
+    group.warm_up_time(Duration::from_millis(500));
+    group.measurement_time(Duration::from_secs(2));
+    group.bench_function("fused", |b| {
+        b.iter_batched(&inputs, &fused, BatchSize::LargeInput)
+    });
+    group.bench_function("portable", |b| {
+        b.iter_batched(&inputs, &portable, BatchSize::LargeInput)
+    });
+    group.finish();
+}
+
+fn time<I, O>(inputs: impl Fn() -> I, operation: impl Fn(I) -> O) -> f64 {
+    let inputs = inputs();
+    let start = Instant::now();
+    let output = black_box(operation(black_box(inputs)));
+    let elapsed = start.elapsed().as_secs_f64();
+    drop(output);
+    elapsed
+}
+
+fn portable_log_prob(logits: &Tensor<Flex, 2>, values: Tensor<Flex, 2>) -> Tensor<Flex, 1> {
+    let softplus = logits.clone().clamp_min(0.0) + logits.clone().abs().neg().exp().log1p();
+    (values * logits.clone() - softplus)
+        .sum_dim(1)
+        .squeeze_dim(1)
+}
+
+fn row_pass(criterion: &mut Criterion) {
+    for rows in [150, 250] {
+        let inputs = || (uniform([rows, PIXELS], -4.0, 4.0), bits([BATCH, PIXELS]));
+        let cycle = move |values: Tensor<Flex, 2>| values.repeat_dim(0, rows / BATCH);
+        compare(
+            criterion,
+            &format!("row value {rows}x{PIXELS}"),
+            inputs,
+            |(logits, values)| bernoulli_log_prob(logits, values),
+            |(logits, values)| portable_log_prob(&logits, cycle(values)),
+        );
+        compare(
+            criterion,
+            &format!("row value and residual {rows}x{PIXELS}"),
+            inputs,
+            |(logits, values)| {
+                Flex::bernoulli_log_prob_and_residual(primitive(logits), primitive(values))
+            },
+            |(logits, values)| {
+                let values = cycle(values);
+                let log_prob = portable_log_prob(&logits, values.clone());
+                (log_prob, values - activation::sigmoid(logits))
+            },
+        );
+    }
+}
+
+fn sampling(criterion: &mut Criterion) {
+    let particles = 3;
+    compare(
+        criterion,
+        &format!("sampling {}x{LATENTS}", particles * BATCH),
+        || {
+            (
+                uniform([BATCH, LATENTS], -4.0, 4.0),
+                uniform([particles * BATCH, LATENTS], 0.0, 1.0),
+            )
+        },
+        |(logits, uniforms)| sample_bernoulli(logits, uniforms),
+        |(logits, uniforms)| {
+            let sigma = activation::sigmoid(logits).repeat_dim(0, particles);
+            let ones = uniforms.ones_like();
+            uniforms
+                .zeros_like()
+                .mask_where(uniforms.lower(sigma), ones)
+        },
+    );
+}
+
+fn linear_backward(criterion: &mut Criterion) {
+    let rows = 150;
+    for live in [50, 100, 150] {
+        compare(
+            criterion,
+            &format!("linear backward {rows}x{LATENTS}x{PIXELS}, {live} rows with a gradient"),
+            || {
+                let dead = Tensor::zeros([rows - live, PIXELS], &Default::default());
+                let grad = uniform([live, PIXELS], -1.0, 1.0);
+                let grad = if live == rows {
+                    grad
+                } else {
+                    Tensor::cat(vec![grad, dead], 0)
+                };
+                (
+                    bits([rows, LATENTS]),
+                    uniform([LATENTS, PIXELS], -0.1, 0.1),
+                    grad,
+                )
+            },
+            |(x, weight, grad)| {
+                let gradients = Flex::fused_linear_backward(
+                    Some(primitive(x)),
+                    Some(primitive(weight)),
+                    primitive(grad),
+                );
+                (gradients.input, gradients.parameters)
+            },
+            |(x, weight, grad)| {
+                let in_bias = grad.clone().sum_dim(0);
+                let in_x = grad.clone().matmul(weight.transpose());
+                (in_x, x.transpose().matmul(grad), in_bias)
+            },
+        );
+    }
+}
+
+fn adam_step(criterion: &mut Criterion) {
+    // The parameters of the Linear net, as one row.
+    let parameters = 2 * LATENTS * PIXELS + PIXELS + LATENTS;
+    let step = AdamStep {
+        learning_rate: 3e-4,
+        beta_1: 0.9,
+        beta_2: 0.999,
+        epsilon: 1e-8,
+        time: 10,
+    };
+    compare(
+        criterion,
+        &format!("adam {parameters}"),
+        || [-1.0, -0.5, -0.1, 0.0].map(|low| uniform([1, parameters], low, 1.0)),
+        |[parameter, grad, m, v]| adam(parameter, grad, m, v, step),
+        |[parameter, grad, m, v]| {
+            let first = 1.0 - step.beta_1.powf(step.time as f64);
+            let second = 1.0 - step.beta_2.powf(step.time as f64);
+            let m = m * step.beta_1 + grad.clone() * (1.0 - step.beta_1);
+            let v = v * step.beta_2 + grad.clone() * grad * (1.0 - step.beta_2);
+            let denominator = (v.clone() / second).sqrt() + step.epsilon;
+            let update = m.clone() / first / denominator * step.learning_rate;
+            (parameter - update, m, v)
+        },
+    );
+}
+
+criterion_group!(benches, row_pass, sampling, linear_backward, adam_step);
+criterion_main!(benches);

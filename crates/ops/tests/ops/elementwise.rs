@@ -1,0 +1,106 @@
+//! The leaky rectifier and thresholded sampling on the fast path; what in-place operations leave alone.
+
+use burn::backend::Autodiff;
+use burn::tensor::{DType, Tensor};
+use burn_flex::Flex;
+use helmholtz_ops::{AdamStep, Backend, adam, bernoulli_log_prob, leaky_relu, sample_bernoulli};
+use proptest::prelude::*;
+
+use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    /// The slope and the product are rounded: 2 ρ.
+    #[test]
+    fn the_fast_leaky_rectifier_agrees_with_the_portable_one(
+        (rows, columns) in (1usize..6, 1usize..41),
+        slope in prop::sample::select(vec![0.01, 0.2, 1.0, 3.0]),
+        transposed in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let x = Matrix::symmetric([rows, columns], 3.0, seed);
+        let weights = Matrix::symmetric([1, rows * columns], 1.0, seed.wrapping_add(1));
+        let outcome = |dtype| {
+            let x = x.tensor::<Autodiff<Flex>>(dtype).require_grad();
+            let y = if transposed { x.clone().transpose() } else { x.clone() };
+            let y = leaky_relu(y, slope);
+            let gradients = (y.clone().flatten(0, 1) * weights.vector(dtype)).sum().backward();
+            (read(y), read(x.grad(&gradients).unwrap()))
+        };
+        let (found, expected) = (outcome(DType::F32), outcome(DType::F64));
+        assert_within("y", &found.0, &expected.0, |i| 2.0 * ROUNDING * expected.0[i].abs());
+        assert_within("gradient", &found.1, &expected.1, |i| 2.0 * ROUNDING * expected.1[i].abs());
+    }
+
+    /// A bit may differ only where u is within the rounding error of σ(a), 4 ρ σ(a).
+    #[test]
+    fn fast_sampling_agrees_with_the_portable_one(
+        (rows, particles, columns) in (1usize..5, 1usize..5, 1usize..41),
+        scale in prop::sample::select(vec![1.0f32, 6.0, 80.0, 1e4]),
+        transposed in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let logits = Matrix::symmetric([rows, columns], scale, seed);
+        let uniforms = Matrix::uniform([rows * particles, columns], seed.wrapping_add(1));
+        let sample = |dtype| {
+            let lay = |matrix: &Matrix| -> Tensor<Flex, 2> {
+                let tensor = matrix.tensor::<Flex>(dtype);
+                match transposed {
+                    true => Tensor::from_data(
+                        tensor.transpose().into_data(),
+                        (&Default::default(), dtype),
+                    ).transpose(),
+                    false => tensor,
+                }
+            };
+            read(sample_bernoulli(lay(&logits), lay(&uniforms)))
+        };
+        let (found, expected) = (sample(DType::F32), sample(DType::F64));
+        for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            let (n, d) = (i / columns, i % columns);
+            let sigma = 1.0 / (1.0 + (-logits.at(n, d)).exp());
+            let tie = (uniforms.at(n, d) - sigma).abs() <= 4.0 * ROUNDING * sigma;
+            assert!(found == expected || tie, "row {n}, column {d}");
+        }
+    }
+}
+
+#[test]
+fn bits_carry_no_gradient() {
+    let logits = Matrix::symmetric([1, 3], 1.0, 0).tensor::<Autodiff<Flex>>(DType::F32);
+    let logits = logits.require_grad();
+    let uniforms = Matrix::uniform([2, 3], 1).tensor(DType::F32);
+    let bits = sample_bernoulli(logits.clone(), uniforms);
+    let gradients = (bits.sum() + logits.clone().sum()).backward();
+    assert_eq!(read(logits.grad(&gradients).unwrap()), [1.0; 3]);
+}
+
+/// The fast path writes into its arguments' memory where it may: not where someone else holds it.
+#[test]
+fn arguments_that_are_held_elsewhere_stay_as_they_were() {
+    let held = |seed| Matrix::uniform([4, 5], seed).tensor::<Flex>(DType::F32);
+    let [a, b, c, d] = [0, 1, 2, 3].map(held);
+    let before = [&a, &b, &c, &d].map(|tensor| read(tensor.clone()));
+    let step = AdamStep {
+        learning_rate: 0.1,
+        beta_1: 0.9,
+        beta_2: 0.999,
+        epsilon: 1e-8,
+        time: 1,
+    };
+    let held = || (a.clone(), b.clone(), c.clone(), d.clone());
+    let (p, g, m, v) = held();
+    adam(p, g, m, v, step);
+    let (x, y, ..) = held();
+    bernoulli_log_prob(x.clone(), y.clone());
+    sample_bernoulli(x.clone(), y.clone());
+    leaky_relu(x.clone() - 0.5, 0.1);
+    leaky_relu(x.clone(), 0.1);
+    let primitive = |tensor: &Tensor<Flex, 2>| tensor.clone().into_primitive().tensor();
+    Flex::fused_leaky_relu_backward(primitive(&x), primitive(&y), 0.1);
+    let weights = Matrix::uniform([1, 4], 9).vector::<Flex>(DType::F32);
+    Flex::fold_rows(weights.into_primitive().tensor(), primitive(&x), 4);
+    Flex::fused_linear_backward(Some(primitive(&x)), None, primitive(&y));
+    assert_eq!([&a, &b, &c, &d].map(|tensor| read(tensor.clone())), before);
+}

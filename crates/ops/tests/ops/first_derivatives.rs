@@ -1,0 +1,174 @@
+//! Every hand-written gradient against central differences in f64, and gradients that are wrong on purpose.
+
+use burn::tensor::{Tensor, activation};
+use helmholtz_ops::{Backend, bernoulli_log_prob, leaky_relu, linear};
+
+use crate::data::Matrix;
+use crate::differences::{Function, check_gradient, constant, gradient, value};
+
+/// Σ_n c_n log p_n + ½ (log p_n)² in logits, values and c.
+pub struct RowPass {
+    pub logit_rows: usize,
+    pub value_rows: usize,
+}
+
+pub const COLUMNS: usize = 3;
+
+impl RowPass {
+    pub const ALL: [Self; 4] = [
+        Self::of(2, 2),
+        Self::of(2, 6),
+        Self::of(6, 2),
+        Self::of(1, 4),
+    ];
+
+    const fn of(logit_rows: usize, value_rows: usize) -> Self {
+        Self {
+            logit_rows,
+            value_rows,
+        }
+    }
+
+    pub fn rows(&self) -> usize {
+        self.logit_rows.max(self.value_rows)
+    }
+}
+
+impl Function for RowPass {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![
+            [self.logit_rows, COLUMNS],
+            [self.value_rows, COLUMNS],
+            [1, self.rows()],
+        ]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [logits, values, weights] = [0, 1, 2].map(|i| arguments[i].clone());
+        let log_prob = bernoulli_log_prob(logits, values);
+        let weights = weights.squeeze_dim::<1>(0);
+        (weights * log_prob.clone() + log_prob.clone() * log_prob * 0.5).sum()
+    }
+}
+
+/// Σ c ∘ (x W + b)² in x, W and b.
+pub struct Affine;
+
+impl Function for Affine {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[4, 3], [3, 2], [1, 2]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [x, weight, bias] = [0, 1, 2].map(|i| arguments[i].clone());
+        let y = linear(x, weight, bias.squeeze_dim(0));
+        let c: Vec<f64> = (0..8).map(|i| f64::from(i) - 3.5).collect();
+        (y.clone() * y * constant(&c, [4, 2])).sum()
+    }
+}
+
+/// Σ c ∘ leaky(x)², away from the kink.
+pub struct Rectifier;
+
+impl Function for Rectifier {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[3, 4]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let y = leaky_relu(arguments[0].clone(), 0.2);
+        let c: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.5).collect();
+        (y.clone() * y * constant(&c, [3, 4])).sum()
+    }
+}
+
+/// The log-probability of bits under a network of two layers, in the network's input and parameters: the gradients in
+/// composition, with particles.
+pub struct Network;
+
+impl Function for Network {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[2, 3], [3, 5], [1, 5], [5, 4], [1, 4]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [x, w_1, b_1, w_2, b_2] = [0, 1, 2, 3, 4].map(|i| arguments[i].clone());
+        let hidden = leaky_relu(linear(x, w_1, b_1.squeeze_dim(0)), 0.1);
+        let logits = linear(hidden, w_2, b_2.squeeze_dim(0));
+        let bits: Vec<f64> = (0..24)
+            .map(|i| f64::from(u8::from(i * 7 % 5 < 2)))
+            .collect();
+        let log_prob = bernoulli_log_prob(logits, constant(&bits, [6, 4]));
+        let weights = constant(&[0.3, -1.2, 0.8, 0.1, 2.0, -0.4], [1, 6]).squeeze_dim(0);
+        (weights * log_prob).sum()
+    }
+}
+
+#[track_caller]
+fn check(function: &impl Function) {
+    let point = function.point();
+    let gradient = gradient(function, &point);
+    check_gradient(|at| value(function, at), &gradient, &point).unwrap();
+}
+
+#[test]
+fn the_row_pass_gradient_is_that_of_the_log_probability() {
+    for function in RowPass::ALL {
+        check(&function);
+    }
+}
+
+#[test]
+fn the_linear_gradient_is_that_of_the_layer() {
+    check(&Affine);
+}
+
+#[test]
+fn the_leaky_rectifier_gradient_is_its_slope() {
+    check(&Rectifier);
+}
+
+#[test]
+fn the_gradients_compose_to_that_of_a_network() {
+    check(&Network);
+}
+
+/// The gradient in the logits of Σ_n c_n log p_n for two rows of logits and six of values, written out in plain
+/// operations: right, or wrong in one way.
+fn written_out(sign: f64, fold: bool, weigh: bool) -> Result<(), String> {
+    const ROWS: usize = 6;
+    let [logits, values, weights] = [(2, 1.5, 5), (ROWS, 0.5, 6), (ROWS, 1.0, 7)]
+        .map(|(rows, scale, seed)| Matrix::symmetric([rows, COLUMNS], scale, seed));
+    let f64s =
+        |matrix: &Matrix| -> Vec<f64> { matrix.elements.iter().copied().map(f64::from).collect() };
+    let tensor = |elements: &[f64], rows| constant::<burn_flex::Flex>(elements, [rows, COLUMNS]);
+    let weights = tensor(&f64s(&weights), ROWS).slice([0..ROWS, 0..1]);
+
+    let residual = tensor(&f64s(&values), ROWS)
+        - activation::sigmoid(tensor(&f64s(&logits), 2).repeat_dim(0, 3));
+    let terms = if weigh {
+        residual * weights.clone()
+    } else {
+        residual
+    };
+    let gradient = match fold {
+        true => terms.reshape([3, 2, COLUMNS]).sum_dim(0).squeeze_dim(0),
+        false => terms.slice([0..2, 0..COLUMNS]),
+    } * sign;
+
+    let f = |logits: &[f64]| {
+        let log_prob = bernoulli_log_prob(tensor(logits, 2), tensor(&f64s(&values), ROWS));
+        let weighted = log_prob * weights.clone().squeeze_dim(1);
+        crate::data::read(weighted.sum())[0]
+    };
+    check_gradient(f, &crate::data::read::<_, 2>(gradient), &f64s(&logits))
+}
+
+#[test]
+fn a_gradient_of_the_wrong_sign_without_the_fold_or_without_the_weights_is_caught() {
+    assert_eq!(written_out(1.0, true, true), Ok(()));
+    assert!(written_out(-1.0, true, true).is_err());
+    assert!(written_out(1.0, false, true).is_err());
+    assert!(written_out(1.0, true, false).is_err());
+    assert!(written_out(1.0 + 1e-5, true, true).is_err());
+}
