@@ -1,5 +1,7 @@
 //! The chain states of a batch: from the store to tensors, and back.
 
+use std::collections::BTreeMap;
+
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_distributions::Noise;
 use helmholtz_ops::Backend;
@@ -37,28 +39,32 @@ impl<S: ChainStore + ?Sized> Chains<'_, S> {
 
     /// Writes back the particle in which each chain ended: `states[b]` of datum b, 0 meaning that it stayed. `layers`
     /// holds all particles `[rows, bits]`, one array a layer. Rows that stayed are not touched.
+    ///
+    /// Where a datum comes twice in the batch the later of its chains counts, moved or not: to prefer the one that moved
+    /// would select against states that are hard to leave, and the posterior would not be invariant.
     pub(crate) fn store(
         &mut self,
         states: &[usize],
         layers: &[Vec<f32>],
     ) -> Result<(), SamplerError> {
         let batch = self.rows.len();
-        let moved: Vec<(u32, usize)> = states
-            .iter()
-            .zip(self.rows)
-            .enumerate()
-            .filter(|(_, (state, _))| **state != 0)
+        let ends = states.iter().zip(self.rows).enumerate();
+        let last_of_row: BTreeMap<u32, usize> = ends
             .map(|(b, (&state, &row))| (row, state * batch + b))
             .collect();
-        let latents = self.store.latents();
-        let gathered: Vec<Vec<f32>> = layers
-            .iter()
-            .zip(latents.layers())
-            .map(|(values, &bits)| {
-                let particle = |&(_, n): &(u32, usize)| &values[n * bits..(n + 1) * bits];
-                moved.iter().flat_map(particle).copied().collect()
-            })
+        let moved: Vec<(u32, usize)> = last_of_row
+            .into_iter()
+            .filter(|&(_, particle)| particle >= batch)
             .collect();
+        let latents = self.store.latents();
+        let gather = |(values, &bits): (&Vec<f32>, &usize)| {
+            let mut gathered = Vec::with_capacity(moved.len() * bits);
+            for &(_, n) in &moved {
+                gathered.extend_from_slice(&values[n * bits..][..bits]);
+            }
+            gathered
+        };
+        let gathered: Vec<Vec<f32>> = layers.iter().zip(latents.layers()).map(gather).collect();
         let packed = latents.pack(&gathered.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         let rows: Vec<u32> = moved.iter().map(|&(row, _)| row).collect();
         self.store.store(&rows, &packed)

@@ -6,6 +6,7 @@ use helmholtz_ops::Backend;
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info, SamplerError};
 
+use crate::host::numbers;
 use crate::{Chains, Coefficient, Dream, Joint, Proposals, Propose, Weighting};
 
 /// What an estimate gave.
@@ -65,7 +66,7 @@ where
     W: Weighting,
     S: ChainStore + ?Sized,
 {
-    let least = method.least_particles();
+    let least = method.least_particles(chains.is_some());
     if particle_number < least {
         return Err(EstimateError::TooFewParticles {
             least,
@@ -92,11 +93,8 @@ where
         transaction = layers.fold(transaction, Transaction::register);
     }
     let host = transaction.execute();
-    let log_w: Vec<f64> = host[0]
-        .iter::<f64>()
-        .zip(host[1].iter::<f64>())
-        .map(|(p, q)| p - q)
-        .collect();
+    let (host_p, host_q) = (numbers::<f64>(&host[0]), numbers::<f64>(&host[1]));
+    let log_w: Vec<f64> = host_p.iter().zip(host_q).map(|(p, q)| p - q).collect();
 
     let Weighed {
         coefficients,
@@ -104,10 +102,7 @@ where
         info,
     } = weigh(method, &log_w, batch, has_retained, chance);
     if let Some(mut chains) = chains {
-        let layers: Vec<Vec<f32>> = host[2..]
-            .iter()
-            .map(|data| data.iter::<f32>().collect())
-            .collect();
+        let layers: Vec<Vec<f32>> = host[2..].iter().map(numbers).collect();
         chains.store(&states, &layers)?;
     }
 

@@ -41,9 +41,9 @@ impl<K: IndexKernel> Weighting for Jsa<K> {
         particles + usize::from(self.stage1_extra && !retained)
     }
 
-    fn least_particles(&self) -> usize {
-        // Stage I needs a start and a move.
-        if self.stage1_extra { 1 } else { 2 }
+    fn least_particles(&self, retained: bool) -> usize {
+        // Without a chain state the first proposal is the start, and there must be another to move to.
+        if retained || self.stage1_extra { 1 } else { 2 }
     }
 
     fn keeps_chains(&self) -> bool {

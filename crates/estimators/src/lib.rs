@@ -29,6 +29,7 @@
 
 mod chains;
 mod estimate;
+mod host;
 mod jsa;
 
 mod method;
@@ -51,3 +52,7 @@ pub use rloo::Rloo;
 pub use rws::Rws;
 pub use vimco::Vimco;
 pub use weighting::{Coefficient, Outcome, Weighting};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -100,8 +100,8 @@ impl Weighting for Method {
         delegate!(self, e => e.proposals(particles, retained))
     }
 
-    fn least_particles(&self) -> usize {
-        delegate!(self, e => e.least_particles())
+    fn least_particles(&self, retained: bool) -> usize {
+        delegate!(self, e => e.least_particles(retained))
     }
 
     fn sleeps(&self) -> bool {

@@ -2,6 +2,8 @@
 
 use burn::tensor::{Tensor, Transaction, backend::Backend};
 
+use crate::host::numbers;
+
 /// The latents of some rows: one tensor `[rows, bits]` a stochastic layer, nearest the data first.
 ///
 /// Rows are particle-major: with B data, row `p · B + b` is particle p of datum b.
@@ -32,10 +34,6 @@ impl<B: Backend> Particles<B> {
             .layers
             .iter()
             .fold(Transaction::default(), |t, layer| t.register(layer.clone()));
-        transaction
-            .execute()
-            .iter()
-            .map(|data| data.iter::<f32>().collect())
-            .collect()
+        transaction.execute().iter().map(numbers).collect()
     }
 }

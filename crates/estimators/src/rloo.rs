@@ -12,7 +12,7 @@ use crate::{Coefficient, Outcome, Weighting};
 pub struct Rloo;
 
 impl Weighting for Rloo {
-    fn least_particles(&self) -> usize {
+    fn least_particles(&self, _retained: bool) -> usize {
         2
     }
 

@@ -15,7 +15,7 @@ use crate::{Coefficient, Outcome, Weighting};
 pub struct Vimco;
 
 impl Weighting for Vimco {
-    fn least_particles(&self) -> usize {
+    fn least_particles(&self, _retained: bool) -> usize {
         2
     }
 

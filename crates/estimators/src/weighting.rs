@@ -30,8 +30,9 @@ pub trait Weighting {
         particles
     }
 
-    /// The least particle number K for which the estimator is defined.
-    fn least_particles(&self) -> usize {
+    /// The least particle number K for which the estimator is defined, with a chain state at hand or not.
+    fn least_particles(&self, retained: bool) -> usize {
+        let _ = retained;
         1
     }
 

@@ -1,7 +1,7 @@
 //! The fast path for burn's CPU backend: f32, contiguous, one pass per operation, the best instruction set found at run
 //! time. Every other dtype goes to the portable definition.
 
-use burn::tensor::{DType, ops::FloatTensorOps};
+use burn::tensor::{DType, TensorData};
 use burn_flex::{Flex, FlexTensor};
 
 use crate::{AdamStep, Backend, LinearGradients, portable};
@@ -9,6 +9,7 @@ use crate::{AdamStep, Backend, LinearGradients, portable};
 mod adam;
 mod elementwise;
 mod linear;
+mod product;
 mod rows;
 
 /// Runs `$function::<FMA>((arguments))` compiled for the best instruction set of this machine.
@@ -72,7 +73,7 @@ impl Backend for Flex {
 
     fn fused_linear(x: FlexTensor, weight: FlexTensor, bias: FlexTensor) -> FlexTensor {
         match all_f32([&x, &weight, &bias]) {
-            true => linear::add_bias(Flex::float_matmul(x, weight), &bias.to_contiguous()),
+            true => product::product(&x, &weight, Some(elements(&bias.to_contiguous()))),
             false => portable::linear::<Self>(x, weight, bias),
         }
     }
@@ -143,7 +144,8 @@ fn size(tensor: &FlexTensor, dimension: usize) -> usize {
 }
 
 fn zeros<const D: usize>(shape: [usize; D]) -> FlexTensor {
-    FlexTensor::empty(shape.into(), DType::F32)
+    let elements = shape.iter().product();
+    FlexTensor::from_data(TensorData::new(vec![0.0f32; elements], shape))
 }
 
 /// The elements of a contiguous f32 tensor, in order.

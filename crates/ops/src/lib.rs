@@ -31,6 +31,8 @@
 mod api;
 mod autodiff;
 mod backend;
+#[cfg(feature = "cubecl")]
+mod cubecl;
 
 #[cfg(feature = "flex")]
 mod flex;

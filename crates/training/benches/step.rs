@@ -7,9 +7,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use burn::backend::Autodiff;
-use burn::tensor::{DType, Tensor};
+use burn::tensor::DType;
 use burn_flex::Flex;
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_main};
 use helmholtz_datasets::{BinaryImages, DatasetName, Locator, load};
 use helmholtz_estimators::Method;
 use helmholtz_random::{Purpose, Stream};
@@ -37,6 +37,7 @@ fn config() -> TrainConfig {
         final_samples: None,
         checkpoint_seconds: 1e9,
         threads: 1,
+        device_name: "cpu".into(),
     }
 }
 
@@ -89,13 +90,17 @@ impl Bench {
     }
 }
 
-/// A product a·b or, `transposed`, aᵀ·b or a·bᵀ as the backward pass makes it.
+/// A product of row-major matrices a `[m, k]` and b `[k, n]`, either of which may be read transposed, into memory that
+/// is there already.
 struct Product {
-    a: Tensor<Flex, 2>,
-    b: Tensor<Flex, 2>,
+    shape: [usize; 3],
+    transposed: [bool; 2],
+    a: Vec<f32>,
+    b: Vec<f32>,
+    output: Vec<f32>,
 }
 
-/// The matrix products of a step.
+/// The matrix products of a step and nothing else.
 struct Products {
     products: Vec<Product>,
     flop: f64,
@@ -126,42 +131,78 @@ impl Products {
                 (ALL, live, 200, 784, false),
             ],
         };
-        let mut stream = Stream::new(1, Purpose::new("bench"), [0, 0]);
-        let mut matrix = |rows: usize, columns: usize| {
-            helmholtz_distributions::uniforms::<Flex>(
-                [rows, columns],
-                DType::F32,
-                &Default::default(),
-                &mut stream,
-            )
-        };
         let mut all = Self {
             products: Vec::new(),
             flop: 0.0,
         };
         for &(forward, backward, inputs, outputs, input_gradient) in layers {
-            let weight = matrix(inputs, outputs);
-            all.push(matrix(forward, inputs), weight.clone());
-            all.push(
-                matrix(backward, inputs).transpose(),
-                matrix(backward, outputs),
-            );
+            all.push([forward, inputs, outputs], [false, false]);
+            all.push([inputs, backward, outputs], [true, false]);
             if input_gradient {
-                all.push(matrix(backward, outputs), weight.transpose());
+                all.push([backward, outputs, inputs], [false, true]);
             }
         }
         all
     }
 
-    fn push(&mut self, a: Tensor<Flex, 2>, b: Tensor<Flex, 2>) {
-        let ([m, k], [_, n]) = (a.dims(), b.dims());
+    fn push(&mut self, shape @ [m, k, n]: [usize; 3], transposed: [bool; 2]) {
+        let mut stream = Stream::new(1, Purpose::new("bench"), [m as u64, k as u64]);
+        let mut matrix = |size: usize| {
+            let mut values = vec![0.0; size];
+            stream.fill_uniform_f32(&mut values);
+            values
+        };
         self.flop += 2.0 * (m * k * n) as f64;
-        self.products.push(Product { a, b });
+        let (a, b, output) = (matrix(m * k), matrix(k * n), matrix(m * n));
+        self.products.push(Product {
+            shape,
+            transposed,
+            a,
+            b,
+            output,
+        });
     }
 
-    fn run(&self) {
-        for product in &self.products {
-            black_box(product.a.clone().matmul(product.b.clone()));
+    fn run(&mut self) {
+        for Product {
+            shape: [m, k, n],
+            transposed,
+            a,
+            b,
+            output,
+        } in &mut self.products
+        {
+            let strides = |rows: usize, columns: usize, transposed: bool| match transposed {
+                true => (rows as isize, 1),
+                false => (1, columns as isize),
+            };
+            let (a_column, a_row) = strides(*m, *k, transposed[0]);
+            let (b_column, b_row) = strides(*k, *n, transposed[1]);
+            // SAFETY: each matrix has as many elements as its shape says, in row-major order or transposed.
+            unsafe {
+                gemm::gemm(
+                    *m,
+                    *n,
+                    *k,
+                    output.as_mut_ptr(),
+                    1,
+                    *n as isize,
+                    false,
+                    a.as_ptr(),
+                    a_column,
+                    a_row,
+                    b.as_ptr(),
+                    b_column,
+                    b_row,
+                    0.0f32,
+                    1.0f32,
+                    false,
+                    false,
+                    false,
+                    gemm::Parallelism::None,
+                );
+            }
+            black_box(output);
         }
     }
 }
@@ -180,7 +221,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn benchmark(criterion: &mut Criterion) {
     for net in SbnConfig::NAMES {
         let mut bench = Bench::new(net);
-        let products = Products::of(net, bench.live_rows);
+        let mut products = Products::of(net, bench.live_rows);
         criterion.bench_function(&format!("step/{net}"), |b| b.iter(|| bench.step()));
         criterion.bench_function(&format!("products/{net}"), |b| b.iter(|| products.run()));
         let (mut steps, mut alone) = (Vec::new(), Vec::new());
@@ -202,5 +243,9 @@ fn benchmark(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, benchmark);
-criterion_main!(benches);
+mod group {
+    #![allow(missing_docs)] // what the macro makes
+    use super::benchmark;
+    criterion::criterion_group!(benches, benchmark);
+}
+criterion_main!(group::benches);

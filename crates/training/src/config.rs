@@ -40,6 +40,8 @@ pub struct TrainConfig {
     pub checkpoint_seconds: f64,
     /// Threads of an evaluation; training itself runs on one.
     pub threads: usize,
+    /// What the provenance calls the device, such as `cpu`.
+    pub device_name: String,
 }
 
 impl TrainConfig {
@@ -54,7 +56,7 @@ impl TrainConfig {
     }
 
     pub(crate) fn check(&self) -> Result<(), TrainError> {
-        let least = self.method.least_particles();
+        let least = self.method.least_particles(self.keeps_chains(0));
         let problem = if self.particles < least {
             format!(
                 "`particles` is {}, but this method needs at least {least}",

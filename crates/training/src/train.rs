@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use burn::module::AutodiffModule;
-use burn::tensor::backend::Backend;
 use helmholtz_datasets::{BinaryImages, Splits, random_subset};
 use helmholtz_estimators::{Dream, Joint, Propose};
 use helmholtz_evaluation::{Evaluation, Nll, nll};
@@ -173,7 +172,11 @@ where
                 && self.config.checks_after(epoch)
                 && self.progress.checked < epoch
             {
-                self.check(epoch)?;
+                match self.check(epoch) {
+                    // The epoch is whole: its check is made again on resume.
+                    Err(TrainError::Interrupted { .. }) => return Err(self.interrupted()),
+                    checked => checked?,
+                }
             }
             if epoch == self.config.epochs {
                 return self.finish();
@@ -323,14 +326,10 @@ where
         match evaluated {
             Some(nll) if nll.mean.is_nan() => Err(self.not_a_number("the likelihood", 0)),
             Some(nll) => Ok(nll),
-            None => {
-                // The epoch is whole: its check is made again on resume.
-                (self.observe)(&Event::Warning("an evaluation was interrupted".into()));
-                Err(TrainError::Interrupted {
-                    epochs: self.progress.epochs_done,
-                    steps: 0,
-                })
-            }
+            None => Err(TrainError::Interrupted {
+                epochs: self.progress.epochs_done,
+                steps: self.progress.step,
+            }),
         }
     }
 
@@ -377,7 +376,7 @@ where
 
     fn provenance(&self) -> Provenance {
         self.folder
-            .provenance(self.config.seed, &B::InnerBackend::name(self.device))
+            .provenance(self.config.seed, &self.config.device_name)
     }
 
     fn checkpoint(&mut self) -> Result<(), TrainError> {

@@ -1,23 +1,10 @@
-//! The bias of a linear layer in place, and the gradients of its parameters from the rows that have a gradient.
+//! The gradients of a linear layer, from the rows that have one.
 
-use burn::tensor::ops::FloatTensorOps;
 use burn_flex::{Flex, FlexTensor};
 
+use super::product::product;
 use super::{dispatch, elements, size, zeros};
 use crate::LinearGradients;
-
-/// Adds the bias to each row.
-pub fn add_bias(mut rows: FlexTensor, bias: &FlexTensor) -> FlexTensor {
-    dispatch!(add_to_rows(elements(bias), rows.storage_mut()));
-    rows
-}
-
-#[inline(always)]
-fn add_to_rows<const FMA: bool>((bias, rows): (&[f32], &mut [f32])) {
-    for row in rows.chunks_exact_mut(bias.len()) {
-        row.iter_mut().zip(bias).for_each(|(r, &b)| *r += b);
-    }
-}
 
 /// See [`crate::Backend::fused_linear_backward`]. Rows of g that are zero throughout take no part in the products.
 pub fn backward(
@@ -39,7 +26,7 @@ pub fn backward(
         match live.is_empty() {
             true => zeros([count, inputs]),
             false => {
-                let product = Flex::float_matmul(grad.clone(), weight.transpose(0, 1));
+                let product = product(&grad, &weight.transpose(0, 1), None);
                 if sparse {
                     scatter(&product, &live, count)
                 } else {
@@ -55,7 +42,7 @@ pub fn backward(
             true => zeros([size(&x, 1), width]),
             false => {
                 let x = if sparse { gather(&x, &live) } else { x };
-                Flex::float_matmul(x.transpose(0, 1), grad)
+                product(&x.transpose(0, 1), &grad, None)
             }
         };
         (weight, bias)

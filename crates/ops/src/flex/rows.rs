@@ -32,7 +32,7 @@ pub fn log_prob(
 fn rows<const FMA: bool>((width, logits, values, log_prob): (usize, &[f32], &[f32], &mut [f32])) {
     let (logits, values) = (Cyclic::new(logits, width), Cyclic::new(values, width));
     for (n, out) in log_prob.iter_mut().enumerate() {
-        *out = row::<FMA>(logits.row(n), values.row(n), |_, _| {}, |_, _| {}) as f32;
+        *out = row::<FMA>(logits.row(n), values.row(n), |_, _| {}) as f32;
     }
 }
 
@@ -41,18 +41,15 @@ fn rows_with_residual<const FMA: bool>(
     (width, logits, values, log_prob, residual): (usize, &[f32], &[f32], &mut [f32], &mut [f32]),
 ) {
     let (logits, values) = (Cyclic::new(logits, width), Cyclic::new(values, width));
-    for (n, (out, residual)) in log_prob
-        .iter_mut()
-        .zip(residual.chunks_exact_mut(width))
-        .enumerate()
-    {
-        let (body, tail) = residual.split_at_mut(width / LANES * LANES);
-        *out = row::<FMA>(
-            logits.row(n),
-            values.row(n),
-            |chunk, r: [f32; LANES]| body[chunk * LANES..][..LANES].copy_from_slice(&r),
-            |column, r| tail[column] = r,
-        ) as f32;
+    let residual_rows = residual.chunks_exact_mut(width);
+    for (n, (out, residual)) in log_prob.iter_mut().zip(residual_rows).enumerate() {
+        *out = row::<FMA>(logits.row(n), values.row(n), |first, derivative| {
+            let columns = &mut residual[first..];
+            match columns.first_chunk_mut::<LANES>() {
+                Some(columns) => *columns = *derivative,
+                None => columns.copy_from_slice(&derivative[..columns.len()]),
+            }
+        }) as f32;
     }
 }
 
@@ -79,43 +76,47 @@ impl<'a> Cyclic<'a> {
     }
 }
 
-/// Σ v·a − max(a, 0) − ln Π (1 + e^−|a|): one logarithm for many terms. Summed in f32 lanes, then f64.
+/// Σ v·a − max(a, 0) − ln Π (1 + e^−|a|): one logarithm for many terms. Summed in f32 lanes, then f64. `derivative` is
+/// given v − σ(a) from each multiple of [`LANES`] columns on; beyond the last column it means nothing.
 #[inline(always)]
 fn row<const FMA: bool>(
     logits: &[f32],
     values: &[f32],
-    mut residual: impl FnMut(usize, [f32; LANES]),
-    mut residual_tail: impl FnMut(usize, f32),
+    mut derivative: impl FnMut(usize, &[f32; LANES]),
 ) -> f64 {
-    let (logit_chunks, logit_tail) = logits.as_chunks::<LANES>();
-    let (value_chunks, value_tail) = values.as_chunks::<LANES>();
     let mut linear = [0.0f32; LANES];
     let mut product = [1.0f32; LANES];
+    let mut lanes =
+        |column: usize, a: &[f32; LANES], v: &[f32; LANES], product: &mut [f32; LANES]| {
+            let mut residual = [0.0f32; LANES];
+            for lane in 0..LANES {
+                let (a, v) = (a[lane], v[lane]);
+                let e = exp_of_negative::<FMA>(-a.abs());
+                linear[lane] += multiply_add::<FMA>(v, a, -a.max(0.0));
+                product[lane] *= 1.0 + e;
+                residual[lane] = v - sigmoid_from(a, e);
+            }
+            derivative(column, &residual);
+        };
+    let (logit_chunks, logit_tail) = logits.as_chunks::<LANES>();
+    let (value_chunks, value_tail) = values.as_chunks::<LANES>();
     let mut logarithms = 0.0f64;
     for (index, (a, v)) in logit_chunks.iter().zip(value_chunks).enumerate() {
-        let mut derivative = [0.0f32; LANES];
-        for lane in 0..LANES {
-            let (a, v) = (a[lane], v[lane]);
-            let e = exp_of_negative::<FMA>(-a.abs());
-            linear[lane] += multiply_add::<FMA>(v, a, -a.max(0.0));
-            product[lane] *= 1.0 + e;
-            derivative[lane] = v - sigmoid_from(a, e);
-        }
-        residual(index, derivative);
+        lanes(index * LANES, a, v, &mut product);
         if index % FLUSH == FLUSH - 1 {
             logarithms += logarithm_of_product(&product);
             product = [1.0; LANES];
         }
     }
-    let mut sum: f64 = linear.iter().map(|&lane| f64::from(lane)).sum();
-    logarithms += logarithm_of_product(&product);
-    for (column, (&a, &v)) in logit_tail.iter().zip(value_tail).enumerate() {
-        let e = exp_of_negative::<FMA>(-a.abs());
-        sum += f64::from(multiply_add::<FMA>(v, a, -a.max(0.0)));
-        logarithms += f64::from(e).ln_1p();
-        residual_tail(column, v - sigmoid_from(a, e));
+    if !logit_tail.is_empty() {
+        // A logit so negative that a zero bit is certain: the padding adds nothing.
+        let (mut a, mut v) = ([-1e3f32; LANES], [0.0f32; LANES]);
+        a[..logit_tail.len()].copy_from_slice(logit_tail);
+        v[..value_tail.len()].copy_from_slice(value_tail);
+        lanes(logits.len() - logit_tail.len(), &a, &v, &mut product);
     }
-    sum - logarithms
+    let sum: f64 = linear.iter().map(|&lane| f64::from(lane)).sum();
+    sum - logarithms - logarithm_of_product(&product)
 }
 
 #[inline(always)]
