@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::{Tensor, TensorData, activation};
 use burn_flex::{Flex, FlexTensor};
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion};
 use helmholtz_ops::{AdamStep, Backend, adam, bernoulli_log_prob, sample_bernoulli};
 use helmholtz_random::{Purpose, Stream};
 
@@ -190,5 +190,11 @@ fn adam_step(criterion: &mut Criterion) {
     );
 }
 
-criterion_group!(benches, row_pass, sampling, linear_backward, adam_step);
-criterion_main!(benches);
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    row_pass(&mut criterion);
+    sampling(&mut criterion);
+    linear_backward(&mut criterion);
+    adam_step(&mut criterion);
+    criterion.final_summary();
+}
