@@ -91,10 +91,14 @@ mod tests {
         for exponent in -120..120 {
             for fraction in 0..1000 {
                 let x = (1.0 + fraction as f32 / 1000.0) * 2f32.powi(exponent);
-                let error = f64::from(inverse::<true>(x)) * f64::from(x) - 1.0;
-                assert!(error.abs() < 3e-7, "1 / {x}: {error}");
-                let error = f64::from(inverse_root::<true>(x)) * f64::from(x).sqrt() - 1.0;
-                assert!(error.abs() < 3e-7, "1 / sqrt {x}: {error}");
+                for inverse in [inverse::<true>(x), inverse::<false>(x)] {
+                    let error = f64::from(inverse) * f64::from(x) - 1.0;
+                    assert!(error.abs() < 3e-7, "1 / {x}: {error}");
+                }
+                for root in [inverse_root::<true>(x), inverse_root::<false>(x)] {
+                    let error = f64::from(root) * f64::from(x).sqrt() - 1.0;
+                    assert!(error.abs() < 3e-7, "1 / sqrt {x}: {error}");
+                }
             }
         }
         assert_eq!(0.0 * inverse_root::<true>(0.0), 0.0);

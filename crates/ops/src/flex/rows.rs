@@ -297,6 +297,17 @@ mod tests {
     }
 
     #[test]
+    fn the_exponential_is_good_to_two_units_in_the_last_place() {
+        for i in 0..200_000 {
+            let x = -87.0 * i as f32 / 200_000.0;
+            for found in [exp_of_negative::<true>(x), exp_of_negative::<false>(x)] {
+                let error = f64::from(found) / f64::from(x).exp() - 1.0;
+                assert!(error.abs() <= 4.0 * ROUNDING, "exp({x}): {error:e}");
+            }
+        }
+    }
+
+    #[test]
     fn machines_with_fused_multiply_add_keep_the_bounds() {
         check_rows::<true>();
         check_sigmoid_and_fold::<true>();
