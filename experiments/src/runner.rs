@@ -33,11 +33,75 @@ pub fn new(
     device.check_built()?;
     match device {
         #[cfg(feature = "cpu")]
-        Device::Cpu => Ok(Box::new(Runner::<burn_flex::Flex>::new(data, threads))),
-        #[allow(unreachable_patterns)]
+        Device::Cpu => Ok(Box::new(Runner::<burn_flex::Flex>::new(
+            device, data, threads,
+        ))),
+        #[cfg(feature = "wgpu")]
+        Device::Wgpu => gpu::<burn_wgpu::Wgpu>(device, data),
+        #[cfg(feature = "cuda")]
+        Device::Cuda => {
+            find_cuda()?;
+            gpu::<burn_cuda::Cuda>(device, data)
+        }
+        #[allow(unreachable_patterns)] // with all devices built
         _ => Err(HarnessError::DeviceNotBuilt {
             device: device.as_str(),
         }),
+    }
+}
+
+/// A runner on a GPU, once a small computation came back from it right. One thread feeds it.
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
+fn gpu<B: Backend>(device: Device, data: Arc<Splits>) -> Result<Box<dyn CellRunner>, HarnessError> {
+    use burn::tensor::Tensor;
+    let problem = |problem: String| HarnessError::Device {
+        device: device.as_str(),
+        problem,
+    };
+    // The backends panic where there is no device: the hook keeps that from the user's screen.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let sum = std::panic::catch_unwind(|| {
+        let twos = Tensor::<B, 1>::full([1000], 2.0, &Default::default());
+        (twos.clone() * twos).sum().into_scalar()
+    });
+    std::panic::set_hook(hook);
+    match sum {
+        Ok(sum) if burn::tensor::ElementConversion::elem::<f64>(sum) == 4000.0 => {
+            Ok(Box::new(Runner::<B>::new(device, data, 1)))
+        }
+        Ok(_) => Err(problem("it computes a small sum wrong".into())),
+        Err(panic) => {
+            let text = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or(panic.downcast_ref::<&str>().copied());
+            Err(problem(format!(
+                "it did not answer ({}); without a GPU and its driver, use `--device cpu`",
+                text.unwrap_or("no reason given")
+            )))
+        }
+    }
+}
+
+/// That there is an NVIDIA driver and a device, before the backend, which panics without them, is asked.
+#[cfg(feature = "cuda")]
+fn find_cuda() -> Result<(), HarnessError> {
+    use cudarc::driver::{result, sys};
+    let problem = |problem: String| HarnessError::Device {
+        device: Device::Cuda.as_str(),
+        problem,
+    };
+    // SAFETY: it looks for the driver's library and calls nothing in it.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(problem(
+            "there is no NVIDIA driver (libcuda was not found); install it, or use `--device wgpu` or `--device cpu`".into(),
+        ));
+    }
+    match result::init().and_then(|()| result::device::get_count()) {
+        Ok(0) => Err(problem("the NVIDIA driver is there, but no device".into())),
+        Ok(_) => Ok(()),
+        Err(error) => Err(problem(format!("the NVIDIA driver answered {error:?}"))),
     }
 }
 
@@ -45,14 +109,17 @@ pub fn new(
 struct Runner<B: Backend> {
     data: Arc<Splits>,
     threads: usize,
+    /// What the provenance calls the device.
+    name: String,
     device: <B as BackendTypes>::Device,
 }
 
 impl<B: Backend> Runner<B> {
-    fn new(data: Arc<Splits>, threads: usize) -> Self {
+    fn new(device: Device, data: Arc<Splits>, threads: usize) -> Self {
         Self {
             data,
             threads,
+            name: device.as_str().into(),
             device: Default::default(),
         }
     }
@@ -80,6 +147,7 @@ impl<B: Backend> Runner<B> {
             final_samples: settings.final_samples.map(|samples| samples as usize),
             checkpoint_seconds: settings.checkpoint_seconds as f64,
             threads: self.threads,
+            device_name: self.name.clone(),
         })
     }
 
@@ -115,13 +183,13 @@ impl<B: Backend> CellRunner for Runner<B> {
         })?;
 
         let model = burn::module::AutodiffModule::valid(trainer.model());
-        let few: Vec<u32> = (0..self.data.valid.len().min(20) as u32).collect();
+        let few: Vec<u32> = (0..self.data.valid.len().min(40) as u32).collect();
         let few = self.data.valid.select(&few);
         let evaluation = Evaluation {
             samples: 100,
             seed: cell.seed,
             purpose: Purpose::new("measure"),
-            threads: 1,
+            threads: self.threads,
         };
         let evaluated = seconds_of_one(|| {
             nll::<B, _>(&model, &few, &evaluation, &self.device, &|_| true);
@@ -185,7 +253,7 @@ impl<B: Backend> CellRunner for Runner<B> {
             epochs_done: outcome.epochs,
             epochs_planned: config.epochs,
             seconds: folder.seconds(),
-            provenance: folder.provenance(cell.seed, &B::name(&self.device)),
+            provenance: folder.provenance(cell.seed, &self.name),
             synthetic: self.data.synthetic,
         };
         folder.finish(&serde_json::to_value(&result).map_err(failed)?)?;

@@ -1,1 +1,36 @@
-//! What spans crates: proofs on enumerable models, end-to-end runs, resume after kill.
+//! What spans crates: the proofs that the composition is right, on models small enough to enumerate.
+//!
+//! The expected side is written here a second time, in plain `f64` and without tensors: densities and their gradients
+//! by hand, expectations as sums over all latents. The other side is the production path: [`estimate`] on an autodiff
+//! backend in `f64`, fed with uniforms that make it propose a chosen tuple of latents, with every accept decision
+//! enumerated. Summed with their probabilities, the two agree to rounding, or something is wrong.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`Reference`] | a linear sigmoid belief network with its densities and gradients; the models T1 and T2 |
+//! | [`Exact`] | posterior, bounds and gradients of one datum, by enumeration |
+//! | [`Chosen`] | uniforms that make the model propose, or dream, what is asked |
+//! | [`Batch`], [`Step`] | one production estimate, read back as plain numbers |
+//! | [`expectation`] | what the production path gives on average, over all proposals and decisions |
+//! | [`Faulty`] | a chain store that permutes rows, for twins that must fail |
+//! | [`vectors`] | arithmetic on flat gradients |
+//! | [`statistics`] | batch means, and the levels at which a statistical test fails |
+//!
+//! [`estimate`]: helmholtz_estimators::estimate
+
+mod exact;
+pub mod expectation;
+mod faulty;
+mod noise;
+mod production;
+mod reference;
+pub mod statistics;
+pub mod vectors;
+
+pub use exact::Exact;
+pub use faulty::Faulty;
+pub use noise::Chosen;
+pub use production::{
+    Batch, Inner, Step, Tape, build, flat_gradient, flat_parameters, read_state, store_of,
+};
+pub use reference::{Reference, State, bits};

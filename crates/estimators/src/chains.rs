@@ -7,7 +7,7 @@ use helmholtz_distributions::Noise;
 use helmholtz_ops::Backend;
 use helmholtz_samplers::{ChainStore, SamplerError};
 
-use crate::{Particles, Propose};
+use crate::{EstimateError, Particles, Propose};
 
 /// The chains of a batch: a store, and the data index κ of each row of the batch.
 pub struct Chains<'a, S: ?Sized> {
@@ -18,6 +18,33 @@ pub struct Chains<'a, S: ?Sized> {
 }
 
 impl<S: ChainStore + ?Sized> Chains<'_, S> {
+    /// Asserts that there is a chain for each datum, with a state of the model's layers.
+    pub(crate) fn check(&self, layers: &[usize], batch: usize) -> Result<(), EstimateError> {
+        let latents = self.store.latents();
+        if latents.layers() != layers {
+            return Err(EstimateError::OtherLatents {
+                store: latents.clone(),
+                model: layers.to_vec(),
+            });
+        }
+        if self.rows.len() != batch {
+            return Err(EstimateError::OtherBatch {
+                rows: self.rows.len(),
+                batch,
+            });
+        }
+        let known = |row: &&u32| (**row as usize) < self.store.len();
+        match self
+            .rows
+            .iter()
+            .filter(known)
+            .find(|&&row| !self.store.is_initialised(row))
+        {
+            Some(&row) => Err(EstimateError::NotStarted { row }),
+            None => Ok(()),
+        }
+    }
+
     /// The stored states as particles: `[batch, bits]` a layer.
     pub(crate) fn load<B: Backend>(
         &self,

@@ -4,7 +4,7 @@ use burn::tensor::{Tensor, TensorData, Transaction};
 use helmholtz_distributions::Noise;
 use helmholtz_ops::Backend;
 use helmholtz_random::Chance;
-use helmholtz_samplers::{ChainStore, Info, SamplerError};
+use helmholtz_samplers::{ChainStore, Info, Latents, SamplerError};
 
 use crate::host::numbers;
 use crate::{Chains, Coefficient, Dream, Joint, Proposals, Propose, Weighting};
@@ -35,6 +35,28 @@ pub enum EstimateError {
         /// The number given.
         given: usize,
     },
+    /// Chains of another number of data than the batch has.
+    #[error("there are chains for {rows} data, but the batch has {batch}")]
+    OtherBatch {
+        /// Rows of the store that were named.
+        rows: usize,
+        /// Data.
+        batch: usize,
+    },
+    /// A chain store of states that are not the model's.
+    #[error("the chain store holds states of {store}, but the model's layers are {model:?}")]
+    OtherLatents {
+        /// The store's layout.
+        store: Latents,
+        /// Bits of each of the model's stochastic layers.
+        model: Vec<usize>,
+    },
+    /// A chain that has no state.
+    #[error("the chain of row {row} has no state yet; start it with `refresh`")]
+    NotStarted {
+        /// The row of the store.
+        row: u32,
+    },
     /// The chain store refused.
     #[error(transparent)]
     Chains(#[from] SamplerError),
@@ -50,7 +72,8 @@ pub enum EstimateError {
 /// chains to write back; nothing differentiates through the weights.
 ///
 /// # Errors
-/// [`EstimateError::TooFewParticles`], or what the chain store reports; nothing is written back then.
+/// [`EstimateError`]: too few particles, chains that don't fit the model or the batch or were not started, or what the
+/// store reports; nothing is written back then.
 pub fn estimate<B, M, W, S>(
     method: &W,
     model: &M,
@@ -74,10 +97,13 @@ where
         });
     }
     let (batch, dtype, device) = (x.dims()[0], x.dtype(), x.device());
-    let retained = chains
-        .as_ref()
-        .map(|chains| chains.load::<B>(dtype, &device))
-        .transpose()?;
+    let retained = match &chains {
+        Some(chains) => {
+            chains.check(&model.layers(), batch)?;
+            Some(chains.load::<B>(dtype, &device)?)
+        }
+        None => None,
+    };
     let has_retained = retained.is_some();
     let proposed = method.proposals(particle_number, has_retained);
 

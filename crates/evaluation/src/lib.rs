@@ -24,3 +24,7 @@ mod accumulate;
 mod nll;
 
 pub use nll::{Evaluation, Nll, nll};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -62,7 +62,7 @@ where
     B: Backend,
     M: Propose<B> + Joint<B> + Clone + Send,
 {
-    if images.len() == 0 || evaluation.samples == 0 {
+    if images.is_empty() || evaluation.samples == 0 {
         return None;
     }
     let mut sums = vec![LogMean::EMPTY; images.len()];

@@ -1,1 +1,39 @@
-//! Latent-variable models whose latents cannot be reparameterised.
+//! Latent-variable models whose latents cannot be reparameterised: one dependency for the whole workspace.
+//!
+//! A generative model p(x, h) and an inference model q(h | x) are learned together when h is discrete. Every part is a
+//! crate of its own and can be taken alone; this one names them together.
+//!
+//! ```
+//! use helmholtz::random::{Purpose, Stream};
+//! use helmholtz::samplers::{IndexKernel, Mis, Visits};
+//!
+//! // Three proposals from q, weighed against the chain's state by log p(x, h) − log q(h | x).
+//! let mut visits = Vec::new();
+//! let mut chance = Stream::new(1, Purpose::new("accept"), [0, 0]);
+//! Mis.run(-90.0, &[-92.5, -88.0, -400.0], &mut chance, &mut visits);
+//! assert_eq!(Visits::new(&visits).coefficients(4).iter().sum::<f64>(), 1.0);
+//! ```
+//!
+//! | module | crate | what it holds |
+//! |---|---|---|
+//! | [`random`] | `helmholtz-random` | keyed streams; chance, sampled or enumerated |
+//! | [`ops`] | `helmholtz-ops` | fused tensor operations as a burn backend extension |
+//! | [`distributions`] | `helmholtz-distributions` | distributions on tensors, by capability |
+//! | [`samplers`] | `helmholtz-samplers` | kernels over log-weights; the chain store; scans |
+//! | [`estimators`] | `helmholtz-estimators` | gradient estimators, one file each |
+//! | [`sbn`] | `helmholtz-sbn` | sigmoid belief networks |
+//! | [`datasets`] | `helmholtz-datasets` | readers, checksums, downloads, generated glyphs |
+//! | [`evaluation`] | `helmholtz-evaluation` | importance-sampled likelihoods with their error |
+//! | [`runs`] | `helmholtz-runs` | run folders, checkpoints, metrics, provenance |
+//! | [`training`] | `helmholtz-training` | the loop |
+
+pub use helmholtz_datasets as datasets;
+pub use helmholtz_distributions as distributions;
+pub use helmholtz_estimators as estimators;
+pub use helmholtz_evaluation as evaluation;
+pub use helmholtz_ops as ops;
+pub use helmholtz_random as random;
+pub use helmholtz_runs as runs;
+pub use helmholtz_samplers as samplers;
+pub use helmholtz_sbn as sbn;
+pub use helmholtz_training as training;

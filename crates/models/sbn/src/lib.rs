@@ -28,3 +28,7 @@ mod sbn;
 pub use config::{ConfigError, Initialisation, SbnConfig};
 pub use net::Net;
 pub use sbn::Sbn;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

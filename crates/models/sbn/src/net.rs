@@ -4,6 +4,7 @@ use burn::module::{Module, Param, ParamId};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_ops::{leaky_relu, linear};
 use helmholtz_random::Stream;
+use rand_core::Rng;
 
 use crate::Initialisation;
 
@@ -28,6 +29,7 @@ impl<B: Backend> Net<B> {
         slope: f64,
         initialisation: Initialisation,
         stream: &mut Stream,
+        ids: &mut Stream,
         dtype: DType,
         device: &B::Device,
     ) -> Self {
@@ -48,8 +50,13 @@ impl<B: Backend> Net<B> {
                 }
             };
             Layer {
-                weight: parameter(TensorData::new(weight, [inputs, outputs]), dtype, device),
-                bias: parameter(TensorData::new(bias, [outputs]), dtype, device),
+                weight: parameter(
+                    TensorData::new(weight, [inputs, outputs]),
+                    ids,
+                    dtype,
+                    device,
+                ),
+                bias: parameter(TensorData::new(bias, [outputs]), ids, dtype, device),
             }
         });
         Self {
@@ -59,14 +66,15 @@ impl<B: Backend> Net<B> {
     }
 }
 
-/// A parameter with this start.
+/// A parameter with this start. Its id comes from a stream too, so that the record of a run is the same bytes each time.
 pub(crate) fn parameter<B: Backend, const D: usize>(
     start: TensorData,
+    ids: &mut Stream,
     dtype: DType,
     device: &B::Device,
 ) -> Param<Tensor<B, D>> {
     Param::initialized(
-        ParamId::new(),
+        ParamId::from(ids.next_u64()),
         Tensor::from_data(start, (device, dtype)).require_grad(),
     )
 }

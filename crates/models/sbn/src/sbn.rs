@@ -11,6 +11,7 @@ use crate::net::parameter;
 use crate::{ConfigError, Net, SbnConfig};
 
 const INITIALISE: Purpose = Purpose::new("init");
+const IDS: Purpose = Purpose::new("ids");
 
 /// A sigmoid belief network and its inference net.
 #[derive(Module, Debug)]
@@ -39,6 +40,7 @@ impl SbnConfig {
         self.check()?;
         let sizes: Vec<usize> = [self.visible].iter().chain(&self.latent).copied().collect();
         let mut stream = Stream::new(seed, INITIALISE, [0, 0]);
+        let mut ids = Stream::new(seed, IDS, [0, 0]);
         let mut net = |from: usize, to: usize| {
             let sizes: Vec<usize> = [from]
                 .iter()
@@ -51,6 +53,7 @@ impl SbnConfig {
                 self.slope,
                 self.initialisation,
                 &mut stream,
+                &mut ids,
                 dtype,
                 device,
             )
@@ -58,9 +61,14 @@ impl SbnConfig {
         let recognition = sizes.windows(2).map(|pair| net(pair[0], pair[1])).collect();
         let generation = sizes.windows(2).map(|pair| net(pair[1], pair[0])).collect();
         let top = self.latent[self.latent.len() - 1];
-        let prior = self
-            .learned_prior
-            .then(|| parameter(TensorData::new(vec![0.0f64; top], [1, top]), dtype, device));
+        let prior = self.learned_prior.then(|| {
+            parameter(
+                TensorData::new(vec![0.0f64; top], [1, top]),
+                &mut ids,
+                dtype,
+                device,
+            )
+        });
         Ok(Sbn {
             recognition,
             generation,
@@ -105,7 +113,7 @@ impl<B: helmholtz_ops::Backend> Propose<B> for Sbn<B> {
             let drawn = if rows == batch {
                 logits.clone()
             } else {
-                logits.clone().slice([kept..rows])
+                logits.clone().narrow(0, kept, rows - kept)
             };
             let noise = uniforms([proposed, bits], logits.dtype(), &logits.device(), noise);
             let mut layer = sample_bernoulli(drawn, noise);

@@ -1,0 +1,166 @@
+//! The importance-sampled likelihood as a measurement: reproducible, independent of how it is computed, with an honest
+//! error, and interruptible. What it measures is proved on enumerable models in the workspace's `tests`.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use burn::tensor::DType;
+use burn_flex::Flex;
+use helmholtz_datasets::BinaryImages;
+use helmholtz_evaluation::{Evaluation, Nll, nll};
+use helmholtz_random::{Purpose, Stream};
+use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
+
+fn model() -> Sbn<Flex> {
+    let config = SbnConfig {
+        visible: 30,
+        latent: vec![6, 4],
+        hidden: vec![5],
+        slope: 0.01,
+        learned_prior: false,
+        initialisation: Initialisation::FanIn,
+    };
+    config.init(1, DType::F32, &Default::default()).unwrap()
+}
+
+fn images(count: usize) -> BinaryImages {
+    let mut stream = Stream::new(1, Purpose::new("images"), [0, 0]);
+    BinaryImages::from_fn(count, 30, |_, _| stream.below(3) == 0)
+}
+
+fn evaluation(samples: usize) -> Evaluation {
+    Evaluation {
+        samples,
+        seed: 1,
+        purpose: Purpose::new("test"),
+        threads: 1,
+    }
+}
+
+fn evaluate(images: &BinaryImages, evaluation: &Evaluation) -> Nll {
+    nll::<Flex, _>(&model(), images, evaluation, &Default::default(), &|_| true).unwrap()
+}
+
+#[test]
+fn the_result_is_the_same_to_the_bit_whatever_the_threads() {
+    // Groups of 10 data and blocks of 25 samples: whole ones, partial ones, fewer groups than threads.
+    for (count, samples) in [(1, 1), (9, 26), (40, 25), (53, 60)] {
+        let images = images(count);
+        let once = evaluate(&images, &evaluation(samples));
+        for threads in [1, 2, 3, 7, 100, 0] {
+            let again = evaluate(
+                &images,
+                &Evaluation {
+                    threads,
+                    ..evaluation(samples)
+                },
+            );
+            let bits = |nll: &Nll| [nll.mean, nll.standard_error, nll.elbo].map(f64::to_bits);
+            assert_eq!(
+                bits(&again),
+                bits(&once),
+                "{count} images, {threads} threads"
+            );
+        }
+        assert_eq!((once.images, once.samples), (count, samples));
+    }
+}
+
+#[test]
+fn seeds_and_purposes_name_other_samples() {
+    let images = images(20);
+    let once = evaluate(&images, &evaluation(5));
+    let seed = evaluate(
+        &images,
+        &Evaluation {
+            seed: 2,
+            ..evaluation(5)
+        },
+    );
+    let purpose = Purpose::new("valid");
+    let purpose = evaluate(
+        &images,
+        &Evaluation {
+            purpose,
+            ..evaluation(5)
+        },
+    );
+    assert!(once.mean != seed.mean && once.mean != purpose.mean && seed.mean != purpose.mean);
+}
+
+#[test]
+fn the_standard_error_is_the_deviation_over_data_by_the_root_of_their_number() {
+    // A datum's samples are named by its index, so means over the first n data differ by the n-th one alone.
+    let all = images(24);
+    let sum_of_first = |n: usize| {
+        let first: Vec<u32> = (0..n as u32).collect();
+        evaluate(&all.select(&first), &evaluation(30)).mean * n as f64
+    };
+    let sums: Vec<f64> = (1..=24).map(sum_of_first).collect();
+    let each: Vec<f64> = (0..24)
+        .map(|n| sums[n] - if n == 0 { 0.0 } else { sums[n - 1] })
+        .collect();
+    let mean = each.iter().sum::<f64>() / 24.0;
+    let squares: f64 = each.iter().map(|nll| (nll - mean).powi(2)).sum();
+    let nll = evaluate(&all, &evaluation(30));
+    assert!((nll.standard_error / (squares / 23.0 / 24.0).sqrt() - 1.0).abs() < 1e-3);
+    assert!(
+        evaluate(&images(1), &evaluation(30))
+            .standard_error
+            .is_infinite()
+    );
+}
+
+#[test]
+fn the_likelihood_is_above_the_bound_and_rises_with_samples() {
+    let images = images(50);
+    let few = evaluate(&images, &evaluation(1));
+    let many = evaluate(&images, &evaluation(400));
+    assert!(
+        (few.mean + few.elbo).abs() < 1e-12,
+        "one sample is the ELBO"
+    );
+    assert!(many.mean < -many.elbo && many.mean < few.mean);
+}
+
+#[test]
+fn progress_counts_every_datum_and_can_stop() {
+    let images = images(53);
+    for threads in [1, 3] {
+        let evaluation = Evaluation {
+            threads,
+            ..evaluation(3)
+        };
+        let done = AtomicUsize::new(0);
+        let count = |n| {
+            done.fetch_add(n, Ordering::Relaxed);
+            true
+        };
+        let device = Default::default();
+        assert!(nll::<Flex, _>(&model(), &images, &evaluation, &device, &count).is_some());
+        assert_eq!(done.into_inner(), 53);
+        let asked = AtomicUsize::new(0);
+        let stop = |_| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        assert_eq!(
+            nll::<Flex, _>(&model(), &images, &evaluation, &device, &stop),
+            None
+        );
+        assert_eq!(
+            asked.into_inner(),
+            threads,
+            "each thread stops after its first group"
+        );
+    }
+}
+
+#[test]
+fn nothing_to_evaluate_gives_nothing() {
+    let device = Default::default();
+    let nll = |images: &BinaryImages, samples| {
+        nll::<Flex, _>(&model(), images, &evaluation(samples), &device, &|_| true)
+    };
+    assert_eq!(nll(&images(0), 5), None);
+    assert_eq!(nll(&images(5), 0), None);
+}

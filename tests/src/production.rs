@@ -1,0 +1,201 @@
+//! The production path, from chosen uniforms to numbers.
+
+use burn::backend::Autodiff;
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::backend::AutodiffBackend;
+use burn::tensor::{DType, Tensor, TensorData};
+use burn_flex::Flex;
+use helmholtz_estimators::{Chains, Dream, Estimate, Joint, Propose, Weighting, estimate};
+use helmholtz_random::Chance;
+use helmholtz_samplers::{ChainStore, Info, Latents, MemoryStore};
+use helmholtz_sbn::Sbn;
+
+use crate::{Chosen, Reference, State};
+
+/// The backend without a tape.
+pub type Inner = Flex;
+
+/// The backend that differentiates.
+pub type Tape = Autodiff<Flex>;
+
+/// The production model with the reference's parameters.
+pub fn build<B: helmholtz_ops::Backend>(reference: &Reference, dtype: DType) -> Sbn<B> {
+    struct Fill<'a>(&'a [f64], DType);
+    impl<B: helmholtz_ops::Backend> ModuleMapper<B> for Fill<'_> {
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
+            param.map(|tensor| {
+                let (own, rest) = self.0.split_at(tensor.shape().num_elements());
+                self.0 = rest;
+                let data = TensorData::new(own.to_vec(), tensor.shape());
+                Tensor::from_data(data, (&tensor.device(), self.1)).require_grad()
+            })
+        }
+    }
+    let model = reference.config().init(0, dtype, &Default::default());
+    let mut fill = Fill(&reference.parameters, dtype);
+    let model = model.expect("a valid network").map(&mut fill);
+    assert!(fill.0.is_empty(), "as many parameters as the reference has");
+    model
+}
+
+/// All parameters of a module in one vector, in visiting order.
+pub fn flat_parameters<B: burn::tensor::backend::Backend, M: Module<B>>(model: &M) -> Vec<f64> {
+    struct Collect(Vec<f64>);
+    impl<B: burn::tensor::backend::Backend> ModuleVisitor<B> for Collect {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<B, D>>) {
+            self.0.extend(param.val().into_data().iter::<f64>());
+        }
+    }
+    let mut collect = Collect(vec![]);
+    model.visit(&mut collect);
+    collect.0
+}
+
+/// The gradient of `loss` in all parameters of the model, in visiting order; zero where none reached.
+pub fn flat_gradient<M: Module<Tape>>(loss: &Tensor<Tape, 1>, model: &M) -> Vec<f64> {
+    struct Collect(<Tape as AutodiffBackend>::Gradients, Vec<f64>);
+    impl ModuleVisitor<Tape> for Collect {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<Tape, D>>) {
+            match param.val().grad(&self.0) {
+                Some(gradient) => self.1.extend(gradient.into_data().iter::<f64>()),
+                None => self
+                    .1
+                    .resize(self.1.len() + param.val().shape().num_elements(), 0.0),
+            }
+        }
+    }
+    let mut collect = Collect(loss.backward(), vec![]);
+    model.visit(&mut collect);
+    collect.1
+}
+
+/// What one production estimate gave.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What the optimiser ascends: minus the gradient of the loss, flat.
+    pub gradient: Vec<f64>,
+    /// The value of the surrogate loss.
+    pub loss: f64,
+    /// The estimate of the ELBO.
+    pub elbo: f64,
+    /// Rows with a coefficient.
+    pub live_rows: usize,
+    /// The kernel's diagnostics.
+    pub info: Info,
+}
+
+/// A model and a batch of data, ready to estimate.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    reference: Reference,
+    x: Vec<Vec<f64>>,
+    dtype: DType,
+    taped: Sbn<Tape>,
+    plain: Sbn<Inner>,
+}
+
+impl Batch {
+    /// In f64.
+    pub fn new(reference: &Reference, x: &[Vec<f64>]) -> Self {
+        Self::with_dtype(reference, x, DType::F64)
+    }
+
+    /// In f32 or f64.
+    pub fn with_dtype(reference: &Reference, x: &[Vec<f64>], dtype: DType) -> Self {
+        Self {
+            taped: build(reference, dtype),
+            plain: build(reference, dtype),
+            reference: reference.clone(),
+            x: x.to_vec(),
+            dtype,
+        }
+    }
+
+    /// The uniforms that propose these tuples of states, one tuple a datum.
+    pub fn proposing(&self, tuples: &[Vec<&State>]) -> Chosen {
+        Chosen::proposals(&self.reference, &self.x, tuples)
+    }
+
+    /// One estimate with its gradient.
+    pub fn step(
+        &self,
+        method: &impl Weighting,
+        chains: Option<Chains<'_, dyn ChainStore>>,
+        particles: usize,
+        mut noise: Chosen,
+        chance: &mut impl Chance,
+    ) -> Step {
+        let estimated = self.estimate(&self.taped, method, chains, particles, &mut noise, chance);
+        Step {
+            gradient: flat_gradient(&estimated.loss, &self.taped)
+                .into_iter()
+                .map(|g| -g)
+                .collect(),
+            loss: estimated.loss.into_data().iter::<f64>().sum(),
+            elbo: estimated.elbo,
+            live_rows: estimated.live_rows,
+            info: estimated.info,
+        }
+    }
+
+    /// One estimate without a tape, for what it does to the chains.
+    pub fn advance(
+        &self,
+        method: &impl Weighting,
+        chains: Chains<'_, dyn ChainStore>,
+        particles: usize,
+        mut noise: Chosen,
+        chance: &mut impl Chance,
+    ) -> Info {
+        let chains = Some(chains);
+        self.estimate(&self.plain, method, chains, particles, &mut noise, chance)
+            .info
+    }
+
+    fn estimate<B, M>(
+        &self,
+        model: &M,
+        method: &impl Weighting,
+        chains: Option<Chains<'_, dyn ChainStore>>,
+        particles: usize,
+        noise: &mut Chosen,
+        chance: &mut impl Chance,
+    ) -> Estimate<B>
+    where
+        B: helmholtz_ops::Backend,
+        M: Propose<B> + Joint<B> + Dream<B>,
+    {
+        let shape = [self.x.len(), self.reference.visible()];
+        let data = TensorData::new(self.x.concat(), shape);
+        let x = Tensor::from_data(data, (&Default::default(), self.dtype));
+        let estimated = estimate(method, model, x, chains, particles, noise, chance);
+        assert!(noise.is_spent(), "every uniform was asked for");
+        estimated.expect("a valid estimate")
+    }
+}
+
+/// A chain store of these states, one a row.
+pub fn store_of(reference: &Reference, states: &[&State]) -> MemoryStore {
+    let latents = Latents::new(reference.layers()).expect("valid layers");
+    let mut store = MemoryStore::new(&latents, states.len()).expect("few rows");
+    for (row, state) in (0..).zip(states) {
+        let layers: Vec<Vec<f32>> = state
+            .iter()
+            .map(|layer| layer.iter().map(|&bit| bit as f32).collect())
+            .collect();
+        let packed = latents.pack(&layers.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let stored = store.store(&[row], &packed.expect("a whole state"));
+        stored.expect("a row of the store");
+    }
+    store
+}
+
+/// The index, among [`Reference::states`], of the state in a row of the store.
+pub fn read_state(store: &dyn ChainStore, row: u32) -> usize {
+    let latents = store.latents();
+    let mut packed = vec![0; latents.bytes_per_row()];
+    store.load(&[row], &mut packed).expect("a row of the store");
+    let layers = latents.unpack(&packed).expect("a whole row");
+    let bits = layers.iter().flatten().enumerate();
+    bits.map(|(i, &bit)| usize::from(bit == 1.0) << i).sum()
+}

@@ -1,0 +1,40 @@
+//! The few tests here that sample instead of enumerating, and how often they fail by chance.
+//!
+//! Seeds are fixed and were not chosen by their results; a test that fails is not run again. All of them together fail
+//! a correct implementation with probability below 1e-6: each of at most [`COMPARISONS`] comparisons is made at the level
+//! 1e-8.
+
+/// How many comparisons the levels below leave room for.
+pub const COMPARISONS: usize = 100;
+
+/// P(|z| > 5.731) = 1e-8 for a standard normal z.
+pub const NORMAL_LIMIT: f64 = 5.731;
+
+/// Batches of [`batch_means`].
+pub const BATCHES: usize = 100;
+
+/// P(|t| > 6.28) < 1e-8 for Student's t with 99 degrees of freedom.
+pub const STUDENT_LIMIT: f64 = 6.28;
+
+/// The mean of a correlated series of vectors and its standard error, from [`BATCHES`] means of equal stretches.
+///
+/// # Panics
+/// If the series does not divide into that many.
+pub fn batch_means(series: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
+    assert!(series.len().is_multiple_of(BATCHES) && !series.is_empty());
+    let means: Vec<Vec<f64>> = series.chunks(series.len() / BATCHES).map(mean).collect();
+    let centre = mean(&means);
+    let error = |(i, centre): (usize, &f64)| {
+        let squares: f64 = means.iter().map(|m| (m[i] - centre).powi(2)).sum();
+        (squares / (BATCHES * (BATCHES - 1)) as f64).sqrt()
+    };
+    let errors = centre.iter().enumerate().map(error).collect();
+    (centre, errors)
+}
+
+fn mean(vectors: &[Vec<f64>]) -> Vec<f64> {
+    let pairs = vectors
+        .iter()
+        .map(|v| (1.0 / vectors.len() as f64, v.as_slice()));
+    crate::vectors::weighted_sum(vectors[0].len(), pairs)
+}

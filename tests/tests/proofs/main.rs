@@ -1,0 +1,40 @@
+//! Proofs on models small enough to enumerate, one family of claims a file. Everything is in f64 and exact up to
+//! rounding unless it says otherwise, and each family has a twin, wrong in one place, that must fail.
+
+mod chains;
+mod exact_posterior;
+mod invariance;
+mod likelihood;
+mod numerics;
+mod reference;
+mod surrogate;
+mod training;
+mod unbiased;
+mod wake_sleep;
+mod whole_step;
+
+use helmholtz_tests::{Exact, Reference};
+
+/// Rounding may add up to this, relative to the largest entry.
+const TOLERANCE: f64 = 1e-10;
+
+/// A twin that is wrong must be wrong by at least this.
+const WRONG: f64 = 1e-3;
+
+/// A few different data for a model of four visible bits.
+fn data(count: usize) -> Vec<Vec<f64>> {
+    let x = [
+        [1.0, 0.0, 1.0, 1.0],
+        [0.0, 1.0, 0.0, 1.0],
+        [0.0, 0.0, 1.0, 0.0],
+    ];
+    x[..count].iter().map(|x| x.to_vec()).collect()
+}
+
+/// The mean over data of a vector of each.
+fn batch_mean(model: &Reference, x: &[Vec<f64>], vector: impl Fn(&Exact) -> Vec<f64>) -> Vec<f64> {
+    let vectors: Vec<Vec<f64>> = x.iter().map(|x| vector(&Exact::new(model, x))).collect();
+    let share = 1.0 / x.len() as f64;
+    let pairs = vectors.iter().map(|v| (share, v.as_slice()));
+    helmholtz_tests::vectors::weighted_sum(model.parameters.len(), pairs)
+}

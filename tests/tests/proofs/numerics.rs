@@ -1,0 +1,183 @@
+//! Extremes, and the two precisions.
+
+use burn::tensor::{DType, Tensor, TensorData};
+use helmholtz_distributions::Noise;
+use helmholtz_estimators::{Chains, Coefficient, Jsa, Method, Rws, Vimco, Weighting, estimate};
+use helmholtz_random::{Purpose, Stream};
+use helmholtz_samplers::ChainStore;
+use helmholtz_tests::vectors::relative_error;
+use helmholtz_tests::{Batch, Reference, State, Tape, build, flat_gradient, store_of};
+
+use crate::data;
+
+const TEST: Purpose = Purpose::new("numerics");
+
+/// The coefficients of a method that needs no chance.
+fn coefficients(method: &impl Weighting, log_w: &[f64]) -> Vec<Coefficient> {
+    let mut coefficients = vec![Coefficient::default(); log_w.len()];
+    let mut chance = Stream::new(1, TEST, [0, 0]);
+    method.weigh(log_w, false, &mut chance, &mut coefficients);
+    coefficients
+}
+
+#[test]
+fn vimco_s_coefficients_are_those_of_sixty_digits() {
+    // ln Σ w − ln(Σ_{j≠k} w_j + geometric mean) − w̃_k, computed with 60 digits.
+    let cases: [(&[f64], &[f64]); 5] = [
+        (&[0.0, -300.0, -301.0], &[298.31973032935827, 0.0, 0.0]),
+        (&[700.0, -700.0, 0.5], &[698.5, 0.0, 0.0]),
+        (&[-1000.0; 4], &[-0.25; 4]),
+        (
+            &[5.0, 5.0, 5.0000001],
+            &[
+                -0.333_333_338_888_888_44,
+                -0.333_333_338_888_888_44,
+                -0.333_333_322_222_221_45,
+            ],
+        ),
+        (
+            &[-80.0, 80.0, 79.5],
+            &[
+                -0.395_261_100_225_571_51,
+                0.351_617_652_978_252_12,
+                0.096_536_315_381_961_246,
+            ],
+        ),
+    ];
+    for (log_w, expected) in cases {
+        for (coefficient, expected) in coefficients(&Vimco, log_w).iter().zip(expected) {
+            let error = (coefficient.phi - expected).abs();
+            assert!(
+                error < 1e-12 * expected.abs().max(1.0),
+                "{log_w:?}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn impossible_particles_get_no_weight_and_make_no_nan() {
+    let log_w = [f64::NEG_INFINITY, -3.0, f64::NEG_INFINITY, -2.0];
+    for method in [
+        Method::Rws(Rws::WAKE),
+        Method::Jsa(Jsa::MIS),
+        Method::JsaMtmis(Jsa::MTMIS),
+    ] {
+        let given = coefficients(&method, &log_w);
+        assert_eq!((given[0].theta, given[2].theta), (0.0, 0.0));
+        let total: f64 = given.iter().map(|c| c.theta).sum();
+        assert!((total - 1.0).abs() < 1e-12, "{method:?}");
+    }
+}
+
+#[test]
+fn equal_and_dominating_weights_are_exact() {
+    for (name, method) in Method::NAMES {
+        for log_w in [
+            [-700.0; 3],
+            [700.0; 3],
+            [0.0, -300.0, 0.5],
+            [-1e5, 1e5, 0.0],
+        ] {
+            let given = coefficients(&method, &log_w);
+            assert!(
+                given
+                    .iter()
+                    .all(|c| c.theta.is_finite() && c.phi.is_finite()),
+                "{name}"
+            );
+            let total: f64 = given.iter().map(|c| c.theta).sum();
+            assert!((total - 1.0).abs() < 1e-12, "{name}");
+        }
+    }
+}
+
+/// Uniforms at one end of [0, 1), or from a stream.
+enum Uniforms {
+    All(f32),
+    Stream(Stream),
+}
+
+impl Noise for Uniforms {
+    fn fill(&mut self, out: &mut [f32]) {
+        match self {
+            Self::All(u) => out.fill(*u),
+            Self::Stream(stream) => stream.fill(out),
+        }
+    }
+}
+
+#[test]
+fn logits_of_eighty_stay_finite_through_a_whole_step() {
+    // Every factor's logits are ±80 whatever its input: the latents that q all but excludes are all but certain under p.
+    for reference in [Reference::t1(), Reference::t2()] {
+        let sign = |i: usize| if i.is_multiple_of(2) { 80.0 } else { -80.0 };
+        let size = reference.parameters.len();
+        let extreme = reference.with_parameters((0..size).map(sign).collect());
+        let states = extreme.states();
+        for dtype in [DType::F32, DType::F64] {
+            let model = build::<Tape>(&extreme, dtype);
+            for (name, method) in Method::NAMES {
+                for kind in 0..3 {
+                    let mut noise = match kind {
+                        0 => Uniforms::All(0.0),
+                        1 => Uniforms::All(1.0 - 2f32.powi(-24)),
+                        _ => Uniforms::Stream(Stream::new(1, TEST, [0, 0])),
+                    };
+                    let mut store = store_of(&extreme, &[&states[5], &states[2]]);
+                    let chains = method.keeps_chains().then_some(Chains::<dyn ChainStore> {
+                        store: &mut store,
+                        rows: &[0, 1],
+                    });
+                    let x = TensorData::new(data(2).concat(), [2, 4]);
+                    let x = Tensor::<Tape, 2>::from_data(x, (&Default::default(), dtype));
+                    let mut coins = Stream::new(1, TEST, [0, 1]);
+                    let step = estimate(&method, &model, x, chains, 3, &mut noise, &mut coins);
+                    let step = step.unwrap();
+                    assert!(step.elbo.is_finite(), "{name}");
+                    assert_eq!(step.info.non_finite, 0, "{name}");
+                    let gradient = flat_gradient(&step.loss, &model);
+                    assert!(gradient.iter().all(|g| g.is_finite()), "{name}");
+                    assert!(
+                        step.loss.into_data().iter::<f64>().all(f64::is_finite),
+                        "{name}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn both_precisions_give_the_same_gradients() {
+    for model in [Reference::t1(), Reference::t2()] {
+        let (x, states) = (data(2), model.states());
+        let tuples: Vec<Vec<&State>> = vec![
+            vec![&states[1], &states[6], &states[4]],
+            vec![&states[7], &states[2], &states[3]],
+        ];
+        let dreams = [
+            (data(3)[2].clone(), &states[5]),
+            (data(1)[0].clone(), &states[2]),
+        ];
+        for (name, method) in Method::NAMES {
+            let gradient = |dtype| {
+                let batch = Batch::with_dtype(&model, &x, dtype);
+                let mut store = store_of(&model, &[&states[3], &states[0]]);
+                let chains = method.keeps_chains().then_some(Chains::<dyn ChainStore> {
+                    store: &mut store,
+                    rows: &[1, 0],
+                });
+                let mut noise = batch.proposing(&tuples);
+                if method.sleeps() {
+                    noise = noise.then_dreams(&model, &dreams);
+                }
+                let mut coins = Stream::new(1, TEST, [2, 0]);
+                batch.step(&method, chains, 3, noise, &mut coins).gradient
+            };
+            let error = relative_error(&gradient(DType::F32), &gradient(DType::F64));
+            assert!(error < 1e-4, "{name}: {error}");
+            assert!(error > 0.0, "{name}: the two differ in precision");
+        }
+    }
+}
