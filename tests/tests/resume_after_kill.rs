@@ -154,7 +154,7 @@ fn wait_for_step(child: &mut Child, steps: u64) {
 
 /// Everything that must be the same: the last checkpoint's state and parts, the metrics and the result.
 fn outcome(folder: &Path) -> (Value, Vec<(String, Vec<u8>)>, Vec<Value>, Value) {
-    let metrics = read_metrics(folder.join("metrics.jsonl"))
+    let metrics = read_metrics(folder)
         .unwrap()
         .into_iter()
         .map(without_seconds);
@@ -167,7 +167,10 @@ fn outcome(folder: &Path) -> (Value, Vec<(String, Vec<u8>)>, Vec<Value>, Value) 
     state.as_object_mut().unwrap().remove("provenance");
     // The optimiser's record is a hash map, in an order of its own; that its moments are the same shows in the parameters
     // of every step after a resume.
-    let parts = checkpoint.parts.into_iter().filter(|(name, _)| name != "optimizer");
+    let parts = checkpoint
+        .parts
+        .into_iter()
+        .filter(|(name, _)| name != "optimizer");
     (
         state,
         parts.collect(),
