@@ -15,30 +15,25 @@ fn named(name: &str, seed: u64, dtype: DType) -> Sbn<Flex> {
 
 #[test]
 fn shapes_and_parameter_counts_are_those_of_the_paper_s_nets() {
-    let linear = [(784, 200), (200, 784)];
-    let nonlinear = [
-        (784, 200),
-        (200, 200),
-        (200, 200),
-        (200, 200),
-        (200, 200),
-        (200, 784),
-    ];
     // q from the data up, then p from the data up.
-    let two_layers = [(784, 200), (200, 200), (200, 784), (200, 200)];
-    let nets: [(&str, &[(usize, usize)], usize, &[usize]); 3] = [
-        ("linear", &linear, 314_584, &[200]),
-        ("nonlinear", &nonlinear, 475_384, &[200]),
-        ("two-layers", &two_layers, 394_984, &[200, 200]),
-    ];
-    for (name, layers, count, latent) in nets {
+    let check = |name: &str, layers: &[[usize; 2]], count: usize, latent: &[usize]| {
         let model = named(name, 1, DType::F32);
         let shapes: Vec<_> = parameters(&model).into_iter().map(|p| p.shape).collect();
-        let expected = layers.iter().flat_map(|&(i, o)| [vec![i, o], vec![o]]);
+        let expected = layers.iter().flat_map(|&[i, o]| [vec![i, o], vec![o]]);
         assert_eq!(shapes, expected.collect::<Vec<_>>(), "{name}");
         assert_eq!(model.num_params(), count, "{name}");
         assert_eq!(model.layers(), latent, "{name}");
-    }
+    };
+    let (up, square, down) = ([784, 200], [200, 200], [200, 784]);
+    check("linear", &[up, down], 314_584, &[200]);
+    let nonlinear = [up, square, square, square, square, down];
+    check("nonlinear", &nonlinear, 475_384, &[200]);
+    check(
+        "two-layers",
+        &[up, square, down, square],
+        394_984,
+        &[200, 200],
+    );
     assert_eq!(SbnConfig::NAMES, ["linear", "nonlinear", "two-layers"]);
     assert_eq!(SbnConfig::named("nonlinear").unwrap().slope, 0.01);
 }
