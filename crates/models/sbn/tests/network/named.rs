@@ -179,3 +179,12 @@ fn a_configuration_survives_being_written_and_a_misspelt_key_does_not_pass() {
     let fan_in = serde_json::to_string(&Initialisation::FanIn).unwrap();
     assert_eq!(fan_in, "\"fan-in\"");
 }
+
+#[test]
+fn parameters_have_distinct_ids_which_a_seed_names() {
+    let ids = |seed| burn::module::list_param_ids(&named("nonlinear", seed, DType::F32));
+    let once = ids(1);
+    assert_eq!(once, ids(1));
+    let distinct: std::collections::HashSet<_> = once.iter().chain(&ids(2)).copied().collect();
+    assert_eq!(distinct.len(), 2 * once.len());
+}
