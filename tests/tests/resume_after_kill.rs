@@ -152,8 +152,11 @@ fn wait_for_step(child: &mut Child, steps: u64) {
     panic!("the child ended before step {steps}");
 }
 
-/// Everything that must be the same: the last checkpoint's state and parts, the metrics and the result.
-fn outcome(folder: &Path) -> (Value, Vec<(String, Vec<u8>)>, Vec<Value>, Value) {
+/// The last checkpoint's state and parts, the metrics, and the result.
+type Outcome = (Value, Vec<(String, Vec<u8>)>, Vec<Value>, Value);
+
+/// Everything that must be the same.
+fn outcome(folder: &Path) -> Outcome {
     let metrics = read_metrics(folder)
         .unwrap()
         .into_iter()
@@ -259,7 +262,7 @@ fn has_scratch(folder: &Path) -> bool {
         .any(|entry| entry.file_name().to_string_lossy().starts_with(".tmp"))
 }
 
-fn compare(broken: &Path, expected: &(Value, Vec<(String, Vec<u8>)>, Vec<Value>, Value)) {
+fn compare(broken: &Path, expected: &Outcome) {
     finished(broken);
     let (state, parts, metrics, result) = outcome(broken);
     assert_eq!(state, expected.0);
