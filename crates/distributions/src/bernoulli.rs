@@ -118,13 +118,7 @@ mod tests {
         let below = [0.574_442, 0.119_202, 0.993_307];
         let above = [0.574_443, 0.119_203, 0.993_308];
         let row_2 = [0.4999, 0.0, 0.0, 0.5, 0.999_999_94, 0.5];
-        let list = [
-            below.as_slice(),
-            &row_2[..3],
-            above.as_slice(),
-            &row_2[3..],
-        ]
-        .concat();
+        let list = [below.as_slice(), &row_2[..3], above.as_slice(), &row_2[3..]].concat();
         let bits = logits().sample(2, &mut List(list.into_iter()));
         let bits = bits.into_data().to_vec::<f64>().unwrap();
         assert_eq!(
