@@ -3,6 +3,7 @@
 use crate::cell::Cell;
 use crate::error::HarnessError;
 use helmholtz_runs::Provenance;
+pub use helmholtz_training::Event as RunEvent;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -43,56 +44,6 @@ pub struct Cost {
 pub trait Observer: Sync {
     /// Called often (after every step): must be cheap.
     fn event(&self, event: &RunEvent);
-}
-
-/// Something that happened in a running cell. Epochs count from 1; NLLs are in nats.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RunEvent {
-    /// The run goes on after a checkpoint that holds `epoch` finished epochs and `step` steps of the next.
-    Resumed {
-        /// Finished epochs.
-        epoch: u64,
-        /// Finished steps of the epoch in progress.
-        step: u64,
-    },
-    /// A training step was made.
-    Step {
-        /// The epoch in progress, from 1.
-        epoch: u64,
-        /// The steps made in it, from 1.
-        step: u64,
-        /// The steps of an epoch.
-        steps_per_epoch: u64,
-        /// The surrogate loss of the step.
-        loss: f64,
-    },
-    /// An evaluation is under way.
-    Evaluating {
-        /// Images done.
-        done: u64,
-        /// Images in all.
-        total: u64,
-    },
-    /// A check was made after `epoch` epochs.
-    Check {
-        /// Finished epochs.
-        epoch: u64,
-        /// 1, or 2 once JSA uses its chain store.
-        stage: u8,
-        /// Validation NLL.
-        valid_nll: f64,
-        /// Test NLL.
-        test_nll: f64,
-        /// Seconds of work so far, over all resumes.
-        seconds: f64,
-    },
-    /// A checkpoint was published that holds `epoch` finished epochs.
-    Checkpoint {
-        /// Finished epochs.
-        epoch: u64,
-    },
-    /// Something the user should know and that does not stop the run.
-    Warning(String),
 }
 
 /// The outcome of a finished cell: what its run folder keeps, and the table shows. NLLs are in nats.

@@ -1,7 +1,7 @@
 //! The runner of cells, over burn: a net of the sigmoid-belief family, trained by a method in its run folder.
 
 use crate::cell::{Cell, ScanOrder};
-use crate::cell_runner::{CellResult, CellRunner, Cost, Observer, RunEvent};
+use crate::cell_runner::{CellResult, CellRunner, Cost, Observer};
 use crate::device::Device;
 use crate::error::HarnessError;
 use burn::backend::Autodiff;
@@ -219,11 +219,7 @@ impl<B: Backend> CellRunner for Runner<B> {
         }
         let config = self.config(cell)?;
         let model = self.model(cell)?;
-        let observe = |event: &Event| {
-            if let Some(event) = told(event) {
-                observer.event(&event);
-            }
-        };
+        let observe = |event: &Event| observer.event(event);
         let outcome = train(
             model,
             &config,
@@ -280,39 +276,4 @@ fn seconds_of_one(mut work: impl FnMut() -> Result<(), HarnessError>) -> Result<
     let timed = &mut times[WARM..];
     timed.sort_by(f64::total_cmp);
     Ok(timed[timed.len() / 2])
-}
-
-/// What the harness shows of a training event.
-fn told(event: &Event) -> Option<RunEvent> {
-    Some(match event.clone() {
-        Event::Resumed { epoch, step } => RunEvent::Resumed { epoch, step },
-        Event::Step {
-            epoch,
-            step,
-            steps_per_epoch,
-            loss,
-        } => RunEvent::Step {
-            epoch,
-            step,
-            steps_per_epoch,
-            loss,
-        },
-        Event::ChainsStarted { .. } => return None,
-        Event::Evaluating { done, total } => RunEvent::Evaluating { done, total },
-        Event::Check {
-            epoch,
-            stage,
-            valid_nll,
-            test_nll,
-            seconds,
-        } => RunEvent::Check {
-            epoch,
-            stage,
-            valid_nll,
-            test_nll,
-            seconds,
-        },
-        Event::Checkpoint { epoch } => RunEvent::Checkpoint { epoch },
-        Event::Warning(text) => RunEvent::Warning(text),
-    })
 }

@@ -60,6 +60,9 @@ impl<W: Write + Send> Sink for Json<W> {
                     "epoch": epoch, "stage": stage, "valid_nll": valid_nll, "test_nll": test_nll, "seconds": seconds,
                 }),
             ),
+            RunEvent::ChainsStarted { epoch } => {
+                self.line(board, index, "chains-started", json!({"epoch": epoch}));
+            }
             RunEvent::Checkpoint { epoch } => self.line(board, index, "checkpoint", json!({"epoch": epoch})),
             RunEvent::Warning(text) => self.line(board, index, "warning", json!({"text": text})),
             RunEvent::Step { .. } | RunEvent::Evaluating { .. } => {

@@ -87,7 +87,7 @@ impl<W: Write + Send> Sink for Lines<W> {
                     self.line(board, index, &text);
                 }
             }
-            RunEvent::Checkpoint { .. } => {}
+            RunEvent::Checkpoint { .. } | RunEvent::ChainsStarted { .. } => {}
         }
     }
 

@@ -98,7 +98,8 @@ impl Tracker {
                 self.test_nll = Some(test_nll);
                 self.done = self.after(epoch);
             }
-            RunEvent::Checkpoint { .. } | RunEvent::Warning(_) => {}
+            RunEvent::ChainsStarted { .. } | RunEvent::Checkpoint { .. } | RunEvent::Warning(_) => {
+            }
         }
     }
 
