@@ -166,19 +166,23 @@ impl<B: Backend> CellRunner for Runner<B> {
             switch_epoch: 0,
             ..self.config(cell)?
         };
-        let images = &self.data.train;
-        let mut scan = Scan::new(config.scan, config.seed, images.len() as u32, config.batch)
-            .map_err(failed)?;
+        let keeps_chains = config.keeps_chains(0);
+        let some = self.data.train.len().min(40 * config.batch) as u32;
+        let images = self.data.train.select(&(0..some).collect::<Vec<_>>());
+        let mut scan = Scan::new(config.scan, config.seed, some, config.batch).map_err(failed)?;
         let mut trainer =
             Trainer::new(self.model(cell)?, config, images.len(), self.device.clone())
                 .map_err(failed)?;
+        if keeps_chains {
+            trainer.start_chains(&images).map_err(failed)?;
+        }
         let mut index = 0;
         let step = seconds_of_one(|| {
             let rows = scan
                 .batch(0, index % scan.steps_per_epoch())
                 .map_err(failed)?;
             index += 1;
-            trainer.step(images, &rows, 0, index).map_err(failed)?;
+            trainer.step(&images, &rows, 0, index).map_err(failed)?;
             B::sync(&self.device).map_err(failed)
         })?;
 
