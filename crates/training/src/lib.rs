@@ -13,7 +13,7 @@
 //! let net = helmholtz_sbn::SbnConfig::named("linear")?;
 //! let device = Default::default();
 //! let model = net.init::<Autodiff<Flex>>(config.seed, DType::F32, &device)?;
-//! let mut folder = RunFolder::open("runs/linear", &serde_json::to_value(&config)?, OpenMode::Resume)?;
+//! let mut folder = RunFolder::open("runs/linear", &serde_json::json!({"seed": 1}), OpenMode::Resume)?;
 //! let stop = std::sync::atomic::AtomicBool::new(false);
 //! let outcome = train(model, &config, &data, &device, &mut folder, &|event| println!("{event:?}"), &stop)?;
 //! println!("{:.2} nats at epoch {}", outcome.selected.test.mean, outcome.selected.epoch);
