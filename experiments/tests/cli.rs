@@ -5,7 +5,12 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 fn helmholtz(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_helmholtz"))
+    command(folder, args).output().unwrap()
+}
+
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
+    command
         .args(args)
         .current_dir(folder)
         // No data and no network, wherever the test runs: an empty cache, and a proxy that refuses.
@@ -21,9 +26,8 @@ fn helmholtz(folder: &Path, args: &[&str]) -> Output {
                 "ALL_PROXY",
             ]
             .map(|k| (k, "http://127.0.0.1:1")),
-        )
-        .output()
-        .unwrap()
+        );
+    command
 }
 
 /// Runs `reproduce <args>` in an empty folder, which must fail and leave nothing; returns standard error.
@@ -73,6 +77,39 @@ fn a_device_that_was_not_built_in_names_the_command_that_builds_it() {
         text.contains("built without `wgpu`") && text.contains("cargo xtask reproduce"),
         "{text}"
     );
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn without_a_gpu_wgpu_names_the_device_that_needs_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = command(
+        dir.path(),
+        &["reproduce", "table1", "--device", "wgpu", "--dataset", "glyphs"],
+    )
+    .env("VK_ICD_FILENAMES", dir.path().join("none.json"))
+    .env("VK_DRIVER_FILES", dir.path().join("none.json"))
+    .output()
+    .unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{text}");
+    assert!(text.contains("--device cpu"), "{text}");
+    assert!(!text.contains("panicked"), "{text}");
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+fn without_a_driver_cuda_names_it_and_the_other_devices() {
+    if Path::new("/dev/nvidiactl").exists() {
+        println!("SKIPPED: there is an NVIDIA driver");
+        return;
+    }
+    let text = refusal(&["table1", "--device", "cuda", "--dataset", "glyphs"]);
+    assert!(
+        text.contains("NVIDIA driver") && text.contains("--device cpu"),
+        "{text}"
+    );
+    assert!(!text.contains("panicked"), "{text}");
 }
 
 #[test]

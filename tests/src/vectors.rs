@@ -34,3 +34,10 @@ pub fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let max = values.clone().fold(f64::NEG_INFINITY, f64::max);
     max + values.map(|v| (v - max).exp()).sum::<f64>().ln()
 }
+
+/// ‖a − b‖.
+pub fn distance(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
+    squares.sum::<f64>().sqrt()
+}

@@ -1,0 +1,163 @@
+//! What goes wrong while the program trains: the error names the thing and the remedy, the exit status is not zero,
+//! nothing is lost, and the same command ends where an undisturbed run ends.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// One small cell, with a check and a checkpoint an epoch; `name` and `learning_rate` as given.
+fn experiment(folder: &Path, name: &str, learning_rate: &str) -> PathBuf {
+    let text = include_str!("../table1.toml")
+        .replace("name = \"table1\"", &format!("name = \"{name}\""))
+        .replace(
+            "learning_rate = 3e-4",
+            &format!("learning_rate = {learning_rate}"),
+        )
+        .replace("epochs = 5\n", "epochs = 12\n")
+        .replace("valid_images = 1000", "valid_images = 20")
+        .replace("test_images = 1000", "test_images = 20");
+    let path = folder.join(format!("{name}-{learning_rate}.toml"));
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// `sh -c "<before> exec helmholtz reproduce <toml> ..."` with a few epochs of Linear, JSA, on the generated images.
+fn command(before: &str, folder: &Path, toml: &Path) -> Command {
+    let program = env!("CARGO_BIN_EXE_helmholtz");
+    let request = "--profile quick --net linear --method jsa --dataset glyphs --out runs";
+    let mut command = Command::new("sh");
+    command
+        .args([
+            "-c",
+            &format!("{before} exec \"$0\" reproduce \"$1\" {request}"),
+        ])
+        .args([program.as_ref(), toml.as_os_str()])
+        .current_dir(folder);
+    command
+}
+
+fn run(before: &str, folder: &Path, toml: &Path) -> Output {
+    command(before, folder, toml).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
+}
+
+fn refused(output: &Output, parts: &[&str]) {
+    let text = text(output);
+    assert!(!output.status.success(), "{text}");
+    for part in parts {
+        assert!(text.contains(part), "no `{part}` in: {text}");
+    }
+}
+
+fn cell(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("runs/{name}/quick/linear/jsa/seed-1"))
+}
+
+/// What a run measured, without the times.
+fn metrics(cell: &Path) -> Vec<serde_json::Value> {
+    let lines = fs::read_to_string(cell.join("metrics.jsonl")).unwrap();
+    let timeless = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line.as_object_mut().unwrap().remove("seconds");
+        line
+    };
+    lines.lines().map(timeless).collect()
+}
+
+/// The metrics of a run that nothing disturbed.
+fn undisturbed(folder: &Path) -> Vec<serde_json::Value> {
+    let toml = experiment(folder, "undisturbed", "3e-4");
+    let output = run("", folder, &toml);
+    assert!(output.status.success(), "{}", text(&output));
+    metrics(&cell(folder, "undisturbed"))
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_named_and_the_same_command_ends_as_if_there_had_been_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let toml = experiment(dir.path(), "full", "3e-4");
+    // No file may grow beyond 1 MB, in units of 512 bytes: a checkpoint takes four.
+    let output = run("trap '' XFSZ; ulimit -f 2048;", dir.path(), &toml);
+    refused(&output, &["free some space", "seed-1"]);
+
+    let output = run("", dir.path(), &toml);
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(metrics(&cell(dir.path(), "full")), undisturbed(dir.path()));
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_stops_the_run_with_seed_epoch_and_step() {
+    let dir = tempfile::tempdir().unwrap();
+    let toml = experiment(dir.path(), "diverges", "1e30");
+    let output = run("", dir.path(), &toml);
+    refused(&output, &["not a number", "seed 1", "epoch", "step"]);
+    let note = fs::read_to_string(cell(dir.path(), "diverges").join("failure.json")).unwrap();
+    assert!(
+        note.contains("not a number") && note.contains("batch"),
+        "{note}"
+    );
+}
+
+#[test]
+fn a_folder_of_other_settings_is_refused_and_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = run("", dir.path(), &experiment(dir.path(), "other", "3e-4"));
+    assert!(output.status.success(), "{}", text(&output));
+    let before = metrics(&cell(dir.path(), "other"));
+    let output = run("", dir.path(), &experiment(dir.path(), "other", "1e-4"));
+    refused(&output, &["learning_rate", "--fresh", "seed-1"]);
+    assert_eq!(metrics(&cell(dir.path(), "other")), before);
+}
+
+/// The checkpoints there are, oldest first.
+fn checkpoints(cell: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(cell.join("checkpoints")).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    // Names in digits: what is being written, and what was set aside, begins with a dot.
+    paths.retain(|path| !path.file_name().unwrap().to_string_lossy().starts_with('.'));
+    paths.sort();
+    paths
+}
+
+/// Cuts every file of a checkpoint to half its length.
+fn cut(checkpoint: &Path) {
+    for file in fs::read_dir(checkpoint).unwrap() {
+        let file = file.unwrap().path();
+        let bytes = fs::read(&file).unwrap();
+        fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    }
+}
+
+#[test]
+fn a_folder_in_use_is_refused_and_after_a_kill_a_checkpoint_cut_short_is_passed_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let toml = experiment(dir.path(), "held", "3e-4");
+    let held = cell(dir.path(), "held");
+    let mut first = command("", dir.path(), &toml);
+    let mut first = first
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while checkpoints(&held).len() < 2 {
+        assert!(begin.elapsed() < Duration::from_secs(300), "no checkpoint");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let second = run("", dir.path(), &toml);
+    refused(&second, &["is in use", &first.id().to_string()]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+
+    let whole = checkpoints(&held);
+    cut(whole.last().unwrap());
+    let output = run("", dir.path(), &toml);
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(text(&output).contains("differs"), "{}", text(&output));
+    assert_eq!(metrics(&held), undisturbed(dir.path()));
+}
