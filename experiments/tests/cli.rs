@@ -85,7 +85,14 @@ fn without_a_gpu_wgpu_names_the_device_that_needs_none() {
     let dir = tempfile::tempdir().unwrap();
     let output = command(
         dir.path(),
-        &["reproduce", "table1", "--device", "wgpu", "--dataset", "glyphs"],
+        &[
+            "reproduce",
+            "table1",
+            "--device",
+            "wgpu",
+            "--dataset",
+            "glyphs",
+        ],
     )
     .env("VK_ICD_FILENAMES", dir.path().join("none.json"))
     .env("VK_DRIVER_FILES", dir.path().join("none.json"))

@@ -54,7 +54,7 @@ fn refused(output: &Output, parts: &[&str]) {
 }
 
 fn cell(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("runs/{name}/quick/linear/jsa/seed-1"))
+    folder.join(format!("runs/{name}/quick/glyphs/linear/jsa/seed-1"))
 }
 
 /// What a run measured, without the times.
@@ -158,6 +158,10 @@ fn a_folder_in_use_is_refused_and_after_a_kill_a_checkpoint_cut_short_is_passed_
     cut(whole.last().unwrap());
     let output = run("", dir.path(), &toml);
     assert!(output.status.success(), "{}", text(&output));
-    assert!(text(&output).contains("differs"), "{}", text(&output));
+    assert!(
+        text(&output).contains("going on from checkpoint"),
+        "{}",
+        text(&output)
+    );
     assert_eq!(metrics(&held), undisturbed(dir.path()));
 }
