@@ -62,7 +62,7 @@ pub struct CellResult {
     pub test_se: f64,
     /// Importance samples S behind `test_nll`.
     pub samples: u64,
-    /// Test images behind `test_nll`.
+    /// Test images behind the number that is reported: all of them for `final_nll`.
     pub images: u64,
     /// Importance samples S behind `final_nll`.
     pub final_samples: Option<u64>,

@@ -246,7 +246,7 @@ impl<B: Backend> CellRunner for Runner<B> {
             test_nll: selected.test.mean,
             test_se: selected.test.standard_error,
             samples: selected.test.samples as u64,
-            images: selected.test.images as u64,
+            images: outcome.last.unwrap_or(selected.test).images as u64,
             final_samples: outcome.last.map(|nll| nll.samples as u64),
             final_nll: outcome.last.map(|nll| nll.mean),
             final_se: outcome.last.map(|nll| nll.standard_error),

@@ -39,7 +39,7 @@ impl Work {
             check: (valid + test) * cost.image_sample,
             last: settings
                 .final_samples
-                .map_or(0.0, |s| test_images * s as f64 * cost.image_sample),
+                .map_or(0.0, |s| sizes.test as f64 * s as f64 * cost.image_sample),
         }
     }
 
@@ -151,6 +151,16 @@ mod tests {
             ..settings()
         };
         assert_eq!(Work::of(&s, SIZES, COST).check, 1e-6 * 100.0 * 11_000.0);
+    }
+
+    #[test]
+    fn the_last_evaluation_is_over_all_test_images() {
+        let s = Settings {
+            test_images: Some(1000),
+            final_samples: Some(1000),
+            ..settings()
+        };
+        assert_eq!(Work::of(&s, SIZES, COST).last, 10.0);
     }
 
     #[test]

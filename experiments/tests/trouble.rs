@@ -93,7 +93,7 @@ fn a_full_disk_is_named_and_the_same_command_ends_as_if_there_had_been_room() {
 #[test]
 fn a_loss_that_is_not_a_number_stops_the_run_with_seed_epoch_and_step() {
     let dir = tempfile::tempdir().unwrap();
-    let toml = experiment(dir.path(), "diverges", "1e30");
+    let toml = experiment(dir.path(), "diverges", "1e38");
     let output = run("", dir.path(), &toml);
     refused(&output, &["not a number", "seed 1", "epoch", "step"]);
     let note = fs::read_to_string(cell(dir.path(), "diverges").join("failure.json")).unwrap();

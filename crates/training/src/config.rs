@@ -34,7 +34,7 @@ pub struct TrainConfig {
     pub test_samples: usize,
     /// Test images, a random subset named by the seed; all if absent.
     pub test_images: Option<usize>,
-    /// Samples S with which the test images are evaluated again at the selected epoch; not at all if absent.
+    /// Samples S with which all test images are evaluated at the selected epoch; not at all if absent.
     pub final_samples: Option<usize>,
     /// Seconds from one checkpoint to the next. One is also made after each check.
     pub checkpoint_seconds: f64,

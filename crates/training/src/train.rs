@@ -71,6 +71,7 @@ where
         valid: subset(&data.valid, config.valid_images, config.seed, 0),
         test: subset(&data.test, config.test_images, config.seed, 1),
         train: &data.train,
+        all_test: &data.test,
         config,
         device,
         folder,
@@ -124,6 +125,7 @@ where
     valid: BinaryImages,
     test: BinaryImages,
     train: &'a BinaryImages,
+    all_test: &'a BinaryImages,
     config: &'a TrainConfig,
     device: &'a B::Device,
     folder: &'a mut RunFolder,
@@ -343,7 +345,8 @@ where
                 let bytes = std::mem::take(&mut self.selected_model);
                 self.trainer.load_model(&bytes, self.device)?;
                 let model = self.trainer.model().valid();
-                Some(self.evaluate(&model, &self.test, samples, TEST, (0, self.test.len()))?)
+                let (all, total) = (self.all_test, self.all_test.len());
+                Some(self.evaluate(&model, all, samples, TEST, (0, total))?)
             }
             None => None,
         };

@@ -61,10 +61,10 @@ fn pass<const FMA: bool>(
 
 /// 1/√x for x ≥ 0 to 2 units in the last place (some large number for 0), without the divider, which a division and a
 /// root for every parameter would keep busy three times as long as all the rest: a first guess from the exponent (good
-/// to 3.5 %), and three Newton steps r ← r (3/2 − x r²/2), each of which squares the error.
+/// to 3.5 %), and three Newton steps r ← r (3/2 − x r²/2), each of which squares the error. NaN for what has no root.
 #[inline(always)]
 fn inverse_root<const FMA: bool>(x: f32) -> f32 {
-    let mut r = f32::from_bits(0x5f37_59df - (x.to_bits() >> 1));
+    let mut r = f32::from_bits(0x5f37_59df_u32.wrapping_sub(x.to_bits() >> 1));
     for _ in 0..3 {
         r *= multiply_add::<FMA>(-0.5 * x * r, r, 1.5);
     }
@@ -74,7 +74,7 @@ fn inverse_root<const FMA: bool>(x: f32) -> f32 {
 /// 1/x for x > 0 (up to 2¹²⁵) to 2 units in the last place: as [`inverse_root`], r ← r (2 − x r).
 #[inline(always)]
 fn inverse<const FMA: bool>(x: f32) -> f32 {
-    let mut r = f32::from_bits(0x7ef3_11c7 - x.to_bits());
+    let mut r = f32::from_bits(0x7ef3_11c7_u32.wrapping_sub(x.to_bits()));
     for _ in 0..3 {
         r *= multiply_add::<FMA>(-x, r, 2.0);
     }
@@ -102,5 +102,13 @@ mod tests {
             }
         }
         assert_eq!(0.0 * inverse_root::<true>(0.0), 0.0);
+    }
+
+    #[test]
+    fn what_is_no_number_stays_none() {
+        for x in [f32::NAN, -f32::NAN] {
+            assert!(inverse::<true>(x).is_nan() && inverse_root::<true>(x).is_nan());
+        }
+        assert!(inverse_root::<true>(f32::INFINITY).is_nan());
     }
 }
