@@ -15,8 +15,41 @@ pub enum SamplerError {
         /// Bits per layer.
         layers: Vec<usize>,
     },
-    /// More rows than a row index can name.
-    #[error("a chain store has at most {} rows, not {rows}", u32::MAX)]
+    /// A layer that cannot be stored.
+    #[error(
+        "layer {index}, {layer}, cannot be part of a latent state; give it one variable or more, of 2 classes or more if they are categorical, and fewer bits than an address can name"
+    )]
+    Layer {
+        /// Index of the layer.
+        index: usize,
+        /// Its variables.
+        layer: String,
+    },
+    /// A layer of another kind than the values that are read from or written to it.
+    #[error(
+        "layer {index} is {layer}; give it `Values` of that kind, and read them by `unpack_values`"
+    )]
+    Kind {
+        /// Index of the layer.
+        index: usize,
+        /// Its variables.
+        layer: String,
+    },
+    /// A code that names no class.
+    #[error("code {code} is none of the {classes} classes of layer {layer}; codes are 0 to {}", classes - 1)]
+    Class {
+        /// Index of the layer.
+        layer: usize,
+        /// The code.
+        code: u32,
+        /// Classes that there are.
+        classes: u32,
+    },
+    /// More rows than a row index can name, or more bytes than an address can.
+    #[error(
+        "a chain store has at most {} rows, and fewer if they are long, not {rows}",
+        u32::MAX
+    )]
     TooManyRows {
         /// Rows asked for.
         rows: usize,

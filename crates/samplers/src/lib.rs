@@ -116,6 +116,7 @@
 //! * [`random`]: the streams and the chance that all of this draws from, so that this crate alone is enough to depend on.
 
 mod barker;
+mod bit_fields;
 mod bits;
 mod cis;
 pub mod diagnostics;
@@ -148,7 +149,7 @@ pub use kernel::Kernel;
 pub use kernels::{
     Cycle, FiniteGibbs, Gibbs, Hmc, Independence, MetropolisHastings, Mixture, RandomWalk, Repeat,
 };
-pub use latents::Latents;
+pub use latents::{Latents, Layer, Values};
 pub use log_space::{effective_sample_size, log_sum_exp};
 pub use mis::Mis;
 pub use mtmis::Mtmis;
