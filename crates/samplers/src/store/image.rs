@@ -148,7 +148,11 @@ impl Shape {
     pub fn put(&self, body: &mut [u8], row: u32, state: &[u8]) {
         let (row, bytes) = (row as usize, self.latents.bytes_per_row());
         body[row * bytes..][..bytes].copy_from_slice(state);
-        body[self.rows * bytes + row / 8] |= 1 << (row % 8);
+        let (byte, bit) = (self.rows * bytes + row / 8, 1 << (row % 8));
+        // A page that does not change need not be written out.
+        if body[byte] & bit == 0 {
+            body[byte] |= bit;
+        }
     }
 
     pub fn is_initialised(&self, body: &[u8], row: u32) -> bool {

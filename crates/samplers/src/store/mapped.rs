@@ -4,12 +4,10 @@ use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use memmap2::MmapMut;
-
 use super::ChainStore;
 use super::image::{Shape, damaged};
 use super::log::{Log, io};
-use super::working_copy::map_copy;
+use super::working_copy::WorkingCopy;
 use crate::{Latents, SamplerError};
 
 /// Older generations that [`MappedStore::fold`] keeps: those that the checkpoint just published, and the one before
@@ -73,8 +71,8 @@ pub struct MappedStore {
     folder: PathBuf,
     shape: Shape,
     generation: u64,
-    /// Header and body of the base with the log's changes, mapped.
-    working: MmapMut,
+    /// The base with the log's changes.
+    working: WorkingCopy,
     log: Log,
     /// Length of the log at the last mark.
     marked: u64,
@@ -98,7 +96,7 @@ impl MappedStore {
         sync_folder(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
-            working: map_copy(folder, &base_path(folder, 0), &shape, 0)?,
+            working: WorkingCopy::new(folder, &base_path(folder, 0), &shape, 0)?,
             shape,
             generation: 0,
             marked: log.len,
@@ -139,10 +137,10 @@ impl MappedStore {
                 _ => io("open", &path)(error),
             });
         }
-        let mut working = map_copy(folder, &path, &shape, generation)?;
+        let mut working = WorkingCopy::new(folder, &path, &shape, generation)?;
 
         let limit = mark.map_or(u64::MAX, |mark| mark.log_bytes);
-        let body = &mut working[shape.body_range()];
+        let body = working.body_mut();
         let mut log = Log::replay(
             log_path(folder, generation),
             &shape,
@@ -211,8 +209,11 @@ impl MappedStore {
             .generation
             .checked_add(1)
             .ok_or_else(|| damaged("its generation is the last that has a number"))?;
-        let body = &self.working[self.shape.body_range()];
-        let log = start_generation(&self.folder, &self.shape, generation, [body].into_iter())?;
+        self.working.read_ahead(true);
+        let body = [self.working.body()].into_iter();
+        let started = start_generation(&self.folder, &self.shape, generation, body);
+        self.working.read_ahead(false);
+        let log = started?;
         (self.marked, self.log, self.generation) = (log.len, log, generation);
         sync_folder(&self.folder)?;
         remove_generations(&self.folder, |other| {
@@ -242,24 +243,22 @@ impl ChainStore for MappedStore {
     }
 
     fn is_initialised(&self, row: u32) -> bool {
-        self.shape
-            .is_initialised(&self.working[self.shape.body_range()], row)
+        self.shape.is_initialised(self.working.body(), row)
     }
 
     fn load(&self, rows: &[u32], packed: &mut [u8]) -> Result<(), SamplerError> {
         self.shape.check_rows(rows, packed.len())?;
-        self.shape
-            .gather(&self.working[self.shape.body_range()], rows, packed)
+        self.working.fetch(rows, self.shape.latents.bytes_per_row());
+        self.shape.gather(self.working.body(), rows, packed)
     }
 
     fn store(&mut self, rows: &[u32], packed: &[u8]) -> Result<(), SamplerError> {
         self.shape.check_states(rows, packed)?;
         self.log.append(rows, packed, &self.shape)?;
-        let body = &mut self.working[self.shape.body_range()];
-        for (&row, state) in rows
-            .iter()
-            .zip(packed.chunks_exact(self.shape.latents.bytes_per_row()))
-        {
+        let bytes = self.shape.latents.bytes_per_row();
+        self.working.fetch(rows, bytes);
+        let body = self.working.body_mut();
+        for (&row, state) in rows.iter().zip(packed.chunks_exact(bytes)) {
             self.shape.put(body, row, state);
         }
         Ok(())

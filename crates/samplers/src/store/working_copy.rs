@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, Write};
+use std::ops::Range;
 use std::path::Path;
 
 use memmap2::{MmapMut, MmapOptions};
@@ -13,17 +14,76 @@ use crate::SamplerError;
 const NAME: &str = "working-copy";
 const CHUNK: usize = 1 << 18;
 
-/// Copies the header and the body of the image in `base` to a new file in `folder`, and maps that: the system may write
-/// changed pages out whenever it likes, and need not keep them in memory. The file ends with its mapping, even by a kill.
-///
-/// # Errors
-/// Unless the image is of this shape and generation, and undamaged.
-pub(super) fn map_copy(
-    folder: &Path,
-    base: &Path,
-    shape: &Shape,
-    generation: u64,
-) -> Result<MmapMut, SamplerError> {
+/// A body of fewer bytes is taken to stay in memory by itself.
+const SMALL: usize = 1 << 26;
+
+/// The body of a store, changed in place. The system may write changed pages out whenever it likes, and need not keep
+/// them in memory. The file ends with its mapping, even by a kill.
+#[derive(Debug)]
+pub(super) struct WorkingCopy {
+    map: MmapMut,
+    body: Range<usize>,
+}
+
+impl WorkingCopy {
+    /// Copies the image in `base` to a new file in `folder`, and maps that.
+    ///
+    /// # Errors
+    /// Unless the image is of this shape and generation, and undamaged.
+    pub fn new(
+        folder: &Path,
+        base: &Path,
+        shape: &Shape,
+        generation: u64,
+    ) -> Result<Self, SamplerError> {
+        let file = copy(folder, base, shape, generation)?;
+        // SAFETY: the file has no name any more, or one of this store, whose folder belongs to one process at a time; so
+        // nothing but this mapping changes it.
+        let map = unsafe { MmapOptions::new().map_mut(&file) };
+        let copy = Self {
+            map: map.map_err(io("map", &folder.join(NAME)))?,
+            body: shape.body_range(),
+        };
+        copy.read_ahead(false);
+        Ok(copy)
+    }
+
+    pub fn body(&self) -> &[u8] {
+        &self.map[self.body.clone()]
+    }
+
+    pub fn body_mut(&mut self) -> &mut [u8] {
+        &mut self.map[self.body.clone()]
+    }
+
+    /// Whether what follows a page is to be read with it: in vain for rows in random order, well for the whole body.
+    pub fn read_ahead(&self, yes: bool) {
+        #[cfg(unix)]
+        {
+            use memmap2::Advice::{Random, Sequential};
+            // Where the system takes no advice, all still works.
+            let _ = self.map.advise(if yes { Sequential } else { Random });
+        }
+        #[cfg(not(unix))]
+        let _ = yes;
+    }
+
+    /// Has the states of these rows, `bytes` each, read together, and not one after the other as each is missed.
+    pub fn fetch(&self, rows: &[u32], bytes: usize) {
+        #[cfg(unix)]
+        if self.body.len() >= SMALL {
+            for &row in rows {
+                let at = self.body.start + row as usize * bytes;
+                let _ = self.map.advise_range(memmap2::Advice::WillNeed, at, bytes);
+            }
+        }
+        #[cfg(not(unix))]
+        let _ = (rows, bytes, SMALL);
+    }
+}
+
+/// Copies header and body of the image in `base` to a new file.
+fn copy(folder: &Path, base: &Path, shape: &Shape, generation: u64) -> Result<File, SamplerError> {
     let mut source = File::open(base).map_err(io("open", base))?;
     let len = source.metadata().map_err(io("read", base))?.len();
     let mut head = Vec::new();
@@ -49,14 +109,7 @@ pub(super) fn map_copy(
     let mut seal = [0; 4];
     source.read_exact(&mut seal).map_err(io("read", base))?;
     check_seal(checksum.finalize(), seal)?;
-
-    // SAFETY: the file has no name any more, or a name that is this store's, whose folder belongs to one process at a
-    // time; so nothing but this mapping changes it.
-    let map = unsafe { MmapOptions::new().map_mut(&file) }.map_err(io("map", &path))?;
-    // Rows are visited in random order, so their neighbours would be read in vain. Without the advice all still works.
-    #[cfg(unix)]
-    let _ = map.advise(memmap2::Advice::Random);
-    Ok(map)
+    Ok(file)
 }
 
 /// A new file, which loses its name at once where the system allows that of an open file. Where not, the next copy
