@@ -1,10 +1,10 @@
-//! What a training step asks of this crate: 50 data, 200 latents, a few proposals each.
+//! What a training step asks of this crate: 50 data, 200 latents, a few proposals each; and steps of state kernels.
 
 use criterion::{Criterion, Throughput};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{
-    ChainStore, IndexKernel, Latents, MappedStore, MemoryStore, Mis, Mtmis, Scan, ScanOrder,
-    pack_bits, unpack_bits,
+    ChainStore, Cis, FiniteGibbs, Hmc, IndexKernel, Kernel, Latents, MappedStore, MemoryStore, Mis,
+    Mixture, Mtmis, Repeat, Scan, ScanOrder, pack_bits, unpack_bits,
 };
 
 const BENCH: Purpose = Purpose::new("bench");
@@ -27,8 +27,41 @@ fn kernels(c: &mut Criterion) {
         group.bench_function("mtmis", |b| {
             b.iter(|| Mtmis.run(log_w[0], &log_w[1..], &mut stream, &mut visits))
         });
+        group.bench_function("cis", |b| {
+            b.iter(|| Cis.run(log_w[0], &log_w[1..], &mut stream, &mut visits))
+        });
         group.finish();
     }
+}
+
+/// A random-scan sweep over a ring of 1000 sites with 3 values, and an HMC step of 10 leapfrog steps in 100 dimensions.
+fn state_kernels(c: &mut Criterion) {
+    let mut stream = Stream::new(1, BENCH, [2, 0]);
+    let sites = 1000;
+    let site = |i: usize| {
+        let local = move |x: &Vec<usize>| {
+            let equal = |j: usize| f64::from(u8::from(x[i] == x[j % sites]));
+            0.7 * (equal(i + 1) + equal(i + sites - 1))
+        };
+        FiniteGibbs::new(local, i, vec![0, 1, 2])
+    };
+    let scan = Mixture::uniform((0..sites).map(site).collect()).expect("sites");
+    let sweep = Repeat::new(scan, sites);
+    let mut field = vec![0; sites];
+    let mut group = c.benchmark_group("state kernels");
+    group.bench_function("random scan of 1000 sites", |b| {
+        b.iter(|| sweep.step(&mut field, &mut stream))
+    });
+    let normal = |x: &[f64], gradient: &mut [f64]| {
+        gradient.iter_mut().zip(x).for_each(|(g, x)| *g -= x);
+        -0.5 * x.iter().map(|x| x * x).sum::<f64>()
+    };
+    let hmc = Hmc::new(normal, 0.3, 10).expect("a kernel");
+    let mut x = vec![0.0; 100];
+    group.bench_function("hmc in 100 dimensions", |b| {
+        b.iter(|| hmc.step(&mut x, &mut stream))
+    });
+    group.finish();
 }
 
 fn bits(c: &mut Criterion) {
@@ -69,6 +102,7 @@ fn stores(c: &mut Criterion) {
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     kernels(&mut criterion);
+    state_kernels(&mut criterion);
     bits(&mut criterion);
     stores(&mut criterion);
     criterion.final_summary();

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why a scan or a chain store refused.
+/// Why a sampler, a scan or a chain store refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplerError {
@@ -15,8 +15,41 @@ pub enum SamplerError {
         /// Bits per layer.
         layers: Vec<usize>,
     },
-    /// More rows than a row index can name.
-    #[error("a chain store has at most {} rows, not {rows}", u32::MAX)]
+    /// A layer that cannot be stored.
+    #[error(
+        "layer {index}, {layer}, cannot be part of a latent state; give it one variable or more, of 2 classes or more if they are categorical, and fewer bits than an address can name"
+    )]
+    Layer {
+        /// Index of the layer.
+        index: usize,
+        /// Its variables.
+        layer: String,
+    },
+    /// A layer of another kind than the values that are read from or written to it.
+    #[error(
+        "layer {index} is {layer}; give it `Values` of that kind, and read them by `unpack_values`"
+    )]
+    Kind {
+        /// Index of the layer.
+        index: usize,
+        /// Its variables.
+        layer: String,
+    },
+    /// A code that names no class.
+    #[error("code {code} is none of the {classes} classes of layer {layer}; codes are 0 to {}", classes - 1)]
+    Class {
+        /// Index of the layer.
+        layer: usize,
+        /// The code.
+        code: u32,
+        /// Classes that there are.
+        classes: u32,
+    },
+    /// More rows than a row index can name, or more bytes than an address can.
+    #[error(
+        "a chain store has at most {} rows, and fewer if they are long, not {rows}",
+        u32::MAX
+    )]
     TooManyRows {
         /// Rows asked for.
         rows: usize,
@@ -38,6 +71,69 @@ pub enum SamplerError {
         step: u64,
         /// Steps an epoch.
         steps: u64,
+    },
+    /// No log-weights at all.
+    #[error("there are no particles to resample or to weigh; give at least one log-weight")]
+    NoWeights,
+    /// A log-weight that no density gives.
+    #[error(
+        "log-weight {index} is {value}, but a log-weight is finite or -inf; look where its density was computed"
+    )]
+    LogWeight {
+        /// Which.
+        index: usize,
+        /// NaN or +inf.
+        value: f64,
+    },
+    /// Every particle is impossible.
+    #[error(
+        "all {particles} log-weights are -inf, so there is nothing to draw from; start from states that the target allows, or take more particles"
+    )]
+    AllWeightsZero {
+        /// How many there are.
+        particles: usize,
+    },
+    /// More particles than an ancestor index can name.
+    #[error("a population has at most {} particles, not {particles}", u32::MAX)]
+    TooManyParticles {
+        /// Particles asked for.
+        particles: usize,
+    },
+    /// A pinned slot or ancestor that cannot be.
+    #[error(
+        "slot {slot} of {slots} cannot descend from particle {ancestor} of {particles}; pin a slot that exists to a particle with a weight above zero"
+    )]
+    Pinned {
+        /// The pinned slot.
+        slot: usize,
+        /// Slots there are.
+        slots: usize,
+        /// The particle it should descend from.
+        ancestor: u32,
+        /// Particles there are.
+        particles: usize,
+    },
+    /// An ancestor that does not exist.
+    #[error("particle {ancestor} cannot be an ancestor in a population of {particles}")]
+    Ancestor {
+        /// The ancestor named.
+        ancestor: u32,
+        /// Particles there are.
+        particles: usize,
+    },
+    /// A relative effective sample size that is none.
+    #[error("a relative effective sample size is above 0 and at most 1, not {value}")]
+    RelativeEss {
+        /// What was given.
+        value: f64,
+    },
+    /// A temperature that does not lead on.
+    #[error("the next inverse temperature must be above {from} and at most 1, not {to}")]
+    Temperature {
+        /// Where the path is.
+        from: f64,
+        /// Where it should go.
+        to: f64,
     },
     /// A row that the store does not have.
     #[error("row {row} is beyond the store, which has {rows} rows")]
@@ -100,6 +196,46 @@ pub enum SamplerError {
     Unsynced {
         /// Bytes logged since the last mark.
         bytes: u64,
+    },
+    /// A number that a kernel cannot work with.
+    #[error("{what} is {found}, but must be {allowed}")]
+    Parameter {
+        /// Which number.
+        what: &'static str,
+        /// What it is.
+        found: f64,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// Chains that cannot be diagnosed together.
+    #[error(
+        "chain {chain} has {found} draws, but {expected}; give chains of one length, of 4 draws or more"
+    )]
+    ChainLength {
+        /// Index of the chain.
+        chain: usize,
+        /// Its draws.
+        found: usize,
+        /// What is needed.
+        expected: String,
+    },
+    /// A draw that is not a number to be averaged.
+    #[error("draw {draw} of chain {chain} is {value}; diagnose finite values")]
+    NonFiniteDraw {
+        /// Index of the chain.
+        chain: usize,
+        /// Index of the draw.
+        draw: usize,
+        /// The value.
+        value: f64,
+    },
+    /// Draws without variation, for which no sample size is effective.
+    #[error(
+        "{what} are all the same; the chain is stuck, or the quantity is a constant of the model"
+    )]
+    Constant {
+        /// What does not vary.
+        what: &'static str,
     },
     /// The file system refused.
     #[error("cannot {action} {path}: {source}")]

@@ -5,18 +5,21 @@ use std::ops::AddAssign;
 
 use crate::effective_sample_size;
 
-/// Diagnostics of one run of an index kernel, or the sum over many (gradient-estimators §7.6).
+/// Diagnostics of one run of an index kernel or one step of a state kernel, or the sum over many (gradient-estimators
+/// §7.6).
 ///
 /// Every field is a sum, so that batches, epochs and threads merge by `+=` or `sum()`; the methods give the averages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Info {
-    /// Runs summed up: one a datum and step.
+    /// Runs of index kernels summed up: one a datum and step. State kernels without importance weights (Gibbs,
+    /// random walk, HMC) count none.
     pub runs: u64,
     /// Transitions made.
     pub moves: u64,
     /// Transitions that accepted a proposal.
     pub accepted: u64,
-    /// Log-weights, of the current state or of proposals, that were NaN or infinite.
+    /// Log-weights or log-densities, of the current state or of proposals, that were NaN or infinite. For
+    /// [`Hmc`](crate::Hmc) also trajectories that diverged.
     pub non_finite: u64,
     /// Sum over runs of the effective sample size of the proposals' weights.
     pub ess: f64,
@@ -48,6 +51,16 @@ impl Info {
                 0.0
             },
             gaps: u64::from(has_gap),
+        }
+    }
+
+    /// One transition of a kernel without importance weights.
+    pub(crate) fn of_move(accepted: bool, non_finite: u64) -> Self {
+        Self {
+            moves: 1,
+            accepted: u64::from(accepted),
+            non_finite,
+            ..Self::default()
         }
     }
 

@@ -1,43 +1,98 @@
 //! The layout of a latent state.
 
+mod layer;
+mod values;
+
 use std::fmt;
+
+pub use layer::Layer;
+pub use values::Values;
 
 use crate::{SamplerError, pack_bits, unpack_bits};
 
-/// Bits per layer of a binary latent state, such as `[200]` or, for two stochastic layers, `[200, 200]`.
+/// The layers of a latent state, such as 200 bits, or 200 bits and one variable of 10 classes.
 ///
 /// A state is the whole tuple of layers, packed without gaps: ceil(bits / 8) bytes a datum.
 ///
+/// | layer | bits a variable | packed and unpacked by |
+/// |---|---|---|
+/// | [`Bernoulli`](Layer::Bernoulli) | 1 | [`pack`](Self::pack) from tensors of 0.0 / 1.0, [`pack_values`](Self::pack_values) |
+/// | [`Categorical`](Layer::Categorical) of C classes | ceil(log2 C) | [`pack_values`](Self::pack_values) |
+/// | [`F32`](Layer::F32), [`F64`](Layer::F64) | 32, 64 | [`pack_values`](Self::pack_values) |
+///
 /// ```
-/// use helmholtz_samplers::Latents;
-/// let latents = Latents::new(&[200, 201])?;
+/// use helmholtz_samplers::{Latents, Layer, Values};
+///
+/// let latents = Latents::new(&[200, 201])?; // two layers of bits
 /// assert_eq!((latents.bits(), latents.bytes_per_row()), (401, 51));
+///
+/// let digit = Layer::Categorical { variables: 1, classes: 10 };
+/// let latents = Latents::mixed(&[Layer::Bernoulli(3), digit, Layer::F64(1)])?;
+/// assert_eq!((latents.bits(), latents.bytes_per_row()), (3 + 4 + 64, 9));
+///
+/// let state = [
+///     Values::Bernoulli(vec![true, false, true]),
+///     Values::Categorical(vec![7]),
+///     Values::F64(vec![-0.25]),
+/// ];
+/// let packed = latents.pack_values(&state)?;
+/// assert_eq!(latents.unpack_values(&packed)?, state);
 /// # Ok::<(), helmholtz_samplers::SamplerError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Latents {
+    kinds: Vec<Layer>,
+    /// Bits of each layer.
     layers: Vec<usize>,
     bits: usize,
 }
 
 impl Latents {
-    /// The layout of these layers, the one nearest the data first.
+    /// The layout of binary layers, given by their bits, the one nearest the data first.
     ///
     /// # Errors
     /// [`SamplerError::Layers`] without layers, or with an empty one.
     pub fn new(layers: &[usize]) -> Result<Self, SamplerError> {
-        let bits = layers
-            .iter()
-            .try_fold(0usize, |sum, &layer| sum.checked_add(layer));
-        match bits {
-            Some(bits) if bits > 0 && !layers.contains(&0) => Ok(Self {
-                layers: layers.to_vec(),
-                bits,
-            }),
-            _ => Err(SamplerError::Layers {
-                layers: layers.to_vec(),
-            }),
+        let kinds: Vec<Layer> = layers.iter().map(|&bits| Layer::Bernoulli(bits)).collect();
+        Self::mixed(&kinds).map_err(|_| SamplerError::Layers {
+            layers: layers.to_vec(),
+        })
+    }
+
+    /// The layout of layers of any kinds, the one nearest the data first.
+    ///
+    /// # Errors
+    /// [`SamplerError::Layers`] without layers, [`SamplerError::Layer`] with one of no variables or of fewer than 2
+    /// classes, or if the bits of all are more than a `usize` holds.
+    pub fn mixed(layers: &[Layer]) -> Result<Self, SamplerError> {
+        if layers.is_empty() {
+            return Err(SamplerError::Layers { layers: vec![] });
         }
+        let (mut bits, mut all) = (Vec::with_capacity(layers.len()), 0usize);
+        for (index, layer) in layers.iter().enumerate() {
+            let sum = layer
+                .variables()
+                .checked_mul(layer.width() as usize)
+                .filter(|&of_layer| of_layer > 0)
+                .and_then(|of_layer| {
+                    bits.push(of_layer);
+                    all.checked_add(of_layer)
+                });
+            all = sum.ok_or_else(|| SamplerError::Layer {
+                index,
+                layer: layer.to_string(),
+            })?;
+        }
+        Ok(Self {
+            kinds: layers.to_vec(),
+            layers: bits,
+            bits: all,
+        })
+    }
+
+    /// The layers and their kinds.
+    pub fn kinds(&self) -> &[Layer] {
+        &self.kinds
     }
 
     /// Bits per layer.
@@ -55,26 +110,37 @@ impl Latents {
         self.bits.div_ceil(8)
     }
 
+    /// Whether all layers are binary.
+    pub(crate) fn is_binary(&self) -> bool {
+        self.check_binary().is_ok()
+    }
+
+    fn check_binary(&self) -> Result<(), SamplerError> {
+        let other = |layer: &Layer| !matches!(layer, Layer::Bernoulli(_));
+        match self.kinds.iter().position(other) {
+            Some(index) => Err(SamplerError::Kind {
+                index,
+                layer: self.kinds[index].to_string(),
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// Packs one array of 0.0 / 1.0 a layer, each `[rows, bits of the layer]`, into `[rows, bytes_per_row]`.
     ///
     /// # Errors
-    /// [`SamplerError::Length`] if the arrays are not as many as the layers, or not of as many rows each.
+    /// [`SamplerError::Length`] if the arrays are not as many as the layers, or not of as many rows each;
+    /// [`SamplerError::Kind`] if a layer is not binary.
     pub fn pack(&self, layers: &[&[f32]]) -> Result<Vec<u8>, SamplerError> {
-        let length = |what, found, expected| {
-            if found == expected {
-                Ok(())
-            } else {
-                Err(SamplerError::Length {
-                    what,
-                    found,
-                    expected,
-                })
-            }
-        };
+        self.check_binary()?;
         length("the list of layers", layers.len(), self.layers.len())?;
         let rows = layers[0].len() / self.layers[0];
         for (values, &bits) in layers.iter().zip(&self.layers) {
-            length("the array of a layer", values.len(), rows * bits)?;
+            length(
+                "the array of a layer",
+                values.len(),
+                rows.saturating_mul(bits),
+            )?;
         }
         let mut packed = vec![0; rows * self.bytes_per_row()];
         if let [only] = layers {
@@ -95,8 +161,9 @@ impl Latents {
     /// Unpacks `[rows, bytes_per_row]` into one array of 0.0 / 1.0 a layer, `[rows, bits of the layer]`.
     ///
     /// # Errors
-    /// [`SamplerError::Length`] if `packed` is not made of whole rows.
+    /// [`SamplerError::Length`] if `packed` is not made of whole rows; [`SamplerError::Kind`] if a layer is not binary.
     pub fn unpack(&self, packed: &[u8]) -> Result<Vec<Vec<f32>>, SamplerError> {
+        self.check_binary()?;
         let rows = packed.len() / self.bytes_per_row();
         let mut states = vec![0.0; rows * self.bits];
         unpack_bits(packed, self.bits, &mut states)?;
@@ -122,8 +189,24 @@ impl Latents {
 
 impl fmt::Display for Latents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let layers: Vec<String> = self.layers.iter().map(usize::to_string).collect();
-        write!(f, "{} bits", layers.join(" + "))
+        if self.is_binary() {
+            let layers: Vec<String> = self.layers.iter().map(usize::to_string).collect();
+            return write!(f, "{} bits", layers.join(" + "));
+        }
+        let layers: Vec<String> = self.kinds.iter().map(Layer::to_string).collect();
+        f.write_str(&layers.join(" + "))
+    }
+}
+
+fn length(what: &'static str, found: usize, expected: usize) -> Result<(), SamplerError> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(SamplerError::Length {
+            what,
+            found,
+            expected,
+        })
     }
 }
 
@@ -163,6 +246,31 @@ mod tests {
                 Err(SamplerError::Layers { .. })
             ));
         }
+        let categorical = |variables, classes| Layer::Categorical { variables, classes };
+        for (index, layers) in [
+            (0, [categorical(1, 0), Layer::F32(1)]),
+            (0, [categorical(1, 1), Layer::F32(1)]),
+            (1, [Layer::F32(1), Layer::F64(0)]),
+            (1, [Layer::F32(1), categorical(0, 5)]),
+            (0, [Layer::F64(usize::MAX / 63), Layer::F32(1)]),
+            (1, [Layer::F64(usize::MAX / 64), Layer::F32(2)]),
+        ] {
+            let error = Latents::mixed(&layers).unwrap_err();
+            assert!(
+                matches!(error, SamplerError::Layer { index: found, .. } if found == index),
+                "{error}"
+            );
+        }
+        assert!(Latents::mixed(&[]).is_err());
+        let reals = Latents::mixed(&[Layer::Bernoulli(2), Layer::F32(1)]).unwrap();
+        assert!(matches!(
+            reals.pack(&[&[0.0; 2], &[0.0; 32]]),
+            Err(SamplerError::Kind { index: 1, .. })
+        ));
+        assert!(matches!(
+            reals.unpack(&[0; 5]),
+            Err(SamplerError::Kind { index: 1, .. })
+        ));
         let latents = Latents::new(&[2, 3]).unwrap();
         assert!(matches!(
             latents.pack(&[&[0.0; 4]]),

@@ -1,10 +1,33 @@
-//! MCMC kernels over log-weights, and a store that keeps one chain state a datum. Plain Rust: no tensors, no framework.
+//! MCMC kernels, resampling and SMC samplers, diagnostics, and a store that keeps one chain state a datum. Plain Rust:
+//! no tensors, no framework.
 //!
-//! A Metropolis independence move needs two numbers and a coin. So a kernel here is an [`IndexKernel`]: it is given the
-//! log-weights log p(x, h) - log q(h | x) of a current state and of K proposals, and answers with *indices*. The model
-//! computes log-weights wherever it likes; states are moved by their index. Coins come from
-//! [`Chance`](helmholtz_random::Chance): sampled in production, enumerated in the proofs of this crate, which build
-//! the exact transition matrix from the very same code.
+//! ```
+//! use helmholtz_random::{Purpose, Stream};
+//! use helmholtz_samplers::diagnostics::summary;
+//! use helmholtz_samplers::{Kernel, MetropolisHastings, RandomWalk};
+//!
+//! // A target is any function of the state that gives ln p up to a constant (nats).
+//! let target = |x: &Vec<f64>| -0.5 * x[0] * x[0] - (x[1] - x[0]).abs();
+//! let kernel = MetropolisHastings::new(target, RandomWalk::new(1.5)?);
+//!
+//! let chain = |i| -> Vec<f64> {
+//!     let (mut x, mut stream) = (vec![0.0; 2], Stream::new(7, Purpose::new("chain"), [i, 0]));
+//!     let draw = |_| {
+//!         kernel.step(&mut x, &mut stream); // one transition
+//!         x[1]
+//!     };
+//!     (0..2000).map(draw).collect()
+//! };
+//! let summary = summary(&[chain(0), chain(1)])?;
+//! assert!(summary.r_hat < 1.05 && summary.mean.abs() < 6.0 * summary.monte_carlo_error);
+//! # Ok::<(), helmholtz_samplers::SamplerError>(())
+//! ```
+//!
+//! # Two kinds of kernels
+//!
+//! A Metropolis independence move needs two numbers and a coin. So the core is the [`IndexKernel`]: it is given the
+//! log-weights ln p(x, h) - ln q(h | x) of a current state and of K proposals, and answers with *indices*. The model
+//! computes log-weights wherever it likes, in batches or on another device; states are moved by their index.
 //!
 //! ```
 //! use helmholtz_random::{Purpose, Stream};
@@ -22,36 +45,117 @@
 //! assert_eq!(info.moves, 3);
 //! ```
 //!
-//! Contents:
-//! * index kernels: [`Mis`], [`Mtmis`] and the ablation [`FrozenReferenceMis`]; [`Visits`] and [`Info`];
+//! A [`Kernel`] has the state itself, and computes what it needs from a [`Target`], a [`GradientTarget`] and a proposal.
+//!
+//! # Which index kernel
+//!
+//! w = p / q are the importance weights, and K the number of proposals.
+//!
+//! | kernel | a run | when |
+//! |---|---|---|
+//! | [`Mis`] | K moves, each accepted with min(1, w' / w) | the default: every proposal may be visited, which suits gradients averaged over visits |
+//! | [`Mtmis`] | one move, to one of the K picked by weight | only the final state is wanted |
+//! | [`Cis`] | one choice among all K + 1 by weight | conditional SMC, Markovian score climbing; its weights can be Rao-Blackwellised; below [`Mtmis`] in Peskun's order |
+//! | [`Barker`] | K moves, each accepted with w' / (w + w') | acceptance must be smooth in the weights; below [`Mis`] in Peskun's order |
+//! | [`FrozenReferenceMis`] | a defect of released code | to explain published figures; it does **not** sample the target |
+//!
+//! # Which state kernel
+//!
+//! | kernel | transition | when |
+//! |---|---|---|
+//! | [`Independence`] | an index kernel on K draws of q | q is close to p, as a trained inference model is; uniformly ergodic iff p / q is bounded |
+//! | [`FiniteGibbs`] | x_i ~ p(x_i given the rest), by trying its values | discrete components with few values |
+//! | [`Gibbs`] | a part from its conditional, by the user's function | conjugate conditionals |
+//! | [`MetropolisHastings`] | min(1, p(x') q(x given x') / (p(x) q(x' given x))) | any proposal that can be scored both ways; [`RandomWalk`] for a few real coordinates without a gradient |
+//! | [`Hmc`] | a leapfrog trajectory, min(1, exp(H - H')) | many real coordinates with a gradient; constrained ones after a change of variables with its Jacobian |
+//! | [`Mixture`] | one of several kernels, Σ π_k P_k | random-scan Metropolis-within-Gibbs; bold and timid moves together |
+//! | [`Cycle`] | several in turn, P_1 P_2 ... P_n | systematic-scan Metropolis-within-Gibbs |
+//! | [`Repeat`] | Pⁿ | thinning; moves inside an SMC sampler |
+//!
+//! Metropolis-within-Gibbs is a mixture or a cycle of kernels that change one component each. They may be of different
+//! kinds: box them, as `Box<dyn Kernel<S, C, Info = Info>>` is a kernel too. All of them leave the target invariant, and
+//! all but [`Cycle`] are reversible, if their parts are; only reversible kernels have a spectrum on the real line and a
+//! place in Peskun's order, while averages converge for both. No kernel adapts while it samples: what adapts
+//! ([`Hmc::warm_up`]) takes a kernel and gives back one that is fixed.
+//!
+//! # What is impossible, and what is wrong
+//!
+//! A log-density or log-weight of -inf is an impossible state: never moved to, and left at once by a chain that was
+//! started there. NaN and +inf are mistakes of the caller. They are treated the same, so that they cannot trap a chain,
+//! and counted in [`Info::non_finite`]. Arguments that cannot work are a [`SamplerError`].
+//!
+//! # Proving a kernel
+//!
+//! Coins and choices come from [`Chance`](helmholtz_random::Chance): sampled in production, enumerated in proofs. The
+//! transition matrix of a kernel of one's own, exactly, from the code that runs:
+//!
+//! ```
+//! use helmholtz_random::{Enumerator, enumerate};
+//! use helmholtz_samplers::{FiniteGibbs, Kernel};
+//!
+//! let p = |x: &Vec<bool>| if x[0] == x[1] { 0.3f64.ln() } else { 0.2f64.ln() };
+//! let kernel = FiniteGibbs::new(p, 1, vec![false, true]);
+//! let row = enumerate(|chance: &mut Enumerator| {
+//!     let mut x = vec![true, true];
+//!     kernel.step(&mut x, chance);
+//!     x
+//! });
+//! assert_eq!(row.len(), 2);
+//! let stays: f64 = row.iter().filter(|(_, x)| x[1]).map(|(probability, _)| probability).sum();
+//! assert!((stays - 0.6).abs() < 1e-15);
+//! ```
+//!
+//! # Contents
+//!
+//! * index kernels, with [`Visits`] and [`Info`], and state kernels: the tables above;
+//! * [`diagnostics`] of chains: effective sample sizes, R̂, Monte-Carlo errors;
+//! * [`resampling`] of weighted particles, and the SMC samplers of [`smc`] on top;
 //! * chain stores: [`MemoryStore`], [`MappedStore`], and [`Latents`], [`pack_bits`], [`unpack_bits`] for what they hold;
 //! * [`Scan`], the order in which data are visited;
-//! * [`log_sum_exp`] and [`effective_sample_size`].
+//! * [`log_sum_exp`] and [`effective_sample_size`] of weights;
+//! * [`random`]: the streams and the chance that all of this draws from, so that this crate alone is enough to depend on.
 
+mod barker;
+mod bit_fields;
 mod bits;
+mod cis;
+pub mod diagnostics;
 mod error;
 mod frozen_reference;
 mod index_kernel;
 mod info;
+mod kernel;
+mod kernels;
 mod latents;
 mod log_space;
 mod mis;
 mod mtmis;
+pub mod resampling;
 mod scan;
+pub mod smc;
 mod store;
+mod targets;
 mod visits;
 
+pub use barker::Barker;
 pub use bits::{pack_bits, unpack_bits};
+pub use cis::Cis;
 pub use error::SamplerError;
 pub use frozen_reference::FrozenReferenceMis;
+pub use helmholtz_random as random;
 pub use index_kernel::IndexKernel;
 pub use info::Info;
-pub use latents::Latents;
+pub use kernel::Kernel;
+pub use kernels::{
+    Cycle, FiniteGibbs, Gibbs, Hmc, Independence, MetropolisHastings, Mixture, RandomWalk, Repeat,
+};
+pub use latents::{Latents, Layer, Values};
 pub use log_space::{effective_sample_size, log_sum_exp};
 pub use mis::Mis;
 pub use mtmis::Mtmis;
 pub use scan::{Scan, ScanOrder};
 pub use store::{ChainStore, MappedStore, Mark, MemoryStore};
+pub use targets::{GradientTarget, IndependenceProposal, Proposal, Target};
 pub use visits::Visits;
 
 #[cfg(doctest)]

@@ -4,6 +4,7 @@ mod image;
 mod log;
 mod mapped;
 mod memory;
+mod working_copy;
 
 pub use mapped::{MappedStore, Mark};
 pub use memory::MemoryStore;
@@ -37,12 +38,14 @@ pub trait ChainStore {
     /// Copies the packed states of `rows` to `packed`, `[rows, bytes_per_row]`; zeros where there is none.
     ///
     /// # Errors
-    /// [`SamplerError::Row`] on a row beyond the store, [`SamplerError::Length`] if `packed` does not fit.
+    /// [`SamplerError::Row`] on a row beyond the store, [`SamplerError::Length`] if `packed` does not fit,
+    /// [`SamplerError::Damaged`] if a code in a state names none of its variable's classes.
     fn load(&self, rows: &[u32], packed: &mut [u8]) -> Result<(), SamplerError>;
 
     /// Sets the states of `rows` from `packed`, `[rows, bytes_per_row]`; of a row that comes twice, the later wins.
     ///
     /// # Errors
-    /// As [`load`](Self::load), and [`SamplerError::Io`]; the store is then unchanged.
+    /// [`SamplerError::Row`] and [`SamplerError::Length`] as of [`load`](Self::load), [`SamplerError::Class`] on a code
+    /// that names no class, and [`SamplerError::Io`]; the store is then unchanged.
     fn store(&mut self, rows: &[u32], packed: &[u8]) -> Result<(), SamplerError>;
 }

@@ -423,7 +423,7 @@ fn a_store_of_another_shape_is_refused_by_name() {
 fn files_of_others_are_left_alone() {
     // Files that are not the store's stay, whatever the store does in their folder.
     let folder = tempfile::tempdir().expect("a scratch folder");
-    for name in ["notes.log", "000000.txt", "x.base"] {
+    for name in ["notes.log", "000000.txt", "x.base", "1.base", "+00001.log"] {
         fs::write(folder.path().join(name), "mine").expect("a file");
     }
     drop(create(folder.path()));
@@ -431,9 +431,11 @@ fn files_of_others_are_left_alone() {
     assert_eq!(
         file_names(folder.path()),
         [
+            "+00001.log",
             "000000.base",
             "000000.log",
             "000000.txt",
+            "1.base",
             "notes.log",
             "x.base"
         ]

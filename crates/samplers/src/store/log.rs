@@ -10,7 +10,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::image::Shape;
+use super::image::{Shape, damaged};
 use crate::SamplerError;
 
 const MAGIC: [u8; 8] = *b"hhchnlog";
@@ -64,9 +64,7 @@ impl Log {
         let (header, mut checksum) = header(shape, generation);
         let mut found = vec![0; header.len()];
         if !read_whole(&mut records, &mut found).map_err(io("read", &path))? || found != header {
-            return Err(SamplerError::Damaged {
-                reason: "the header of its log is wrong".to_owned(),
-            });
+            return Err(damaged("the header of its log is wrong"));
         }
         let mut len = header.len() as u64;
         let mut record = vec![0; record_len(shape)];

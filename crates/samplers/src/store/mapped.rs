@@ -1,14 +1,13 @@
 //! A chain store on disk that a kill cannot harm.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::fs::{self, File};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use memmap2::{MmapMut, MmapOptions};
-
 use super::ChainStore;
-use super::image::Shape;
+use super::image::{Shape, damaged};
 use super::log::{Log, io};
+use super::working_copy::WorkingCopy;
 use crate::{Latents, SamplerError};
 
 /// Older generations that [`MappedStore::fold`] keeps: those that the checkpoint just published, and the one before
@@ -26,10 +25,11 @@ pub struct Mark {
     pub checksum: u32,
 }
 
-/// A chain store in a folder: a memory-mapped base file that never changes, and a log of the changes since.
+/// A chain store in a folder: a base file that never changes, a log of the changes since, and a memory-mapped working
+/// copy of what the two come to.
 ///
-/// **Crash safety.** A file mutated in place would be ahead of the last checkpoint after a kill. So the base is mapped
-/// privately (changes stay in memory), and each [`store`](ChainStore::store) appends checksummed records to a log.
+/// **Crash safety.** A file mutated in place would be ahead of the last checkpoint after a kill. So the working copy is
+/// nobody's to read after a kill, and each [`store`](ChainStore::store) appends checksummed records to the log.
 /// A checkpoint calls [`sync`](Self::sync) and publishes the [`Mark`]; after a kill, [`open`](Self::open) with that
 /// mark discards whatever came later. [`fold`](Self::fold), right after a checkpoint is published, writes the current
 /// states as the base of the next *generation* and starts an empty log. The mark names its generation, whose files
@@ -44,8 +44,10 @@ pub struct Mark {
 /// | after `fold`, before the next checkpoint | base g + 1, log g + 1 | g | base g, log g; the others are removed |
 /// | after the next checkpoint | base g + 1, log g + 1 | g + 1 | these |
 ///
-/// **Cost.** Pages written since the last fold are held in memory, and read straight from the file otherwise. A fold
-/// writes the whole store. One process at a time may have a folder open: lock it by other means.
+/// **Cost.** Memory does not grow with the rows: all pages of the working copy can be written out and read again, so
+/// the data set may outgrow memory. On disk are base and working copy, the same again for each generation kept, and
+/// bytes_per_row + 8 bytes of log for each state stored. [`open`](Self::open) and [`fold`](Self::fold) write the
+/// whole store once. One process at a time may have a folder open: lock it by other means.
 ///
 /// ```
 /// use helmholtz_samplers::{ChainStore, Latents, MappedStore};
@@ -69,8 +71,8 @@ pub struct MappedStore {
     folder: PathBuf,
     shape: Shape,
     generation: u64,
-    /// The base file, mapped privately, with the log's changes applied.
-    base: MmapMut,
+    /// The base with the log's changes.
+    working: WorkingCopy,
     log: Log,
     /// Length of the log at the last mark.
     marked: u64,
@@ -90,13 +92,13 @@ impl MappedStore {
         let chunks = (0..shape.body_len())
             .step_by(1 << 16)
             .map(|at| &zeros[..(shape.body_len() - at).min(1 << 16)]);
-        let (base, log) = start_generation(folder, &shape, 0, chunks)?;
+        let log = start_generation(folder, &shape, 0, chunks)?;
         sync_folder(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
+            working: WorkingCopy::new(folder, &base_path(folder, 0), &shape, 0)?,
             shape,
             generation: 0,
-            base,
             marked: log.len,
             log,
             discarded: 0,
@@ -129,17 +131,16 @@ impl MappedStore {
             None => newest_generation(folder)?.ok_or_else(|| no_store(None))?,
         };
         let path = base_path(folder, generation);
-        let file = match File::open(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(no_store(Some(generation)));
-            }
-            opened => opened.map_err(io("open", &path))?,
-        };
-        let mut base = map(&file, &path)?;
-        shape.check_image(&base, generation)?;
+        if let Err(error) = fs::metadata(&path) {
+            return Err(match error.kind() {
+                ErrorKind::NotFound => no_store(Some(generation)),
+                _ => io("open", &path)(error),
+            });
+        }
+        let mut working = WorkingCopy::new(folder, &path, &shape, generation)?;
 
         let limit = mark.map_or(u64::MAX, |mark| mark.log_bytes);
-        let body = &mut base[shape.body_range()];
+        let body = working.body_mut();
         let mut log = Log::replay(
             log_path(folder, generation),
             &shape,
@@ -159,9 +160,7 @@ impl MappedStore {
                 });
             }
             if log.checksum != mark.checksum {
-                return Err(SamplerError::Damaged {
-                    reason: "its log is not the one that was marked".to_owned(),
-                });
+                return Err(damaged("its log is not the one that was marked"));
             }
         }
         let discarded = log.cut()?;
@@ -170,7 +169,7 @@ impl MappedStore {
             folder: folder.to_owned(),
             shape,
             generation,
-            base,
+            working,
             marked: log.len,
             log,
             discarded,
@@ -206,13 +205,20 @@ impl MappedStore {
                 bytes: self.log.len - self.marked,
             });
         }
-        let generation = self.generation + 1;
-        let body = &self.base[self.shape.body_range()];
-        let (base, log) =
-            start_generation(&self.folder, &self.shape, generation, [body].into_iter())?;
-        (self.base, self.marked, self.log, self.generation) = (base, log.len, log, generation);
+        let generation = self
+            .generation
+            .checked_add(1)
+            .ok_or_else(|| damaged("its generation is the last that has a number"))?;
+        self.working.read_ahead(true);
+        let body = [self.working.body()].into_iter();
+        let started = start_generation(&self.folder, &self.shape, generation, body);
+        self.working.read_ahead(false);
+        let log = started?;
+        (self.marked, self.log, self.generation) = (log.len, log, generation);
         sync_folder(&self.folder)?;
-        remove_generations(&self.folder, |other| other + KEPT < generation)
+        remove_generations(&self.folder, |other| {
+            other.saturating_add(KEPT) < generation
+        })
     }
 
     /// Bytes of log since the last fold. When it is longer than the store itself, it is time for a
@@ -237,25 +243,22 @@ impl ChainStore for MappedStore {
     }
 
     fn is_initialised(&self, row: u32) -> bool {
-        self.shape
-            .is_initialised(&self.base[self.shape.body_range()], row)
+        self.shape.is_initialised(self.working.body(), row)
     }
 
     fn load(&self, rows: &[u32], packed: &mut [u8]) -> Result<(), SamplerError> {
         self.shape.check_rows(rows, packed.len())?;
-        self.shape
-            .gather(&self.base[self.shape.body_range()], rows, packed);
-        Ok(())
+        self.working.fetch(rows, self.shape.latents.bytes_per_row());
+        self.shape.gather(self.working.body(), rows, packed)
     }
 
     fn store(&mut self, rows: &[u32], packed: &[u8]) -> Result<(), SamplerError> {
-        self.shape.check_rows(rows, packed.len())?;
+        self.shape.check_states(rows, packed)?;
         self.log.append(rows, packed, &self.shape)?;
-        let body = &mut self.base[self.shape.body_range()];
-        for (&row, state) in rows
-            .iter()
-            .zip(packed.chunks_exact(self.shape.latents.bytes_per_row()))
-        {
+        let bytes = self.shape.latents.bytes_per_row();
+        self.working.fetch(rows, bytes);
+        let body = self.working.body_mut();
+        for (&row, state) in rows.iter().zip(packed.chunks_exact(bytes)) {
             self.shape.put(body, row, state);
         }
         Ok(())
@@ -270,50 +273,36 @@ fn log_path(folder: &Path, generation: u64) -> PathBuf {
     folder.join(format!("{generation:06}.log"))
 }
 
-/// Writes an empty log and a base of these `chunks`, and maps the base. The generation exists from the moment its base
-/// gets its name, which is the last thing done; the mapping is of the file under whatever name. The caller makes
-/// that name durable.
+/// Writes an empty log and a base of these `chunks`. The generation exists from the moment its base gets its name, which
+/// is the last thing done. The caller makes that name durable.
 fn start_generation<'a>(
     folder: &Path,
     shape: &Shape,
     generation: u64,
-    chunks: impl Iterator<Item = &'a [u8]>,
-) -> Result<(MmapMut, Log), SamplerError> {
+    mut chunks: impl Iterator<Item = &'a [u8]>,
+) -> Result<Log, SamplerError> {
     let log = Log::create(log_path(folder, generation), shape, generation)?;
     let scratch = folder.join(format!("{generation:06}.scratch"));
-    let write = || -> std::io::Result<File> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&scratch)?;
+    let mut write = || -> std::io::Result<()> {
+        let file = File::create(&scratch)?;
         let (mut out, mut seal) = (BufWriter::new(&file), crc32fast::Hasher::new());
         let mut put = |bytes: &[u8]| {
             seal.update(bytes);
             out.write_all(bytes)
         };
         put(&shape.header(generation))?;
-        chunks.into_iter().try_for_each(&mut put)?;
+        chunks.try_for_each(&mut put)?;
         out.write_all(&seal.finalize().to_le_bytes())?;
         out.flush()?;
         drop(out);
-        file.sync_all()?;
-        Ok(file)
+        file.sync_all()
     };
-    let file = write().map_err(io("write", &scratch))?;
-    let base = map(&file, &scratch)?;
+    write().map_err(io("write", &scratch))?;
     // The log's name is durable before the base's, which makes the generation exist.
     sync_folder(folder)?;
     let path = base_path(folder, generation);
     fs::rename(&scratch, &path).map_err(io("rename", &scratch))?;
-    Ok((base, log))
-}
-
-/// Maps a base file so that changes stay in this process's memory.
-fn map(file: &File, path: &Path) -> Result<MmapMut, SamplerError> {
-    // SAFETY: a base file is never written again once it is whole, and its folder belongs to one process at a time.
-    unsafe { MmapOptions::new().map_copy(file) }.map_err(io("map", path))
+    Ok(log)
 }
 
 /// Makes the names in `folder` durable.
@@ -335,8 +324,9 @@ fn files(folder: &Path) -> Result<Vec<(u64, PathBuf)>, SamplerError> {
     });
     let generation = |path: &PathBuf| -> Option<u64> {
         let ours = matches!(path.extension()?.to_str()?, "base" | "log" | "scratch");
-        ours.then(|| path.file_stem()?.to_str()?.parse().ok())
-            .flatten()
+        let name = path.file_stem()?.to_str()?;
+        let generation = name.parse().ok()?;
+        (ours && name == format!("{generation:06}")).then_some(generation)
     };
     Ok(paths
         .map_err(io("list", folder))?

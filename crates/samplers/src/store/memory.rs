@@ -41,7 +41,7 @@ impl MemoryStore {
         })
     }
 
-    /// The store as bytes: header (version, layers, rows), states, checksum.
+    /// The store as bytes: header (layout, rows), states, checksum.
     pub fn snapshot(&self) -> Vec<u8> {
         let mut image = self.shape.header(0);
         image.extend_from_slice(&self.body);
@@ -78,12 +78,11 @@ impl ChainStore for MemoryStore {
 
     fn load(&self, rows: &[u32], packed: &mut [u8]) -> Result<(), SamplerError> {
         self.shape.check_rows(rows, packed.len())?;
-        self.shape.gather(&self.body, rows, packed);
-        Ok(())
+        self.shape.gather(&self.body, rows, packed)
     }
 
     fn store(&mut self, rows: &[u32], packed: &[u8]) -> Result<(), SamplerError> {
-        self.shape.check_rows(rows, packed.len())?;
+        self.shape.check_states(rows, packed)?;
         for (&row, state) in rows
             .iter()
             .zip(packed.chunks_exact(self.shape.latents.bytes_per_row()))

@@ -1,0 +1,259 @@
+//! One line for a proof over many targets.
+
+use std::fmt::Debug;
+
+use helmholtz_random::Enumerator;
+use helmholtz_samplers::{IndexKernel, Kernel};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestRng, TestRunner};
+
+use crate::families::{FiniteProblem, finite_problems};
+use crate::{InvarianceError, Law, TOLERANCE, TransitionMatrix};
+
+/// A target over few enough states to list.
+pub trait FiniteTarget {
+    /// A state.
+    type State: Clone + PartialEq + Debug;
+
+    /// Every state that a kernel may come to.
+    fn states(&self) -> Vec<Self::State>;
+
+    /// ln p(`state`) + constant (nats); -inf where p is zero.
+    fn log_density(&self, state: &Self::State) -> f64;
+}
+
+/// Proves, on every case of a family of targets, that a kernel leaves the target invariant: its transition matrix is
+/// enumerated, and max |πP - π| is at most [`TOLERANCE`].
+///
+/// `assert_invariant!(|problem| kernel)` takes [`finite_problems`] of 1 to 6 states, where `problem` is a
+/// `&FiniteProblem` and the kernel's state a `usize`. `assert_invariant!(strategy, |target| kernel)` takes any strategy of
+/// values that implement [`FiniteTarget`]. The kernel may borrow from its target.
+///
+/// A failure panics with the smallest target that proptest found and the states that leak.
+///
+/// ```
+/// use helmholtz_invariance::assert_invariant;
+/// use helmholtz_invariance::families::latent_models;
+/// use helmholtz_samplers::{Cycle, FiniteGibbs, Independence, Mtmis};
+///
+/// assert_invariant!(|problem| Independence::new(problem, problem, Mtmis, 3).unwrap());
+///
+/// assert_invariant!(latent_models(1..=3), |model| {
+///     let sites = (0..model.latents()).map(|j| FiniteGibbs::new(model, j, vec![false, true]));
+///     Cycle::new(sites.collect())
+/// });
+/// ```
+///
+/// ```should_panic
+/// use helmholtz_invariance::{assert_invariant, step_fn};
+/// use helmholtz_random::{Chance, Enumerator};
+///
+/// // A proposal from q, accepted as though it were uniform.
+/// assert_invariant!(|problem| step_fn(|x: &mut usize, chance: &mut Enumerator| {
+///     let to = chance.choose(problem.log_q()).unwrap();
+///     let log_p = problem.log_p();
+///     if log_p[to].is_finite() && (!log_p[*x].is_finite() || chance.accept(log_p[to] - log_p[*x])) {
+///         *x = to;
+///     }
+/// }));
+/// ```
+#[macro_export]
+macro_rules! assert_invariant {
+    (|$target:ident| $kernel:expr $(,)?) => {
+        $crate::assert_invariant!($crate::families::finite_problems(1..=6), |$target| $kernel)
+    };
+    ($family:expr, |$target:ident| $kernel:expr $(,)?) => {
+        $crate::families::for_every($family, |$target| {
+            $crate::families::check_invariant($target, &$kernel)
+        })
+    };
+}
+
+/// The certificate of [`assert_invariant!`](crate::assert_invariant) for one target.
+///
+/// # Errors
+/// [`InvarianceError::NotInvariant`], or why the kernel has no matrix over the target's states.
+pub fn check_invariant<T: FiniteTarget>(
+    target: &T,
+    kernel: &impl Kernel<T::State, Enumerator>,
+) -> Result<(), InvarianceError> {
+    let states = target.states();
+    let law = Law::of(&states, |state| target.log_density(state))?;
+    TransitionMatrix::of(kernel, &states)?.check_invariant(&law, TOLERANCE)
+}
+
+/// Makes `check` on every case of `family`: 64 cases, always the same, or as many as the environment variable
+/// `PROPTEST_CASES` says.
+///
+/// # Panics
+/// With the smallest failing case that proptest found, and its error.
+#[track_caller]
+pub fn for_every<T: Debug>(
+    family: impl Strategy<Value = T>,
+    check: impl Fn(&T) -> Result<(), InvarianceError>,
+) {
+    let mut config = Config::default();
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 64;
+    }
+    config.failure_persistence = None;
+    let rng = TestRng::deterministic_rng(config.rng_algorithm);
+    let outcome = TestRunner::new_with_rng(config, rng).run(&family, |case| {
+        check(&case).map_err(|error| TestCaseError::fail(error.to_string()))
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}
+
+/// Proves on 64 random targets and proposals ([`finite_problems`] of 1 to 5 states) that an index kernel leaves its
+/// target invariant, with 1, 2 and 3 proposals.
+///
+/// ```
+/// use helmholtz_invariance::families::assert_index_kernel_invariant;
+/// assert_index_kernel_invariant(&helmholtz_samplers::Mis);
+/// ```
+///
+/// # Panics
+/// With the smallest failing case that proptest found, and the states that leak.
+#[track_caller]
+pub fn assert_index_kernel_invariant(kernel: &impl IndexKernel) {
+    for_every(
+        (finite_problems(1..=5), 1usize..=3),
+        |(problem, proposals): &(FiniteProblem, usize)| {
+            let q = Law::from_log_weights(problem.log_q())?;
+            let p = Law::from_log_weights(problem.log_p())?;
+            TransitionMatrix::of_index_kernel(kernel, &q, &problem.log_w(), *proposals)?
+                .check_invariant(&p, TOLERANCE)
+        },
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use helmholtz_random::Chance;
+    use helmholtz_samplers::{
+        Barker, Cis, FiniteGibbs, FrozenReferenceMis, Independence, Mis, Mixture, Mtmis,
+    };
+
+    use super::*;
+    use crate::families::{hostile_log_weights, latent_models, log_weights};
+    use crate::step_fn;
+
+    #[test]
+    fn the_index_kernels_are_invariant_on_random_problems() {
+        assert_index_kernel_invariant(&Mis);
+        assert_index_kernel_invariant(&Mtmis);
+        assert_index_kernel_invariant(&Cis);
+        assert_index_kernel_invariant(&Barker);
+    }
+
+    #[test]
+    #[should_panic(expected = "the law is not invariant")]
+    fn the_frozen_reference_is_not() {
+        assert_index_kernel_invariant(&FrozenReferenceMis);
+    }
+
+    #[test]
+    fn kernels_on_states_are_invariant_for_random_models() {
+        let models = || latent_models(1..=3);
+        assert_invariant!(models(), |m| Independence::new(m, m, Mis, 2).unwrap());
+        assert_invariant!(models(), |m| Independence::new(m, m, Mtmis, 2).unwrap());
+        assert_invariant!(models(), |m| {
+            let site = |j| FiniteGibbs::new(m, j, vec![false, true]);
+            Mixture::uniform((0..m.latents()).map(site).collect()).unwrap()
+        });
+    }
+
+    #[test]
+    fn a_target_of_ones_own_is_a_family() {
+        /// A weight for the number of heads among three coins.
+        #[derive(Debug)]
+        struct Heads([f64; 4]);
+        impl FiniteTarget for Heads {
+            type State = [bool; 3];
+            fn states(&self) -> Vec<[bool; 3]> {
+                (0..8)
+                    .map(|s| std::array::from_fn(|i| s >> i & 1 == 1))
+                    .collect()
+            }
+            fn log_density(&self, state: &[bool; 3]) -> f64 {
+                self.0[state.iter().filter(|b| **b).count()]
+            }
+        }
+        let heads = || prop::array::uniform4(-4.0f64..4.0).prop_map(Heads);
+        assert_invariant!(heads(), |target| step_fn(
+            |state: &mut [bool; 3], chance: &mut Enumerator| {
+                let mut to = *state;
+                let coin = chance.choose(&[0.0; 3]).unwrap();
+                to[coin] = !to[coin];
+                if chance.accept(target.log_density(&to) - target.log_density(state)) {
+                    *state = to;
+                }
+            }
+        ));
+    }
+
+    #[test]
+    fn a_proposal_is_a_law_and_agrees_with_its_log_probability() {
+        for_every(latent_models(1..=3), |model| {
+            let states = model.states();
+            let draw = step_fn(|h: &mut Vec<bool>, chance: &mut Enumerator| {
+                *h = helmholtz_samplers::IndependenceProposal::propose(&model, chance);
+            });
+            let matrix = TransitionMatrix::of(&draw, &states)?;
+            for (h, p) in states.iter().zip(matrix.row(0)) {
+                assert!((p - model.log_q(h).exp()).abs() < 1e-14);
+            }
+            let total: f64 = states.iter().map(|h| model.log_joint(h).exp()).sum();
+            assert!((total.ln() - model.log_evidence()).abs() < 1e-9);
+            assert!(
+                model.log_evidence() <= 0.0,
+                "the probability of an observation"
+            );
+            Ok(())
+        });
+    }
+
+    /// The extremes are there: each kind among 64 cases.
+    #[test]
+    fn the_strategies_reach_the_extremes() {
+        use std::cell::RefCell;
+        let seen = RefCell::new(Vec::new());
+        for_every(hostile_log_weights(0..=8), |w| {
+            seen.borrow_mut().extend_from_slice(w);
+            Ok(())
+        });
+        let has = |f: &dyn Fn(f64) -> bool| seen.borrow().iter().any(|w| f(*w));
+        assert!(has(&|w| w.is_nan()) && has(&|w| w == f64::INFINITY));
+        assert!(has(&|w| w == 300.0) && has(&|w| w == -300.0));
+        assert!(has(&|w| w == f64::NEG_INFINITY) && has(&|w| w == 0.0));
+        for_every(log_weights(1..=8), |w| {
+            assert!(w.iter().all(|w| *w < f64::INFINITY));
+            Ok(())
+        });
+        let impossible = RefCell::new(0);
+        for_every(finite_problems(2..=6), |problem| {
+            assert!((2..=6).contains(&problem.len()) && !problem.is_empty());
+            assert!(problem.log_q().iter().all(|q| q.is_finite()));
+            *impossible.borrow_mut() += problem.log_p().iter().filter(|p| p.is_infinite()).count();
+            Ok(())
+        });
+        assert!(*impossible.borrow() > 10);
+    }
+
+    #[test]
+    fn every_run_sees_the_same_cases() {
+        use std::cell::RefCell;
+        let run = || {
+            let cases = RefCell::new(Vec::new());
+            for_every(finite_problems(1..=6), |problem| {
+                cases.borrow_mut().push(problem.clone());
+                Ok(())
+            });
+            cases.into_inner()
+        };
+        assert!(run().len() >= 64);
+        assert_eq!(run(), run());
+    }
+}

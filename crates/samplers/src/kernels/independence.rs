@@ -1,0 +1,99 @@
+//! Metropolis independence sampling on states.
+
+use helmholtz_random::Chance;
+
+use crate::{IndependenceProposal, IndexKernel, Info, Kernel, SamplerError, Target, Visits};
+
+/// An [`IndexKernel`] on states: draws K proposals from q, weighs them and the current state by ln p - ln q, and takes
+/// the state in which the index kernel ends.
+///
+/// With [`Mis`](crate::Mis) it is K Metropolis independence moves a step, with [`Mtmis`](crate::Mtmis) one move that
+/// picks among K trials, with [`Cis`](crate::Cis) conditional importance sampling, with [`Barker`](crate::Barker) K
+/// moves by Barker's rule. All of them are uniformly ergodic if p / q is bounded, and Metropolis independence moves not
+/// even geometrically if it is not (Mengersen and Tweedie, 1996): let q have the heavier tails. q must be positive
+/// wherever p is, since a current state that q cannot propose has an infinite
+/// weight, and is left at once like every state without a finite one.
+///
+/// ```
+/// use helmholtz_random::{Draws, Purpose, Stream};
+/// use helmholtz_samplers::{IndependenceProposal, Independence, Kernel, Mis};
+///
+/// struct Wide; // N(0, 2²)
+/// impl<C: Draws> IndependenceProposal<f64, C> for Wide {
+///     fn propose(&self, chance: &mut C) -> f64 { 2.0 * chance.normal() }
+///     fn log_density(&self, x: &f64) -> f64 { -x * x / 8.0 }
+/// }
+///
+/// let kernel = Independence::new(|x: &f64| -x.abs(), Wide, Mis, 4)?; // Laplace
+/// let (mut x, mut stream) = (0.0, Stream::new(7, Purpose::new("chain"), [0, 0]));
+/// let info = kernel.step(&mut x, &mut stream);
+/// assert_eq!(info.moves, 4);
+/// # Ok::<(), helmholtz_samplers::SamplerError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Independence<T, Q, K> {
+    target: T,
+    proposal: Q,
+    kernel: K,
+    proposals: usize,
+}
+
+impl<T, Q, K> Independence<T, Q, K> {
+    /// A step runs `kernel` on `proposals` draws from `proposal`.
+    ///
+    /// # Errors
+    /// [`SamplerError::Parameter`] without proposals.
+    pub fn new(target: T, proposal: Q, kernel: K, proposals: usize) -> Result<Self, SamplerError> {
+        if proposals == 0 {
+            return Err(SamplerError::Parameter {
+                what: "the number of proposals",
+                found: 0.0,
+                allowed: "at least 1",
+            });
+        }
+        Ok(Self {
+            target,
+            proposal,
+            kernel,
+            proposals,
+        })
+    }
+}
+
+impl<S, C, T, Q, K> Kernel<S, C> for Independence<T, Q, K>
+where
+    C: Chance,
+    T: Target<S>,
+    Q: IndependenceProposal<S, C>,
+    K: IndexKernel,
+{
+    type Info = Info;
+
+    fn step(&self, state: &mut S, chance: &mut C) -> Info {
+        let log_w = |s: &S| self.target.log_density(s) - self.proposal.log_density(s);
+        let mut proposals: Vec<S> = (0..self.proposals)
+            .map(|_| self.proposal.propose(chance))
+            .collect();
+        let log_w_proposals: Vec<f64> = proposals.iter().map(log_w).collect();
+        let mut visits = Vec::new();
+        let info = self
+            .kernel
+            .run(log_w(state), &log_w_proposals, chance, &mut visits);
+        if let Some(taken) = Visits::new(&visits).last().checked_sub(1) {
+            *state = proposals.swap_remove(taken);
+        }
+        info
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mis;
+
+    #[test]
+    fn a_kernel_without_proposals_is_refused() {
+        let refused = Independence::new(|_: &u8| 0.0, (), Mis, 0);
+        assert!(matches!(refused, Err(SamplerError::Parameter { .. })));
+    }
+}
