@@ -33,7 +33,10 @@ Examples:
   cargo xtask reproduce table1 --device cuda --jobs 8
   cargo xtask reproduce my-table.toml                 an edited copy of experiments/table1.toml
 
-Methods of table1: jsa, jsa-mtmis, rws, rws-sleep, rws-wake-sleep, reinforce, rloo, vimco
+Methods of table1: jsa, jsa-mtmis, jsa-frozen-reference, msc, ws, rws, rws-sleep, rws-wake-sleep, reinforce,
+                   reinforce-centred, nvil, rloo, vimco, vimco-arithmetic, muprop, arm, disarm, arms, rebar,
+                   rebar-tied, relax, relax-tied, relax-all, gumbel-softmax, st-gumbel-softmax, straight-through,
+                   slope-annealed, half
 Nets of table1:    linear, nonlinear, two-layers
 
 The same command resumes what was stopped, and does nothing again that is done.

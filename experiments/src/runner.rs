@@ -170,9 +170,8 @@ impl<B: Backend> CellRunner for Runner<B> {
         let some = self.data.train.len().min(40 * config.batch) as u32;
         let images = self.data.train.select(&(0..some).collect::<Vec<_>>());
         let mut scan = Scan::new(config.scan, config.seed, some, config.batch).map_err(failed)?;
-        let mut trainer =
-            Trainer::new(self.model(cell)?, config, images.len(), self.device.clone())
-                .map_err(failed)?;
+        let mut trainer = Trainer::new(self.model(cell)?, config, &images, self.device.clone())
+            .map_err(failed)?;
         if keeps_chains {
             trainer.start_chains(&images).map_err(failed)?;
         }

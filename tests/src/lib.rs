@@ -25,7 +25,19 @@ mod noise;
 mod production;
 mod reference;
 pub mod statistics;
+pub mod uniforms;
 pub mod vectors;
+
+/// The estimators of the weighted family, by name.
+pub fn weighted() -> Vec<(&'static str, Weighted)> {
+    let weighted = |(name, method)| match method {
+        Method::Weighted(weighted) => Some((name, weighted)),
+        _ => None,
+    };
+    Method::NAMES.into_iter().filter_map(weighted).collect()
+}
+
+use helmholtz_estimators::{Method, Weighted};
 
 pub use exact::Exact;
 pub use faulty::Faulty;

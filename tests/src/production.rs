@@ -5,8 +5,12 @@ use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::backend::AutodiffBackend;
 use burn::tensor::{DType, Tensor, TensorData};
 use burn_flex::Flex;
-use helmholtz_estimators::{Chains, Dream, Estimate, Joint, Propose, Weighting, estimate};
-use helmholtz_random::Chance;
+use helmholtz_distributions::Noise;
+use helmholtz_estimators::{
+    Chains, Controls, Dream, Estimate, Joint, Learned, Method, Moments, Propose, Weighting,
+    estimate,
+};
+use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{ChainStore, Info, Latents, MemoryStore};
 use helmholtz_sbn::Sbn;
 
@@ -138,6 +142,54 @@ impl Batch {
         }
     }
 
+    /// The gradient that one estimate by any method ascends, without chains.
+    pub fn gradient(
+        &self,
+        method: &Method,
+        learned: &Learned<Tape>,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Vec<f64> {
+        let batch = helmholtz_estimators::Batch::<Tape, dyn ChainStore> {
+            x: self.x(),
+            chains: None,
+            particles,
+            epoch: 0,
+        };
+        let mut chance = Stream::new(1, Purpose::new("chance"), [0, 0]);
+        let mut learned = learned.clone();
+        let estimated = method.estimate(&self.taped, &mut learned, batch, noise, &mut chance);
+        let loss = estimated.expect("a valid estimate").loss;
+        let gradient = flat_gradient(&loss, &self.taped);
+        gradient.into_iter().map(|g| -g).collect()
+    }
+
+    /// What the method learns, at random values.
+    pub fn learned(&self, method: &Method, seed: u64) -> Learned<Tape> {
+        let layers = self.reference.layers();
+        let mean = vec![0.3; self.reference.visible()];
+        let device = Default::default();
+        let needed = method.controls();
+        let controls = (!needed.is_empty())
+            .then(|| Controls::init(&needed, &mean, layers, seed, self.dtype, &device));
+        Learned {
+            controls,
+            moments: vec![Moments::default(); layers.len()],
+        }
+    }
+
+    /// The model with a tape.
+    pub fn model(&self) -> &Sbn<Tape> {
+        &self.taped
+    }
+
+    /// The data `[batch, visible]`.
+    pub fn x<B: helmholtz_ops::Backend>(&self) -> Tensor<B, 2> {
+        let shape = [self.x.len(), self.reference.visible()];
+        let data = TensorData::new(self.x.concat(), shape);
+        Tensor::from_data(data, (&Default::default(), self.dtype))
+    }
+
     /// One estimate without a tape, for what it does to the chains.
     pub fn advance(
         &self,
@@ -165,10 +217,7 @@ impl Batch {
         B: helmholtz_ops::Backend,
         M: Propose<B> + Joint<B> + Dream<B>,
     {
-        let shape = [self.x.len(), self.reference.visible()];
-        let data = TensorData::new(self.x.concat(), shape);
-        let x = Tensor::from_data(data, (&Default::default(), self.dtype));
-        let estimated = estimate(method, model, x, chains, particles, noise, chance);
+        let estimated = estimate(method, model, self.x(), chains, particles, noise, chance);
         assert!(noise.is_spent(), "every uniform was asked for");
         estimated.expect("a valid estimate")
     }

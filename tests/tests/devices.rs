@@ -64,7 +64,7 @@ fn trained<B: Backend>(net: &str, steps: u64, data: &Splits) -> Trained {
     let start = flat_parameters(&model);
     let images = data.train.select(&(0..1000).collect::<Vec<_>>());
     let mut scan = Scan::new(config.scan, config.seed, 1000, config.batch).unwrap();
-    let mut trainer = Trainer::new(model, config, 1000, device.clone()).unwrap();
+    let mut trainer = Trainer::new(model, config, &images, device.clone()).unwrap();
     trainer.start_chains(&images).unwrap();
     let elbos = (0..steps)
         .map(|step| {

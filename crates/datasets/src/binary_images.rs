@@ -121,6 +121,19 @@ impl BinaryImages {
         }
     }
 
+    /// The share of images in which each pixel is on.
+    pub fn pixel_means(&self) -> Vec<f32> {
+        let mut counts = vec![0.0f64; self.pixels()];
+        let mut row = vec![0.0f32; self.pixels()];
+        for i in 0..self.len() {
+            self.write_row_f32(i, &mut row);
+            let pixels = counts.iter_mut().zip(&row);
+            pixels.for_each(|(count, &x)| *count += f64::from(x));
+        }
+        let share = 1.0 / self.len().max(1) as f64;
+        counts.iter().map(|count| (count * share) as f32).collect()
+    }
+
     /// The fraction of pixels that are on; 0 when there is no image.
     pub fn mean(&self) -> f64 {
         let ones: u64 = self.bits.iter().map(|b| u64::from(b.count_ones())).sum();

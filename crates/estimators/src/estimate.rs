@@ -22,6 +22,8 @@ pub struct Estimate<B: Backend> {
     pub live_rows: usize,
     /// Diagnostics of the kernel, summed over the batch.
     pub info: Info,
+    /// The objective of what the estimator learns beside the model ([`Controls`](crate::Controls)), to be minimised.
+    pub controls: Option<Tensor<B, 1>>,
 }
 
 /// Why there is no estimate.
@@ -154,6 +156,7 @@ where
             .filter(|c| **c != Coefficient::default())
             .count(),
         info,
+        controls: None,
     })
 }
 
@@ -180,10 +183,14 @@ fn weigh(
         info: Info::default(),
     };
     let mut own = vec![0.0; particles];
+    let centre = match method.centres() {
+        true => log_w.iter().sum::<f64>() / log_w.len() as f64,
+        false => 0.0,
+    };
     let mut given = vec![Coefficient::default(); particles];
     for b in 0..batch {
         for (k, log_w_k) in own.iter_mut().enumerate() {
-            *log_w_k = log_w[k * batch + b];
+            *log_w_k = log_w[k * batch + b] - centre;
         }
         let outcome = method.weigh(&own, retained, chance, &mut given);
         for (k, coefficient) in given.iter().enumerate() {

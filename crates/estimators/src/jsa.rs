@@ -1,7 +1,7 @@
 //! Joint stochastic approximation (Xu & Ou 2016; Ou & Song 2020).
 
 use helmholtz_random::Chance;
-use helmholtz_samplers::{IndexKernel, Mis, Mtmis, Visits};
+use helmholtz_samplers::{FrozenReferenceMis, IndexKernel, Mis, Mtmis, Visits};
 
 use crate::{Coefficient, Outcome, Weighting};
 
@@ -32,6 +32,14 @@ impl Jsa<Mtmis> {
     /// With one multiple-trial move among all proposals.
     pub const MTMIS: Self = Self {
         kernel: Mtmis,
+        stage1_extra: false,
+    };
+}
+
+impl Jsa<FrozenReferenceMis> {
+    /// With the kernel of the released categorical script, which does not leave the posterior invariant.
+    pub const FROZEN_REFERENCE: Self = Self {
+        kernel: FrozenReferenceMis,
         stage1_extra: false,
     };
 }

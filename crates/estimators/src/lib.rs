@@ -27,30 +27,66 @@
 //! | [`Propose`], [`Joint`], [`Dream`] | what a model can do for an estimator |
 //! | [`estimate`] | one gradient estimate, from uniforms to the chain states written back |
 
+mod antithetic;
+mod arm;
+mod arms;
 mod chains;
+mod controls;
+mod disarm;
 mod estimate;
+mod gumbel;
 mod host;
 mod jsa;
-
+mod learned;
+mod logit_gradient;
 mod method;
+mod mlp;
 mod model;
+mod moments;
+mod msc;
+mod muprop;
+mod nvil;
+mod objective;
 mod particles;
+mod pathwise;
+mod rebar;
 mod reinforce;
 mod rloo;
 mod rws;
+mod straight_through;
 mod vimco;
+mod wake_sleep;
+mod weighted;
 mod weighting;
 
+pub use arm::Arm;
+pub use arms::Arms;
 pub use chains::{Chains, refresh};
+pub use controls::{Controls, ControlsConfig};
+pub use disarm::Disarm;
 pub use estimate::{Estimate, EstimateError, estimate};
+pub use gumbel::GumbelSoftmax;
 pub use jsa::Jsa;
-pub use method::{Method, UnknownMethod};
-pub use model::{Dream, Joint, Proposals, Propose};
+pub use learned::Learned;
+pub use logit_gradient::{LogitGradient, estimate_logits};
+pub use method::{Batch, Method, UnknownMethod};
+pub use mlp::Mlp;
+pub use model::{Dream, Factored, Joint, Layered, Model, Proposals, Propose};
+pub use moments::Moments;
+pub use msc::Msc;
+pub use muprop::MuProp;
+pub use nvil::Nvil;
+pub use objective::Objective;
 pub use particles::Particles;
+pub use pathwise::{Reparameterise, estimate_pathwise};
+pub use rebar::{Control, Rebar};
 pub use reinforce::Reinforce;
 pub use rloo::Rloo;
 pub use rws::Rws;
+pub use straight_through::{Half, SlopeAnnealed, StraightThrough};
 pub use vimco::Vimco;
+pub use wake_sleep::WakeSleep;
+pub use weighted::Weighted;
 pub use weighting::{Coefficient, Outcome, Weighting};
 
 #[cfg(doctest)]

@@ -1,55 +1,228 @@
-//! The estimators by name.
+//! All estimators by name.
 
 use std::fmt;
 use std::str::FromStr;
 
+use burn::tensor::Tensor;
+use helmholtz_distributions::Noise;
+use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Chance;
-use helmholtz_samplers::{Mis, Mtmis};
+use helmholtz_samplers::ChainStore;
 
-use crate::{Coefficient, Jsa, Outcome, Reinforce, Rloo, Rws, Vimco, Weighting};
+use crate::{
+    Arm, Arms, Chains, Control, Controls, ControlsConfig, Disarm, Estimate, EstimateError,
+    GumbelSoftmax, Half, Jsa, Learned, Model, Msc, MuProp, Nvil, Rebar, Reinforce, Rloo, Rws,
+    SlopeAnnealed, StraightThrough, Vimco, WakeSleep, Weighted, Weighting, estimate,
+    estimate_logits, estimate_pathwise,
+};
 
-/// An estimator chosen at run time. A new one is its own file, a variant here and a line in [`Method::NAMES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An estimator chosen at run time. A new one is its own file, a variant of its family, and a line in [`Method::NAMES`].
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// [`Jsa`] with Metropolis independence moves.
-    Jsa(Jsa<Mis>),
-    /// [`Jsa`] with the multiple-trial move.
-    JsaMtmis(Jsa<Mtmis>),
-    /// [`Rws`].
-    Rws(Rws),
-    /// [`Reinforce`].
-    Reinforce(Reinforce),
-    /// [`Rloo`].
-    Rloo(Rloo),
-    /// [`Vimco`].
-    Vimco(Vimco),
+    /// Coefficients on log p and log q from log-weights.
+    Weighted(Weighted),
+    /// [`Nvil`].
+    Nvil(Nvil),
+    /// [`MuProp`].
+    MuProp(MuProp),
+    /// [`Arm`].
+    Arm(Arm),
+    /// [`Disarm`].
+    Disarm(Disarm),
+    /// [`Arms`].
+    Arms(Arms),
+    /// [`Rebar`] and RELAX.
+    Rebar(Rebar),
+    /// [`GumbelSoftmax`], soft or straight-through.
+    GumbelSoftmax(GumbelSoftmax),
+    /// [`StraightThrough`].
+    StraightThrough(StraightThrough),
+    /// [`SlopeAnnealed`], its slope growing with the epochs.
+    SlopeAnnealed,
+    /// [`Half`].
+    Half(Half),
+}
+
+/// What a method is given for one batch.
+pub struct Batch<'a, B: AutodiffBackend, S: ?Sized> {
+    /// Data `[batch, visible]`.
+    pub x: Tensor<B, 2>,
+    /// Their chains, for a method in its second stage.
+    pub chains: Option<Chains<'a, S>>,
+    /// K.
+    pub particles: usize,
+    /// The epoch, from 0, for what changes with it.
+    pub epoch: u64,
 }
 
 impl Method {
     /// Every method and its name.
-    pub const NAMES: [(&str, Self); 8] = [
-        ("jsa", Self::Jsa(Jsa::MIS)),
-        ("jsa-mtmis", Self::JsaMtmis(Jsa::MTMIS)),
-        ("rws", Self::Rws(Rws::WAKE)),
-        ("rws-sleep", Self::Rws(Rws::SLEEP)),
-        ("rws-wake-sleep", Self::Rws(Rws::WAKE_SLEEP)),
-        ("reinforce", Self::Reinforce(Reinforce)),
-        ("rloo", Self::Rloo(Rloo)),
-        ("vimco", Self::Vimco(Vimco)),
+    pub const NAMES: [(&str, Self); 28] = [
+        ("jsa", Self::Weighted(Weighted::Jsa(Jsa::MIS))),
+        ("jsa-mtmis", Self::Weighted(Weighted::JsaMtmis(Jsa::MTMIS))),
+        (
+            "jsa-frozen-reference",
+            Self::Weighted(Weighted::JsaFrozenReference(Jsa::FROZEN_REFERENCE)),
+        ),
+        ("msc", Self::Weighted(Weighted::Msc(Msc))),
+        ("ws", Self::Weighted(Weighted::WakeSleep(WakeSleep))),
+        ("rws", Self::Weighted(Weighted::Rws(Rws::WAKE))),
+        ("rws-sleep", Self::Weighted(Weighted::Rws(Rws::SLEEP))),
+        (
+            "rws-wake-sleep",
+            Self::Weighted(Weighted::Rws(Rws::WAKE_SLEEP)),
+        ),
+        (
+            "reinforce",
+            Self::Weighted(Weighted::Reinforce(Reinforce { centred: false })),
+        ),
+        (
+            "reinforce-centred",
+            Self::Weighted(Weighted::Reinforce(Reinforce { centred: true })),
+        ),
+        ("rloo", Self::Weighted(Weighted::Rloo(Rloo))),
+        (
+            "vimco",
+            Self::Weighted(Weighted::Vimco(Vimco { arithmetic: false })),
+        ),
+        (
+            "vimco-arithmetic",
+            Self::Weighted(Weighted::Vimco(Vimco { arithmetic: true })),
+        ),
+        ("nvil", Self::Nvil(Nvil { normalise: true })),
+        ("muprop", Self::MuProp(MuProp)),
+        ("arm", Self::Arm(Arm)),
+        ("disarm", Self::Disarm(Disarm)),
+        ("arms", Self::Arms(Arms)),
+        (
+            "rebar",
+            Self::Rebar(Rebar {
+                control: Control::Relaxed,
+                tied: false,
+            }),
+        ),
+        (
+            "rebar-tied",
+            Self::Rebar(Rebar {
+                control: Control::Relaxed,
+                tied: true,
+            }),
+        ),
+        (
+            "relax",
+            Self::Rebar(Rebar {
+                control: Control::RelaxedAndFree,
+                tied: false,
+            }),
+        ),
+        (
+            "relax-tied",
+            Self::Rebar(Rebar {
+                control: Control::RelaxedAndFree,
+                tied: true,
+            }),
+        ),
+        (
+            "relax-all",
+            Self::Rebar(Rebar {
+                control: Control::Free,
+                tied: false,
+            }),
+        ),
+        (
+            "gumbel-softmax",
+            Self::GumbelSoftmax(GumbelSoftmax {
+                temperature: 2.0 / 3.0,
+                hard: false,
+            }),
+        ),
+        (
+            "st-gumbel-softmax",
+            Self::GumbelSoftmax(GumbelSoftmax {
+                temperature: 1.0,
+                hard: true,
+            }),
+        ),
+        ("straight-through", Self::StraightThrough(StraightThrough)),
+        ("slope-annealed", Self::SlopeAnnealed),
+        ("half", Self::Half(Half)),
     ];
 
     /// The same method with this many stage-I particles beyond K, where it has a stage I ([`Jsa::stage1_extra`]).
     pub fn with_stage1_extra(self, extra: bool) -> Self {
         match self {
-            Self::Jsa(jsa) => Self::Jsa(Jsa {
-                stage1_extra: extra,
-                ..jsa
-            }),
-            Self::JsaMtmis(jsa) => Self::JsaMtmis(Jsa {
-                stage1_extra: extra,
-                ..jsa
-            }),
+            Self::Weighted(weighted) => Self::Weighted(weighted.with_stage1_extra(extra)),
             other => other,
+        }
+    }
+
+    /// Whether a chain per datum is kept in its second stage.
+    pub fn keeps_chains(&self) -> bool {
+        matches!(self, Self::Weighted(weighted) if weighted.keeps_chains())
+    }
+
+    /// The least particle number K for which it is defined, with chain states at hand or not.
+    pub fn least_particles(&self, retained: bool) -> usize {
+        match self {
+            Self::Weighted(weighted) => weighted.least_particles(retained),
+            Self::Arms(_) => 2,
+            _ => 1,
+        }
+    }
+
+    /// What it learns beside the model.
+    pub fn controls(&self) -> ControlsConfig {
+        match self {
+            Self::Nvil(_) => Nvil::CONTROLS,
+            Self::MuProp(_) => MuProp::CONTROLS,
+            Self::Rebar(rebar) => rebar.controls(),
+            _ => ControlsConfig::default(),
+        }
+    }
+
+    /// One gradient estimate. What is learned must be what [`Method::controls`] names.
+    ///
+    /// # Errors
+    /// [`EstimateError`].
+    ///
+    /// # Panics
+    /// If `learned` is not this method's.
+    pub fn estimate<B, M, S>(
+        &self,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: Model<B>,
+        S: ChainStore + ?Sized,
+    {
+        let Learned { controls, moments } = learned;
+        let controls =
+            || -> &Controls<B> { controls.as_ref().expect("this method's controls were made") };
+        let Batch {
+            x,
+            chains,
+            particles: k,
+            epoch,
+        } = batch;
+        match self {
+            Self::Weighted(weighted) => estimate(weighted, model, x, chains, k, noise, chance),
+            Self::Nvil(nvil) => nvil.estimate(model, controls(), moments, x, k, noise),
+            Self::MuProp(muprop) => muprop.estimate(model, controls(), x, k, noise),
+            Self::Arm(arm) => estimate_logits(arm, model, x, k, noise),
+            Self::Disarm(disarm) => estimate_logits(disarm, model, x, k, noise),
+            Self::Arms(arms) => estimate_logits(arms, model, x, k, noise),
+            Self::Rebar(rebar) => rebar.estimate(model, controls(), x, k, noise),
+            Self::GumbelSoftmax(gumbel) => estimate_pathwise(gumbel, model, x, k, noise),
+            Self::StraightThrough(through) => estimate_pathwise(through, model, x, k, noise),
+            Self::SlopeAnnealed => {
+                estimate_pathwise(&SlopeAnnealed::at_epoch(epoch), model, x, k, noise)
+            }
+            Self::Half(half) => estimate_pathwise(half, model, x, k, noise),
         }
     }
 }
@@ -81,48 +254,6 @@ impl FromStr for Method {
     }
 }
 
-/// Calls the same method of whichever estimator it is.
-macro_rules! delegate {
-    ($self:ident, $estimator:ident => $call:expr) => {
-        match $self {
-            Method::Jsa($estimator) => $call,
-            Method::JsaMtmis($estimator) => $call,
-            Method::Rws($estimator) => $call,
-            Method::Reinforce($estimator) => $call,
-            Method::Rloo($estimator) => $call,
-            Method::Vimco($estimator) => $call,
-        }
-    };
-}
-
-impl Weighting for Method {
-    fn proposals(&self, particles: usize, retained: bool) -> usize {
-        delegate!(self, e => e.proposals(particles, retained))
-    }
-
-    fn least_particles(&self, retained: bool) -> usize {
-        delegate!(self, e => e.least_particles(retained))
-    }
-
-    fn sleeps(&self) -> bool {
-        delegate!(self, e => e.sleeps())
-    }
-
-    fn keeps_chains(&self) -> bool {
-        delegate!(self, e => e.keeps_chains())
-    }
-
-    fn weigh(
-        &self,
-        log_w: &[f64],
-        retained: bool,
-        chance: &mut impl Chance,
-        coefficients: &mut [Coefficient],
-    ) -> Outcome {
-        delegate!(self, e => e.weigh(log_w, retained, chance, coefficients))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,7 +265,7 @@ mod tests {
         }
         let error = "jas".parse::<Method>().unwrap_err().to_string();
         assert!(
-            error.contains("`jas`") && error.contains("jsa-mtmis, rws"),
+            error.contains("`jas`") && error.contains("jsa-mtmis, jsa-frozen-reference"),
             "{error}"
         );
     }

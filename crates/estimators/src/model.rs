@@ -1,9 +1,11 @@
 //! What a model can do for an estimator, one small trait a capability. Models implement them; an estimator asks for
 //! what it needs.
 
+use burn::backend::Autodiff;
+use burn::module::{AutodiffModule, HasAutodiffModule};
 use burn::tensor::{DType, Tensor};
 use helmholtz_distributions::Noise;
-use helmholtz_ops::Backend;
+use helmholtz_ops::{AutodiffBackend, Backend};
 
 use crate::Particles;
 
@@ -41,6 +43,21 @@ pub trait Propose<B: Backend> {
     fn log_q(&self, encoded: &Self::Encoded, particles: &Particles<B>) -> Tensor<B, 1>;
 }
 
+/// An inference model of bits whose layers can be taken one at a time; what it encodes is the logits of q(h¹ | x),
+/// `[batch, bits]`.
+pub trait Layered<B: Backend>: Propose<B, Encoded = Tensor<B, 2>> {
+    /// Logits of q(h^{level+1} | h^level), level ≥ 1, given `below` = h^level `[rows, bits]`: `[rows, bits]`. Bits may be
+    /// relaxed, and it is differentiable in them.
+    fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2>;
+}
+
+/// A generative model of bits whose conditionals can be taken one at a time.
+pub trait Factored<B: Backend>: Joint<B> {
+    /// Logits of p(x | h¹), p(h¹ | h²), …, `[rows, bits]` each, and of p(h^L), `[1, bits]`. Bits may be relaxed, and they
+    /// are differentiable in them.
+    fn conditional_logits(&self, particles: &Particles<B>) -> Vec<Tensor<B, 2>>;
+}
+
 /// A generative model whose joint density can be evaluated.
 pub trait Joint<B: Backend> {
     /// log p(x, h) of each row of latents, nats, for data x `[batch, visible]` repeated cyclically: `[rows]`.
@@ -57,4 +74,25 @@ pub trait Dream<B: Backend> {
         device: &B::Device,
         noise: &mut impl Noise,
     ) -> (Tensor<B, 2>, Particles<B>);
+}
+
+/// A model of bits with every capability that a [`Method`](crate::Method), chosen at run time, may ask for.
+pub trait Model<B: AutodiffBackend>:
+    Layered<B>
+    + Factored<B>
+    + Dream<B>
+    + AutodiffModule<B, InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>>
+    + HasAutodiffModule<Autodiff<B>, TrainModule: Layered<Autodiff<B>> + Joint<Autodiff<B>>>
+{
+}
+
+impl<B, M> Model<B> for M
+where
+    B: AutodiffBackend,
+    M: Layered<B>
+        + Factored<B>
+        + Dream<B>
+        + AutodiffModule<B, InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>>
+        + HasAutodiffModule<Autodiff<B>, TrainModule: Layered<Autodiff<B>> + Joint<Autodiff<B>>>,
+{
 }

@@ -8,9 +8,16 @@ use crate::{Coefficient, Outcome, Weighting};
 ///
 /// The derivative of −log q inside ℓ has mean zero and is dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reinforce;
+pub struct Reinforce {
+    /// Subtract from ℓ its mean over the mini-batch. Slightly biased: each datum's own ℓ is in that mean.
+    pub centred: bool,
+}
 
 impl Weighting for Reinforce {
+    fn centres(&self) -> bool {
+        self.centred
+    }
+
     fn weigh(
         &self,
         log_w: &[f64],

@@ -41,6 +41,11 @@ pub trait Weighting {
         false
     }
 
+    /// Whether the log-weights are to be given less their mean over the mini-batch.
+    fn centres(&self) -> bool {
+        false
+    }
+
     /// Whether a chain per datum is kept in its second stage.
     fn keeps_chains(&self) -> bool {
         false

@@ -59,8 +59,7 @@ impl Bench {
             .and_then(|config| config.init(1, DType::F32, &Default::default()))
             .expect("a named net");
         let scan = Scan::new(ScanOrder::Shuffled, 1, images.len() as u32, 50).expect("enough data");
-        let trainer =
-            Trainer::new(model, config(), images.len(), Default::default()).expect("a store");
+        let trainer = Trainer::new(model, config(), &images, Default::default()).expect("a store");
         let mut bench = Self {
             trainer,
             images,

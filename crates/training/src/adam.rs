@@ -31,6 +31,13 @@ impl<B> Default for Adam<B> {
     }
 }
 
+impl<B> Adam<B> {
+    /// The same with another β₂.
+    pub fn with_beta_2(self, beta_2: f64) -> Self {
+        Self { beta_2, ..self }
+    }
+}
+
 /// The moments of one parameter.
 #[derive(Record, Clone, Debug)]
 pub struct AdamState<B: Backend, const D: usize> {

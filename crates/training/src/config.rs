@@ -1,6 +1,6 @@
 //! Every number that decides a run.
 
-use helmholtz_estimators::{Method, Weighting};
+use helmholtz_estimators::Method;
 use helmholtz_samplers::ScanOrder;
 
 use crate::TrainError;

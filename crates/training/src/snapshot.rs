@@ -1,11 +1,11 @@
 //! Tensors as checkpoint parts, and back.
 
-use burn::module::{AutodiffModule, ModuleVisitor, Param};
+use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::Optimizer;
 use burn::record::{BinBytesRecorder, FullPrecisionSettings, Record, Recorder};
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
-use helmholtz_estimators::{Dream, Joint, Propose};
+use helmholtz_estimators::Model;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_runs::Checkpoint;
 use helmholtz_samplers::{ChainStore, MemoryStore};
@@ -15,6 +15,9 @@ use crate::{TrainError, Trainer};
 pub(crate) const MODEL: &str = "model";
 pub(crate) const OPTIMIZER: &str = "optimizer";
 pub(crate) const CHAINS: &str = "chains";
+const CONTROLS: &str = "controls";
+const CONTROLS_OPTIMIZER: &str = "controls-optimizer";
+const MOMENTS: &str = "moments";
 pub(crate) const SELECTED: &str = "selected";
 
 type Recorded = BinBytesRecorder<FullPrecisionSettings, Vec<u8>>;
@@ -36,7 +39,7 @@ fn decode<B: Backend, R: Record<B>>(
 impl<B, M> Trainer<B, M>
 where
     B: AutodiffBackend,
-    M: AutodiffModule<B> + Propose<B> + Joint<B> + Dream<B>,
+    M: Model<B>,
 {
     /// The parameters with their ids.
     pub(crate) fn save_model(&self) -> Vec<u8> {
@@ -45,11 +48,23 @@ where
 
     /// All that a checkpoint keeps of the trainer, by name.
     pub(crate) fn save(&self) -> Vec<(&'static str, Vec<u8>)> {
-        vec![
+        let mut parts = vec![
             (MODEL, self.save_model()),
             (OPTIMIZER, encode::<B>(self.optimizer.to_record())),
             (CHAINS, self.chains.snapshot()),
-        ]
+        ];
+        if let Some(controls) = &self.learned.controls {
+            let moments = serde_json::to_vec(&self.learned.moments);
+            parts.extend([
+                (CONTROLS, encode::<B>(controls.clone().into_record())),
+                (
+                    CONTROLS_OPTIMIZER,
+                    encode::<B>(self.controls_optimizer.to_record()),
+                ),
+                (MOMENTS, moments.expect("numbers can be written")),
+            ]);
+        }
+        parts
     }
 
     pub(crate) fn load_model(
@@ -79,6 +94,14 @@ where
             optimizer.load_record(decode::<B, _>(part(OPTIMIZER)?, OPTIMIZER, device)?);
         let (latents, rows) = (self.chains.latents().clone(), self.chains.len());
         self.chains = MemoryStore::restore(part(CHAINS)?, &latents, rows)?;
+        if let Some(controls) = self.learned.controls.take() {
+            let record = decode::<B, _>(part(CONTROLS)?, CONTROLS, device)?;
+            self.learned.controls = Some(controls.load_record(record));
+            let record = decode::<B, _>(part(CONTROLS_OPTIMIZER)?, CONTROLS_OPTIMIZER, device)?;
+            self.controls_optimizer = self.controls_optimizer.clone().load_record(record);
+            self.learned.moments = serde_json::from_slice(part(MOMENTS)?)
+                .map_err(|_| TrainError::Checkpoint { part: MOMENTS })?;
+        }
         Ok(())
     }
 

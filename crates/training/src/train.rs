@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use burn::module::AutodiffModule;
 use helmholtz_datasets::{BinaryImages, Splits, random_subset};
-use helmholtz_estimators::{Dream, Joint, Propose};
+use helmholtz_estimators::Model;
 use helmholtz_evaluation::{Evaluation, Nll, nll};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
@@ -51,15 +51,15 @@ pub fn train<B, M>(
 ) -> Result<Outcome, TrainError>
 where
     B: AutodiffBackend,
-    M: AutodiffModule<B> + Propose<B> + Joint<B> + Dream<B>,
-    M::InnerModule: Propose<B::InnerBackend> + Joint<B::InnerBackend> + Send,
+    M: Model<B>,
+    M::InnerModule: Send,
 {
     config.check()?;
     for warning in folder.warnings() {
         observe(&Event::Warning(warning.clone()));
     }
     let mut run = Run {
-        trainer: Trainer::new(model, config.clone(), data.train.len(), device.clone())?,
+        trainer: Trainer::new(model, config.clone(), &data.train, device.clone())?,
         scan: Scan::new(
             config.scan,
             config.seed,
@@ -137,8 +137,8 @@ where
 impl<B, M> Run<'_, B, M>
 where
     B: AutodiffBackend,
-    M: AutodiffModule<B> + Propose<B> + Joint<B> + Dream<B>,
-    M::InnerModule: Propose<B::InnerBackend> + Joint<B::InnerBackend> + Send,
+    M: Model<B>,
+    M::InnerModule: Send,
 {
     fn resume(&mut self) -> Result<(), TrainError> {
         let Some(mut checkpoint) = self.folder.latest_checkpoint()? else {

@@ -3,9 +3,11 @@
 use burn::module::AutodiffModule;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer};
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_datasets::BinaryImages;
-use helmholtz_estimators::{Chains, Dream, EstimateError, Joint, Propose, estimate, refresh};
+use helmholtz_estimators::{
+    Batch, Chains, Controls, EstimateError, Learned, Model, Moments, refresh,
+};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Info, Latents, MemoryStore, SamplerError};
@@ -18,6 +20,10 @@ const REFRESH: Purpose = Purpose::new("refresh");
 
 /// Data refreshed at a time when the chains are started.
 const REFRESH_BATCH: usize = 250;
+
+/// The learning rate of baselines and control variates, in units of the model's; and their β₂ (Tucker et al. 2017).
+const CONTROLS_LEARNING_RATE: f64 = 10.0;
+const CONTROLS_BETA_2: f64 = 0.99999;
 
 /// What a step reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +45,8 @@ where
     /// The model; `None` only while a step consumes it.
     model: Option<M>,
     pub(crate) optimizer: OptimizerAdaptor<Adam<B::InnerBackend>, M, B>,
+    pub(crate) learned: Learned<B>,
+    pub(crate) controls_optimizer: OptimizerAdaptor<Adam<B::InnerBackend>, Controls<B>, B>,
     pub(crate) chains: MemoryStore,
     config: TrainConfig,
     device: B::Device,
@@ -47,26 +55,37 @@ where
 impl<B, M> Trainer<B, M>
 where
     B: AutodiffBackend,
-    M: AutodiffModule<B> + Propose<B> + Joint<B> + Dream<B>,
+    M: Model<B>,
 {
-    /// A fresh optimiser and empty chains for `data` data.
+    /// A fresh optimiser, empty chains for the images, and what the method learns beside the model, fresh.
     ///
     /// # Errors
     /// If the store cannot hold that many.
     pub fn new(
         model: M,
         config: TrainConfig,
-        data: usize,
+        images: &BinaryImages,
         device: B::Device,
     ) -> Result<Self, SamplerError> {
-        let latents = Latents::new(&model.layers())?;
-        let rows = if helmholtz_estimators::Weighting::keeps_chains(&config.method) {
-            data
-        } else {
-            0
+        let layers = model.layers();
+        let rows = match config.method.keeps_chains() {
+            true => images.len(),
+            false => 0,
         };
+        let needed = config.method.controls();
+        let controls = (!needed.is_empty()).then(|| {
+            let mean = images.pixel_means();
+            Controls::init(&needed, &mean, &layers, config.seed, DType::F32, &device)
+        });
         Ok(Self {
-            chains: MemoryStore::new(&latents, rows)?,
+            chains: MemoryStore::new(&Latents::new(&layers)?, rows)?,
+            learned: Learned {
+                controls,
+                moments: vec![Moments::default(); layers.len()],
+            },
+            controls_optimizer: OptimizerAdaptor::from(
+                Adam::default().with_beta_2(CONTROLS_BETA_2),
+            ),
             optimizer: OptimizerAdaptor::from(Adam::default()),
             model: Some(model),
             config,
@@ -132,15 +151,16 @@ where
         let mut noise = Stream::new(config.seed, NOISE, [epoch, step]);
         let mut chance = Stream::new(config.seed, ACCEPT, [epoch, step]);
         let model = self.model.take().expect("a model is there between steps");
-        let estimated = estimate(
-            &config.method,
-            &model,
+        let batch = Batch {
             x,
             chains,
-            config.particles,
-            &mut noise,
-            &mut chance,
-        );
+            particles: config.particles,
+            epoch,
+        };
+        let learned = &mut self.learned;
+        let estimated = config
+            .method
+            .estimate(&model, learned, batch, &mut noise, &mut chance);
         let estimate = match estimated {
             Ok(estimate) => estimate,
             Err(error) => {
@@ -150,6 +170,14 @@ where
         };
         let gradients = GradientsParams::from_grads(estimate.loss.backward(), &model);
         self.model = Some(self.optimizer.step(config.learning_rate, model, gradients));
+        if let (Some(loss), Some(controls)) = (estimate.controls, self.learned.controls.take()) {
+            let gradients = GradientsParams::from_grads(loss.backward(), &controls);
+            let learning_rate = CONTROLS_LEARNING_RATE * config.learning_rate;
+            let controls = self
+                .controls_optimizer
+                .step(learning_rate, controls, gradients);
+            self.learned.controls = Some(controls);
+        }
         Ok(StepReport {
             elbo: estimate.elbo,
             live_rows: estimate.live_rows,

@@ -53,9 +53,9 @@ fn q_is_at_rest_on_average_and_p_ascends_the_likelihood() {
     };
     check(&|| expected_gradient(&model, &x, &Jsa::MIS, 2));
     check(&|| expected_gradient(&model, &x, &Rws::WAKE, 2));
-    check(&|| expected_gradient(&model, &x, &Vimco, 2));
+    check(&|| expected_gradient(&model, &x, &Vimco::default(), 2));
     check(&|| expected_gradient(&model, &x, &Rloo, 2));
-    check(&|| expected_gradient(&model, &x, &Reinforce, 1));
+    check(&|| expected_gradient(&model, &x, &Reinforce::default(), 1));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn importance_weights_are_uniform() {
     Rws::WAKE.weigh(&exact.log_w, false, &mut chance, &mut coefficients);
     assert!(coefficients.iter().all(|c| (c.theta - 0.125).abs() < 1e-14));
     // The signal of VIMCO vanishes and the direct term is all that is left.
-    Vimco.weigh(&exact.log_w, false, &mut chance, &mut coefficients);
+    Vimco::default().weigh(&exact.log_w, false, &mut chance, &mut coefficients);
     assert!(coefficients.iter().all(|c| (c.phi + 0.125).abs() < 1e-13));
     Rloo.weigh(&exact.log_w, false, &mut chance, &mut coefficients);
     assert!(coefficients.iter().all(|c| c.phi.abs() < 1e-14));

@@ -2,11 +2,11 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_distributions::Noise;
-use helmholtz_estimators::{Chains, Coefficient, Jsa, Method, Rws, Vimco, Weighting, estimate};
+use helmholtz_estimators::{Chains, Coefficient, Jsa, Rws, Vimco, Weighted, Weighting, estimate};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
 use helmholtz_tests::vectors::relative_error;
-use helmholtz_tests::{Batch, Reference, State, Tape, build, flat_gradient, store_of};
+use helmholtz_tests::{Batch, Reference, State, Tape, build, flat_gradient, store_of, weighted};
 
 use crate::data;
 
@@ -45,7 +45,7 @@ fn vimco_s_coefficients_are_those_of_sixty_digits() {
         ),
     ];
     for (log_w, expected) in cases {
-        for (coefficient, expected) in coefficients(&Vimco, log_w).iter().zip(expected) {
+        for (coefficient, expected) in coefficients(&Vimco::default(), log_w).iter().zip(expected) {
             let error = (coefficient.phi - expected).abs();
             assert!(
                 error < 1e-12 * expected.abs().max(1.0),
@@ -59,9 +59,9 @@ fn vimco_s_coefficients_are_those_of_sixty_digits() {
 fn impossible_particles_get_no_weight_and_make_no_nan() {
     let log_w = [f64::NEG_INFINITY, -3.0, f64::NEG_INFINITY, -2.0];
     for method in [
-        Method::Rws(Rws::WAKE),
-        Method::Jsa(Jsa::MIS),
-        Method::JsaMtmis(Jsa::MTMIS),
+        Weighted::Rws(Rws::WAKE),
+        Weighted::Jsa(Jsa::MIS),
+        Weighted::JsaMtmis(Jsa::MTMIS),
     ] {
         let given = coefficients(&method, &log_w);
         assert_eq!((given[0].theta, given[2].theta), (0.0, 0.0));
@@ -72,7 +72,7 @@ fn impossible_particles_get_no_weight_and_make_no_nan() {
 
 #[test]
 fn equal_and_dominating_weights_are_exact() {
-    for (name, method) in Method::NAMES {
+    for (name, method) in weighted() {
         for log_w in [
             [-700.0; 3],
             [700.0; 3],
@@ -102,7 +102,7 @@ impl Noise for Always {
 }
 
 /// One step on two data, with chains where the method keeps them; everything it gives must be finite.
-fn assert_finite(reference: &Reference, dtype: DType, method: &Method, noise: &mut impl Noise) {
+fn assert_finite(reference: &Reference, dtype: DType, method: &Weighted, noise: &mut impl Noise) {
     let (model, states) = (build::<Tape>(reference, dtype), reference.states());
     let mut store = store_of(reference, &[&states[5], &states[2]]);
     let chains = method.keeps_chains().then_some(Chains::<dyn ChainStore> {
@@ -129,7 +129,7 @@ fn logits_of_eighty_stay_finite_through_a_whole_step() {
         let size = reference.parameters.len();
         let extreme = reference.with_parameters((0..size).map(sign).collect());
         for dtype in [DType::F32, DType::F64] {
-            for (_, method) in Method::NAMES {
+            for (_, method) in weighted() {
                 assert_finite(&extreme, dtype, &method, &mut Always(0.0));
                 assert_finite(&extreme, dtype, &method, &mut Always(1.0 - 2f32.powi(-24)));
                 let mut stream = Stream::new(1, TEST, [0, 0]);
@@ -151,7 +151,7 @@ fn both_precisions_give_the_same_gradients() {
             (data(3)[2].clone(), &states[5]),
             (data(1)[0].clone(), &states[2]),
         ];
-        for (name, method) in Method::NAMES {
+        for (name, method) in weighted() {
             let gradient = |dtype| {
                 let batch = Batch::with_dtype(&model, &x, dtype);
                 let mut store = store_of(&model, &[&states[3], &states[0]]);
@@ -159,6 +159,8 @@ fn both_precisions_give_the_same_gradients() {
                     store: &mut store,
                     rows: &[1, 0],
                 });
+                let proposed = method.proposals(3, chains.is_some());
+                let tuples: Vec<_> = tuples.iter().map(|t| t[..proposed].to_vec()).collect();
                 let mut noise = batch.proposing(&tuples);
                 if method.sleeps() {
                     noise = noise.then_dreams(&model, &dreams);

@@ -4,13 +4,13 @@
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_estimators::{
-    Chains, Coefficient, Dream, Joint, Method, Particles, Propose, Weighting, estimate,
+    Chains, Coefficient, Dream, Joint, Particles, Propose, Weighted, Weighting, estimate,
 };
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{ChainStore, Latents, MemoryStore};
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
 use helmholtz_tests::vectors::relative_error;
-use helmholtz_tests::{Inner, Tape, flat_gradient};
+use helmholtz_tests::{Inner, Tape, flat_gradient, weighted};
 
 const TEST: Purpose = Purpose::new("surroga");
 const PARTICLES: usize = 3;
@@ -72,7 +72,7 @@ struct Frozen {
 
 impl Frozen {
     /// Proposes and weighs with the same draws as the production does, datum by datum.
-    fn new(method: &Method, model: &Sbn<Inner>, retained: bool) -> Self {
+    fn new(method: &Weighted, model: &Sbn<Inner>, retained: bool) -> Self {
         let (mut noise, mut coins) = streams();
         let kept = retained.then(|| {
             let layers = chains().latents().unpack(&[0b01001, 0b10110]).unwrap();
@@ -92,8 +92,12 @@ impl Frozen {
             .to_vec::<f64>()
             .unwrap();
         let mut coefficients = vec![Coefficient::default(); log_w.len()];
+        let centre = match method.centres() {
+            true => log_w.iter().sum::<f64>() / log_w.len() as f64,
+            false => 0.0,
+        };
         for b in 0..2 {
-            let own: Vec<f64> = log_w[b..].iter().step_by(2).copied().collect();
+            let own: Vec<f64> = log_w[b..].iter().step_by(2).map(|l| l - centre).collect();
             let mut given = vec![Coefficient::default(); own.len()];
             method.weigh(&own, retained, &mut coins, &mut given);
             let places = coefficients[b..].iter_mut().step_by(2);
@@ -127,7 +131,7 @@ fn streams() -> (Stream, Stream) {
 }
 
 /// The production's loss and its gradient in all parameters.
-fn production(method: &Method, model: &Sbn<Tape>, retained: bool) -> (f64, Vec<f64>) {
+fn production(method: &Weighted, model: &Sbn<Tape>, retained: bool) -> (f64, Vec<f64>) {
     let (mut noise, mut coins) = streams();
     let mut store = chains();
     let chains = retained.then_some(Chains {
@@ -153,7 +157,7 @@ fn backward_is_the_derivative_of_the_surrogate_with_samples_frozen() {
     let device = Default::default();
     let taped = network().init::<Tape>(1, DType::F64, &device).unwrap();
     let plain = network().init::<Inner>(1, DType::F64, &device).unwrap();
-    for (name, method) in Method::NAMES {
+    for (name, method) in weighted() {
         for retained in [false, true] {
             if retained && !method.keeps_chains() {
                 continue;

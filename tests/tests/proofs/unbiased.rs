@@ -30,7 +30,7 @@ fn reinforce_is_unbiased_for_the_elbo() {
         (Reference::t2(), 1, 2),
         (Reference::t2(), 2, 1),
     ] {
-        assert!(error(&model, batch, &Reinforce, particles, 1) < TOLERANCE);
+        assert!(error(&model, batch, &Reinforce::default(), particles, 1) < TOLERANCE);
     }
 }
 
@@ -54,9 +54,9 @@ fn vimco_is_unbiased_for_the_importance_weighted_bound() {
         (Reference::t1(), 2, 2),
         (Reference::t2(), 1, 2),
     ] {
-        assert!(error(&model, batch, &Vimco, particles, particles) < TOLERANCE);
+        assert!(error(&model, batch, &Vimco::default(), particles, particles) < TOLERANCE);
         assert!(
-            error(&model, batch, &Vimco, particles, 1) > WRONG,
+            error(&model, batch, &Vimco::default(), particles, 1) > WRONG,
             "its bound is not the ELBO"
         );
     }
@@ -81,7 +81,7 @@ impl<W: Weighting> Weighting for Changed<W> {
 
 #[test]
 fn vimco_without_direct_term_is_biased() {
-    let without = Changed(Vimco, |_, coefficients| {
+    let without = Changed(Vimco::default(), |_, coefficients| {
         coefficients.iter_mut().for_each(|c| c.phi += c.theta);
     });
     for particles in 2..=3 {

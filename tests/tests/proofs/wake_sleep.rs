@@ -32,7 +32,7 @@ fn the_expectation_is_the_enumerated_one() {
         let expected = batch_mean(&model, &x, |exact| wake_gradient(exact, particles));
         let gradient = expected_gradient(&model, &x, &Rws::WAKE, particles);
         assert!(relative_error(&gradient, &expected) < TOLERANCE);
-        let unweighted = expected_gradient(&model, &x, &Reinforce, particles);
+        let unweighted = expected_gradient(&model, &x, &Reinforce::default(), particles);
         assert!(relative_error(&unweighted, &expected) > WRONG);
     }
 }

@@ -3,7 +3,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_distributions::{Bernoulli, LogProb, Noise, Sample, uniforms};
-use helmholtz_estimators::{Dream, Joint, Particles, Proposals, Propose};
+use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Proposals, Propose};
 use helmholtz_ops::sample_bernoulli;
 use helmholtz_random::{Purpose, Stream};
 
@@ -140,6 +140,28 @@ impl<B: helmholtz_ops::Backend> Propose<B> for Sbn<B> {
         conditionals.fold(bottom, |sum, (net, pair)| {
             sum + Bernoulli::new(net.forward(pair[0].clone())).log_prob(pair[1].clone())
         })
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Layered<B> for Sbn<B> {
+    fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.recognition[level].forward(below)
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Factored<B> for Sbn<B> {
+    fn conditional_logits(&self, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+        let layers = particles.layers();
+        let top = &layers[layers.len() - 1];
+        let prior = match &self.prior {
+            Some(logits) => logits.val(),
+            None => Tensor::zeros([1, top.dims()[1]], (&top.device(), top.dtype())),
+        };
+        let conditionals = self.generation.iter().zip(layers);
+        conditionals
+            .map(|(net, above)| net.forward(above.clone()))
+            .chain([prior])
+            .collect()
     }
 }
 

@@ -1,0 +1,39 @@
+//! DisARM: ARM given the two latents that it compares (Dong, Mnih & Tucker 2020; Yin et al. 2020 as U2G).
+
+use burn::tensor::{Tensor, activation};
+use helmholtz_distributions::Noise;
+use helmholtz_ops::Backend;
+
+use crate::antithetic::Antithetic;
+use crate::logit_gradient::repeat;
+use crate::{Joint, Layered, LogitGradient, Objective};
+
+/// G_v = ½ (f(b₁) − f(b₂)) (b₁ᵥ − b₂ᵥ) σ(|a_v|), the mean of [`Arm`](crate::Arm)'s given (b₁, b₂) (Dong, Mnih & Tucker 2020,
+/// equation 6): zero where the two bits agree.
+///
+/// Unbiased, and never of larger variance than ARM; the same two values of f a layer and draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Disarm;
+
+impl LogitGradient for Disarm {
+    fn paths(&self, particles: usize) -> usize {
+        particles
+    }
+
+    fn layer<B, M>(
+        &self,
+        objective: &Objective<'_, B, M>,
+        below: &[Tensor<B, 2>],
+        rows: usize,
+        _particles: usize,
+        noise: &mut impl Noise,
+    ) -> Tensor<B, 2>
+    where
+        B: Backend,
+        M: Layered<B> + Joint<B>,
+    {
+        let pair = Antithetic::draw(objective, below, rows, noise);
+        let factor = activation::sigmoid(repeat(pair.logits.abs(), rows)).mul_scalar(0.5);
+        (pair.first - pair.second) * factor * pair.difference
+    }
+}

@@ -1,0 +1,147 @@
+//! The logit-gradient family: an estimate of the gradient in the logits of each layer, pushed through the inference net.
+
+use burn::module::AutodiffModule;
+use burn::tensor::Tensor;
+use helmholtz_distributions::Noise;
+use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_samplers::Info;
+
+use crate::{Estimate, EstimateError, Joint, Layered, Objective, Particles};
+
+/// An estimator of ∇_a E_{h ~ q}[f(h)], a the logits of one layer of bits, from values of f alone.
+pub trait LogitGradient {
+    /// Independent draws of the layers below, for K particles: the estimate is averaged over them.
+    fn paths(&self, particles: usize) -> usize;
+
+    /// The least K for which the estimator is defined.
+    fn least_particles(&self) -> usize {
+        1
+    }
+
+    /// The gradient in the logits of the layer above `below`: one row for each of the `rows` paths, `[rows, bits]`. The
+    /// layers above it are drawn from q, again for each value of f.
+    fn layer<B, M>(
+        &self,
+        objective: &Objective<'_, B, M>,
+        below: &[Tensor<B, 2>],
+        rows: usize,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Tensor<B, 2>
+    where
+        B: Backend,
+        M: Layered<B> + Joint<B>;
+}
+
+/// One gradient estimate for a batch x `[batch, visible]`.
+///
+/// A path h ~ q is drawn for each of `paths` rows of a datum. θ gets ∇ log p(x, h) there. For each layer l the path below it
+/// is kept, and G_l, an estimate of ∂ E f / ∂a_l, is pushed through that layer's logits alone: the surrogate is
+/// −(1/rows) Σ ⟨G_l, a_l⟩ + log p(x, h). What −log q inside f would add directly has mean zero and is left out.
+///
+/// # Errors
+/// [`EstimateError::TooFewParticles`].
+pub fn estimate_logits<B, M, G>(
+    estimator: &G,
+    model: &M,
+    x: Tensor<B, 2>,
+    particles: usize,
+    noise: &mut impl Noise,
+) -> Result<Estimate<B>, EstimateError>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B> + Layered<B> + Joint<B>,
+    M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
+    G: LogitGradient,
+{
+    let least = estimator.least_particles();
+    if particles < least {
+        return Err(EstimateError::TooFewParticles {
+            least,
+            given: particles,
+        });
+    }
+    let logits = model.encode(x.clone());
+    let inner = model.valid();
+    let objective = Objective::new(&inner, x.clone().inner(), logits.clone().inner());
+    let rows = estimator.paths(particles) * objective.batch();
+    let path = objective.complete(Vec::new(), rows, noise);
+    let gradients: Vec<_> = (0..path.layers().len())
+        .map(|level| {
+            let below = &path.layers()[..level];
+            estimator.layer(&objective, below, rows, particles, noise)
+        })
+        .collect();
+    let value = objective.value(&path);
+    let surrogate = surrogate(model, logits, &path, gradients);
+    let log_p = model.log_joint(x, &tracked(&path));
+    Ok(Estimate {
+        loss: (surrogate + log_p.sum()).div_scalar(-(rows as f64)),
+        elbo: mean(value),
+        live_rows: rows,
+        info: Info::default(),
+        controls: None,
+    })
+}
+
+/// Σ_l ⟨G_l, a_l⟩, whose gradient in the parameters of q is Σ_l G_lᵀ ∂a_l.
+pub(crate) fn surrogate<B, M>(
+    model: &M,
+    logits: Tensor<B, 2>,
+    path: &Particles<B::InnerBackend>,
+    gradients: Vec<Tensor<B::InnerBackend, 2>>,
+) -> Tensor<B, 1>
+where
+    B: AutodiffBackend,
+    M: Layered<B>,
+{
+    let batch = logits.dims()[0];
+    let layers = gradients.into_iter().enumerate().map(|(level, gradient)| {
+        let (logits, gradient) = match level {
+            // All paths of a datum share the logits of its first layer.
+            0 => (logits.clone(), fold(gradient, batch)),
+            _ => {
+                let below = Tensor::from_inner(path.layers()[level - 1].clone());
+                (model.logits_above(level, below), gradient)
+            }
+        };
+        (logits * Tensor::from_inner(gradient)).sum()
+    });
+    layers
+        .reduce(|sum, layer| sum + layer)
+        .expect("a model has a layer")
+}
+
+/// Σ over the particles of each datum: `[particles · batch, columns]` to `[batch, columns]`.
+pub(crate) fn fold<B: Backend>(rows: Tensor<B, 2>, batch: usize) -> Tensor<B, 2> {
+    let [count, columns] = rows.dims();
+    if count == batch {
+        return rows;
+    }
+    rows.reshape([count / batch, batch, columns])
+        .sum_dim(0)
+        .reshape([batch, columns])
+}
+
+/// The particles as constants of the tape.
+pub(crate) fn tracked<B: AutodiffBackend>(particles: &Particles<B::InnerBackend>) -> Particles<B> {
+    let layers = particles.layers().iter().cloned();
+    Particles::new(layers.map(Tensor::from_inner).collect())
+}
+
+/// The mean of a tensor, on the host.
+pub(crate) fn mean<B: Backend>(values: Tensor<B, 1>) -> f64 {
+    let values = values.into_data();
+    values.iter::<f64>().sum::<f64>() / values.num_elements() as f64
+}
+
+/// The rows repeated cyclically up to `count`.
+pub(crate) fn repeat<B: Backend>(rows: Tensor<B, 2>, count: usize) -> Tensor<B, 2> {
+    let [few, columns] = rows.dims();
+    if few == count {
+        return rows;
+    }
+    rows.reshape([1, few, columns])
+        .expand([count / few, few, columns])
+        .reshape([count, columns])
+}

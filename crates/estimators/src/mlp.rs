@@ -1,0 +1,85 @@
+//! The small nets of baselines and control variates.
+
+use burn::module::{Module, Param, ParamId};
+use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
+use helmholtz_ops::linear;
+use helmholtz_random::Stream;
+use rand_core::Rng;
+
+/// Linear layers with tanh between them, to one number a row.
+#[derive(Module, Debug)]
+pub struct Mlp<B: Backend> {
+    weights: Vec<Param<Tensor<B, 2>>>,
+    biases: Vec<Param<Tensor<B, 1>>>,
+}
+
+impl<B: Backend> Mlp<B> {
+    /// A net from `inputs` through hidden layers of these sizes, Glorot-uniform weights from `stream`, zero biases.
+    pub(crate) fn init(
+        inputs: usize,
+        hidden: &[usize],
+        stream: &mut Stream,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Self {
+        let sizes: Vec<usize> = [&[inputs], hidden, &[1]].concat();
+        let (mut weights, mut biases) = (Vec::new(), Vec::new());
+        for pair in sizes.windows(2) {
+            let limit = (6.0 / (pair[0] + pair[1]) as f64).sqrt();
+            let weight = (0..pair[0] * pair[1])
+                .map(|_| (2.0 * stream.uniform_f64() - 1.0) * limit)
+                .collect();
+            weights.push(parameter(
+                TensorData::new::<f64, _>(weight, [pair[0], pair[1]]),
+                stream,
+                dtype,
+                device,
+            ));
+            let bias = TensorData::new(vec![0.0f64; pair[1]], [pair[1]]);
+            biases.push(parameter(bias, stream, dtype, device));
+        }
+        Self { weights, biases }
+    }
+}
+
+impl<B: Backend> Mlp<B> {
+    /// The same net, its last layer zero: it gives 0.
+    pub(crate) fn zeroed(mut self) -> Self {
+        let weight = self.weights.pop().expect("a net has a layer");
+        let zeros = weight.map(|tensor| tensor.zeros_like().require_grad());
+        self.weights.push(zeros);
+        let bias = self.biases.pop().expect("a net has a layer");
+        self.biases
+            .push(bias.map(|tensor| tensor.zeros_like().require_grad()));
+        self
+    }
+}
+
+/// A parameter with this start and an id from the stream, so that a run's record is the same bytes each time.
+pub(crate) fn parameter<B: Backend, const D: usize>(
+    start: TensorData,
+    stream: &mut Stream,
+    dtype: DType,
+    device: &B::Device,
+) -> Param<Tensor<B, D>> {
+    let start = Tensor::from_data(start, (device, dtype)).require_grad();
+    Param::initialized(ParamId::from(stream.next_u64()), start)
+}
+
+impl<B: helmholtz_ops::Backend> Mlp<B> {
+    /// The number of each row of `inputs` `[rows, inputs]`: `[rows]`.
+    pub fn forward(&self, inputs: Tensor<B, 2>) -> Tensor<B, 1> {
+        let rows = inputs.dims()[0];
+        let last = self.weights.len() - 1;
+        let layers = self.weights.iter().zip(&self.biases).enumerate();
+        let outputs = layers.fold(inputs, |inputs, (index, (weight, bias))| {
+            let outputs = linear(inputs, weight.val(), bias.val());
+            if index == last {
+                outputs
+            } else {
+                outputs.tanh()
+            }
+        });
+        outputs.reshape([rows])
+    }
+}

@@ -1,0 +1,53 @@
+//! Markovian score climbing (Naesseth, Lindsten & Blei 2020).
+
+use helmholtz_random::Chance;
+use helmholtz_samplers::{Cis, IndexKernel, Visits};
+
+use crate::rws::softmax;
+use crate::{Coefficient, Outcome, Weighting};
+
+/// Conditional importance sampling keeps the chain: among S particles, the retained state and S − 1 proposals, the next
+/// state is J ~ w̃ = softmax(ℓ). Both gradients are Σ_s w̃_s ∇ at all S, the mean over J (Naesseth et al. 2020, algorithm 2;
+/// θ by the same weights is an extension).
+///
+/// K = S. Without a retained state (before the chains are started) it is [`Rws`](crate::Rws)'s wake phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Msc;
+
+impl Weighting for Msc {
+    fn proposals(&self, particles: usize, retained: bool) -> usize {
+        particles - usize::from(retained)
+    }
+
+    fn least_particles(&self, retained: bool) -> usize {
+        if retained { 2 } else { 1 }
+    }
+
+    fn keeps_chains(&self) -> bool {
+        true
+    }
+
+    fn weigh(
+        &self,
+        log_w: &[f64],
+        retained: bool,
+        chance: &mut impl Chance,
+        coefficients: &mut [Coefficient],
+    ) -> Outcome {
+        for (coefficient, weight) in coefficients.iter_mut().zip(softmax(log_w)) {
+            *coefficient = Coefficient {
+                theta: weight,
+                phi: weight,
+            };
+        }
+        if !retained {
+            return Outcome::default();
+        }
+        let mut visits = Vec::with_capacity(1);
+        let info = Cis.run(log_w[0], &log_w[1..], chance, &mut visits);
+        Outcome {
+            state: Visits::new(&visits).last(),
+            info,
+        }
+    }
+}

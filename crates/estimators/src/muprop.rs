@@ -1,0 +1,157 @@
+//! MuProp: a first-order Taylor expansion at the mean field as control variate (Gu, Levine, Sutskever & Mnih 2016).
+
+use burn::module::AutodiffModule;
+use burn::tensor::{Tensor, activation};
+use helmholtz_distributions::Noise;
+use helmholtz_ops::AutodiffBackend;
+use helmholtz_samplers::Info;
+
+use crate::logit_gradient::{mean, repeat, tracked};
+use crate::nvil::{local_signals, log_p_factors, log_q_factors};
+use crate::{
+    Controls, ControlsConfig, Estimate, EstimateError, Factored, Joint, Layered, Objective,
+    Particles,
+};
+
+/// With the mean field μ^l = σ(a_l(μ^{l−1})), μ⁰ = x, the local signal L̄_l and its derivative L̄'_l = ∂L̄_l/∂μ^l there, and
+/// m_l = σ(a_l(h^{l−1})) the conditional mean on the sampled path:
+///
+/// s_l = L_l(h) − η₀ L̄_l − η₁ L̄'_lᵀ (h^l − μ^l) − C_l(h^{l−1}),
+/// g_φ = Σ_l s_l ∇ log q(h^l | h^{l−1}) + (η₁ L̄'_l)ᵀ ∇ m_l
+///
+/// (Gu et al. 2016, equation 5, with the signal of each layer). Unbiased for every η and C that don't depend on h^l, since
+/// E[(h^l − const) ∇ log q] = ∇ m_l. η and C are trained on the mean of Σ_l s_l².
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MuProp;
+
+impl MuProp {
+    /// What it learns: C and (η₀, η₁) of each layer.
+    pub const CONTROLS: ControlsConfig = ControlsConfig {
+        baselines: true,
+        scales: 2,
+        temperature: None,
+        critics: false,
+    };
+
+    /// One gradient estimate for a batch x `[batch, visible]`, averaged over K draws a datum.
+    ///
+    /// # Errors
+    /// [`EstimateError::TooFewParticles`].
+    pub fn estimate<B, M>(
+        &self,
+        model: &M,
+        controls: &Controls<B>,
+        x: Tensor<B, 2>,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: AutodiffModule<B> + Layered<B> + Factored<B>,
+        M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
+    {
+        if particles == 0 {
+            return Err(EstimateError::TooFewParticles { least: 1, given: 0 });
+        }
+        let logits = model.encode(x.clone());
+        let inner = model.valid();
+        let objective = Objective::new(&inner, x.clone().inner(), logits.clone().inner());
+        let rows = particles * objective.batch();
+        let path = tracked::<B>(&objective.complete(Vec::new(), rows, noise));
+        let log_q = log_q_factors(model, logits.clone(), &path);
+        let log_p = log_p_factors(model, x.clone(), &path);
+        let signals = local_signals(&log_p, &log_q);
+        let taylor = mean_field(&model.clone().no_grad(), x.clone(), logits.clone().detach());
+
+        let mut loss = log_p
+            .into_iter()
+            .reduce(|a, b| a + b)
+            .expect("a factor")
+            .sum();
+        let mut squares: Option<Tensor<B, 1>> = None;
+        for (level, ((signal, log_q), point)) in signals.iter().zip(log_q).zip(taylor).enumerate() {
+            let (input, own) = match level {
+                0 => (repeat(controls.centred(x.clone()), rows), logits.clone()),
+                _ => {
+                    let below = path.layers()[level - 1].clone();
+                    (below.clone(), model.logits_above(level, below))
+                }
+            };
+            let eta = controls.scale(level);
+            let (eta_0, eta_1) = (eta.clone().narrow(0, 0, 1), eta.narrow(0, 1, 1));
+            let slope = repeat(point.slope, rows);
+            let offset = path.layers()[level].clone() - repeat(point.mean, rows);
+            let linear = (slope.clone() * offset).sum_dim(1).reshape([rows]);
+            let value = repeat(point.value.reshape([-1, 1]), rows).reshape([rows]);
+            let expansion = value * eta_0 + linear * eta_1.clone();
+            let signal = Tensor::from_inner(signal.clone())
+                - expansion
+                - controls.baselines[level].forward(input);
+            loss = loss + (signal.clone().detach() * log_q).sum();
+            let slope = slope * eta_1.detach().reshape([1, 1]);
+            loss = loss + (slope * repeat(activation::sigmoid(own), rows)).sum();
+            let square = signal.square().mean();
+            squares = Some(match squares {
+                Some(sum) => sum + square,
+                None => square,
+            });
+        }
+        Ok(Estimate {
+            loss: loss.div_scalar(-(rows as f64)),
+            elbo: mean(signals[0].clone()),
+            live_rows: rows,
+            info: Info::default(),
+            controls: squares,
+        })
+    }
+}
+
+/// The local signal of one layer around the mean field, as constants.
+struct Point<B: AutodiffBackend> {
+    /// μ^l `[batch, bits]`.
+    mean: Tensor<B, 2>,
+    /// L̄_l `[batch]`.
+    value: Tensor<B, 1>,
+    /// L̄'_l `[batch, bits]`.
+    slope: Tensor<B, 2>,
+}
+
+/// The expansion of each layer's signal, under a model of constant parameters.
+fn mean_field<B, M>(model: &M, x: Tensor<B, 2>, logits: Tensor<B, 2>) -> Vec<Point<B>>
+where
+    B: AutodiffBackend,
+    M: Layered<B> + Factored<B>,
+{
+    let mut below: Vec<Tensor<B, 2>> = Vec::new();
+    let mut points = Vec::new();
+    for level in 0..model.layers().len() {
+        let logits_here = match level {
+            0 => logits.clone(),
+            _ => model.logits_above(level, below[level - 1].clone()),
+        };
+        let mean = activation::sigmoid(logits_here).detach().require_grad();
+        let mut layers = below.clone();
+        layers.push(mean.clone());
+        while layers.len() < model.layers().len() {
+            let next = model.logits_above(layers.len(), layers[layers.len() - 1].clone());
+            layers.push(activation::sigmoid(next));
+        }
+        let layers = Particles::new(layers);
+        let log_p = log_p_factors(model, x.clone(), &layers);
+        let log_q = log_q_factors(model, logits.clone(), &layers);
+        let terms = log_p[level..].iter().cloned();
+        let value = terms.chain(log_q[level..].iter().map(|q| q.clone().neg()));
+        let value = value.reduce(|a, b| a + b).expect("a factor");
+        let gradients = value.clone().sum().backward();
+        let slope = mean
+            .grad(&gradients)
+            .expect("the signal depends on the mean");
+        points.push(Point {
+            mean: mean.clone().detach(),
+            value: value.detach(),
+            slope: Tensor::from_inner(slope),
+        });
+        below.push(mean.detach());
+    }
+    points
+}

@@ -1,0 +1,154 @@
+//! NVIL: local learning signals with learned baselines (Mnih & Gregor 2014).
+
+use burn::module::AutodiffModule;
+use burn::tensor::Tensor;
+use helmholtz_distributions::Noise;
+use helmholtz_ops::{AutodiffBackend, Backend, bernoulli_log_prob};
+use helmholtz_samplers::Info;
+
+use crate::logit_gradient::{mean, repeat, tracked};
+use crate::{
+    Controls, ControlsConfig, Estimate, EstimateError, Factored, Joint, Layered, Moments,
+    Objective, Particles,
+};
+
+/// g_φ = Σ_l s_l ∇ log q(h^l | h^{l−1}), s_l = (L_l − C_l(h^{l−1}) − c_l) / max(1, √v_l), with the local signal
+/// L_l = Σ_{j ≥ l−1} log p(h^j | h^{j+1}) − Σ_{j ≥ l} log q(h^j | h^{j−1}), h⁰ = x; g_θ = ∇ log p(x, h) (Mnih & Gregor 2014,
+/// sections 2.3 and 2.4).
+///
+/// What L_l leaves out of f does not depend on h^l given h^{l−1}. C_l is a net trained on the square of L_l − C_l − c_l; c and
+/// v are running averages of the batches **before**, so that with `normalise` off the estimate is unbiased; the division is by
+/// a number that does not depend on the draw either, but scales the gradient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nvil {
+    /// Whether the signal is divided by max(1, √v).
+    pub normalise: bool,
+}
+
+impl Nvil {
+    /// What it learns.
+    pub const CONTROLS: ControlsConfig = ControlsConfig {
+        baselines: true,
+        scales: 0,
+        temperature: None,
+        critics: false,
+    };
+
+    /// One gradient estimate for a batch x `[batch, visible]`, averaged over K draws a datum. `moments`, one a layer, are
+    /// moved on; the estimate's `controls` is the baselines' loss.
+    ///
+    /// # Errors
+    /// [`EstimateError::TooFewParticles`].
+    pub fn estimate<B, M>(
+        &self,
+        model: &M,
+        controls: &Controls<B>,
+        moments: &mut [Moments],
+        x: Tensor<B, 2>,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: AutodiffModule<B> + Layered<B> + Factored<B>,
+        M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
+    {
+        if particles == 0 {
+            return Err(EstimateError::TooFewParticles { least: 1, given: 0 });
+        }
+        let logits = model.encode(x.clone());
+        let inner = model.valid();
+        let objective = Objective::new(&inner, x.clone().inner(), logits.clone().inner());
+        let rows = particles * objective.batch();
+        let path = tracked::<B>(&objective.complete(Vec::new(), rows, noise));
+        let log_q = log_q_factors(model, logits, &path);
+        let log_p = log_p_factors(model, x.clone(), &path);
+        let signals = local_signals(&log_p, &log_q);
+
+        let mut loss = log_p
+            .into_iter()
+            .reduce(|a, b| a + b)
+            .expect("a factor")
+            .sum();
+        let mut controls_loss: Option<Tensor<B, 1>> = None;
+        for (level, (signal, log_q)) in signals.iter().zip(log_q).enumerate() {
+            let input = match level {
+                0 => repeat(controls.centred(x.clone()), rows),
+                _ => path.layers()[level - 1].clone(),
+            };
+            let baseline = controls.baselines[level].forward(input);
+            let moments = &mut moments[level];
+            let centred = Tensor::from_inner(signal.clone()) - baseline;
+            let residual = centred.sub_scalar(moments.mean);
+            let mut coefficient = residual.clone().detach();
+            if self.normalise {
+                coefficient = coefficient.div_scalar(moments.scale());
+            }
+            loss = loss + (coefficient * log_q).sum();
+            let squares = residual.clone().square().mean();
+            controls_loss = Some(match controls_loss {
+                Some(sum) => sum + squares,
+                None => squares,
+            });
+            let uncentred: Vec<f64> = residual.into_data().iter::<f64>().collect();
+            let signals: Vec<f64> = uncentred.iter().map(|s| s + moments.mean).collect();
+            moments.update(&signals);
+        }
+        Ok(Estimate {
+            loss: loss.div_scalar(-(rows as f64)),
+            // L_1 is f.
+            elbo: mean(signals[0].clone()),
+            live_rows: rows,
+            info: Info::default(),
+            controls: controls_loss,
+        })
+    }
+}
+
+/// log q(h^l | h^{l−1}) for each layer: `[rows]` each.
+pub(crate) fn log_q_factors<B: Backend, M: Layered<B>>(
+    model: &M,
+    logits: Tensor<B, 2>,
+    path: &Particles<B>,
+) -> Vec<Tensor<B, 1>> {
+    let layers = path.layers();
+    let above = layers.windows(2).enumerate().map(|(level, pair)| {
+        let logits = model.logits_above(level + 1, pair[0].clone());
+        bernoulli_log_prob(logits, pair[1].clone())
+    });
+    [bernoulli_log_prob(logits, layers[0].clone())]
+        .into_iter()
+        .chain(above)
+        .collect()
+}
+
+/// log p(x | h¹), log p(h¹ | h²), …, log p(h^L): `[rows]` each.
+pub(crate) fn log_p_factors<B: Backend, M: Factored<B>>(
+    model: &M,
+    x: Tensor<B, 2>,
+    path: &Particles<B>,
+) -> Vec<Tensor<B, 1>> {
+    let values = [x].into_iter().chain(path.layers().iter().cloned());
+    let logits = model.conditional_logits(path);
+    logits
+        .into_iter()
+        .zip(values)
+        .map(|(logits, value)| bernoulli_log_prob(logits, value))
+        .collect()
+}
+
+/// L_l of each layer, without gradient: `[rows]` each. L_1 is f.
+pub(crate) fn local_signals<B: AutodiffBackend>(
+    log_p: &[Tensor<B, 1>],
+    log_q: &[Tensor<B, 1>],
+) -> Vec<Tensor<B::InnerBackend, 1>> {
+    let inner = |tensor: &Tensor<B, 1>| tensor.clone().inner();
+    let mut signal = inner(&log_p[log_p.len() - 1]);
+    let mut signals = Vec::with_capacity(log_q.len());
+    for (log_p, log_q) in log_p[..log_q.len()].iter().zip(log_q).rev() {
+        signal = signal + inner(log_p) - inner(log_q);
+        signals.push(signal.clone());
+    }
+    signals.reverse();
+    signals
+}

@@ -1,0 +1,35 @@
+//! Wake-sleep (Hinton, Dayan, Frey & Neal 1995).
+
+use helmholtz_random::Chance;
+
+use crate::{Coefficient, Outcome, Weighting};
+
+/// Wake: ∇ log p(x, h), h ~ q. Sleep: ∇ log q(h̃ | x̃), (x̃, h̃) ~ p. One particle, whatever K.
+///
+/// θ's part is unbiased for ∇ELBO; φ's descends KL(p ‖ q) on dreams, which is no gradient of the same function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WakeSleep;
+
+impl Weighting for WakeSleep {
+    fn proposals(&self, _particles: usize, _retained: bool) -> usize {
+        1
+    }
+
+    fn sleeps(&self) -> bool {
+        true
+    }
+
+    fn weigh(
+        &self,
+        log_w: &[f64],
+        _retained: bool,
+        _chance: &mut impl Chance,
+        coefficients: &mut [Coefficient],
+    ) -> Outcome {
+        coefficients.fill(Coefficient {
+            theta: 1.0 / log_w.len() as f64,
+            phi: 0.0,
+        });
+        Outcome::default()
+    }
+}

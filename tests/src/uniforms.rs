@@ -1,0 +1,61 @@
+//! Exact integration over uniforms.
+
+use helmholtz_distributions::Noise;
+
+/// Uniforms from a list, in order.
+#[derive(Clone, Debug)]
+pub struct Listed<'a>(pub &'a [f32]);
+
+impl Noise for Listed<'_> {
+    fn fill(&mut self, out: &mut [f32]) {
+        let (own, rest) = self.0.split_at(out.len());
+        out.copy_from_slice(own);
+        self.0 = rest;
+    }
+}
+
+/// Points and weights that integrate over [low, high) every polynomial up to the square exactly: at three points that f32
+/// holds, the weights solve for the moments, in f64.
+pub fn cell(low: f64, high: f64) -> [(f64, f32); 3] {
+    let at = |share: f64| (low + share * (high - low)) as f32;
+    let points = [at(0.1), at(0.5), at(0.9)];
+    let x = points.map(f64::from);
+    let moment = |k: i32| (high.powi(k) - low.powi(k)) / f64::from(k);
+    let (m0, m1, m2) = (moment(1), moment(2), moment(3));
+    // Lagrange: the weight of x_i is the integral of Π_{j ≠ i} (u − x_j) / (x_i − x_j).
+    let weight = |i: usize| {
+        let (a, b) = (x[(i + 1) % 3], x[(i + 2) % 3]);
+        (m2 - (a + b) * m1 + a * b * m0) / ((x[i] - a) * (x[i] - b))
+    };
+    [
+        (weight(0), points[0]),
+        (weight(1), points[1]),
+        (weight(2), points[2]),
+    ]
+}
+
+/// The cells between the breakpoints, each with its integration points.
+pub fn cells(mut breakpoints: Vec<f64>) -> Vec<[(f64, f32); 3]> {
+    breakpoints.extend([0.0, 1.0]);
+    breakpoints.sort_by(f64::total_cmp);
+    breakpoints.dedup();
+    breakpoints.windows(2).map(|w| cell(w[0], w[1])).collect()
+}
+
+/// Calls `visit` with every choice of one of the points in each place, and the product of their weights.
+pub fn each_choice(places: &[Vec<(f64, f32)>], mut visit: impl FnMut(f64, &[f32])) {
+    let mut at = vec![0; places.len()];
+    loop {
+        let chosen: Vec<(f64, f32)> = at.iter().zip(places).map(|(&i, p)| p[i]).collect();
+        let uniforms: Vec<f32> = chosen.iter().map(|&(_, u)| u).collect();
+        visit(
+            chosen.iter().map(|&(weight, _)| weight).product(),
+            &uniforms,
+        );
+        let Some(next) = (0..at.len()).find(|&i| at[i] + 1 < places[i].len()) else {
+            return;
+        };
+        at[..next].fill(0);
+        at[next] += 1;
+    }
+}

@@ -1,0 +1,96 @@
+//! NVIL and MuProp: over all latents, their mean is the gradient of the ELBO.
+
+use helmholtz_estimators::{Learned, Method, Moments, MuProp, Nvil};
+use helmholtz_tests::expectation::{each_proposal, exact};
+use helmholtz_tests::vectors::{add_scaled, relative_error};
+use helmholtz_tests::{Batch, Reference, Tape};
+
+use crate::{TOLERANCE, WRONG, batch_mean, data};
+
+const NVIL: Method = Method::Nvil(Nvil { normalise: false });
+const NORMALISED: Method = Method::Nvil(Nvil { normalise: true });
+const MUPROP: Method = Method::MuProp(MuProp);
+
+/// Both reference models, with numbers of data and of particles that can be enumerated.
+fn models() -> [(Reference, usize, usize); 5] {
+    [
+        (Reference::t1(), 1, 1),
+        (Reference::t1(), 2, 1),
+        (Reference::t1(), 1, 2),
+        (Reference::t2(), 1, 1),
+        (Reference::t2(), 1, 2),
+    ]
+}
+
+/// Baselines with random weights, and running averages that are not zero.
+fn learned(batch: &Batch, method: &Method, layers: usize) -> Learned<Tape> {
+    let moments = Moments {
+        mean: -3.0,
+        variance: 4.0,
+    };
+    Learned {
+        moments: vec![moments; layers],
+        ..batch.learned(method, 3)
+    }
+}
+
+/// The relative error of the expected gradient against that of the ELBO.
+fn error(method: &Method, change: impl Fn(Learned<Tape>) -> Learned<Tape>) -> f64 {
+    let errors = models().map(|(model, count, particles)| {
+        let x = data(count);
+        let batch = Batch::new(&model, &x);
+        let learned = change(learned(&batch, method, model.layers().len()));
+        let mut gradient = vec![0.0; model.parameters.len()];
+        each_proposal(&exact(&model, &x), particles, |probability, tuples| {
+            let estimate =
+                batch.gradient(method, &learned, particles, &mut batch.proposing(tuples));
+            add_scaled(&mut gradient, probability, &estimate);
+        });
+        let elbo = batch_mean(&model, &x, |exact| exact.bound_gradient(1));
+        relative_error(&gradient, &elbo)
+    });
+    errors.into_iter().fold(0.0, f64::max)
+}
+
+fn with_scales(eta: f64) -> impl Fn(Learned<Tape>) -> Learned<Tape> {
+    move |learned| Learned {
+        controls: learned.controls.map(|controls| controls.with_scales(eta)),
+        ..learned
+    }
+}
+
+#[test]
+fn nvil_without_normalisation_is_unbiased_for_the_elbo() {
+    let error = error(&NVIL, |learned| learned);
+    assert!(error < TOLERANCE, "{error}");
+}
+
+#[test]
+fn nvil_with_normalisation_left_on_is_not() {
+    let error = error(&NORMALISED, |learned| learned);
+    assert!(error > WRONG, "{error}");
+}
+
+#[test]
+fn muprop_is_unbiased_for_the_elbo_at_every_scale() {
+    for eta in [0.0, 0.4, 1.0, 1.7] {
+        let error = error(&MUPROP, with_scales(eta));
+        assert!(error < TOLERANCE, "eta {eta}: {error}");
+    }
+}
+
+#[test]
+fn muprop_without_its_expansion_is_nvil_at_every_draw() {
+    for (model, count, particles) in models() {
+        let x = data(count);
+        let batch = Batch::new(&model, &x);
+        let muprop = with_scales(0.0)(batch.learned(&MUPROP, 3));
+        let nvil = batch.learned(&NVIL, 3);
+        each_proposal(&exact(&model, &x), particles, |_, tuples| {
+            let noise = || batch.proposing(tuples);
+            let a = batch.gradient(&MUPROP, &muprop, particles, &mut noise());
+            let b = batch.gradient(&NVIL, &nvil, particles, &mut noise());
+            assert!(relative_error(&a, &b) < 1e-12);
+        });
+    }
+}
