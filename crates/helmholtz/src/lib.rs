@@ -19,7 +19,8 @@
 //! | [`random`] | `helmholtz-random` | keyed streams; chance, sampled or enumerated |
 //! | [`ops`] | `helmholtz-ops` | fused tensor operations as a burn backend extension |
 //! | [`distributions`] | `helmholtz-distributions` | distributions on tensors, by capability |
-//! | [`samplers`] | `helmholtz-samplers` | kernels over log-weights; the chain store; scans |
+//! | [`samplers`] | `helmholtz-samplers` | MCMC kernels, resampling, SMC; diagnostics; the chain store; scans |
+//! | `invariance` | `helmholtz-invariance` | a test kit for kernels and estimators; with the feature `invariance` |
 //! | [`estimators`] | `helmholtz-estimators` | gradient estimators, one file each |
 //! | [`sbn`] | `helmholtz-sbn` | sigmoid belief networks |
 //! | [`datasets`] | `helmholtz-datasets` | readers, checksums, downloads, generated glyphs |
@@ -31,6 +32,8 @@ pub use helmholtz_datasets as datasets;
 pub use helmholtz_distributions as distributions;
 pub use helmholtz_estimators as estimators;
 pub use helmholtz_evaluation as evaluation;
+#[cfg(feature = "invariance")]
+pub use helmholtz_invariance as invariance;
 pub use helmholtz_ops as ops;
 pub use helmholtz_random as random;
 pub use helmholtz_runs as runs;

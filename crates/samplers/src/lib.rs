@@ -110,7 +110,9 @@
 //! * index kernels, with [`Visits`] and [`Info`], and state kernels: the tables above;
 //! * [`diagnostics`] of chains: effective sample sizes, R̂, Monte-Carlo errors;
 //! * [`resampling`] of weighted particles, and the SMC samplers of [`smc`] on top;
-//! * chain stores: [`MemoryStore`], [`MappedStore`], and [`Latents`], [`pack_bits`], [`unpack_bits`] for what they hold;
+//! * chain stores, one packed state a datum: [`MemoryStore`], which goes into a checkpoint as a whole, and [`MappedStore`],
+//!   for more rows than fit in memory; [`Latents`] of [`Layer`]s and their [`Values`] for what they hold, [`pack_bits`] and
+//!   [`unpack_bits`] for bits alone;
 //! * [`Scan`], the order in which data are visited;
 //! * [`log_sum_exp`] and [`effective_sample_size`] of weights;
 //! * [`random`]: the streams and the chance that all of this draws from, so that this crate alone is enough to depend on.
