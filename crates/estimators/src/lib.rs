@@ -16,15 +16,22 @@
 //! assert!((coefficients[1].theta - 0.75).abs() < 1e-12);
 //! ```
 //!
+//! The other families are a trait and a routine each: [`LogitGradient`] with [`estimate_logits`], [`Reparameterise`] with
+//! [`estimate_pathwise`]; and three estimators with learned [`Controls`] have their own.
+//!
 //! | file | holds |
 //! |---|---|
 //! | [`Reinforce`] | score function without a baseline |
 //! | [`Rloo`] | leave-one-out baselines on the ELBO (what the released JSA code calls VIMCO) |
 //! | [`Vimco`] | the importance-weighted bound with local baselines |
-//! | [`Rws`] | reweighted wake-sleep: wake, sleep, or both |
-//! | [`Jsa`] | joint stochastic approximation with a kernel of `helmholtz-samplers` |
+//! | [`Rws`], [`WakeSleep`] | reweighted wake-sleep: wake, sleep, or both; wake-sleep |
+//! | [`Jsa`], [`Msc`] | joint stochastic approximation and Markovian score climbing, with kernels of `helmholtz-samplers` |
+//! | [`Nvil`], [`MuProp`] | local signals with learned baselines; with a Taylor expansion at the mean field |
+//! | [`Arm`], [`Disarm`], [`Arms`] | antithetic gradients in the logits |
+//! | [`Rebar`] | REBAR and RELAX |
+//! | [`GumbelSoftmax`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`] | biased: relaxed bits, and bits with a made-up gradient |
 //! | [`Method`] | all of them by name |
-//! | [`Propose`], [`Joint`], [`Dream`] | what a model can do for an estimator |
+//! | [`Propose`], [`Layered`], [`Joint`], [`Factored`], [`Dream`] | what a model can do for an estimator; [`Model`] is all of it |
 //! | [`estimate`] | one gradient estimate, from uniforms to the chain states written back |
 
 mod antithetic;

@@ -85,9 +85,10 @@ pub(super) fn notes(
 fn ours(results: &[&CellResult], rows: &[Row], cells: &[(Cell, CellStatus)]) -> String {
     let samples = distinct(results.iter().map(|r| r.reported_samples()));
     let images = distinct(results.iter().map(|r| r.images));
-    let subset = cells
-        .iter()
-        .any(|(cell, _)| cell.settings.test_images.is_some());
+    // A last evaluation, with `final_samples`, is over all images.
+    let subset = cells.iter().any(|(cell, _)| {
+        cell.settings.test_images.is_some() && cell.settings.final_samples.is_none()
+    });
     let over = if rows.iter().any(|row| row.results.len() > 1) {
         "mean ± sample sd over "
     } else {
