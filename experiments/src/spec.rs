@@ -318,9 +318,9 @@ pub(crate) mod tests {
             );
             assert_eq!(
                 (s.valid_samples, s.test_samples, s.final_samples),
-                (100, 100, Some(1000))
+                (1000, 1000, Some(1000))
             );
-            assert_eq!((s.valid_images, s.test_images), (None, None));
+            assert_eq!((s.valid_images, s.test_images), (Some(1000), Some(1000)));
             assert!((1..=5).contains(&cell.seed));
         }
     }

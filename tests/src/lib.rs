@@ -25,6 +25,7 @@ mod noise;
 mod production;
 mod reference;
 pub mod statistics;
+mod toy;
 pub mod uniforms;
 pub mod vectors;
 
@@ -46,3 +47,4 @@ pub use production::{
     Batch, Inner, Step, Tape, build, flat_gradient, flat_parameters, read_state, store_of,
 };
 pub use reference::{Reference, State, bits};
+pub use toy::Toy;

@@ -190,7 +190,7 @@ mod tests {
             "{paper}"
         );
         assert!(
-            paper.contains("S = 1000") && !paper.contains("one seed"),
+            paper.contains("Checks use 1,000 random images") && !paper.contains("one seed"),
             "{paper}"
         );
     }

@@ -10,6 +10,7 @@ mod logit_gradients;
 mod numerics;
 mod reference;
 mod relaxations;
+mod straight_through;
 mod surrogate;
 mod training;
 mod unbiased;
