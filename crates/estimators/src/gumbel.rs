@@ -15,7 +15,7 @@ use crate::straight_through::with_gradient_of;
 pub struct GumbelSoftmax {
     /// τ > 0.
     pub temperature: f64,
-    /// Straight-through: the value is the bit 1[z > ½], the gradient that of z.
+    /// Straight-through: the value is the bit 1\[z > ½\], the gradient that of z.
     pub hard: bool,
 }
 

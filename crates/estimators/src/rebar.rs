@@ -23,7 +23,7 @@ pub enum Control {
     Free,
 }
 
-/// For each layer, with z = a + ln u − ln(1 − u), b = 1[z > 0], and z̃ drawn from z's law given b:
+/// For each layer, with z = a + ln u − ln(1 − u), b = 1\[z > 0\], and z̃ drawn from z's law given b:
 ///
 /// g_a = (f(b) − c(z̃)) (b − σ(a)) + ∂c(z)/∂a − ∂c(z̃)/∂a
 ///
