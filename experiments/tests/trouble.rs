@@ -14,7 +14,7 @@ fn experiment(folder: &Path, name: &str, learning_rate: &str) -> PathBuf {
             "learning_rate = 3e-4",
             &format!("learning_rate = {learning_rate}"),
         )
-        .replace("epochs = 5\n", "epochs = 12\n")
+        .replace("epochs = 10\n", "epochs = 12\n")
         .replace("valid_images = 1000", "valid_images = 20")
         .replace("test_images = 1000", "test_images = 20");
     let path = folder.join(format!("{name}-{learning_rate}.toml"));

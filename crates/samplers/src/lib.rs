@@ -67,7 +67,7 @@
 //! | [`FiniteGibbs`] | x_i ~ p(x_i given the rest), by trying its values | discrete components with few values |
 //! | [`Gibbs`] | a part from its conditional, by the user's function | conjugate conditionals |
 //! | [`MetropolisHastings`] | min(1, p(x') q(x given x') / (p(x) q(x' given x))) | any proposal that can be scored both ways; [`RandomWalk`] for a few real coordinates without a gradient |
-//! | [`Hmc`] | a leapfrog trajectory, min(1, exp(H - H')) | many real coordinates with a gradient; constrained ones after a change of variables with its Jacobian |
+//! | [`Hmc`] | a leapfrog trajectory, min(1, exp(H - H')) | many real coordinates with a gradient, by hand or by burn (feature `burn`); constrained ones after a change of variables with its Jacobian |
 //! | [`Mixture`] | one of several kernels, Σ π_k P_k | random-scan Metropolis-within-Gibbs; bold and timid moves together |
 //! | [`Cycle`] | several in turn, P_1 P_2 ... P_n | systematic-scan Metropolis-within-Gibbs |
 //! | [`Repeat`] | Pⁿ | thinning; moves inside an SMC sampler |
@@ -120,6 +120,8 @@
 mod barker;
 mod bit_fields;
 mod bits;
+#[cfg(feature = "burn")]
+mod burn_target;
 mod cis;
 pub mod diagnostics;
 mod error;
@@ -141,6 +143,8 @@ mod visits;
 
 pub use barker::Barker;
 pub use bits::{pack_bits, unpack_bits};
+#[cfg(feature = "burn")]
+pub use burn_target::BurnTarget;
 pub use cis::Cis;
 pub use error::SamplerError;
 pub use frozen_reference::FrozenReferenceMis;

@@ -517,7 +517,7 @@ mod tests {
         assert_eq!(end.unwrap(), End::Interrupted);
         assert!(err.contains("The same command resumes."), "{err}");
         assert!(
-            out.contains("2 of 5 epochs") && out.contains("not run"),
+            out.contains("2 of 10 epochs") && out.contains("not run"),
             "{out}"
         );
 
@@ -528,7 +528,7 @@ mod tests {
             "{out}"
         );
         assert!(
-            err.contains("nonlinear / jsa / seed 1: resumes after epoch 2/5"),
+            err.contains("nonlinear / jsa / seed 1: resumes after epoch 2/10"),
             "{err}"
         );
 
