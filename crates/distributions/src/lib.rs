@@ -20,11 +20,18 @@
 //! | distribution | parameters |
 //! |---|---|
 //! | [`Bernoulli`] | logits `[rows, bits]` |
+//!
+//! A layer of such variables in a model is a [`Variables`]: [`Bits`]; those that are the sign or the largest entry of noisy
+//! logits are [`Relaxable`].
 
 mod bernoulli;
+mod bits;
 mod capabilities;
 mod noise;
+mod variables;
 
 pub use bernoulli::Bernoulli;
+pub use bits::Bits;
 pub use capabilities::{Entropy, LogProb, Mean, Sample};
 pub use noise::{Noise, uniforms};
+pub use variables::{Relaxable, Variables};

@@ -1,0 +1,69 @@
+//! The discrete variables of a stochastic layer, as tensors.
+
+use std::fmt::Debug;
+
+use burn::tensor::Tensor;
+use helmholtz_ops::Backend;
+
+/// The variables of a layer: how rows of logits, values and uniforms are laid out, and what can be done with them.
+///
+/// Values are 0 and 1, or relaxed numbers between; parameters repeat cyclically under more rows of values.
+pub trait Variables: Copy + Debug + PartialEq {
+    /// Columns of logits.
+    fn logits(&self) -> usize;
+
+    /// Columns of values.
+    fn values(&self) -> usize;
+
+    /// Uniforms that a draw of one row takes.
+    fn uniforms(&self) -> usize;
+
+    /// Values `[N, values]` for logits `[M, logits]` and uniforms `[N, uniforms]`, without gradient.
+    fn sample<B: Backend>(&self, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2>;
+
+    /// log-probability of each row of values, nats, differentiable in both: `[N]`. Values may be relaxed.
+    fn log_prob<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 1>;
+
+    /// ∂ log-probability / ∂ logits: `[N, logits]`, for as many rows of logits as of values.
+    fn score<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 2>;
+
+    /// Mean values: `[M, values]`.
+    fn mean<B: Backend>(&self, logits: Tensor<B, 2>) -> Tensor<B, 2>;
+}
+
+/// Variables that are a function of noisy logits z, and can be relaxed: z is the logits with logistic or Gumbel noise, the
+/// value the sign or the largest entry of it, and a sigmoid or softmax of z / τ the relaxed value.
+///
+/// Rows of parameters are as many as rows of noise here.
+pub trait Relaxable: Variables {
+    /// Columns of z and of its noise, as many as a row takes uniforms.
+    fn noisy(&self) -> usize;
+
+    /// The noise that uniforms make, `[N, noisy]` both; uniforms are clipped to [10⁻⁷, 1 − 10⁻⁷].
+    fn noise<B: Backend>(&self, uniforms: Tensor<B, 2>) -> Tensor<B, 2>;
+
+    /// z from logits and noise, differentiable in the logits: `[N, noisy]`.
+    fn perturb<B: Backend>(&self, logits: Tensor<B, 2>, noise: Tensor<B, 2>) -> Tensor<B, 2>;
+
+    /// The values that z stands for: `[N, values]`, without gradient.
+    fn harden<B: Backend>(&self, z: Tensor<B, 2>) -> Tensor<B, 2>;
+
+    /// The relaxed values at temperature τ `[1, 1]`, differentiable in both: `[N, values]`.
+    fn relax<B: Backend>(&self, z: Tensor<B, 2>, temperature: Tensor<B, 2>) -> Tensor<B, 2>;
+
+    /// z from its law given the values, by fresh noise, differentiable in the logits: `[N, noisy]`.
+    fn perturb_given<B: Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: Tensor<B, 2>,
+        noise: Tensor<B, 2>,
+    ) -> Tensor<B, 2>;
+
+    /// The noise with which [`perturb_given`](Self::perturb_given) is z, where z stands for these values.
+    fn noise_given<B: Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: Tensor<B, 2>,
+        z: Tensor<B, 2>,
+    ) -> Tensor<B, 2>;
+}
