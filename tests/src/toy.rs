@@ -2,9 +2,10 @@
 
 use burn::module::{Module, Param, ParamId};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
-use helmholtz_distributions::{Noise, uniforms};
+use helmholtz_distributions::{Bits, Noise, uniforms};
 use helmholtz_estimators::{Joint, Layered, Particles, Proposals, Propose};
 use helmholtz_ops::{bernoulli_log_prob, sample_bernoulli};
+use helmholtz_samplers::Latents;
 
 /// One layer of bits with free logits, q(h) = Π σ(a)..., and f(h) = c·h + hᵀ Q h: log p is f + log q with the logits held
 /// constant, so that f does not depend on them.
@@ -40,8 +41,8 @@ impl<B: Backend> Toy<B> {
 impl<B: helmholtz_ops::Backend> Propose<B> for Toy<B> {
     type Encoded = Tensor<B, 2>;
 
-    fn layers(&self) -> Vec<usize> {
-        vec![self.logits.dims()[1]]
+    fn latents(&self) -> Latents {
+        Latents::new(&[self.logits.dims()[1]]).expect("a layer of bits")
     }
 
     fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
@@ -75,6 +76,12 @@ impl<B: helmholtz_ops::Backend> Propose<B> for Toy<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Layered<B> for Toy<B> {
+    type Variables = Bits;
+
+    fn layers(&self) -> Vec<Bits> {
+        vec![Bits(self.logits.dims()[1])]
+    }
+
     fn logits_above(&self, _level: usize, _below: Tensor<B, 2>) -> Tensor<B, 2> {
         unreachable!("there is one layer")
     }

@@ -1,8 +1,8 @@
 //! The pair of latents that ARM and DisARM compare.
 
 use burn::tensor::Tensor;
-use helmholtz_distributions::Noise;
-use helmholtz_ops::{Backend, sample_bernoulli};
+use helmholtz_distributions::{Bits, Noise, Variables};
+use helmholtz_ops::Backend;
 
 use crate::{Joint, Layered, Objective};
 
@@ -21,16 +21,17 @@ pub(crate) struct Antithetic<B: Backend> {
 }
 
 impl<B: Backend> Antithetic<B> {
-    pub fn draw<M: Layered<B> + Joint<B>>(
-        objective: &Objective<'_, B, M>,
+    pub fn draw<M: Layered<B, Variables = Bits> + Joint<B>>(
+        objective: &Objective<B, M>,
         below: &[Tensor<B, 2>],
         rows: usize,
         noise: &mut impl Noise,
     ) -> Self {
         let logits = objective.logits(below);
-        let uniforms = objective.uniforms(&logits, rows, noise);
-        let first = sample_bernoulli(logits.clone(), uniforms.clone().neg().add_scalar(1.0));
-        let second = sample_bernoulli(logits.clone(), uniforms.clone());
+        let bits = objective.layers()[below.len()];
+        let uniforms = objective.uniforms(rows, bits.0, noise);
+        let first = bits.sample(logits.clone(), uniforms.clone().neg().add_scalar(1.0));
+        let second = bits.sample(logits.clone(), uniforms.clone());
         let mut value = |layer: &Tensor<B, 2>| {
             let layers = [below, std::slice::from_ref(layer)].concat();
             objective.value(&objective.complete(layers, rows, noise))

@@ -1,7 +1,7 @@
 //! ARM: augment, REINFORCE, merge (Yin & Zhou 2019).
 
 use burn::tensor::Tensor;
-use helmholtz_distributions::Noise;
+use helmholtz_distributions::{Bits, Noise};
 use helmholtz_ops::Backend;
 
 use crate::antithetic::Antithetic;
@@ -14,14 +14,10 @@ use crate::{Joint, Layered, LogitGradient, Objective};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arm;
 
-impl LogitGradient for Arm {
-    fn paths(&self, particles: usize) -> usize {
-        particles
-    }
-
+impl LogitGradient<Bits> for Arm {
     fn layer<B, M>(
         &self,
-        objective: &Objective<'_, B, M>,
+        objective: &Objective<B, M>,
         below: &[Tensor<B, 2>],
         rows: usize,
         _particles: usize,
@@ -29,7 +25,7 @@ impl LogitGradient for Arm {
     ) -> Tensor<B, 2>
     where
         B: Backend,
-        M: Layered<B> + Joint<B>,
+        M: Layered<B, Variables = Bits> + Joint<B>,
     {
         let pair = Antithetic::draw(objective, below, rows, noise);
         pair.uniforms.sub_scalar(0.5) * pair.difference

@@ -1,8 +1,8 @@
 //! ARMS: many antithetic samples (Dimitriev & Zhou 2021).
 
 use burn::tensor::{Tensor, activation};
-use helmholtz_distributions::{Noise, uniforms};
-use helmholtz_ops::{Backend, sample_bernoulli};
+use helmholtz_distributions::{Bits, Noise, Variables};
+use helmholtz_ops::Backend;
 
 use crate::logit_gradient::{fold, repeat};
 use crate::{Joint, Layered, LogitGradient, Objective};
@@ -16,7 +16,7 @@ use crate::{Joint, Layered, LogitGradient, Objective};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arms;
 
-impl LogitGradient for Arms {
+impl LogitGradient<Bits> for Arms {
     fn paths(&self, _particles: usize) -> usize {
         1
     }
@@ -27,7 +27,7 @@ impl LogitGradient for Arms {
 
     fn layer<B, M>(
         &self,
-        objective: &Objective<'_, B, M>,
+        objective: &Objective<B, M>,
         below: &[Tensor<B, 2>],
         rows: usize,
         particles: usize,
@@ -35,12 +35,13 @@ impl LogitGradient for Arms {
     ) -> Tensor<B, 2>
     where
         B: Backend,
-        M: Layered<B> + Joint<B>,
+        M: Layered<B, Variables = Bits> + Joint<B>,
     {
         let logits = objective.logits(below);
         let copies = particles * rows;
-        let uniforms = antithetic_uniforms(&logits, rows, particles, noise);
-        let bits = sample_bernoulli(logits.clone(), uniforms);
+        let variables = objective.layers()[below.len()];
+        let v = objective.uniforms(copies, variables.0, noise);
+        let bits = variables.sample(logits.clone(), antithetic(v, rows));
         let mut layers: Vec<_> = below
             .iter()
             .map(|layer| repeat(layer.clone(), copies))
@@ -57,23 +58,17 @@ impl LogitGradient for Arms {
     }
 }
 
-/// The Dirichlet copula: u_k = (1 − d_k)^{K−1}, d = (e_1, …, e_K) / Σ e with e_k = −ln(1 − v_k), v_k uniform:
+/// The Dirichlet copula: u_k = (1 − d_k)^{K−1}, d = (e_1, …, e_K) / Σ e with e_k = −ln(1 − v_k), v_k uniform, both
 /// `[particles · rows, bits]`.
-fn antithetic_uniforms<B: Backend>(
-    logits: &Tensor<B, 2>,
-    rows: usize,
-    particles: usize,
-    noise: &mut impl Noise,
-) -> Tensor<B, 2> {
-    let (bits, copies) = (logits.dims()[1], particles * rows);
-    let v: Tensor<B, 2> = uniforms([copies, bits], logits.dtype(), &logits.device(), noise);
+fn antithetic<B: Backend>(v: Tensor<B, 2>, rows: usize) -> Tensor<B, 2> {
+    let copies = v.dims()[0];
     // v is below 1 by at least 2⁻²⁴, so e is finite; all of them zero has probability zero.
     let exponentials = v.neg().log1p().neg().clamp_min(1e-30);
     let total = repeat(fold(exponentials.clone(), rows), copies);
     let others = total.clone() - exponentials;
     (others / total)
         .clamp_min(0.0)
-        .powf_scalar((particles - 1) as f64)
+        .powf_scalar((copies / rows - 1) as f64)
 }
 
 /// 1 / (1 − ρ), ρ = (P(b_i = b_j = 1) − p²) / (p (1 − p)): p (1 − p) / (p − P(b_i = b_j = 1)).

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_distributions::Noise;
 use helmholtz_ops::Backend;
-use helmholtz_samplers::{ChainStore, SamplerError};
+use helmholtz_samplers::{ChainStore, Latents, SamplerError};
 
 use crate::{EstimateError, Particles, Propose};
 
@@ -18,13 +18,12 @@ pub struct Chains<'a, S: ?Sized> {
 }
 
 impl<S: ChainStore + ?Sized> Chains<'_, S> {
-    /// Asserts that there is a chain for each datum, with a state of the model's layers.
-    pub(crate) fn check(&self, layers: &[usize], batch: usize) -> Result<(), EstimateError> {
-        let latents = self.store.latents();
-        if latents.layers() != layers {
+    /// Asserts that there is a chain for each datum, with a state of the model's latents.
+    pub(crate) fn check(&self, latents: &Latents, batch: usize) -> Result<(), EstimateError> {
+        if self.store.latents() != latents {
             return Err(EstimateError::OtherLatents {
-                store: latents.clone(),
-                model: layers.to_vec(),
+                store: self.store.latents().clone(),
+                model: latents.clone(),
             });
         }
         if self.rows.len() != batch {

@@ -2,6 +2,7 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
+use helmholtz_distributions::Relaxable;
 use helmholtz_random::{Purpose, Stream};
 
 use crate::Mlp;
@@ -23,7 +24,7 @@ pub struct ControlsConfig {
     pub scales: usize,
     /// A temperature τ, from this start.
     pub temperature: Option<f64>,
-    /// A free-form control variate r_ψ for each stochastic layer, on the data and that layer's relaxed bits.
+    /// A free-form control variate r_ψ for each stochastic layer, on the data and that layer's noisy logits.
     pub critics: bool,
 }
 
@@ -51,11 +52,11 @@ pub struct Controls<B: Backend> {
 }
 
 impl<B: Backend> Controls<B> {
-    /// The parts that `config` names, for data with this `mean` of each component, and layers of these bits.
-    pub fn init(
+    /// The parts that `config` names, for data with this `mean` of each component, and layers of these variables.
+    pub fn init<V: Relaxable>(
         config: &ControlsConfig,
         mean: &[f32],
-        layers: &[usize],
+        layers: &[V],
         seed: u64,
         dtype: DType,
         device: &B::Device,
@@ -63,7 +64,7 @@ impl<B: Backend> Controls<B> {
         let mut stream = Stream::new(seed, INITIALISE, [0, 0]);
         let below = |level: usize| match level {
             0 => mean.len(),
-            _ => layers[level - 1],
+            _ => layers[level - 1].values(),
         };
         let levels = 0..layers.len();
         let baselines = match config.baselines {
@@ -77,7 +78,7 @@ impl<B: Backend> Controls<B> {
             true => levels
                 .clone()
                 .map(|level| {
-                    let inputs = mean.len() + layers[level];
+                    let inputs = mean.len() + layers[level].noisy();
                     Mlp::init(inputs, &CRITIC, &mut stream, dtype, device)
                 })
                 .collect(),

@@ -1,7 +1,7 @@
 //! DisARM: ARM given the two latents that it compares (Dong, Mnih & Tucker 2020; Yin et al. 2020 as U2G).
 
 use burn::tensor::{Tensor, activation};
-use helmholtz_distributions::Noise;
+use helmholtz_distributions::{Bits, Noise};
 use helmholtz_ops::Backend;
 
 use crate::antithetic::Antithetic;
@@ -15,14 +15,10 @@ use crate::{Joint, Layered, LogitGradient, Objective};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Disarm;
 
-impl LogitGradient for Disarm {
-    fn paths(&self, particles: usize) -> usize {
-        particles
-    }
-
+impl LogitGradient<Bits> for Disarm {
     fn layer<B, M>(
         &self,
-        objective: &Objective<'_, B, M>,
+        objective: &Objective<B, M>,
         below: &[Tensor<B, 2>],
         rows: usize,
         _particles: usize,
@@ -30,7 +26,7 @@ impl LogitGradient for Disarm {
     ) -> Tensor<B, 2>
     where
         B: Backend,
-        M: Layered<B> + Joint<B>,
+        M: Layered<B, Variables = Bits> + Joint<B>,
     {
         let pair = Antithetic::draw(objective, below, rows, noise);
         let factor = activation::sigmoid(repeat(pair.logits.abs(), rows)).mul_scalar(0.5);

@@ -7,6 +7,7 @@ use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info, Latents, SamplerError};
 
 use crate::host::numbers;
+use crate::objective::at_least;
 use crate::{Chains, Coefficient, Dream, Joint, Proposals, Propose, Weighting};
 
 /// What an estimate gave.
@@ -37,6 +38,12 @@ pub enum EstimateError {
         /// The number given.
         given: usize,
     },
+    /// An estimator for bits, and a model of other latents.
+    #[error("this estimator is defined for bits alone, but the model's latents are {model}")]
+    NotBits {
+        /// The layout of the model's states.
+        model: Latents,
+    },
     /// Chains of another number of data than the batch has.
     #[error("there are chains for {rows} data, but the batch has {batch}")]
     OtherBatch {
@@ -46,12 +53,12 @@ pub enum EstimateError {
         batch: usize,
     },
     /// A chain store of states that are not the model's.
-    #[error("the chain store holds states of {store}, but the model's layers are {model:?}")]
+    #[error("the chain store holds states of {store}, but the model's are {model}")]
     OtherLatents {
         /// The store's layout.
         store: Latents,
-        /// Bits of each of the model's stochastic layers.
-        model: Vec<usize>,
+        /// The layout of the model's states.
+        model: Latents,
     },
     /// A chain that has no state.
     #[error("the chain of row {row} has no state yet; start it with `refresh`")]
@@ -91,17 +98,11 @@ where
     W: Weighting,
     S: ChainStore + ?Sized,
 {
-    let least = method.least_particles(chains.is_some());
-    if particle_number < least {
-        return Err(EstimateError::TooFewParticles {
-            least,
-            given: particle_number,
-        });
-    }
+    at_least(method.least_particles(chains.is_some()), particle_number)?;
     let (batch, dtype, device) = (x.dims()[0], x.dtype(), x.device());
     let retained = match &chains {
         Some(chains) => {
-            chains.check(&model.layers(), batch)?;
+            chains.check(&model.latents(), batch)?;
             Some(chains.load::<B>(dtype, &device)?)
         }
         None => None,

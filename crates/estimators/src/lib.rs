@@ -76,7 +76,7 @@ pub use gumbel::GumbelSoftmax;
 pub use jsa::Jsa;
 pub use learned::Learned;
 pub use logit_gradient::{LogitGradient, estimate_logits};
-pub use method::{Batch, Method, UnknownMethod};
+pub use method::{Batch, Latent, Method, OfBits, UnknownMethod};
 pub use mlp::Mlp;
 pub use model::{Dream, Factored, Joint, Layered, Model, Proposals, Propose};
 pub use moments::Moments;

@@ -2,27 +2,30 @@
 
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
-use helmholtz_distributions::Noise;
+use helmholtz_distributions::{Noise, Variables};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_samplers::Info;
 
+use crate::objective::{Drawn, at_least};
 use crate::{Estimate, EstimateError, Joint, Layered, Objective, Particles};
 
-/// An estimator of ∇_a E_{h ~ q}[f(h)], a the logits of one layer of bits, from values of f alone.
-pub trait LogitGradient {
+/// An estimator of ∇_a E_{h ~ q}[f(h)], a the logits of one layer of variables V, from values of f alone.
+pub trait LogitGradient<V: Variables> {
     /// Independent draws of the layers below, for K particles: the estimate is averaged over them.
-    fn paths(&self, particles: usize) -> usize;
+    fn paths(&self, particles: usize) -> usize {
+        particles
+    }
 
     /// The least K for which the estimator is defined.
     fn least_particles(&self) -> usize {
         1
     }
 
-    /// The gradient in the logits of the layer above `below`: one row for each of the `rows` paths, `[rows, bits]`. The
+    /// The gradient in the logits of the layer above `below`: one row for each of the `rows` paths, `[rows, logits]`. The
     /// layers above it are drawn from q, again for each value of f.
     fn layer<B, M>(
         &self,
-        objective: &Objective<'_, B, M>,
+        objective: &Objective<B, M>,
         below: &[Tensor<B, 2>],
         rows: usize,
         particles: usize,
@@ -30,7 +33,7 @@ pub trait LogitGradient {
     ) -> Tensor<B, 2>
     where
         B: Backend,
-        M: Layered<B> + Joint<B>;
+        M: Layered<B, Variables = V> + Joint<B>;
 }
 
 /// One gradient estimate for a batch x `[batch, visible]`.
@@ -41,7 +44,7 @@ pub trait LogitGradient {
 ///
 /// # Errors
 /// [`EstimateError::TooFewParticles`].
-pub fn estimate_logits<B, M, G>(
+pub fn estimate_logits<B, V, M, G>(
     estimator: &G,
     model: &M,
     x: Tensor<B, 2>,
@@ -50,34 +53,25 @@ pub fn estimate_logits<B, M, G>(
 ) -> Result<Estimate<B>, EstimateError>
 where
     B: AutodiffBackend,
-    M: AutodiffModule<B> + Layered<B> + Joint<B>,
-    M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
-    G: LogitGradient,
+    V: Variables,
+    M: AutodiffModule<B> + Layered<B, Variables = V> + Joint<B>,
+    M::InnerModule: Layered<B::InnerBackend, Variables = V> + Joint<B::InnerBackend>,
+    G: LogitGradient<V>,
 {
-    let least = estimator.least_particles();
-    if particles < least {
-        return Err(EstimateError::TooFewParticles {
-            least,
-            given: particles,
-        });
-    }
-    let logits = model.encode(x.clone());
-    let inner = model.valid();
-    let objective = Objective::new(&inner, x.clone().inner(), logits.clone().inner());
-    let rows = estimator.paths(particles) * objective.batch();
-    let path = objective.complete(Vec::new(), rows, noise);
+    at_least(estimator.least_particles(), particles)?;
+    let drawn = Drawn::new(model, &x, estimator.paths(particles), noise);
+    let (path, rows) = (&drawn.path, drawn.rows);
     let gradients: Vec<_> = (0..path.layers().len())
         .map(|level| {
             let below = &path.layers()[..level];
-            estimator.layer(&objective, below, rows, particles, noise)
+            estimator.layer(&drawn.objective, below, rows, particles, noise)
         })
         .collect();
-    let value = objective.value(&path);
-    let surrogate = surrogate(model, logits, &path, gradients);
-    let log_p = model.log_joint(x, &tracked(&path));
+    let surrogate = surrogate(model, drawn.logits.clone(), path, gradients);
+    let log_p = model.log_joint(x, &tracked(path));
     Ok(Estimate {
-        loss: (surrogate + log_p.sum()).div_scalar(-(rows as f64)),
-        elbo: mean(value),
+        loss: (surrogate + log_p.clone().sum()).div_scalar(-(rows as f64)),
+        elbo: drawn.elbo(log_p),
         live_rows: rows,
         info: Info::default(),
         controls: None,
@@ -127,12 +121,6 @@ pub(crate) fn fold<B: Backend>(rows: Tensor<B, 2>, batch: usize) -> Tensor<B, 2>
 pub(crate) fn tracked<B: AutodiffBackend>(particles: &Particles<B::InnerBackend>) -> Particles<B> {
     let layers = particles.layers().iter().cloned();
     Particles::new(layers.map(Tensor::from_inner).collect())
-}
-
-/// The mean of a tensor, on the host.
-pub(crate) fn mean<B: Backend>(values: Tensor<B, 1>) -> f64 {
-    let values = values.into_data();
-    values.iter::<f64>().sum::<f64>() / values.num_elements() as f64
 }
 
 /// The rows repeated cyclically up to `count`.

@@ -4,15 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 
 use burn::tensor::Tensor;
-use helmholtz_distributions::Noise;
+use helmholtz_distributions::{Bits, Noise, Relaxable};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
 use crate::{
     Arm, Arms, Chains, Control, Controls, ControlsConfig, Disarm, Estimate, EstimateError,
-    GumbelSoftmax, Half, Jsa, Learned, Model, Msc, MuProp, Nvil, Rebar, Reinforce, Rloo, Rws,
-    SlopeAnnealed, StraightThrough, Vimco, WakeSleep, Weighted, Weighting, estimate,
+    GumbelSoftmax, Half, Jsa, Layered, Learned, Model, Msc, MuProp, Nvil, Rebar, Reinforce, Rloo,
+    Rws, SlopeAnnealed, StraightThrough, Vimco, WakeSleep, Weighted, Weighting, estimate,
     estimate_logits, estimate_pathwise,
 };
 
@@ -25,18 +25,25 @@ pub enum Method {
     Nvil(Nvil),
     /// [`MuProp`].
     MuProp(MuProp),
-    /// [`Arm`].
-    Arm(Arm),
-    /// [`Disarm`].
-    Disarm(Disarm),
-    /// [`Arms`].
-    Arms(Arms),
     /// [`Rebar`] and RELAX.
     Rebar(Rebar),
     /// [`GumbelSoftmax`], soft or straight-through.
     GumbelSoftmax(GumbelSoftmax),
     /// [`StraightThrough`].
     StraightThrough(StraightThrough),
+    /// One that is defined for bits alone.
+    OfBits(OfBits),
+}
+
+/// An estimator for bits, chosen at run time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OfBits {
+    /// [`Arm`].
+    Arm(Arm),
+    /// [`Disarm`].
+    Disarm(Disarm),
+    /// [`Arms`].
+    Arms(Arms),
     /// [`SlopeAnnealed`], its slope growing with the epochs.
     SlopeAnnealed,
     /// [`Half`].
@@ -91,9 +98,9 @@ impl Method {
         ),
         ("nvil", Self::Nvil(Nvil { normalise: true })),
         ("muprop", Self::MuProp(MuProp)),
-        ("arm", Self::Arm(Arm)),
-        ("disarm", Self::Disarm(Disarm)),
-        ("arms", Self::Arms(Arms)),
+        ("arm", Self::OfBits(OfBits::Arm(Arm))),
+        ("disarm", Self::OfBits(OfBits::Disarm(Disarm))),
+        ("arms", Self::OfBits(OfBits::Arms(Arms))),
         (
             "rebar",
             Self::Rebar(Rebar {
@@ -144,8 +151,8 @@ impl Method {
             }),
         ),
         ("straight-through", Self::StraightThrough(StraightThrough)),
-        ("slope-annealed", Self::SlopeAnnealed),
-        ("half", Self::Half(Half)),
+        ("slope-annealed", Self::OfBits(OfBits::SlopeAnnealed)),
+        ("half", Self::OfBits(OfBits::Half(Half))),
     ];
 
     /// The same method with this many stage-I particles beyond K, where it has a stage I ([`Jsa::stage1_extra`]).
@@ -165,7 +172,7 @@ impl Method {
     pub fn least_particles(&self, retained: bool) -> usize {
         match self {
             Self::Weighted(weighted) => weighted.least_particles(retained),
-            Self::Arms(_) => 2,
+            Self::OfBits(OfBits::Arms(_)) => 2,
             _ => 1,
         }
     }
@@ -213,16 +220,57 @@ impl Method {
             Self::Weighted(weighted) => estimate(weighted, model, x, chains, k, noise, chance),
             Self::Nvil(nvil) => nvil.estimate(model, controls(), moments, x, k, noise),
             Self::MuProp(muprop) => muprop.estimate(model, controls(), x, k, noise),
-            Self::Arm(arm) => estimate_logits(arm, model, x, k, noise),
-            Self::Disarm(disarm) => estimate_logits(disarm, model, x, k, noise),
-            Self::Arms(arms) => estimate_logits(arms, model, x, k, noise),
             Self::Rebar(rebar) => rebar.estimate(model, controls(), x, k, noise),
             Self::GumbelSoftmax(gumbel) => estimate_pathwise(gumbel, model, x, k, noise),
             Self::StraightThrough(through) => estimate_pathwise(through, model, x, k, noise),
-            Self::SlopeAnnealed => {
+            Self::OfBits(of_bits) => {
+                M::Variables::estimate_of_bits(*of_bits, model, x, k, epoch, noise)
+            }
+        }
+    }
+}
+
+/// Latents of models for which an estimator may be chosen at run time.
+pub trait Latent: Relaxable {
+    /// One gradient estimate by an estimator for bits, where these are bits.
+    ///
+    /// # Errors
+    /// [`EstimateError::NotBits`] where they are not, and what the estimator reports.
+    fn estimate_of_bits<B, M>(
+        method: OfBits,
+        model: &M,
+        x: Tensor<B, 2>,
+        particles: usize,
+        epoch: u64,
+        noise: &mut impl Noise,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: Model<B> + Layered<B, Variables = Self>;
+}
+
+impl Latent for Bits {
+    fn estimate_of_bits<B, M>(
+        method: OfBits,
+        model: &M,
+        x: Tensor<B, 2>,
+        particles: usize,
+        epoch: u64,
+        noise: &mut impl Noise,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: Model<B> + Layered<B, Variables = Self>,
+    {
+        let k = particles;
+        match method {
+            OfBits::Arm(arm) => estimate_logits(&arm, model, x, k, noise),
+            OfBits::Disarm(disarm) => estimate_logits(&disarm, model, x, k, noise),
+            OfBits::Arms(arms) => estimate_logits(&arms, model, x, k, noise),
+            OfBits::SlopeAnnealed => {
                 estimate_pathwise(&SlopeAnnealed::at_epoch(epoch), model, x, k, noise)
             }
-            Self::Half(half) => estimate_pathwise(half, model, x, k, noise),
+            OfBits::Half(half) => estimate_pathwise(&half, model, x, k, noise),
         }
     }
 }

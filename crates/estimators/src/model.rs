@@ -4,10 +4,11 @@
 use burn::backend::Autodiff;
 use burn::module::{AutodiffModule, HasAutodiffModule};
 use burn::tensor::{DType, Tensor};
-use helmholtz_distributions::Noise;
+use helmholtz_distributions::{Noise, Relaxable};
 use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_samplers::Latents;
 
-use crate::Particles;
+use crate::{Latent, Particles};
 
 /// Proposed particles beside the retained ones, all scored.
 #[derive(Clone, Debug)]
@@ -23,14 +24,14 @@ pub trait Propose<B: Backend> {
     /// What is computed once for each datum, whatever the number of particles.
     type Encoded;
 
-    /// Bits of each stochastic layer, nearest the data first.
-    fn layers(&self) -> Vec<usize>;
+    /// The layout of a state of all stochastic layers, nearest the data first.
+    fn latents(&self) -> Latents;
 
     /// Encodes data x `[batch, visible]`.
     fn encode(&self, x: Tensor<B, 2>) -> Self::Encoded;
 
     /// Draws `particles` latents for each datum and scores them and the `retained` ones (a multiple of the batch). One
-    /// uniform a bit, layer by layer, rows in order.
+    /// uniform a variable, layer by layer, rows in order.
     fn propose(
         &self,
         encoded: &Self::Encoded,
@@ -43,17 +44,23 @@ pub trait Propose<B: Backend> {
     fn log_q(&self, encoded: &Self::Encoded, particles: &Particles<B>) -> Tensor<B, 1>;
 }
 
-/// An inference model of bits whose layers can be taken one at a time; what it encodes is the logits of q(h¹ | x),
-/// `[batch, bits]`.
+/// An inference model whose layers can be taken one at a time; what it encodes is the logits of q(h¹ | x),
+/// `[batch, logits]`.
 pub trait Layered<B: Backend>: Propose<B, Encoded = Tensor<B, 2>> {
-    /// Logits of q(h^{level+1} | h^level), level ≥ 1, given `below` = h^level `[rows, bits]`: `[rows, bits]`. Bits may be
+    /// The kind of its latents. An estimator for bits asks for `Variables = Bits`, and does not compile with another model.
+    type Variables: Relaxable;
+
+    /// The variables of each stochastic layer, nearest the data first.
+    fn layers(&self) -> Vec<Self::Variables>;
+
+    /// Logits of q(h^{level+1} | h^level), level ≥ 1, given `below` = h^level `[rows, values]`: `[rows, logits]`. Values may be
     /// relaxed, and it is differentiable in them.
     fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2>;
 }
 
-/// A generative model of bits whose conditionals can be taken one at a time.
+/// A generative model of binary data whose conditionals can be taken one at a time.
 pub trait Factored<B: Backend>: Joint<B> {
-    /// Logits of p(x | h¹), p(h¹ | h²), …, `[rows, bits]` each, and of p(h^L), `[1, bits]`. Bits may be relaxed, and they
+    /// Logits of p(x | h¹), p(h¹ | h²), …, `[rows, logits]` each, and of p(h^L), `[1, logits]`. Values may be relaxed, and they
     /// are differentiable in them.
     fn conditional_logits(&self, particles: &Particles<B>) -> Vec<Tensor<B, 2>>;
 }
@@ -66,7 +73,7 @@ pub trait Joint<B: Backend> {
 
 /// A generative model that can be sampled.
 pub trait Dream<B: Backend> {
-    /// `count` draws (x, h) ~ p, x `[count, visible]`, without gradient. One uniform a bit, from the top layer down.
+    /// `count` draws (x, h) ~ p, x `[count, visible]`, without gradient. One uniform a variable, from the top layer down.
     fn dream(
         &self,
         count: usize,
@@ -76,23 +83,37 @@ pub trait Dream<B: Backend> {
     ) -> (Tensor<B, 2>, Particles<B>);
 }
 
-/// A model of bits with every capability that a [`Method`](crate::Method), chosen at run time, may ask for.
+/// A model with every capability that a [`Method`](crate::Method), chosen at run time, may ask for.
 pub trait Model<B: AutodiffBackend>:
-    Layered<B>
+    Layered<B, Variables: Latent>
     + Factored<B>
     + Dream<B>
-    + AutodiffModule<B, InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>>
-    + HasAutodiffModule<Autodiff<B>, TrainModule: Layered<Autodiff<B>> + Joint<Autodiff<B>>>
+    + AutodiffModule<
+        B,
+        InnerModule: Layered<B::InnerBackend, Variables = <Self as Layered<B>>::Variables>
+                         + Joint<B::InnerBackend>,
+    > + HasAutodiffModule<
+        Autodiff<B>,
+        TrainModule: Layered<Autodiff<B>, Variables = <Self as Layered<B>>::Variables>
+                         + Joint<Autodiff<B>>,
+    >
 {
 }
 
 impl<B, M> Model<B> for M
 where
     B: AutodiffBackend,
-    M: Layered<B>
+    M: Layered<B, Variables: Latent>
         + Factored<B>
         + Dream<B>
-        + AutodiffModule<B, InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>>
-        + HasAutodiffModule<Autodiff<B>, TrainModule: Layered<Autodiff<B>> + Joint<Autodiff<B>>>,
+        + AutodiffModule<
+            B,
+            InnerModule: Layered<B::InnerBackend, Variables = <M as Layered<B>>::Variables>
+                             + Joint<B::InnerBackend>,
+        > + HasAutodiffModule<
+            Autodiff<B>,
+            TrainModule: Layered<Autodiff<B>, Variables = <M as Layered<B>>::Variables>
+                             + Joint<Autodiff<B>>,
+        >,
 {
 }

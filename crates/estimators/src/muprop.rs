@@ -1,16 +1,16 @@
 //! MuProp: a first-order Taylor expansion at the mean field as control variate (Gu, Levine, Sutskever & Mnih 2016).
 
 use burn::module::AutodiffModule;
-use burn::tensor::{Tensor, activation};
-use helmholtz_distributions::Noise;
+use burn::tensor::Tensor;
+use helmholtz_distributions::{Noise, Variables};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_samplers::Info;
 
-use crate::logit_gradient::{mean, repeat, tracked};
-use crate::nvil::{local_signals, log_p_factors, log_q_factors};
+use crate::logit_gradient::{repeat, tracked};
+use crate::nvil::{local_signals, log_p_factors, log_q_factors, q_logits, sum};
+use crate::objective::{Drawn, at_least, mean};
 use crate::{
-    Controls, ControlsConfig, Estimate, EstimateError, Factored, Joint, Layered, Objective,
-    Particles,
+    Controls, ControlsConfig, Estimate, EstimateError, Factored, Joint, Layered, Particles,
 };
 
 /// With the mean field μ^l = σ(a_l(μ^{l−1})), μ⁰ = x, the local signal L̄_l and its derivative L̄'_l = ∂L̄_l/∂μ^l there, and
@@ -50,33 +50,25 @@ impl MuProp {
         M: AutodiffModule<B> + Layered<B> + Factored<B>,
         M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
     {
-        if particles == 0 {
-            return Err(EstimateError::TooFewParticles { least: 1, given: 0 });
-        }
-        let logits = model.encode(x.clone());
-        let inner = model.valid();
-        let objective = Objective::new(&inner, x.clone().inner(), logits.clone().inner());
-        let rows = particles * objective.batch();
-        let path = tracked::<B>(&objective.complete(Vec::new(), rows, noise));
-        let log_q = log_q_factors(model, logits.clone(), &path);
+        at_least(1, particles)?;
+        let drawn = Drawn::new(model, &x, particles, noise);
+        let (path, rows) = (tracked::<B>(&drawn.path), drawn.rows);
+        let logits = q_logits(model, drawn.logits.clone(), &path);
+        let log_q = log_q_factors(model, &logits, &path);
         let log_p = log_p_factors(model, x.clone(), &path);
         let signals = local_signals(&log_p, &log_q);
-        let taylor = mean_field(&model.clone().no_grad(), x.clone(), logits.clone().detach());
+        let frozen = model.clone().no_grad();
+        let taylor = mean_field(&frozen, x.clone(), drawn.logits.detach());
 
-        let mut loss = log_p
-            .into_iter()
-            .reduce(|a, b| a + b)
-            .expect("a factor")
-            .sum();
+        let variables = model.layers();
+        let mut loss = sum(log_p).sum();
         let mut squares: Option<Tensor<B, 1>> = None;
         for (level, ((signal, log_q), point)) in signals.iter().zip(log_q).zip(taylor).enumerate() {
-            let (input, own) = match level {
-                0 => (repeat(controls.centred(x.clone()), rows), logits.clone()),
-                _ => {
-                    let below = path.layers()[level - 1].clone();
-                    (below.clone(), model.logits_above(level, below))
-                }
+            let input = match level {
+                0 => repeat(controls.centred(x.clone()), rows),
+                _ => path.layers()[level - 1].clone(),
             };
+            let mean = variables[level].mean(logits[level].clone());
             let eta = controls.scale(level);
             let (eta_0, eta_1) = (eta.clone().narrow(0, 0, 1), eta.narrow(0, 1, 1));
             let slope = repeat(point.slope, rows);
@@ -89,7 +81,7 @@ impl MuProp {
                 - controls.baselines[level].forward(input);
             loss = loss + (signal.clone().detach() * log_q).sum();
             let slope = slope * eta_1.detach().reshape([1, 1]);
-            loss = loss + (slope * repeat(activation::sigmoid(own), rows)).sum();
+            loss = loss + (slope * repeat(mean, rows)).sum();
             let square = signal.square().mean();
             squares = Some(match squares {
                 Some(sum) => sum + square,
@@ -108,11 +100,11 @@ impl MuProp {
 
 /// The local signal of one layer around the mean field, as constants.
 struct Point<B: AutodiffBackend> {
-    /// μ^l `[batch, bits]`.
+    /// μ^l `[batch, values]`.
     mean: Tensor<B, 2>,
     /// L̄_l `[batch]`.
     value: Tensor<B, 1>,
-    /// L̄'_l `[batch, bits]`.
+    /// L̄'_l `[batch, values]`.
     slope: Tensor<B, 2>,
 }
 
@@ -122,26 +114,27 @@ where
     B: AutodiffBackend,
     M: Layered<B> + Factored<B>,
 {
+    let variables = model.layers();
     let mut below: Vec<Tensor<B, 2>> = Vec::new();
     let mut points = Vec::new();
-    for level in 0..model.layers().len() {
+    for level in 0..variables.len() {
         let logits_here = match level {
             0 => logits.clone(),
             _ => model.logits_above(level, below[level - 1].clone()),
         };
-        let mean = activation::sigmoid(logits_here).detach().require_grad();
+        let mean = variables[level].mean(logits_here).detach().require_grad();
         let mut layers = below.clone();
         layers.push(mean.clone());
-        while layers.len() < model.layers().len() {
+        for variables in &variables[level + 1..] {
             let next = model.logits_above(layers.len(), layers[layers.len() - 1].clone());
-            layers.push(activation::sigmoid(next));
+            layers.push(variables.mean(next));
         }
         let layers = Particles::new(layers);
         let log_p = log_p_factors(model, x.clone(), &layers);
-        let log_q = log_q_factors(model, logits.clone(), &layers);
+        let log_q = log_q_factors(model, &q_logits(model, logits.clone(), &layers), &layers);
         let terms = log_p[level..].iter().cloned();
-        let value = terms.chain(log_q[level..].iter().map(|q| q.clone().neg()));
-        let value = value.reduce(|a, b| a + b).expect("a factor");
+        let terms = terms.chain(log_q[level..].iter().map(|q| q.clone().neg()));
+        let value = sum(terms.collect());
         let gradients = value.clone().sum().backward();
         let slope = mean
             .grad(&gradients)

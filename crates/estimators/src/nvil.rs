@@ -2,14 +2,14 @@
 
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
-use helmholtz_distributions::Noise;
-use helmholtz_ops::{AutodiffBackend, Backend, bernoulli_log_prob};
+use helmholtz_distributions::{Bits, Noise, Variables};
+use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_samplers::Info;
 
-use crate::logit_gradient::{mean, repeat, tracked};
+use crate::logit_gradient::{repeat, tracked};
+use crate::objective::{Drawn, at_least, mean};
 use crate::{
-    Controls, ControlsConfig, Estimate, EstimateError, Factored, Joint, Layered, Moments,
-    Objective, Particles,
+    Controls, ControlsConfig, Estimate, EstimateError, Factored, Joint, Layered, Moments, Particles,
 };
 
 /// g_φ = Σ_l s_l ∇ log q(h^l | h^{l−1}), s_l = (L_l − C_l(h^{l−1}) − c_l) / max(1, √v_l), with the local signal
@@ -53,23 +53,14 @@ impl Nvil {
         M: AutodiffModule<B> + Layered<B> + Factored<B>,
         M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
     {
-        if particles == 0 {
-            return Err(EstimateError::TooFewParticles { least: 1, given: 0 });
-        }
-        let logits = model.encode(x.clone());
-        let inner = model.valid();
-        let objective = Objective::new(&inner, x.clone().inner(), logits.clone().inner());
-        let rows = particles * objective.batch();
-        let path = tracked::<B>(&objective.complete(Vec::new(), rows, noise));
-        let log_q = log_q_factors(model, logits, &path);
+        at_least(1, particles)?;
+        let drawn = Drawn::new(model, &x, particles, noise);
+        let (path, rows) = (tracked::<B>(&drawn.path), drawn.rows);
+        let log_q = log_q_factors(model, &q_logits(model, drawn.logits, &path), &path);
         let log_p = log_p_factors(model, x.clone(), &path);
         let signals = local_signals(&log_p, &log_q);
 
-        let mut loss = log_p
-            .into_iter()
-            .reduce(|a, b| a + b)
-            .expect("a factor")
-            .sum();
+        let mut loss = sum(log_p).sum();
         let mut controls_loss: Option<Tensor<B, 1>> = None;
         for (level, (signal, log_q)) in signals.iter().zip(log_q).enumerate() {
             let input = match level {
@@ -105,36 +96,51 @@ impl Nvil {
     }
 }
 
+/// Logits of q(h^l | h^{l−1}) for each layer, on a path: those of the first as given, `[rows, logits]` above it.
+pub(crate) fn q_logits<B: Backend, M: Layered<B>>(
+    model: &M,
+    first: Tensor<B, 2>,
+    path: &Particles<B>,
+) -> Vec<Tensor<B, 2>> {
+    let below = &path.layers()[..path.layers().len() - 1];
+    let above = below.iter().enumerate();
+    let above = above.map(|(level, below)| model.logits_above(level + 1, below.clone()));
+    [first].into_iter().chain(above).collect()
+}
+
 /// log q(h^l | h^{l−1}) for each layer: `[rows]` each.
 pub(crate) fn log_q_factors<B: Backend, M: Layered<B>>(
     model: &M,
-    logits: Tensor<B, 2>,
+    logits: &[Tensor<B, 2>],
     path: &Particles<B>,
 ) -> Vec<Tensor<B, 1>> {
-    let layers = path.layers();
-    let above = layers.windows(2).enumerate().map(|(level, pair)| {
-        let logits = model.logits_above(level + 1, pair[0].clone());
-        bernoulli_log_prob(logits, pair[1].clone())
-    });
-    [bernoulli_log_prob(logits, layers[0].clone())]
-        .into_iter()
-        .chain(above)
+    let layers = model.layers().into_iter().zip(logits).zip(path.layers());
+    layers
+        .map(|((variables, logits), layer)| variables.log_prob(logits.clone(), layer.clone()))
         .collect()
 }
 
 /// log p(x | h¹), log p(h¹ | h²), …, log p(h^L): `[rows]` each.
-pub(crate) fn log_p_factors<B: Backend, M: Factored<B>>(
+pub(crate) fn log_p_factors<B: Backend, M: Layered<B> + Factored<B>>(
     model: &M,
     x: Tensor<B, 2>,
     path: &Particles<B>,
 ) -> Vec<Tensor<B, 1>> {
-    let values = [x].into_iter().chain(path.layers().iter().cloned());
-    let logits = model.conditional_logits(path);
-    logits
+    let mut logits = model.conditional_logits(path).into_iter();
+    let observed = logits.next().expect("the data have logits");
+    let latent = model.layers().into_iter().zip(logits).zip(path.layers());
+    let latent =
+        latent.map(|((variables, logits), layer)| variables.log_prob(logits, layer.clone()));
+    [Bits(x.dims()[1]).log_prob(observed, x)]
         .into_iter()
-        .zip(values)
-        .map(|(logits, value)| bernoulli_log_prob(logits, value))
+        .chain(latent)
         .collect()
+}
+
+/// The sum of the factors: `[rows]`.
+pub(crate) fn sum<B: Backend>(factors: Vec<Tensor<B, 1>>) -> Tensor<B, 1> {
+    let sum = factors.into_iter().reduce(|a, b| a + b);
+    sum.expect("a model has a factor")
 }
 
 /// L_l of each layer, without gradient: `[rows]` each. L_1 is f.

@@ -1,23 +1,24 @@
 //! The function whose expectation is differentiated, and the draws that it is taken at.
 
+use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
-use helmholtz_distributions::{Noise, uniforms};
-use helmholtz_ops::{Backend, sample_bernoulli};
+use helmholtz_distributions::{Noise, Variables, uniforms};
+use helmholtz_ops::{AutodiffBackend, Backend};
 
-use crate::{Joint, Layered, Particles};
+use crate::{EstimateError, Joint, Layered, Particles};
 
 /// f(h) = log p(x, h) − log q(h | x) of latents h of a batch, nats, without gradient.
 ///
 /// Rows are particle-major, as in [`Particles`]: row `p · B + b` belongs to datum b.
-pub struct Objective<'a, B: Backend, M> {
-    model: &'a M,
+pub struct Objective<B: Backend, M> {
+    model: M,
     x: Tensor<B, 2>,
     logits: Tensor<B, 2>,
 }
 
-impl<'a, B: Backend, M: Layered<B> + Joint<B>> Objective<'a, B, M> {
-    /// Of data x `[batch, visible]`, with the logits of q(h¹ | x) `[batch, bits]`.
-    pub fn new(model: &'a M, x: Tensor<B, 2>, logits: Tensor<B, 2>) -> Self {
+impl<B: Backend, M: Layered<B> + Joint<B>> Objective<B, M> {
+    /// Of data x `[batch, visible]`, with the logits of q(h¹ | x) `[batch, logits]`.
+    pub fn new(model: M, x: Tensor<B, 2>, logits: Tensor<B, 2>) -> Self {
         Self { model, x, logits }
     }
 
@@ -26,7 +27,12 @@ impl<'a, B: Backend, M: Layered<B> + Joint<B>> Objective<'a, B, M> {
         self.x.dims()[0]
     }
 
-    /// Logits of the layer above `below`, the layers nearer the data: `[rows, bits]`, of the first layer `[batch, bits]`.
+    /// The variables of each layer, nearest the data first.
+    pub fn layers(&self) -> Vec<M::Variables> {
+        self.model.layers()
+    }
+
+    /// Logits of the layer above `below`, the layers nearer the data: `[rows, logits]`, of the first layer `[batch, logits]`.
     pub fn logits(&self, below: &[Tensor<B, 2>]) -> Tensor<B, 2> {
         match below.last() {
             Some(layer) => self.model.logits_above(below.len(), layer.clone()),
@@ -34,15 +40,10 @@ impl<'a, B: Backend, M: Layered<B> + Joint<B>> Objective<'a, B, M> {
         }
     }
 
-    /// Uniforms for `rows` rows of the layer with these logits.
-    pub fn uniforms(
-        &self,
-        logits: &Tensor<B, 2>,
-        rows: usize,
-        noise: &mut impl Noise,
-    ) -> Tensor<B, 2> {
-        let shape = [rows, logits.dims()[1]];
-        uniforms(shape, logits.dtype(), &logits.device(), noise)
+    /// Uniforms `[rows, columns]`.
+    pub fn uniforms(&self, rows: usize, columns: usize, noise: &mut impl Noise) -> Tensor<B, 2> {
+        let (dtype, device) = (self.x.dtype(), self.x.device());
+        uniforms([rows, columns], dtype, &device, noise)
     }
 
     /// Draws the layers above `below` from q, in `rows` rows.
@@ -53,16 +54,74 @@ impl<'a, B: Backend, M: Layered<B> + Joint<B>> Objective<'a, B, M> {
         noise: &mut impl Noise,
     ) -> Particles<B> {
         let mut layers = below;
-        while layers.len() < self.model.layers().len() {
-            let logits = self.logits(&layers);
-            let uniforms = self.uniforms(&logits, rows, noise);
-            layers.push(sample_bernoulli(logits, uniforms));
+        for variables in &self.layers()[layers.len()..] {
+            let uniforms = self.uniforms(rows, variables.uniforms(), noise);
+            layers.push(variables.sample(self.logits(&layers), uniforms));
         }
         Particles::new(layers)
     }
 
     /// f of each row: `[rows]`.
     pub fn value(&self, particles: &Particles<B>) -> Tensor<B, 1> {
-        self.model.log_joint(self.x.clone(), particles) - self.model.log_q(&self.logits, particles)
+        self.model.log_joint(self.x.clone(), particles) - self.log_q(particles)
     }
+
+    /// log q(h | x) of each row: `[rows]`.
+    pub fn log_q(&self, particles: &Particles<B>) -> Tensor<B, 1> {
+        self.model.log_q(&self.logits, particles)
+    }
+}
+
+/// Paths h ~ q of a batch, drawn without gradient, and what an estimator goes on with.
+pub(crate) struct Drawn<B: AutodiffBackend, M: AutodiffModule<B>> {
+    /// Logits of q(h¹ | x), on the tape: `[batch, logits]`.
+    pub logits: Tensor<B, 2>,
+    /// f, off the tape.
+    pub objective: Objective<B::InnerBackend, M::InnerModule>,
+    /// The number of paths.
+    pub rows: usize,
+    /// The paths.
+    pub path: Particles<B::InnerBackend>,
+}
+
+impl<B, M> Drawn<B, M>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B> + Layered<B>,
+    M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
+{
+    /// Draws `paths` paths for each datum of x.
+    pub fn new(model: &M, x: &Tensor<B, 2>, paths: usize, noise: &mut impl Noise) -> Self {
+        let logits = model.encode(x.clone());
+        let (inner_x, inner_logits) = (x.clone().inner(), logits.clone().inner());
+        let objective = Objective::new(model.valid(), inner_x, inner_logits);
+        let rows = paths * objective.batch();
+        let path = objective.complete(Vec::new(), rows, noise);
+        Self {
+            logits,
+            objective,
+            rows,
+            path,
+        }
+    }
+
+    /// The batch mean of f over the paths, given log p(x, h) of them.
+    pub fn elbo(&self, log_p: Tensor<B, 1>) -> f64 {
+        mean(log_p.inner() - self.objective.log_q(&self.path))
+    }
+}
+
+/// Asserts a particle number of at least this.
+pub(crate) fn at_least(least: usize, particles: usize) -> Result<(), EstimateError> {
+    if particles < least {
+        let given = particles;
+        return Err(EstimateError::TooFewParticles { least, given });
+    }
+    Ok(())
+}
+
+/// The mean of a tensor, on the host.
+pub(crate) fn mean<B: Backend>(values: Tensor<B, 1>) -> f64 {
+    let values = values.into_data();
+    values.iter::<f64>().sum::<f64>() / values.num_elements() as f64
 }

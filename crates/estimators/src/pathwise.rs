@@ -2,18 +2,26 @@
 
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
-use helmholtz_distributions::{Noise, uniforms};
-use helmholtz_ops::{AutodiffBackend, bernoulli_log_prob};
+use helmholtz_distributions::{Noise, Variables, uniforms};
+use helmholtz_ops::AutodiffBackend;
 use helmholtz_samplers::Info;
 
-use crate::logit_gradient::{mean, repeat};
+use crate::logit_gradient::repeat;
+use crate::objective::{at_least, mean};
 use crate::{Estimate, EstimateError, Joint, Layered, Particles};
 
-/// A sample of a layer of bits through which a gradient flows to its logits.
-pub trait Reparameterise {
-    /// The sample for logits a and uniforms u, both `[rows, bits]`: bits, or numbers in [0, 1], with a gradient in a.
+/// A sample of a layer of variables V through which a gradient flows to its logits.
+pub trait Reparameterise<V: Variables> {
+    /// Uniforms that a row takes.
+    fn uniforms(&self, variables: V) -> usize {
+        variables.uniforms()
+    }
+
+    /// The sample for logits `[rows, logits]` and uniforms `[rows, uniforms]`: values, or relaxed ones, with a gradient in the
+    /// logits.
     fn sample<B: AutodiffBackend>(
         &self,
+        variables: V,
         logits: Tensor<B, 2>,
         uniforms: Tensor<B, 2>,
     ) -> Tensor<B, 2>;
@@ -28,11 +36,11 @@ pub trait Reparameterise {
 /// through the samples to φ, and directly to θ.
 ///
 /// The scores log q are those of the sampled values under logits whose parameters are constants: what they would add has
-/// mean zero where h are bits drawn from q.
+/// mean zero where h is drawn from q.
 ///
 /// # Errors
 /// [`EstimateError::TooFewParticles`].
-pub fn estimate_pathwise<B, M, R>(
+pub fn estimate_pathwise<B, V, M, R>(
     estimator: &R,
     model: &M,
     x: Tensor<B, 2>,
@@ -41,35 +49,32 @@ pub fn estimate_pathwise<B, M, R>(
 ) -> Result<Estimate<B>, EstimateError>
 where
     B: AutodiffBackend,
-    M: AutodiffModule<B> + Layered<B> + Joint<B>,
-    R: Reparameterise,
+    V: Variables,
+    M: AutodiffModule<B> + Layered<B, Variables = V> + Joint<B>,
+    R: Reparameterise<V>,
 {
-    if particles == 0 {
-        return Err(EstimateError::TooFewParticles { least: 1, given: 0 });
-    }
+    at_least(1, particles)?;
     let frozen = model.clone().no_grad();
     let rows = particles * x.dims()[0];
-    let first = repeat(model.encode(x.clone()), rows);
-    let mut logits = first.clone();
-    let mut scoring = first.detach();
+    let mut logits = repeat(model.encode(x.clone()), rows);
+    let mut scoring = logits.clone().detach();
     let mut layers: Vec<Tensor<B, 2>> = Vec::new();
     let mut log_q: Option<Tensor<B, 1>> = None;
-    loop {
+    for (level, variables) in model.layers().into_iter().enumerate() {
+        if let Some(below) = layers.last() {
+            logits = model.logits_above(level, below.clone());
+            scoring = frozen.logits_above(level, below.clone());
+        }
         let slope = estimator.slope();
-        let uniforms = uniforms(logits.dims(), logits.dtype(), &logits.device(), noise);
-        let layer = estimator.sample(logits.mul_scalar(slope), uniforms);
-        let score = bernoulli_log_prob(scoring.mul_scalar(slope), layer.clone());
+        let shape = [rows, estimator.uniforms(variables)];
+        let uniforms = uniforms(shape, logits.dtype(), &logits.device(), noise);
+        let layer = estimator.sample(variables, logits.clone().mul_scalar(slope), uniforms);
+        let score = variables.log_prob(scoring.clone().mul_scalar(slope), layer.clone());
         log_q = Some(match log_q {
             Some(below) => below + score,
             None => score,
         });
-        layers.push(layer.clone());
-        let level = layers.len();
-        if level == model.layers().len() {
-            break;
-        }
-        logits = model.logits_above(level, layer.clone());
-        scoring = frozen.logits_above(level, layer);
+        layers.push(layer);
     }
     let log_q = log_q.expect("a model has a layer");
     let value = model.log_joint(x, &Particles::new(layers)) - log_q;

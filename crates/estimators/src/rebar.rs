@@ -2,30 +2,30 @@
 
 use burn::backend::Autodiff;
 use burn::module::{AutodiffModule, HasAutodiffModule, Module};
-use burn::tensor::{Tensor, activation};
-use helmholtz_distributions::Noise;
-use helmholtz_ops::{AutodiffBackend, Backend};
+use burn::tensor::Tensor;
+use helmholtz_distributions::{Noise, Relaxable, uniforms};
+use helmholtz_ops::AutodiffBackend;
 use helmholtz_samplers::Info;
 
-use crate::logit_gradient::{mean, repeat, surrogate, tracked};
-use crate::{
-    Controls, ControlsConfig, Estimate, EstimateError, Joint, Layered, Objective, Particles,
-};
+use crate::logit_gradient::{repeat, surrogate, tracked};
+use crate::objective::{Drawn, at_least};
+use crate::{Controls, ControlsConfig, Estimate, EstimateError, Joint, Layered, Particles};
 
-/// The control variate c of a layer's pre-sigmoid relaxation z.
+/// The control variate c of a layer's noisy logits z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// η f(σ(z/τ)): REBAR.
+    /// η f(relax(z/τ)): REBAR.
     Relaxed,
-    /// η f(σ(z/τ)) + r_ψ(x, z): RELAX.
+    /// η f(relax(z/τ)) + r_ψ(x, z): RELAX.
     RelaxedAndFree,
     /// r_ψ(x, z): RELAX for an f that cannot be relaxed.
     Free,
 }
 
-/// For each layer, with z = a + ln u − ln(1 − u), b = 1\[z > 0\], and z̃ drawn from z's law given b:
+/// For each layer, with z its logits a and noise (logistic for bits, Gumbel for classes), b the value that z stands for, and z̃
+/// drawn from z's law given b:
 ///
-/// g_a = (f(b) − c(z̃)) (b − σ(a)) + ∂c(z)/∂a − ∂c(z̃)/∂a
+/// g_a = (f(b) − c(z̃)) ∂ log q(b)/∂a + ∂c(z)/∂a − ∂c(z̃)/∂a
 ///
 /// (Tucker et al. 2017, equation 6; Grathwohl et al. 2018, equation 8). Unbiased for every c. Layers below are hard; those
 /// above are drawn hard for f(b), and are relaxed with the same noise in c(z) and c(z̃). τ, η and ψ descend the
@@ -54,7 +54,7 @@ impl Rebar {
     ///
     /// # Errors
     /// [`EstimateError::TooFewParticles`].
-    pub fn estimate<B, M>(
+    pub fn estimate<B, V, M>(
         &self,
         model: &M,
         controls: &Controls<B>,
@@ -64,64 +64,60 @@ impl Rebar {
     ) -> Result<Estimate<B>, EstimateError>
     where
         B: AutodiffBackend,
-        M: AutodiffModule<B> + Layered<B> + Joint<B> + HasAutodiffModule<Autodiff<B>>,
-        M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
-        M::TrainModule: Layered<Autodiff<B>> + Joint<Autodiff<B>>,
+        V: Relaxable,
+        M: AutodiffModule<B>
+            + Layered<B, Variables = V>
+            + Joint<B>
+            + HasAutodiffModule<Autodiff<B>>,
+        M::InnerModule: Layered<B::InnerBackend, Variables = V> + Joint<B::InnerBackend>,
+        M::TrainModule: Layered<Autodiff<B>, Variables = V> + Joint<Autodiff<B>>,
     {
-        if particles == 0 {
-            return Err(EstimateError::TooFewParticles { least: 1, given: 0 });
-        }
-        let logits = model.encode(x.clone());
-        let inner = model.valid();
-        let objective = Objective::new(&inner, x.clone().inner(), logits.clone().inner());
-        let rows = particles * objective.batch();
-        let path = objective.complete(Vec::new(), rows, noise);
+        at_least(1, particles)?;
+        let drawn = Drawn::new(model, &x, particles, noise);
+        let (objective, path, rows) = (&drawn.objective, &drawn.path, drawn.rows);
         let relaxed = Relaxed {
             model: model.clone().no_grad().train::<Autodiff<B>>(),
             controls,
             x: x.clone(),
-            logits: logits.clone().detach(),
+            logits: drawn.logits.clone().detach(),
             control: self.control,
         };
 
         let mut gradients = Vec::new();
         let mut variance: Option<Tensor<B, 1>> = None;
-        for level in 0..path.layers().len() {
+        for (level, variables) in objective.layers().into_iter().enumerate() {
             let below = &path.layers()[..level];
             let a = repeat(objective.logits(below), rows);
-            let u = objective.uniforms(&a, rows, noise).clamp(1e-7, 1.0 - 1e-7);
-            let z = a.clone() + logit(u.clone());
-            let b = z.clone().greater_elem(0.0).float().cast(z.dtype());
+            let u = objective.uniforms(rows, variables.noisy(), noise);
+            let own = variables.noise(u);
+            let z = variables.perturb(a.clone(), own.clone());
+            let b = variables.harden(z.clone());
             let layers = [below, std::slice::from_ref(&b)].concat();
             let f = objective.value(&objective.complete(layers, rows, noise));
             let above = relaxed.noise_above(level, rows, noise);
 
-            let p = activation::sigmoid(a.clone());
-            let c = relaxed.evaluate(below, z, &above);
-            // u given b, as a function of a: 1 − p (1 − v) for a one, v (1 − p) for a zero.
-            let (given, conditional) = if self.tied {
-                (u, None)
+            let c = relaxed.evaluate(below, z.clone(), &above);
+            let (fresh, conditional) = if self.tied {
+                (variables.noise_given(a.clone(), b.clone(), z), None)
             } else {
-                let v = objective.uniforms(&a, rows, noise);
-                let one = (v.clone().neg() + 1.0) * p.clone();
-                let one = one.neg() + 1.0;
-                let zero = v * (p.clone().neg() + 1.0);
-                let given = b.clone() * one + (b.clone().neg() + 1.0) * zero;
-                let given = given.clamp(1e-7, 1.0 - 1e-7);
-                let z = a.clone() + logit(given.clone());
-                (given, Some(relaxed.evaluate(below, z, &above)))
+                let v = objective.uniforms(rows, variables.noisy(), noise);
+                let fresh = variables.noise(v);
+                let z = variables.perturb_given(a.clone(), b.clone(), fresh.clone());
+                (fresh, Some(relaxed.evaluate(below, z, &above)))
             };
             let conditional = conditional.as_ref().unwrap_or(&c);
-            // ∂z̃/∂a = 1 − (1 − p)/u for a one, 1 − p/(1 − u) for a zero.
-            let one = (p.clone().neg() + 1.0) / given.clone();
-            let zero = p.clone() / (given.neg() + 1.0);
-            let jacobian = (b.clone() * one + (b.clone().neg() + 1.0) * zero).neg() + 1.0;
 
             let lift = |tensor| Tensor::<B, 2>::from_inner(tensor);
+            let nested = |tensor| Tensor::<Autodiff<B>, 2>::from_inner(lift(tensor));
+            let free = pull(&c.slope, lift(a.clone()), |a| {
+                variables.perturb(a, nested(own))
+            });
+            let given = pull(&conditional.slope, lift(a.clone()), |a| {
+                variables.perturb_given(a, nested(b.clone()), nested(fresh))
+            });
             let f = lift(f.reshape([rows, 1]));
             let signal = f - conditional.value.clone().reshape([rows, 1]);
-            let gradient =
-                signal * lift(b - p) + c.slope.clone() - conditional.slope.clone() * lift(jacobian);
+            let gradient = signal * lift(variables.score(a, b)) + free - given;
             let squares = gradient.clone().square().sum().div_scalar(rows as f64);
             variance = Some(match variance {
                 Some(sum) => sum + squares,
@@ -129,12 +125,11 @@ impl Rebar {
             });
             gradients.push(gradient.inner());
         }
-        let value = objective.value(&path);
-        let surrogate = surrogate(model, logits, &path, gradients);
-        let log_p = model.log_joint(x, &tracked(&path));
+        let surrogate = surrogate(model, drawn.logits.clone(), path, gradients);
+        let log_p = model.log_joint(x, &tracked(path));
         Ok(Estimate {
-            loss: (surrogate + log_p.sum()).div_scalar(-(rows as f64)),
-            elbo: mean(value),
+            loss: (surrogate + log_p.clone().sum()).div_scalar(-(rows as f64)),
+            elbo: drawn.elbo(log_p),
             live_rows: rows,
             info: Info::default(),
             controls: variance,
@@ -142,8 +137,15 @@ impl Rebar {
     }
 }
 
-fn logit<B: Backend>(u: Tensor<B, 2>) -> Tensor<B, 2> {
-    u.clone().log() - u.neg().log1p()
+/// slopeᵀ ∂z/∂a of each row, for z(a), with a gradient in what the slope depends on.
+fn pull<B: AutodiffBackend>(
+    slope: &Tensor<B, 2>,
+    a: Tensor<B, 2>,
+    z: impl FnOnce(Tensor<Autodiff<B>, 2>) -> Tensor<Autodiff<B>, 2>,
+) -> Tensor<B, 2> {
+    let a = Tensor::from_inner(a).require_grad();
+    let product = (z(a.clone()) * Tensor::from_inner(slope.clone())).sum();
+    a.grad(&product.backward()).expect("z depends on a")
 }
 
 /// The control variate, and where it is evaluated: a tape in z over the tape in what is learned.
@@ -159,7 +161,7 @@ struct Relaxed<'a, B: AutodiffBackend, N> {
 struct Evaluated<B: AutodiffBackend> {
     /// `[rows]`.
     value: Tensor<B, 1>,
-    /// `[rows, bits]`.
+    /// `[rows, noisy]`.
     slope: Tensor<B, 2>,
 }
 
@@ -168,27 +170,20 @@ where
     B: AutodiffBackend,
     N: Layered<Autodiff<B>> + Joint<Autodiff<B>>,
 {
-    /// Logistic noise for the layers above `level`.
+    /// Noise for the layers above `level`.
     fn noise_above(
         &self,
         level: usize,
         rows: usize,
         noise: &mut impl Noise,
     ) -> Vec<Tensor<Autodiff<B>, 2>> {
-        let uniforms = |&bits: &usize| {
-            let shape = [rows, bits];
-            let u = helmholtz_distributions::uniforms::<B>(
-                shape,
-                self.x.dtype(),
-                &self.x.device(),
-                noise,
-            );
-            Tensor::from_inner(logit(u.clamp(1e-7, 1.0 - 1e-7)))
-        };
-        self.model.layers()[level + 1..]
-            .iter()
-            .map(uniforms)
-            .collect()
+        let (dtype, device) = (self.x.dtype(), self.x.device());
+        let above = &self.model.layers()[level + 1..];
+        let noise = above.iter().map(|variables| {
+            let u = uniforms::<B>([rows, variables.noisy()], dtype, &device, noise);
+            Tensor::from_inner(variables.noise(u))
+        });
+        noise.collect()
     }
 
     /// c at z, a constant, of the layer above `below`.
@@ -225,7 +220,7 @@ where
         }
     }
 
-    /// f(σ(z/τ)), the layers above relaxed with their noise: `[rows]`.
+    /// f(relax(z/τ)), the layers above relaxed with their noise: `[rows]`.
     fn relaxed_value(
         &self,
         below: &[Tensor<B::InnerBackend, 2>],
@@ -234,17 +229,17 @@ where
     ) -> Tensor<Autodiff<B>, 1> {
         let temperature: Tensor<Autodiff<B>, 1> = Tensor::from_inner(self.controls.temperature());
         let temperature = temperature.reshape([1, 1]);
-        let relax = |z: Tensor<Autodiff<B>, 2>| activation::sigmoid(z / temperature.clone());
+        let variables = self.model.layers();
         let constant = |layer: &Tensor<B::InnerBackend, 2>| {
             Tensor::from_inner(Tensor::<B, 2>::from_inner(layer.clone()))
         };
         let mut layers: Vec<Tensor<Autodiff<B>, 2>> = below.iter().map(constant).collect();
-        layers.push(relax(z));
+        layers.push(variables[below.len()].relax(z, temperature.clone()));
         for noise in above {
-            let logits = self
-                .model
-                .logits_above(layers.len(), layers[layers.len() - 1].clone());
-            layers.push(relax(logits + noise.clone()));
+            let level = layers.len();
+            let logits = self.model.logits_above(level, layers[level - 1].clone());
+            let z = variables[level].perturb(logits, noise.clone());
+            layers.push(variables[level].relax(z, temperature.clone()));
         }
         let layers = Particles::new(layers);
         let x = Tensor::from_inner(self.x.clone());

@@ -1,24 +1,27 @@
-//! Bits whose gradient is made up: straight-through estimators. Biased.
+//! Samples whose gradient is made up: straight-through estimators. Biased.
 
 use burn::tensor::{Tensor, activation};
-use helmholtz_ops::{AutodiffBackend, sample_bernoulli};
+use helmholtz_distributions::{Bits, Variables};
+use helmholtz_ops::AutodiffBackend;
 
 use crate::Reparameterise;
 
-/// A bit b ~ Bernoulli(p), p = σ(a), with the Jacobian ∂b/∂a := p (1 − p) (Bengio, Léonard & Courville 2013).
+/// A sample with the Jacobian of its mean: b ~ Bernoulli(p), p = σ(a), with ∂b/∂a := p (1 − p); a class with that of the softmax
+/// (Bengio, Léonard & Courville 2013).
 ///
-/// Exact in expectation for f linear in b.
+/// Exact in expectation for f linear in the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StraightThrough;
 
-impl Reparameterise for StraightThrough {
+impl<V: Variables> Reparameterise<V> for StraightThrough {
     fn sample<B: AutodiffBackend>(
         &self,
+        variables: V,
         logits: Tensor<B, 2>,
         uniforms: Tensor<B, 2>,
     ) -> Tensor<B, 2> {
-        let bits = sample_bernoulli(logits.clone(), uniforms);
-        with_gradient_of(bits, activation::sigmoid(logits))
+        let values = variables.sample(logits.clone(), uniforms);
+        with_gradient_of(values, variables.mean(logits))
     }
 }
 
@@ -38,13 +41,14 @@ impl SlopeAnnealed {
     }
 }
 
-impl Reparameterise for SlopeAnnealed {
+impl Reparameterise<Bits> for SlopeAnnealed {
     fn sample<B: AutodiffBackend>(
         &self,
+        variables: Bits,
         logits: Tensor<B, 2>,
         uniforms: Tensor<B, 2>,
     ) -> Tensor<B, 2> {
-        StraightThrough.sample(logits, uniforms)
+        StraightThrough.sample(variables, logits, uniforms)
     }
 
     fn slope(&self) -> f64 {
@@ -60,13 +64,14 @@ impl Reparameterise for SlopeAnnealed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Half;
 
-impl Reparameterise for Half {
+impl Reparameterise<Bits> for Half {
     fn sample<B: AutodiffBackend>(
         &self,
+        variables: Bits,
         logits: Tensor<B, 2>,
         uniforms: Tensor<B, 2>,
     ) -> Tensor<B, 2> {
-        let bits = sample_bernoulli(logits.clone(), uniforms);
+        let bits = variables.sample(logits.clone(), uniforms);
         // p (1 − p) / P(b) is the probability of the other bit, |b − p|: nothing to clip.
         let other = (bits.clone() - activation::sigmoid(logits.clone().detach())).abs();
         with_gradient_of(bits, logits * other.mul_scalar(0.5))

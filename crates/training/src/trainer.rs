@@ -10,7 +10,7 @@ use helmholtz_estimators::{
 };
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
-use helmholtz_samplers::{Info, Latents, MemoryStore, SamplerError};
+use helmholtz_samplers::{Info, MemoryStore, SamplerError};
 
 use crate::{Adam, TrainConfig};
 
@@ -78,7 +78,7 @@ where
             Controls::init(&needed, &mean, &layers, config.seed, DType::F32, &device)
         });
         Ok(Self {
-            chains: MemoryStore::new(&Latents::new(&layers)?, rows)?,
+            chains: MemoryStore::new(&model.latents(), rows)?,
             learned: Learned {
                 controls,
                 moments: vec![Moments::default(); layers.len()],

@@ -1,9 +1,9 @@
 //! ARM, DisARM and ARMS: their mean over the uniforms is the gradient of the ELBO.
 
 use burn::tensor::Tensor;
-use helmholtz_distributions::Noise;
+use helmholtz_distributions::{Bits, Noise};
 use helmholtz_estimators::{
-    Arm, Arms, Disarm, Joint, Layered, LogitGradient, Method, Objective, estimate_logits,
+    Arm, Arms, Disarm, Joint, Layered, LogitGradient, Method, Objective, OfBits, estimate_logits,
 };
 use helmholtz_ops::{Backend, sample_bernoulli};
 use helmholtz_random::Stream;
@@ -14,9 +14,9 @@ use helmholtz_tests::{Batch, Exact, Reference, flat_gradient};
 
 use crate::{TOLERANCE, WRONG, data};
 
-const ARM: Method = Method::Arm(Arm);
-const DISARM: Method = Method::Disarm(Disarm);
-const ARMS: Method = Method::Arms(Arms);
+const ARM: Method = Method::OfBits(OfBits::Arm(Arm));
+const DISARM: Method = Method::OfBits(OfBits::Disarm(Disarm));
+const ARMS: Method = Method::OfBits(OfBits::Arms(Arms));
 
 /// The uniforms of one estimate on T1 with one datum: of the path, then of the pair. An estimate is a polynomial between
 /// the breakpoints σ(a) and 1 − σ(a), linear in each uniform, so the integral is exact.
@@ -77,21 +77,17 @@ struct Changed {
     complement: bool,
 }
 
-impl LogitGradient for Changed {
-    fn paths(&self, particles: usize) -> usize {
-        particles
-    }
-
-    fn layer<B: Backend, M: Layered<B> + Joint<B>>(
+impl LogitGradient<Bits> for Changed {
+    fn layer<B: Backend, M: Layered<B, Variables = Bits> + Joint<B>>(
         &self,
-        objective: &Objective<'_, B, M>,
+        objective: &Objective<B, M>,
         below: &[Tensor<B, 2>],
         rows: usize,
         _particles: usize,
         noise: &mut impl Noise,
     ) -> Tensor<B, 2> {
         let logits = objective.logits(below);
-        let u = objective.uniforms(&logits, rows, noise);
+        let u = objective.uniforms(rows, logits.dims()[1], noise);
         let second = sample_bernoulli(logits.clone(), u.clone());
         let first = match self.complement {
             true => second.clone().neg() + 1.0,

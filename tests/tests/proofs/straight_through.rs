@@ -1,6 +1,7 @@
 //! The biased estimators: where their mean is exact, and that it is not elsewhere.
 
 use burn::tensor::{DType, Tensor};
+use helmholtz_distributions::Bits;
 use helmholtz_estimators::{
     GumbelSoftmax, Half, Reparameterise, SlopeAnnealed, StraightThrough, estimate_pathwise,
 };
@@ -44,7 +45,11 @@ fn exact(quadratic: &[f64], slope: f64) -> Vec<f64> {
     gradient
 }
 
-fn gradient(estimator: &impl Reparameterise, quadratic: &[f64], uniforms: &[f32]) -> Vec<f64> {
+fn gradient(
+    estimator: &impl Reparameterise<Bits>,
+    quadratic: &[f64],
+    uniforms: &[f32],
+) -> Vec<f64> {
     let model = Toy::<Tape>::new(&LOGITS, &LINEAR, quadratic);
     let x = Tensor::zeros([1, 1], (&Default::default(), DType::F64));
     let estimate = estimate_pathwise(estimator, &model, x, 1, &mut Listed(uniforms)).unwrap();
@@ -55,7 +60,7 @@ fn gradient(estimator: &impl Reparameterise, quadratic: &[f64], uniforms: &[f32]
 }
 
 /// The mean over the bits.
-fn expected(estimator: &impl Reparameterise, quadratic: &[f64]) -> Vec<f64> {
+fn expected(estimator: &impl Reparameterise<Bits>, quadratic: &[f64]) -> Vec<f64> {
     let p = LOGITS.map(|a| sigmoid(estimator.slope() * a));
     let places = p.map(|p| vec![(p, (0.5 * p) as f32), (1.0 - p, (0.5 + 0.5 * p) as f32)]);
     let mut mean = vec![0.0; 3];

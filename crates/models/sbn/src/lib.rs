@@ -12,7 +12,7 @@
 //! let config: SbnConfig = SbnConfig::named("two-layers").unwrap();
 //! let model = config.init::<Flex>(1, DType::F32, &Default::default()).unwrap();
 //! # use helmholtz_estimators::Propose;
-//! assert_eq!(model.layers(), [200, 200]);
+//! assert_eq!(model.latents().layers(), [200, 200]);
 //! ```
 //!
 //! | file | holds |

@@ -2,10 +2,11 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
-use helmholtz_distributions::{Bernoulli, LogProb, Noise, Sample, uniforms};
+use helmholtz_distributions::{Bernoulli, Bits, LogProb, Noise, Sample, uniforms};
 use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Proposals, Propose};
 use helmholtz_ops::sample_bernoulli;
 use helmholtz_random::{Purpose, Stream};
+use helmholtz_samplers::Latents;
 
 use crate::net::parameter;
 use crate::{ConfigError, Net, SbnConfig};
@@ -82,8 +83,8 @@ impl<B: helmholtz_ops::Backend> Propose<B> for Sbn<B> {
     /// The logits of q(h¹ | x) `[batch, bits]`.
     type Encoded = Tensor<B, 2>;
 
-    fn layers(&self) -> Vec<usize> {
-        self.sizes[1..].to_vec()
+    fn latents(&self) -> Latents {
+        Latents::new(&self.sizes[1..]).expect("a network has layers, none of them empty")
     }
 
     fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
@@ -144,6 +145,12 @@ impl<B: helmholtz_ops::Backend> Propose<B> for Sbn<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Layered<B> for Sbn<B> {
+    type Variables = Bits;
+
+    fn layers(&self) -> Vec<Bits> {
+        self.sizes[1..].iter().copied().map(Bits).collect()
+    }
+
     fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
         self.recognition[level].forward(below)
     }

@@ -22,7 +22,7 @@ fn shapes_and_parameter_counts_are_those_of_the_paper_s_nets() {
         let expected = layers.iter().flat_map(|&[i, o]| [vec![i, o], vec![o]]);
         assert_eq!(shapes, expected.collect::<Vec<_>>(), "{name}");
         assert_eq!(model.num_params(), count, "{name}");
-        assert_eq!(model.layers(), latent, "{name}");
+        assert_eq!(model.latents().layers(), latent, "{name}");
     };
     let (up, square, down) = ([784, 200], [200, 200], [200, 784]);
     check("linear", &[up, down], 314_584, &[200]);
