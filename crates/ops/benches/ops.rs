@@ -9,7 +9,10 @@ use std::time::{Duration, Instant};
 use burn::tensor::{Tensor, TensorData, activation};
 use burn_flex::{Flex, FlexTensor};
 use criterion::{BatchSize, Criterion};
-use helmholtz_ops::{AdamStep, Backend, adam, bernoulli_log_prob, sample_bernoulli};
+use helmholtz_ops::{
+    AdamStep, Backend, adam, bernoulli_log_prob, pinned_logits, sample_bernoulli,
+    sample_categorical,
+};
 use helmholtz_random::{Purpose, Stream};
 
 const PIXELS: usize = 784;
@@ -126,6 +129,47 @@ fn sampling(criterion: &mut Criterion) {
     );
 }
 
+/// The latents of the net of table 2 of Ou & Song (2020), 20 variables of 10 classes, with 20 particles a datum.
+fn categorical(criterion: &mut Criterion) {
+    const VARIABLES: usize = 20;
+    const CLASSES: usize = 10;
+    let rows = 20 * BATCH;
+    let logits = || uniform([BATCH, VARIABLES * (CLASSES - 1)], -4.0, 4.0);
+    let log_softmax = |logits| {
+        let all = activation::log_softmax(pinned_logits(logits, CLASSES), 2);
+        all.flatten::<2>(1, 2).repeat_dim(0, rows / BATCH)
+    };
+    compare(
+        criterion,
+        &format!("categorical row value and residual {rows}x{VARIABLES}x{CLASSES}"),
+        || (logits(), bits([rows, VARIABLES * CLASSES])),
+        |(logits, values)| {
+            Flex::categorical_log_prob_and_residual(primitive(logits), primitive(values), CLASSES)
+        },
+        |(logits, values)| {
+            let log_softmax = log_softmax(logits);
+            let residual = (values.clone() - log_softmax.clone().exp())
+                .reshape([rows, VARIABLES, CLASSES])
+                .narrow(2, 1, CLASSES - 1)
+                .flatten::<2>(1, 2);
+            ((values * log_softmax).sum_dim(1), residual)
+        },
+    );
+    compare(
+        criterion,
+        &format!("categorical sampling {rows}x{VARIABLES}x{CLASSES}"),
+        || (logits(), uniform([rows, VARIABLES], 0.0, 1.0)),
+        |(logits, uniforms)| sample_categorical(logits, uniforms, CLASSES),
+        |(logits, uniforms)| {
+            let shape = [rows, VARIABLES, CLASSES];
+            let cumulative = log_softmax(logits).exp().reshape(shape).cumsum(2);
+            let uniforms = uniforms.reshape([rows, VARIABLES, 1]).expand(shape);
+            let reached = cumulative.lower_equal(uniforms).int().sum_dim(2);
+            reached.squeeze_dim::<2>(2).one_hot::<3>(CLASSES).float()
+        },
+    );
+}
+
 fn linear_backward(criterion: &mut Criterion) {
     let rows = 150;
     for live in [50, 100, 150] {
@@ -194,6 +238,7 @@ fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     row_pass(&mut criterion);
     sampling(&mut criterion);
+    categorical(&mut criterion);
     linear_backward(&mut criterion);
     adam_step(&mut criterion);
     criterion.final_summary();

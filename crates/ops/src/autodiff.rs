@@ -8,7 +8,7 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorMetadata, TensorPrimitive};
 
-use crate::portable::cycle;
+use crate::portable::{self, cycle};
 use crate::{Backend, LinearGradients};
 
 impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
@@ -16,23 +16,27 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         logits: FloatTensor<Self>,
         values: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
-        let rows = [logits.shape()[0], values.shape()[0]];
-        let values_tracked = values.is_tracked();
-        match BernoulliLogProb
-            .prepare::<C>([logits.node.clone(), values.node.clone()])
-            .compute_bound()
-            .stateful()
-        {
-            OpsKind::Tracked(prep) => {
-                let kept = values_tracked.then(|| logits.primitive.clone());
-                let (log_prob, residual) =
-                    B::bernoulli_log_prob_and_residual(logits.primitive, values.primitive);
-                prep.finish((residual, kept, rows), log_prob)
-            }
-            OpsKind::UnTracked(prep) => {
-                prep.finish(B::bernoulli_log_prob(logits.primitive, values.primitive))
-            }
-        }
+        row_pass::<B, C>(
+            logits,
+            values,
+            |logits| logits,
+            B::bernoulli_log_prob_and_residual,
+            B::bernoulli_log_prob,
+        )
+    }
+
+    fn categorical_log_prob(
+        logits: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        classes: usize,
+    ) -> FloatTensor<Self> {
+        row_pass::<B, C>(
+            logits,
+            values,
+            |logits| portable::pinned_rows::<B>(logits, classes),
+            |logits, values| B::categorical_log_prob_and_residual(logits, values, classes),
+            |logits, values| B::categorical_log_prob(logits, values, classes),
+        )
     }
 
     fn sample_bernoulli(
@@ -41,6 +45,15 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     ) -> FloatTensor<Self> {
         let bits = B::sample_bernoulli(logits.primitive, uniforms.primitive);
         <Self as burn::tensor::backend::AutodiffBackend>::from_inner(bits)
+    }
+
+    fn sample_categorical(
+        logits: FloatTensor<Self>,
+        uniforms: FloatTensor<Self>,
+        classes: usize,
+    ) -> FloatTensor<Self> {
+        let values = B::sample_categorical(logits.primitive, uniforms.primitive, classes);
+        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(values)
     }
 
     fn fused_linear(
@@ -84,11 +97,36 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     }
 }
 
-/// ∂/∂a = g · (v − σ(a)) and ∂/∂v = g · a, folded over the rows that were repeated.
-#[derive(Debug)]
-struct BernoulliLogProb;
+/// Log-probabilities of rows that are linear in their values: `all_logits` makes of the logits their derivative in the
+/// values, `scored` gives them with their derivative in the logits, `alone` without.
+fn row_pass<B: Backend, C: CheckpointStrategy>(
+    logits: FloatTensor<Autodiff<B, C>>,
+    values: FloatTensor<Autodiff<B, C>>,
+    all_logits: impl FnOnce(FloatTensor<B>) -> FloatTensor<B>,
+    scored: impl FnOnce(FloatTensor<B>, FloatTensor<B>) -> (FloatTensor<B>, FloatTensor<B>),
+    alone: impl FnOnce(FloatTensor<B>, FloatTensor<B>) -> FloatTensor<B>,
+) -> FloatTensor<Autodiff<B, C>> {
+    let rows = [logits.shape()[0], values.shape()[0]];
+    let values_tracked = values.is_tracked();
+    match RowPass
+        .prepare::<C>([logits.node.clone(), values.node.clone()])
+        .compute_bound()
+        .stateful()
+    {
+        OpsKind::Tracked(prep) => {
+            let kept = values_tracked.then(|| all_logits(logits.primitive.clone()));
+            let (log_prob, residual) = scored(logits.primitive, values.primitive);
+            prep.finish((residual, kept, rows), log_prob)
+        }
+        OpsKind::UnTracked(prep) => prep.finish(alone(logits.primitive, values.primitive)),
+    }
+}
 
-impl<B: Backend> Backward<B, 2> for BernoulliLogProb {
+/// ∂/∂logits = g · (value − its mean) and ∂/∂value = g · its logit, folded over the rows that were repeated.
+#[derive(Debug)]
+struct RowPass;
+
+impl<B: Backend> Backward<B, 2> for RowPass {
     type State = (FloatTensor<B>, Option<FloatTensor<B>>, [usize; 2]);
 
     fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {

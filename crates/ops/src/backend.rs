@@ -56,6 +56,26 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::bernoulli_log_prob_and_residual::<Self>(logits, values)
     }
 
+    /// Rows of Σ_v z·φ − ln Σ_c e^φ_c, the logit of the first of the C classes of each variable being 0, for logits φ
+    /// `[M, V (C − 1)]` and values z `[M', V C]`, both variable by variable, broadcast cyclically to `N` rows: `[N]`.
+    fn categorical_log_prob(
+        logits: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        classes: usize,
+    ) -> FloatTensor<Self> {
+        portable::categorical_log_prob::<Self>(logits, values, classes)
+    }
+
+    /// [`Backend::categorical_log_prob`] together with its derivative in the logits, z − softmax(φ) without the first
+    /// classes: `([N], [N, V (C − 1)])`.
+    fn categorical_log_prob_and_residual(
+        logits: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        classes: usize,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        portable::categorical_log_prob_and_residual::<Self>(logits, values, classes)
+    }
+
     /// Σ over the rows n ≡ m (mod M) of weight_n · row_n, for weights `[N]` and rows `[N, D]`: `[M, D]`. The adjoint of
     /// the cyclic broadcast. A zero weight contributes exactly zero, whatever its row holds.
     fn fold_rows(
@@ -72,6 +92,16 @@ pub trait Backend: burn::tensor::backend::Backend {
         uniforms: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
         portable::sample_bernoulli::<Self>(logits, uniforms)
+    }
+
+    /// One-hot classes c with F(c − 1) ≤ u < F(c), F the cumulative probabilities, for logits `[M, V (C − 1)]` and uniforms
+    /// in [0, 1) `[N, V]`: `[N, V C]` in the logits' dtype.
+    fn sample_categorical(
+        logits: FloatTensor<Self>,
+        uniforms: FloatTensor<Self>,
+        classes: usize,
+    ) -> FloatTensor<Self> {
+        portable::sample_categorical::<Self>(logits, uniforms, classes)
     }
 
     /// x W + b for x `[N, I]`, W `[I, O]`, b `[O]`: `[N, O]`.

@@ -7,7 +7,9 @@ use burn_flex::{Flex, FlexTensor};
 use crate::{AdamStep, Backend, LinearGradients, portable};
 
 mod adam;
+mod categorical;
 mod elementwise;
+mod exp;
 mod linear;
 mod product;
 mod rows;
@@ -28,6 +30,9 @@ macro_rules! dispatch {
     }};
 }
 use dispatch;
+
+/// The widest vector register of f32 that we write for; narrower machines use several.
+const LANES: usize = 16;
 
 /// a · b + c, in one rounding where the machine has the instruction (elsewhere it would be a slow library call).
 #[inline(always)]
@@ -57,6 +62,30 @@ impl Backend for Flex {
         (log_prob, residual)
     }
 
+    fn categorical_log_prob(logits: FlexTensor, values: FlexTensor, classes: usize) -> FlexTensor {
+        if !all_f32([&logits, &values]) {
+            return portable::categorical_log_prob::<Self>(logits, values, classes);
+        }
+        let (logits, values) = (logits.to_contiguous(), values.to_contiguous());
+        categorical::log_prob(&logits, &values, classes, None)
+    }
+
+    fn categorical_log_prob_and_residual(
+        logits: FlexTensor,
+        values: FlexTensor,
+        classes: usize,
+    ) -> (FlexTensor, FlexTensor) {
+        if !all_f32([&logits, &values]) {
+            return portable::categorical_log_prob_and_residual::<Self>(logits, values, classes);
+        }
+        let (logits, values) = (logits.to_contiguous(), values.to_contiguous());
+        let (count, width) = (size(&logits, 0).max(size(&values, 0)), size(&logits, 1));
+        let mut residual = zeros([count, width]);
+        let out = Some(residual.storage_mut());
+        let log_prob = categorical::log_prob(&logits, &values, classes, out);
+        (log_prob, residual)
+    }
+
     fn fold_rows(weights: FlexTensor, rows: FlexTensor, folded: usize) -> FlexTensor {
         match all_f32([&weights, &rows]) {
             true => rows::fold(&weights.to_contiguous(), rows.to_contiguous_owned(), folded),
@@ -69,6 +98,13 @@ impl Backend for Flex {
             true => rows::sample(&logits.to_contiguous(), uniforms.to_contiguous_owned()),
             false => portable::sample_bernoulli::<Self>(logits, uniforms),
         }
+    }
+
+    fn sample_categorical(logits: FlexTensor, uniforms: FlexTensor, classes: usize) -> FlexTensor {
+        if !all_f32([&logits, &uniforms]) {
+            return portable::sample_categorical::<Self>(logits, uniforms, classes);
+        }
+        categorical::sample(&logits.to_contiguous(), &uniforms.to_contiguous(), classes)
     }
 
     fn fused_linear(x: FlexTensor, weight: FlexTensor, bias: FlexTensor) -> FlexTensor {

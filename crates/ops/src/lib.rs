@@ -21,6 +21,9 @@
 //! |---|---|
 //! | [`bernoulli_log_prob`] | log-probability of rows of bits under logits |
 //! | [`sample_bernoulli`] | thresholded sampling from given uniforms |
+//! | [`categorical_log_prob`] | log-probability of rows of one-hot values under logits |
+//! | [`sample_categorical`] | sampling by inversion of given uniforms |
+//! | [`pinned_logits`] | all logits, with the constant 0 of each first class |
 //! | [`linear`] | x W + b |
 //! | [`adam`] | one Adam update of a parameter and its moments |
 //!
@@ -38,5 +41,8 @@ mod cubecl;
 mod flex;
 mod portable;
 
-pub use api::{adam, bernoulli_log_prob, leaky_relu, linear, sample_bernoulli};
+pub use api::{
+    adam, bernoulli_log_prob, categorical_log_prob, leaky_relu, linear, pinned_logits,
+    sample_bernoulli, sample_categorical,
+};
 pub use backend::{AdamStep, AutodiffBackend, Backend, LinearGradients};

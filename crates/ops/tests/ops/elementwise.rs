@@ -3,7 +3,9 @@
 use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
-use helmholtz_ops::{AdamStep, Backend, adam, bernoulli_log_prob, leaky_relu, sample_bernoulli};
+use helmholtz_ops::{
+    AdamStep, Backend, adam, bernoulli_log_prob, leaky_relu, sample_bernoulli, sample_categorical,
+};
 use proptest::prelude::*;
 
 use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
@@ -68,13 +70,14 @@ proptest! {
 }
 
 #[test]
-fn bits_carry_no_gradient() {
-    let logits = Matrix::symmetric([1, 3], 1.0, 0).tensor::<Autodiff<Flex>>(DType::F32);
+fn bits_and_classes_carry_no_gradient() {
+    let logits = Matrix::symmetric([1, 6], 1.0, 0).tensor::<Autodiff<Flex>>(DType::F32);
     let logits = logits.require_grad();
-    let uniforms = Matrix::uniform([2, 3], 1).tensor(DType::F32);
-    let bits = sample_bernoulli(logits.clone(), uniforms);
-    let gradients = (bits.sum() + logits.clone().sum()).backward();
-    assert_eq!(read(logits.grad(&gradients).unwrap()), [1.0; 3]);
+    let uniforms = |columns| Matrix::uniform([2, columns], 1).tensor(DType::F32);
+    let bits = sample_bernoulli(logits.clone(), uniforms(6));
+    let classes = sample_categorical(logits.clone(), uniforms(3), 3);
+    let gradients = (bits.sum() + classes.sum() + logits.clone().sum()).backward();
+    assert_eq!(read(logits.grad(&gradients).unwrap()), [1.0; 6]);
 }
 
 /// The fast path writes into its arguments' memory where it may: not where someone else holds it.

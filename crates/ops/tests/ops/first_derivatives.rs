@@ -1,7 +1,7 @@
 //! Every hand-written gradient against central differences in f64, and gradients that are wrong on purpose.
 
 use burn::tensor::{Tensor, activation};
-use helmholtz_ops::{Backend, bernoulli_log_prob, leaky_relu, linear};
+use helmholtz_ops::{Backend, bernoulli_log_prob, categorical_log_prob, leaky_relu, linear};
 
 use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, constant, gradient, value};
@@ -46,6 +46,23 @@ impl Function for RowPass {
     fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
         let [logits, values, weights] = [0, 1, 2].map(|i| arguments[i].clone());
         let log_prob = bernoulli_log_prob(logits, values);
+        let weights = weights.squeeze_dim::<1>(0);
+        (weights * log_prob.clone() + log_prob.clone() * log_prob * 0.5).sum()
+    }
+}
+
+/// Σ_n c_n log p_n + ½ (log p_n)² in logits, values and c, of two variables of three classes.
+pub struct CategoricalRows(pub RowPass);
+
+impl Function for CategoricalRows {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        let rows = &self.0;
+        vec![[rows.logit_rows, 4], [rows.value_rows, 6], [1, rows.rows()]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [logits, values, weights] = [0, 1, 2].map(|i| arguments[i].clone());
+        let log_prob = categorical_log_prob(logits, values, 3);
         let weights = weights.squeeze_dim::<1>(0);
         (weights * log_prob.clone() + log_prob.clone() * log_prob * 0.5).sum()
     }
@@ -115,6 +132,13 @@ fn check(function: &impl Function) {
 fn the_row_pass_gradient_is_that_of_the_log_probability() {
     for function in RowPass::ALL {
         check(&function);
+    }
+}
+
+#[test]
+fn the_categorical_row_pass_gradient_is_that_of_the_log_probability() {
+    for rows in RowPass::ALL {
+        check(&CategoricalRows(rows));
     }
 }
 

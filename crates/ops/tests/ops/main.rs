@@ -3,6 +3,9 @@
 mod data;
 
 mod adam;
+mod categorical;
+mod categorical_edges;
+mod categorical_sampling;
 mod elementwise;
 mod first_derivatives;
 mod linear;
@@ -12,4 +15,5 @@ mod second_derivatives;
 mod zero_coefficients;
 
 mod counted;
+mod counted_classes;
 mod differences;

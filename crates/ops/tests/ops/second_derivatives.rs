@@ -5,7 +5,7 @@ use helmholtz_ops::{Backend, bernoulli_log_prob};
 
 use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, gradient, hessian_times};
-use crate::first_derivatives::{Affine, COLUMNS, Network, Rectifier, RowPass};
+use crate::first_derivatives::{Affine, COLUMNS, CategoricalRows, Network, Rectifier, RowPass};
 
 /// The gradient along a direction is a function like any other.
 fn outcome(function: &impl Function, break_it: impl Fn(&mut Vec<f64>)) -> Result<(), String> {
@@ -30,6 +30,13 @@ fn check(function: &impl Function) {
 fn the_row_pass_gradient_can_be_differentiated() {
     for function in RowPass::ALL {
         check(&function);
+    }
+}
+
+#[test]
+fn the_categorical_row_pass_gradient_can_be_differentiated() {
+    for rows in RowPass::ALL {
+        check(&CategoricalRows(rows));
     }
 }
 
