@@ -65,15 +65,7 @@ mod tests {
     use burn_flex::Flex;
 
     use super::*;
-
-    /// Uniforms from a list.
-    struct List(std::vec::IntoIter<f32>);
-
-    impl Noise for List {
-        fn fill(&mut self, out: &mut [f32]) {
-            out.fill_with(|| self.0.next().expect("enough uniforms"));
-        }
-    }
+    use crate::noise::List;
 
     fn logits() -> Bernoulli<Flex> {
         let data = TensorData::from([[0.3f64, -2.0, 5.0], [0.0, 1.0, -40.0]]);

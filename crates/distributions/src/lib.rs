@@ -20,18 +20,23 @@
 //! | distribution | parameters |
 //! |---|---|
 //! | [`Bernoulli`] | logits `[rows, bits]` |
+//! | [`Categorical`] | logits `[rows, variables · (classes − 1)]`, those of the first classes pinned to 0 |
 //!
-//! A layer of such variables in a model is a [`Variables`]: [`Bits`]; those that are the sign or the largest entry of noisy
-//! logits are [`Relaxable`].
+//! A layer of such variables in a model is a [`Variables`]: [`Bits`] or [`Classes`]; those that are the sign or the largest
+//! entry of noisy logits are [`Relaxable`].
 
 mod bernoulli;
 mod bits;
 mod capabilities;
+mod categorical;
+mod classes;
 mod noise;
 mod variables;
 
 pub use bernoulli::Bernoulli;
 pub use bits::Bits;
 pub use capabilities::{Entropy, LogProb, Mean, Sample};
+pub use categorical::Categorical;
+pub use classes::Classes;
 pub use noise::{Noise, uniforms};
 pub use variables::{Relaxable, Variables};

@@ -26,3 +26,14 @@ pub fn uniforms<B: Backend>(
     noise.fill(&mut values);
     Tensor::from_data(TensorData::new(values, shape), (device, dtype))
 }
+
+/// Uniforms from a list.
+#[cfg(test)]
+pub(crate) struct List(pub std::vec::IntoIter<f32>);
+
+#[cfg(test)]
+impl Noise for List {
+    fn fill(&mut self, out: &mut [f32]) {
+        out.fill_with(|| self.0.next().expect("enough uniforms"));
+    }
+}

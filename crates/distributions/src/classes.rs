@@ -1,0 +1,139 @@
+//! A layer of categorical variables.
+
+use burn::tensor::{Tensor, activation};
+use helmholtz_ops::{Backend, categorical_log_prob, pinned_logits, sample_categorical};
+
+use crate::bits::{CLIP, softplus};
+use crate::{Categorical, Mean, Relaxable, Variables};
+
+/// Noise of 0, where two entries are equal, would have no logarithm.
+const SMALLEST: f64 = 1e-30;
+
+/// Independent variables of C classes, P(class c) = softmax(φ)_c, the logit φ of the first class pinned to 0: C − 1 logits, C
+/// values (one-hot) and a uniform each, variable by variable. Class c iff F(c − 1) ≤ u < F(c), F the cumulative
+/// probabilities.
+///
+/// As a relaxation z_c = ln p_c − ln E_c with exponential noise E = −ln u, that is ln p with Gumbel noise; the value is the
+/// largest entry, relaxed to softmax(z/τ): Gumbel-softmax (Jang, Gu & Poole 2017; Maddison, Mnih & Teh 2017).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Classes {
+    /// How many variables.
+    pub variables: usize,
+    /// Classes C of each, 2 or more.
+    pub classes: usize,
+}
+
+impl Classes {
+    /// A row `[N, V C]` apart into variables: `[N, V, C]`.
+    fn by_variable<B: Backend>(&self, values: Tensor<B, 2>) -> Tensor<B, 3> {
+        let rows = values.dims()[0];
+        values.reshape([rows, self.variables, self.classes])
+    }
+
+    /// ln p `[N, V, C]`.
+    fn log_probabilities<B: Backend>(&self, logits: Tensor<B, 2>) -> Tensor<B, 3> {
+        activation::log_softmax(pinned_logits(logits, self.classes), 2)
+    }
+
+    /// The entry of the class that is the value, at every class: `[N, V, C]`.
+    fn of_value<B: Backend>(&self, entries: &Tensor<B, 3>, values: &Tensor<B, 3>) -> Tensor<B, 3> {
+        let chosen = (entries.clone() * values.clone()).sum_dim(2);
+        chosen.expand(entries.dims())
+    }
+}
+
+impl Variables for Classes {
+    fn logits(&self) -> usize {
+        self.variables * (self.classes - 1)
+    }
+
+    fn values(&self) -> usize {
+        self.variables * self.classes
+    }
+
+    fn uniforms(&self) -> usize {
+        self.variables
+    }
+
+    fn sample<B: Backend>(&self, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
+        sample_categorical(logits, uniforms, self.classes)
+    }
+
+    fn log_prob<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 1> {
+        categorical_log_prob(logits, values, self.classes)
+    }
+
+    /// z − softmax(φ) without the first classes.
+    fn score<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 2> {
+        let residual = self.by_variable(values - self.mean(logits));
+        residual.narrow(2, 1, self.classes - 1).flatten(1, 2)
+    }
+
+    /// softmax(φ).
+    fn mean<B: Backend>(&self, logits: Tensor<B, 2>) -> Tensor<B, 2> {
+        Categorical::new(logits, self.classes).mean()
+    }
+}
+
+impl Relaxable for Classes {
+    fn noisy(&self) -> usize {
+        self.values()
+    }
+
+    /// Exponential: −ln u.
+    fn noise<B: Backend>(&self, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
+        uniforms.clamp(CLIP, 1.0 - CLIP).log().neg()
+    }
+
+    fn perturb<B: Backend>(&self, logits: Tensor<B, 2>, noise: Tensor<B, 2>) -> Tensor<B, 2> {
+        let log_p = self.log_probabilities(logits).flatten::<2>(1, 2);
+        log_p - noise.log()
+    }
+
+    fn harden<B: Backend>(&self, z: Tensor<B, 2>) -> Tensor<B, 2> {
+        let dtype = z.dtype();
+        let z = self.by_variable(z);
+        let number = |class: usize| z.clone().narrow(2, 0, 1).zeros_like() + class as f64;
+        let numbers = Tensor::cat((0..self.classes).map(number).collect(), 2);
+        // One class even where several are largest.
+        let largest = z.argmax(2).float().cast(dtype).expand(numbers.dims());
+        numbers.equal(largest).float().cast(dtype).flatten(1, 2)
+    }
+
+    fn relax<B: Backend>(&self, z: Tensor<B, 2>, temperature: Tensor<B, 2>) -> Tensor<B, 2> {
+        let z = self.by_variable(z / temperature);
+        activation::softmax(z, 2).flatten(1, 2)
+    }
+
+    /// With exponential noise E: z_b = −ln E_b of the class b that is the value, z_c = −ln(E_c / p_c + E_b) of the others.
+    fn perturb_given<B: Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: Tensor<B, 2>,
+        noise: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        let (values, log_noise) = (self.by_variable(values), self.by_variable(noise.log()));
+        let largest = self.of_value(&log_noise, &values);
+        let others = (values - 1.0).neg();
+        // ln(E_c / p_c + E_b) = ln E_b + softplus(ln E_c − ln p_c − ln E_b).
+        let beyond = log_noise - self.log_probabilities(logits) - largest.clone();
+        (largest + softplus(beyond) * others).neg().flatten(1, 2)
+    }
+
+    /// E_b = e^−z_b and E_c = p_c (e^−z_c − e^−z_b).
+    fn noise_given<B: Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: Tensor<B, 2>,
+        z: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        let (values, z) = (self.by_variable(values), self.by_variable(z));
+        let largest = self.of_value(&z, &values);
+        // e^−z_c alone could overflow where p_c is tiny.
+        let gap = (z.clone() - largest.clone()).clamp_max(0.0).exp().neg() + 1.0;
+        let others = (self.log_probabilities(logits) - z).exp() * gap;
+        let chosen = largest.neg().exp() * values.clone();
+        let noise = chosen + others * (values - 1.0).neg();
+        noise.clamp_min(SMALLEST).flatten(1, 2)
+    }
+}
