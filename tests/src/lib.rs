@@ -18,6 +18,8 @@
 //!
 //! [`estimate`]: helmholtz_estimators::estimate
 
+pub mod certify;
+mod choice;
 mod exact;
 pub mod expectation;
 mod faulty;
@@ -31,15 +33,16 @@ pub mod vectors;
 
 /// The estimators of the weighted family, by name.
 pub fn weighted() -> Vec<(&'static str, Weighted)> {
-    let weighted = |(name, method)| match method {
-        Method::Weighted(weighted) => Some((name, weighted)),
+    let weighted = |entry: helmholtz_estimators::Entry| match entry.method {
+        Method::Weighted(weighted) => Some((entry.name, weighted)),
         _ => None,
     };
-    Method::NAMES.into_iter().filter_map(weighted).collect()
+    Method::CATALOGUE.into_iter().filter_map(weighted).collect()
 }
 
 use helmholtz_estimators::{Method, Weighted};
 
+pub use choice::Choice;
 pub use exact::Exact;
 pub use faulty::Faulty;
 pub use noise::Chosen;

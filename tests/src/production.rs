@@ -7,8 +7,7 @@ use burn::tensor::{DType, Tensor, TensorData};
 use burn_flex::Flex;
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{
-    Chains, Controls, Dream, Estimate, Joint, Layered, Learned, Method, Moments, Propose,
-    Weighting, estimate,
+    Chains, Dream, Estimate, Joint, Layered, Learned, Method, Propose, Weighting, estimate,
 };
 use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{ChainStore, Info, Latents, MemoryStore};
@@ -166,16 +165,10 @@ impl Batch {
 
     /// What the method learns, at random values.
     pub fn learned(&self, method: &Method, seed: u64) -> Learned<Tape> {
-        let layers = self.plain.layers();
         let mean = vec![0.3; self.reference.visible()];
-        let device = Default::default();
-        let needed = method.controls();
-        let controls = (!needed.is_empty())
-            .then(|| Controls::init(&needed, &mean, &layers, seed, self.dtype, &device));
-        Learned {
-            controls,
-            moments: vec![Moments::default(); layers.len()],
-        }
+        let layers = Layered::<Tape>::layers(&self.taped);
+        let (controls, device) = (method.controls(), Default::default());
+        Learned::init(&controls, || mean, &layers, seed, self.dtype, &device)
     }
 
     /// The model with a tape.

@@ -44,6 +44,11 @@ impl Variables for Bits {
     fn mean<B: Backend>(&self, logits: Tensor<B, 2>) -> Tensor<B, 2> {
         activation::sigmoid(logits)
     }
+
+    /// m (1 − m) a.
+    fn tangent<B: Backend>(&self, logits: Tensor<B, 2>, m: Tensor<B, 2>) -> Tensor<B, 2> {
+        (m.clone().neg() + 1.0) * m * logits
+    }
 }
 
 impl Relaxable for Bits {

@@ -73,6 +73,13 @@ impl Variables for Classes {
     fn mean<B: Backend>(&self, logits: Tensor<B, 2>) -> Tensor<B, 2> {
         Categorical::new(logits, self.classes).mean()
     }
+
+    /// m_c (φ_c − Σ_j m_j φ_j).
+    fn tangent<B: Backend>(&self, logits: Tensor<B, 2>, m: Tensor<B, 2>) -> Tensor<B, 2> {
+        let (logits, m) = (pinned_logits(logits, self.classes), self.by_variable(m));
+        let centre = (m.clone() * logits.clone()).sum_dim(2);
+        (m * (logits - centre)).flatten(1, 2)
+    }
 }
 
 impl Relaxable for Classes {

@@ -29,6 +29,10 @@ pub trait Variables: Copy + Debug + PartialEq {
 
     /// Mean values: `[M, values]`.
     fn mean<B: Backend>(&self, logits: Tensor<B, 2>) -> Tensor<B, 2>;
+
+    /// The linear map of logits that is the derivative of the mean where the mean is m, applied to the logits: `[N, values]`
+    /// for logits `[N, logits]` and m `[N, values]`.
+    fn tangent<B: Backend>(&self, logits: Tensor<B, 2>, m: Tensor<B, 2>) -> Tensor<B, 2>;
 }
 
 /// Variables that are a function of noisy logits z, and can be relaxed: z is the logits with logistic or Gumbel noise, the

@@ -1,8 +1,10 @@
 //! The state of an estimator that learns.
 
+use burn::tensor::DType;
+use helmholtz_distributions::Relaxable;
 use helmholtz_ops::Backend;
 
-use crate::{Controls, Moments};
+use crate::{Controls, ControlsConfig, Moments};
 
 /// What an estimator learns and remembers beside the model; empty for most.
 #[derive(Clone, Debug)]
@@ -11,4 +13,23 @@ pub struct Learned<B: Backend> {
     pub controls: Option<Controls<B>>,
     /// Running averages of each layer's learning signal.
     pub moments: Vec<Moments>,
+}
+
+impl<B: Backend> Learned<B> {
+    /// What an estimator with these `controls` starts from, for layers of these variables and data with this `mean` of each
+    /// component, which is asked for only where there is something to learn.
+    pub fn init<V: Relaxable>(
+        controls: &ControlsConfig,
+        mean: impl FnOnce() -> Vec<f32>,
+        layers: &[V],
+        seed: u64,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Self {
+        let init = || Controls::init(controls, &mean(), layers, seed, dtype, device);
+        Self {
+            controls: (!controls.is_empty()).then(init),
+            moments: vec![Moments::default(); layers.len()],
+        }
+    }
 }

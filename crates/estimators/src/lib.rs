@@ -28,15 +28,18 @@
 //! | [`Jsa`], [`Msc`] | joint stochastic approximation and Markovian score climbing, with kernels of `helmholtz-samplers` |
 //! | [`Nvil`], [`MuProp`] | local signals with learned baselines; with a Taylor expansion at the mean field |
 //! | [`Arm`], [`Disarm`], [`Arms`] | antithetic gradients in the logits |
+//! | [`Ar`], [`Ars`], [`Arsm`] | exponential races with classes swapped |
 //! | [`Rebar`] | REBAR and RELAX |
-//! | [`GumbelSoftmax`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`] | biased: relaxed bits, and bits with a made-up gradient |
-//! | [`Method`] | all of them by name |
+//! | [`GumbelSoftmax`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`] | biased: relaxed latents, and hard ones with a made-up gradient |
+//! | [`Method`], [`Entry`] | all of them by name, with what each claims |
 //! | [`Propose`], [`Layered`], [`Joint`], [`Factored`], [`Dream`] | what a model can do for an estimator; [`Model`] is all of it |
 //! | [`estimate`] | one gradient estimate, from uniforms to the chain states written back |
 
 mod antithetic;
 mod arm;
 mod arms;
+mod arsm;
+mod catalogue;
 mod chains;
 mod controls;
 mod disarm;
@@ -58,9 +61,11 @@ mod particles;
 mod pathwise;
 mod rebar;
 mod reinforce;
+mod reinmax;
 mod rloo;
 mod rws;
 mod straight_through;
+mod swaps;
 mod vimco;
 mod wake_sleep;
 mod weighted;
@@ -68,6 +73,8 @@ mod weighting;
 
 pub use arm::Arm;
 pub use arms::Arms;
+pub use arsm::{Ar, Ars, Arsm};
+pub use catalogue::{Entry, Target, markdown};
 pub use chains::{Chains, refresh};
 pub use controls::{Controls, ControlsConfig};
 pub use disarm::Disarm;
@@ -88,9 +95,11 @@ pub use particles::Particles;
 pub use pathwise::{Reparameterise, estimate_pathwise};
 pub use rebar::{Control, Rebar};
 pub use reinforce::Reinforce;
+pub use reinmax::ReinMax;
 pub use rloo::Rloo;
 pub use rws::Rws;
 pub use straight_through::{Half, SlopeAnnealed, StraightThrough};
+pub use swaps::Race;
 pub use vimco::Vimco;
 pub use wake_sleep::WakeSleep;
 pub use weighted::Weighted;

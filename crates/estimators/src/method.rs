@@ -4,19 +4,20 @@ use std::fmt;
 use std::str::FromStr;
 
 use burn::tensor::Tensor;
-use helmholtz_distributions::{Bits, Noise, Relaxable};
+use helmholtz_distributions::{Bits, Classes, Noise, Relaxable};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
 use crate::{
-    Arm, Arms, Chains, Control, Controls, ControlsConfig, Disarm, Estimate, EstimateError,
-    GumbelSoftmax, Half, Jsa, Layered, Learned, Model, Msc, MuProp, Nvil, Rebar, Reinforce, Rloo,
-    Rws, SlopeAnnealed, StraightThrough, Vimco, WakeSleep, Weighted, Weighting, estimate,
-    estimate_logits, estimate_pathwise,
+    Ar, Arm, Arms, Ars, Arsm, Chains, Controls, ControlsConfig, Disarm, Estimate, EstimateError,
+    GumbelSoftmax, Half, Layered, Learned, Model, MuProp, Nvil, Race, Rebar, ReinMax,
+    SlopeAnnealed, StraightThrough, Weighted, Weighting, estimate, estimate_logits,
+    estimate_pathwise,
 };
 
-/// An estimator chosen at run time. A new one is its own file, a variant of its family, and a line in [`Method::NAMES`].
+/// An estimator chosen at run time. A new one is its own file, a variant of its family, and an entry of
+/// [`Method::CATALOGUE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
     /// Coefficients on log p and log q from log-weights.
@@ -31,6 +32,14 @@ pub enum Method {
     GumbelSoftmax(GumbelSoftmax),
     /// [`StraightThrough`].
     StraightThrough(StraightThrough),
+    /// [`ReinMax`].
+    ReinMax(ReinMax),
+    /// [`Ar`].
+    Ar(Ar),
+    /// [`Ars`].
+    Ars(Ars),
+    /// [`Arsm`].
+    Arsm(Arsm),
     /// One that is defined for bits alone.
     OfBits(OfBits),
 }
@@ -63,99 +72,7 @@ pub struct Batch<'a, B: AutodiffBackend, S: ?Sized> {
 }
 
 impl Method {
-    /// Every method and its name.
-    pub const NAMES: [(&str, Self); 28] = [
-        ("jsa", Self::Weighted(Weighted::Jsa(Jsa::MIS))),
-        ("jsa-mtmis", Self::Weighted(Weighted::JsaMtmis(Jsa::MTMIS))),
-        (
-            "jsa-frozen-reference",
-            Self::Weighted(Weighted::JsaFrozenReference(Jsa::FROZEN_REFERENCE)),
-        ),
-        ("msc", Self::Weighted(Weighted::Msc(Msc))),
-        ("ws", Self::Weighted(Weighted::WakeSleep(WakeSleep))),
-        ("rws", Self::Weighted(Weighted::Rws(Rws::WAKE))),
-        ("rws-sleep", Self::Weighted(Weighted::Rws(Rws::SLEEP))),
-        (
-            "rws-wake-sleep",
-            Self::Weighted(Weighted::Rws(Rws::WAKE_SLEEP)),
-        ),
-        (
-            "reinforce",
-            Self::Weighted(Weighted::Reinforce(Reinforce { centred: false })),
-        ),
-        (
-            "reinforce-centred",
-            Self::Weighted(Weighted::Reinforce(Reinforce { centred: true })),
-        ),
-        ("rloo", Self::Weighted(Weighted::Rloo(Rloo))),
-        (
-            "vimco",
-            Self::Weighted(Weighted::Vimco(Vimco { arithmetic: false })),
-        ),
-        (
-            "vimco-arithmetic",
-            Self::Weighted(Weighted::Vimco(Vimco { arithmetic: true })),
-        ),
-        ("nvil", Self::Nvil(Nvil { normalise: true })),
-        ("muprop", Self::MuProp(MuProp)),
-        ("arm", Self::OfBits(OfBits::Arm(Arm))),
-        ("disarm", Self::OfBits(OfBits::Disarm(Disarm))),
-        ("arms", Self::OfBits(OfBits::Arms(Arms))),
-        (
-            "rebar",
-            Self::Rebar(Rebar {
-                control: Control::Relaxed,
-                tied: false,
-            }),
-        ),
-        (
-            "rebar-tied",
-            Self::Rebar(Rebar {
-                control: Control::Relaxed,
-                tied: true,
-            }),
-        ),
-        (
-            "relax",
-            Self::Rebar(Rebar {
-                control: Control::RelaxedAndFree,
-                tied: false,
-            }),
-        ),
-        (
-            "relax-tied",
-            Self::Rebar(Rebar {
-                control: Control::RelaxedAndFree,
-                tied: true,
-            }),
-        ),
-        (
-            "relax-all",
-            Self::Rebar(Rebar {
-                control: Control::Free,
-                tied: false,
-            }),
-        ),
-        (
-            "gumbel-softmax",
-            Self::GumbelSoftmax(GumbelSoftmax {
-                temperature: 2.0 / 3.0,
-                hard: false,
-            }),
-        ),
-        (
-            "st-gumbel-softmax",
-            Self::GumbelSoftmax(GumbelSoftmax {
-                temperature: 1.0,
-                hard: true,
-            }),
-        ),
-        ("straight-through", Self::StraightThrough(StraightThrough)),
-        ("slope-annealed", Self::OfBits(OfBits::SlopeAnnealed)),
-        ("half", Self::OfBits(OfBits::Half(Half))),
-    ];
-
-    /// The same method with this many stage-I particles beyond K, where it has a stage I ([`Jsa::stage1_extra`]).
+    /// The same method with this many stage-I particles beyond K, where it has a stage I ([`Jsa::stage1_extra`](crate::Jsa::stage1_extra)).
     pub fn with_stage1_extra(self, extra: bool) -> Self {
         match self {
             Self::Weighted(weighted) => Self::Weighted(weighted.with_stage1_extra(extra)),
@@ -174,6 +91,41 @@ impl Method {
             Self::Weighted(weighted) => weighted.least_particles(retained),
             Self::OfBits(OfBits::Arms(_)) => 2,
             _ => 1,
+        }
+    }
+
+    /// Values of f = log p(x, h) − log q(h | x), relaxed or not, that the estimate for one datum is made of: with K
+    /// particles, `layers` stochastic layers, and a chain state at hand or not. With C classes,
+    /// [`evaluations_of_classes`](Self::evaluations_of_classes) says more.
+    ///
+    /// Not counted: dreams, derivatives of f, learned baselines and control variates, and the draw at which the
+    /// estimators of logit gradients let θ learn.
+    pub fn evaluations(&self, particles: usize, layers: usize, retained: bool) -> usize {
+        match self {
+            Self::Weighted(weighted) => {
+                weighted.proposals(particles, retained) + usize::from(retained)
+            }
+            Self::MuProp(_) => particles + 1,
+            Self::OfBits(OfBits::Arm(_) | OfBits::Disarm(_)) | Self::Ars(_) | Self::Arsm(_) => {
+                2 * particles * layers
+            }
+            Self::OfBits(OfBits::Arms(_)) | Self::Ar(_) => particles * layers,
+            Self::Rebar(rebar) => rebar.evaluations() * particles * layers,
+            Self::Nvil(_)
+            | Self::GumbelSoftmax(_)
+            | Self::StraightThrough(_)
+            | Self::ReinMax(_)
+            | Self::OfBits(OfBits::SlopeAnnealed | OfBits::Half(_)) => particles,
+        }
+    }
+
+    /// Values of f a datum and layer with C classes, as a formula, where they depend on C; [`evaluations`](Self::evaluations)
+    /// are those for bits, C = 2.
+    pub fn evaluations_of_classes(&self) -> Option<&'static str> {
+        match self {
+            Self::Ars(_) => Some("C K"),
+            Self::Arsm(_) => Some("(C (C − 1)/2 + 1) K"),
+            _ => None,
         }
     }
 
@@ -223,6 +175,10 @@ impl Method {
             Self::Rebar(rebar) => rebar.estimate(model, controls(), x, k, noise),
             Self::GumbelSoftmax(gumbel) => estimate_pathwise(gumbel, model, x, k, noise),
             Self::StraightThrough(through) => estimate_pathwise(through, model, x, k, noise),
+            Self::ReinMax(reinmax) => estimate_pathwise(reinmax, model, x, k, noise),
+            Self::Ar(ar) => estimate_logits(ar, model, x, k, noise),
+            Self::Ars(ars) => estimate_logits(ars, model, x, k, noise),
+            Self::Arsm(arsm) => estimate_logits(arsm, model, x, k, noise),
             Self::OfBits(of_bits) => {
                 M::Variables::estimate_of_bits(*of_bits, model, x, k, epoch, noise)
             }
@@ -231,7 +187,7 @@ impl Method {
 }
 
 /// Latents of models for which an estimator may be chosen at run time.
-pub trait Latent: Relaxable {
+pub trait Latent: Relaxable + Race {
     /// One gradient estimate by an estimator for bits, where these are bits.
     ///
     /// # Errors
@@ -275,6 +231,24 @@ impl Latent for Bits {
     }
 }
 
+impl Latent for Classes {
+    fn estimate_of_bits<B, M>(
+        _method: OfBits,
+        model: &M,
+        _x: Tensor<B, 2>,
+        _particles: usize,
+        _epoch: u64,
+        _noise: &mut impl Noise,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: Model<B> + Layered<B, Variables = Self>,
+    {
+        let model = model.latents();
+        Err(EstimateError::NotBits { model })
+    }
+}
+
 /// A name that no estimator has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no method `{name}`; choose one of {}", Names)]
@@ -287,7 +261,7 @@ struct Names;
 
 impl fmt::Display for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Method::NAMES.map(|(name, _)| name).join(", "))
+        f.write_str(&Method::CATALOGUE.map(|entry| entry.name).join(", "))
     }
 }
 
@@ -295,9 +269,9 @@ impl FromStr for Method {
     type Err = UnknownMethod;
 
     fn from_str(name: &str) -> Result<Self, UnknownMethod> {
-        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        let found = Self::CATALOGUE.iter().find(|entry| entry.name == name);
         found
-            .map(|(_, method)| *method)
+            .map(|entry| entry.method)
             .ok_or_else(|| UnknownMethod { name: name.into() })
     }
 }
@@ -308,8 +282,8 @@ mod tests {
 
     #[test]
     fn names_are_found_and_an_unknown_one_lists_them() {
-        for (name, method) in Method::NAMES {
-            assert_eq!(name.parse(), Ok(method));
+        for entry in Method::CATALOGUE {
+            assert_eq!(entry.name.parse(), Ok(entry.method));
         }
         let error = "jas".parse::<Method>().unwrap_err().to_string();
         assert!(

@@ -50,6 +50,15 @@ impl Rebar {
         }
     }
 
+    /// Values of f, relaxed or not, that one path's estimate for a layer is made of.
+    pub(crate) fn evaluations(&self) -> usize {
+        match (self.control, self.tied) {
+            (Control::Free, _) => 1,
+            (_, true) => 2,
+            (_, false) => 3,
+        }
+    }
+
     /// One gradient estimate for a batch x `[batch, visible]`, averaged over K draws a datum.
     ///
     /// # Errors

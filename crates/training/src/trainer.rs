@@ -5,9 +5,7 @@ use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer};
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_datasets::BinaryImages;
-use helmholtz_estimators::{
-    Batch, Chains, Controls, EstimateError, Learned, Model, Moments, refresh,
-};
+use helmholtz_estimators::{Batch, Chains, Controls, EstimateError, Learned, Model, refresh};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Info, MemoryStore, SamplerError};
@@ -73,16 +71,10 @@ where
             false => 0,
         };
         let needed = config.method.controls();
-        let controls = (!needed.is_empty()).then(|| {
-            let mean = images.pixel_means();
-            Controls::init(&needed, &mean, &layers, config.seed, DType::F32, &device)
-        });
+        let mean = || images.pixel_means();
         Ok(Self {
             chains: MemoryStore::new(&model.latents(), rows)?,
-            learned: Learned {
-                controls,
-                moments: vec![Moments::default(); layers.len()],
-            },
+            learned: Learned::init(&needed, mean, &layers, config.seed, DType::F32, &device),
             controls_optimizer: OptimizerAdaptor::from(
                 Adam::default().with_beta_2(CONTROLS_BETA_2),
             ),

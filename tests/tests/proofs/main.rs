@@ -13,6 +13,7 @@ mod reference;
 mod relaxations;
 mod straight_through;
 mod surrogate;
+mod swaps;
 mod training;
 mod unbiased;
 mod wake_sleep;

@@ -1,0 +1,159 @@
+//! What AR, ARS and ARSM compare: a layer drawn by an exponential race, and drawn again with two rates swapped.
+
+use burn::tensor::{Int, Tensor, TensorData};
+use helmholtz_distributions::{Bits, Classes, Noise, Relaxable, Variables};
+use helmholtz_ops::{Backend, pinned_logits};
+
+use crate::{Joint, Layered, Objective};
+
+/// Variables that are drawn as z = argmin_i (ln π_i − φ_i), π ~ Dirichlet(1, …, 1) for each.
+pub trait Race: Variables {
+    /// The same variables as classes; bits have two, a one is the second.
+    fn classes(&self) -> Classes;
+
+    /// Uniforms that π of a row takes.
+    fn simplex_uniforms(&self) -> usize;
+
+    /// π `[N, V C]` from uniforms, strictly inside the simplex.
+    fn simplex<B: Backend>(&self, uniforms: Tensor<B, 2>) -> Tensor<B, 2>;
+
+    /// Values `[N, values]` of one-hot classes `[N, V C]`.
+    fn values_of<B: Backend>(&self, one_hot: Tensor<B, 2>) -> Tensor<B, 2>;
+}
+
+impl Race for Classes {
+    fn classes(&self) -> Classes {
+        *self
+    }
+
+    fn simplex_uniforms(&self) -> usize {
+        self.values()
+    }
+
+    /// Exponential numbers over their sum.
+    fn simplex<B: Backend>(&self, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
+        let rows = uniforms.dims()[0];
+        let exponential = self.noise(uniforms);
+        let exponential = exponential.reshape([rows, self.variables, self.classes]);
+        let total = exponential.clone().sum_dim(2).expand(exponential.dims());
+        (exponential / total).reshape([rows, self.values()])
+    }
+
+    fn values_of<B: Backend>(&self, one_hot: Tensor<B, 2>) -> Tensor<B, 2> {
+        one_hot
+    }
+}
+
+impl Race for Bits {
+    fn classes(&self) -> Classes {
+        Classes {
+            variables: self.0,
+            classes: 2,
+        }
+    }
+
+    fn simplex_uniforms(&self) -> usize {
+        self.0
+    }
+
+    /// (1 − u, u): a one iff u < σ(a).
+    fn simplex<B: Backend>(&self, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
+        let u = uniforms.clamp_min(1e-30);
+        let pair = vec![u.clone().neg().add_scalar(1.0), u];
+        Tensor::stack::<3>(pair, 2).flatten(1, 2)
+    }
+
+    fn values_of<B: Backend>(&self, one_hot: Tensor<B, 2>) -> Tensor<B, 2> {
+        let rows = one_hot.dims()[0];
+        let pairs = one_hot.reshape([rows, self.0, 2]);
+        pairs.narrow(2, 1, 1).reshape([rows, self.0])
+    }
+}
+
+/// A layer's race, and f of its outcomes with classes swapped.
+pub(crate) struct Swaps<'a, B: Backend, M, V> {
+    objective: &'a Objective<B, M>,
+    below: &'a [Tensor<B, 2>],
+    variables: V,
+    rows: usize,
+    /// φ with the pinned class `[rows or batch, V, C]`.
+    logits: Tensor<B, 3>,
+    /// π `[rows, V, C]`.
+    simplex: Tensor<B, 3>,
+}
+
+impl<'a, B, M, V> Swaps<'a, B, M, V>
+where
+    B: Backend,
+    V: Race,
+    M: Layered<B, Variables = V> + Joint<B>,
+{
+    pub fn draw(
+        objective: &'a Objective<B, M>,
+        below: &'a [Tensor<B, 2>],
+        rows: usize,
+        noise: &mut impl Noise,
+    ) -> Self {
+        let variables = objective.layers()[below.len()];
+        let Classes {
+            variables: count,
+            classes,
+        } = variables.classes();
+        let uniforms = objective.uniforms(rows, variables.simplex_uniforms(), noise);
+        Self {
+            logits: pinned_logits(objective.logits(below), classes),
+            simplex: variables.simplex(uniforms).reshape([rows, count, classes]),
+            objective,
+            below,
+            variables,
+            rows,
+        }
+    }
+
+    /// C.
+    pub fn classes(&self) -> usize {
+        self.variables.classes().classes
+    }
+
+    /// π `[rows, V, C]`.
+    pub fn simplex(&self) -> Tensor<B, 3> {
+        self.simplex.clone()
+    }
+
+    /// F = f(z^{c⇆j}), π_c and π_j of every variable swapped, for each of the pairs (c, j), the layers above drawn anew for
+    /// each: `[pairs, rows]`. A pair of equal classes swaps nothing.
+    pub fn values(&self, pairs: &[(usize, usize)], noise: &mut impl Noise) -> Tensor<B, 2> {
+        let copies = pairs.len() * self.rows;
+        let drawn = pairs.iter().map(|&pair| self.swapped(pair)).collect();
+        let cycle = |layer: &Tensor<B, 2>| crate::logit_gradient::repeat(layer.clone(), copies);
+        let mut layers: Vec<_> = self.below.iter().map(cycle).collect();
+        layers.push(Tensor::cat(drawn, 0));
+        let values = self
+            .objective
+            .value(&self.objective.complete(layers, copies, noise));
+        values.reshape([pairs.len(), self.rows])
+    }
+
+    /// The layer's values with two classes swapped: `[rows, values]`.
+    fn swapped(&self, (c, j): (usize, usize)) -> Tensor<B, 2> {
+        let [rows, count, classes] = self.simplex.dims();
+        let mut order: Vec<i64> = (0..classes as i64).collect();
+        order.swap(c, j);
+        let order = TensorData::new(order, [classes]);
+        let order = Tensor::<B, 1, Int>::from_data(order, &self.simplex.device());
+        let simplex = self.simplex.clone().select(2, order);
+        let batch = self.logits.dims()[0];
+        let logits = self.logits.clone().reshape([1, batch, count * classes]);
+        let logits = logits.expand([rows / batch, batch, count * classes]);
+        let logits = logits.reshape([rows, count * classes]);
+        let race = logits - simplex.log().reshape([rows, count * classes]);
+        self.variables
+            .values_of(self.variables.classes().harden(race))
+    }
+}
+
+/// The gradient in the pinned logits from that in all: `[rows, V, C]` to `[rows, V (C − 1)]`.
+pub(crate) fn without_pinned<B: Backend>(gradient: Tensor<B, 3>) -> Tensor<B, 2> {
+    let classes = gradient.dims()[2];
+    gradient.narrow(2, 1, classes - 1).flatten(1, 2)
+}

@@ -1,0 +1,133 @@
+//! What estimators are certified on: a model small enough to enumerate, and one datum of it, many times.
+
+use burn::tensor::{DType, Tensor, TensorData};
+use helmholtz_estimators::{Batch, Chains, Estimate, EstimateError, Learned, Method, Model};
+use helmholtz_random::{Chance, Purpose, Stream};
+use helmholtz_samplers::{ChainStore, MemoryStore};
+use helmholtz_sbn::Sbn;
+
+use crate::{Exact, Reference, Tape, build, flat_gradient, store_of};
+
+/// The datum's copies in one estimate.
+const COPIES: usize = 2_000;
+
+/// A model with all that is known of one of its data by enumeration.
+pub struct Subject<M> {
+    /// The model.
+    pub model: M,
+    /// The datum's copies `[copies, visible]`.
+    pub x: Tensor<Tape, 2>,
+    /// p(h | x) of each state.
+    posterior: Vec<f64>,
+    /// A store with each state in a row.
+    states: MemoryStore,
+    /// ∇ of the ELBO.
+    pub elbo: Vec<f64>,
+    /// ∇ of the bound with two samples.
+    pub bound_of_two: Vec<f64>,
+    /// ∇ log p(x) and −∇_φ KL(p(h | x) ‖ q(h | x)).
+    pub inclusive: Vec<f64>,
+    /// The parameters of q among the flat ones.
+    pub phi: std::ops::Range<usize>,
+}
+
+impl Subject<Sbn<Tape>> {
+    /// A sigmoid belief network of the reference, with its first datum.
+    pub fn bits(reference: &Reference) -> Self {
+        let x = vec![1.0, 0.0, 1.0, 1.0];
+        let exact = Exact::new(reference, &x);
+        let states = exact.states.iter().collect::<Vec<_>>();
+        Self {
+            model: build(reference, DType::F64),
+            x: copies(&x),
+            posterior: exact.posterior(),
+            states: store_of(reference, &states),
+            elbo: exact.bound_gradient(1),
+            bound_of_two: exact.bound_gradient(2),
+            inclusive: exact.inclusive_gradient(),
+            phi: reference.phi(),
+        }
+    }
+}
+
+fn copies(x: &[f64]) -> Tensor<Tape, 2> {
+    let all = TensorData::new(x.repeat(COPIES), [COPIES, x.len()]);
+    Tensor::from_data(all, (&Default::default(), DType::F64))
+}
+
+impl<M: Model<Tape>> Subject<M> {
+    /// What the method starts from, its learned parts at random values.
+    pub fn learned(&self, method: &Method) -> Learned<Tape> {
+        let mean = vec![0.3; self.x.dims()[1]];
+        let (layers, device) = (self.model.layers(), Default::default());
+        Learned::init(&method.controls(), || mean, &layers, 1, DType::F64, &device)
+    }
+
+    /// One estimate of the gradient, ascended, by whatever gives a loss.
+    pub fn gradient(
+        &self,
+        estimate: impl FnOnce(&M, Tensor<Tape, 2>) -> Result<Estimate<Tape>, EstimateError>,
+    ) -> Vec<f64> {
+        let estimated = estimate(&self.model, self.x.clone()).expect("a valid estimate");
+        let gradient = flat_gradient(&estimated.loss, &self.model);
+        gradient.into_iter().map(|g| -g).collect()
+    }
+
+    /// One estimate by a method; a method with chains starts from draws of the posterior.
+    pub fn estimate(
+        &self,
+        method: &Method,
+        learned: &Learned<Tape>,
+        particles: usize,
+        stream: &mut Stream,
+    ) -> Vec<f64> {
+        self.with_chains(method.keeps_chains(), stream, |chains, noise, chance| {
+            self.gradient(|model, x| {
+                let batch = Batch {
+                    x,
+                    chains,
+                    particles,
+                    epoch: 0,
+                };
+                method.estimate(model, &mut learned.clone(), batch, noise, chance)
+            })
+        })
+    }
+
+    /// Hands out a chain for each copy, in stationarity, where chains are kept.
+    pub fn with_chains<T>(
+        &self,
+        kept: bool,
+        stream: &mut Stream,
+        estimate: impl FnOnce(Option<Chains<'_, dyn ChainStore>>, &mut Stream, &mut Stream) -> T,
+    ) -> T {
+        let mut chance = Stream::new(
+            stream.below(1 << 30).into(),
+            Purpose::new("certify"),
+            [0, 0],
+        );
+        if !kept {
+            return estimate(None, stream, &mut chance);
+        }
+        let log: Vec<f64> = self.posterior.iter().map(|p| p.ln()).collect();
+        let latents = self.states.latents();
+        let mut packed = vec![0; COPIES * latents.bytes_per_row()];
+        for state in packed.chunks_exact_mut(latents.bytes_per_row()) {
+            let row = stream.choose(&log).expect("a distribution") as u32;
+            self.states.load(&[row], state).expect("a known state");
+        }
+        let rows: Vec<u32> = (0..COPIES as u32).collect();
+        let mut store = MemoryStore::new(latents, COPIES).expect("few rows");
+        store.store(&rows, &packed).expect("whole states");
+        let chains = Chains::<dyn ChainStore> {
+            store: &mut store,
+            rows: &rows,
+        };
+        estimate(Some(chains), stream, &mut chance)
+    }
+
+    /// Copies of the datum in one estimate.
+    pub fn copies(&self) -> usize {
+        COPIES
+    }
+}
