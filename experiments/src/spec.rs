@@ -3,6 +3,7 @@
 use crate::cell::{Cell, Overrides, Settings};
 use crate::error::HarnessError;
 use crate::names::lookup;
+use helmholtz_estimators::Method as Estimator;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,7 +31,8 @@ pub struct Spec {
     pub profile: BTreeMap<String, Profile>,
     /// The nets, in the table's order.
     pub net: Vec<Net>,
-    /// The methods, in the table's order.
+    /// The methods, in the table's order: those of the file, then the rest of the catalogue.
+    #[serde(default)]
     pub method: Vec<Method>,
 }
 
@@ -66,16 +68,15 @@ pub struct Net {
     pub label: String,
 }
 
-/// A method: what it is called, and what it changes. The runner knows its estimator.
+/// A method of the catalogue of estimators, and what an experiment changes of it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Method {
-    /// What the user types, and the runner knows.
+    /// What the user types: its name in the catalogue.
     pub name: String,
-    /// What the table prints.
+    /// What the table prints; the catalogue's label if absent.
+    #[serde(default)]
     pub label: String,
-    /// One line for `--help` and the plan.
-    pub about: String,
     /// What the method changes, after the profile.
     #[serde(default)]
     pub settings: Overrides,
@@ -118,10 +119,11 @@ impl Spec {
     /// # Errors
     /// As [`Spec::load`].
     pub fn parse(text: &str, file: &str) -> Result<Self, HarnessError> {
-        let spec: Self = toml::from_str(text).map_err(|source| HarnessError::Toml {
+        let mut spec: Self = toml::from_str(text).map_err(|source| HarnessError::Toml {
             file: file.to_string(),
             source: Box::new(source),
         })?;
+        spec.complete()?;
         match spec.problem() {
             Some(problem) => Err(HarnessError::Spec {
                 file: file.to_string(),
@@ -129,6 +131,26 @@ impl Spec {
             }),
             None => Ok(spec),
         }
+    }
+
+    /// Labels the methods, and adds those of the catalogue that the file says nothing of.
+    fn complete(&mut self) -> Result<(), HarnessError> {
+        for method in &mut self.method {
+            let entry = lookup("method", &method.name, &Estimator::CATALOGUE, |e| e.name)?;
+            if method.label.is_empty() {
+                method.label = entry.label.into();
+            }
+        }
+        for entry in Estimator::CATALOGUE {
+            if self.method.iter().all(|method| method.name != entry.name) {
+                self.method.push(Method {
+                    name: entry.name.into(),
+                    label: entry.label.into(),
+                    settings: Overrides::default(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The profile called `name`.

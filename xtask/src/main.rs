@@ -2,6 +2,7 @@
 
 mod bench;
 mod cargo;
+mod certify;
 mod reproduce;
 
 use std::process::ExitCode;
@@ -11,6 +12,7 @@ Usage: cargo xtask <command> [arguments]
 
 Commands:
   reproduce <experiment>   Reproduce a published table: builds the runner for the device, starts it
+  certify                  Hold every gradient estimator against enumeration, beside faulty twins; prints a table
   bench [filter]           Run the benchmarks
   help                     Show this text
 
@@ -30,13 +32,14 @@ fn main() -> ExitCode {
     let rest: Vec<String> = args.collect();
     let outcome = match command.as_deref() {
         Some("reproduce") => reproduce::run(&rest),
+        Some("certify") => certify::run(&rest),
         Some("bench") => bench::run(&rest),
         Some("help" | "--help" | "-h") => {
             println!("{HELP}");
             return ExitCode::SUCCESS;
         }
         Some(other) => Err(format!(
-            "unknown command `{other}`; the commands are: reproduce, bench, help"
+            "unknown command `{other}`; the commands are: reproduce, certify, bench, help"
         )),
         None => {
             eprintln!("{HELP}");

@@ -74,6 +74,8 @@ fn table(methods: &[String]) -> (String, bool) {
     let chosen = |name: &str| methods.is_empty() || methods.iter().any(|m| m == name);
     let one = Subject::bits(&Reference::t1());
     let two = Subject::bits(&Reference::t2());
+    let few_one = Subject::bits(&Reference::t1()).fewer();
+    let few_two = Subject::bits(&Reference::t2()).fewer();
     let unit = [reinforce_variance(&one), reinforce_variance(&two)];
     eprintln!("twins");
     let twins: Vec<_> = twins::all(&one)
@@ -84,7 +86,11 @@ fn table(methods: &[String]) -> (String, bool) {
     let mut sound = twins.iter().all(|twin| twin.t > STUDENT_LIMIT_OF_MANY);
     for entry in Method::CATALOGUE.iter().filter(|entry| chosen(entry.name)) {
         eprintln!("{}", entry.name);
-        let found = [certify(entry, &one, "T1"), certify(entry, &two, "T2")];
+        let (one, two) = match entry.method {
+            Method::Rebar(_) => (&few_one, &few_two),
+            _ => (&one, &two),
+        };
+        let found = [certify(entry, one, "T1"), certify(entry, two, "T2")];
         sound &= found.iter().all(Certificate::holds);
         let failing = twins.iter().filter(|twin| twin.of == entry.name);
         let failing: Vec<_> = failing
@@ -95,7 +101,7 @@ fn table(methods: &[String]) -> (String, bool) {
     let head = format!(
         "Each estimator of the catalogue on two models small enough to enumerate: T1, three bits in one layer, and T2, two layers \
          of two, all parameters random; one datum, K = 2 (or the least), learned parts at random values, f64. 200,000 \
-         estimates each, in 100 batches. A claim holds if the largest |t| over all coordinates of the gradient is below \
+         estimates each, in 100 batches (20,000 of REBAR and RELAX, which differentiate twice). A claim holds if the largest |t| over all coordinates of the gradient is below \
          {STUDENT_LIMIT_OF_MANY} (99 degrees of freedom; all claims together fail by chance with probability below 1e-6). Where \
          nothing is claimed the bias is the distance of the mean from the gradient in φ, relative to its norm. A variance is the \
          sum over φ of one estimate's for one datum, relative to REINFORCE's with K = 2. A twin has one fault, and must \
