@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_distributions::Noise;
 use helmholtz_ops::Backend;
-use helmholtz_samplers::{ChainStore, Latents, SamplerError};
+use helmholtz_samplers::{ChainStore, Latents, Layer, SamplerError};
 
+use crate::states::{pack, unpack, values_of};
 use crate::{EstimateError, Particles, Propose};
 
 /// The chains of a batch: a store, and the data index κ of each row of the batch.
@@ -44,7 +45,7 @@ impl<S: ChainStore + ?Sized> Chains<'_, S> {
         }
     }
 
-    /// The stored states as particles: `[batch, bits]` a layer.
+    /// The stored states as particles: `[batch, values]` a layer.
     pub(crate) fn load<B: Backend>(
         &self,
         dtype: DType,
@@ -53,18 +54,16 @@ impl<S: ChainStore + ?Sized> Chains<'_, S> {
         let latents = self.store.latents();
         let mut packed = vec![0; self.rows.len() * latents.bytes_per_row()];
         self.store.load(self.rows, &mut packed)?;
-        let layers = latents.unpack(&packed)?.into_iter().zip(latents.layers());
-        let tensor = |(values, &bits): (Vec<f32>, &usize)| {
-            Tensor::from_data(
-                TensorData::new(values, [self.rows.len(), bits]),
-                (device, dtype),
-            )
-        };
-        Ok(Particles::new(layers.map(tensor).collect()))
+        let layers = unpack(latents, &packed)?.into_iter().zip(latents.kinds());
+        let layers = layers.map(|(values, layer)| {
+            let shape = [self.rows.len(), values_of(layer)];
+            Tensor::from_data(TensorData::new(values, shape), (device, dtype))
+        });
+        Ok(Particles::new(layers.collect()))
     }
 
     /// Writes back the particle in which each chain ended: `states[b]` of datum b, 0 meaning that it stayed. `layers`
-    /// holds all particles `[rows, bits]`, one array a layer. Rows that stayed are not touched.
+    /// holds all particles `[rows, values]`, one array a layer. Rows that stayed are not touched.
     ///
     /// Where a datum comes twice in the batch the later of its chains counts, moved or not: to prefer the one that moved
     /// would select against states that are hard to leave, and the posterior would not be invariant.
@@ -83,15 +82,13 @@ impl<S: ChainStore + ?Sized> Chains<'_, S> {
             .filter(|&(_, particle)| particle >= batch)
             .collect();
         let latents = self.store.latents();
-        let gather = |(values, &bits): (&Vec<f32>, &usize)| {
-            let mut gathered = Vec::with_capacity(moved.len() * bits);
-            for &(_, n) in &moved {
-                gathered.extend_from_slice(&values[n * bits..][..bits]);
-            }
-            gathered
+        let gather = |(values, layer): (&Vec<f32>, &Layer)| {
+            let width = values_of(layer);
+            let rows = moved.iter().map(|&(_, n)| &values[n * width..][..width]);
+            rows.collect::<Vec<_>>().concat()
         };
-        let gathered: Vec<Vec<f32>> = layers.iter().zip(latents.layers()).map(gather).collect();
-        let packed = latents.pack(&gathered.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+        let gathered: Vec<Vec<f32>> = layers.iter().zip(latents.kinds()).map(gather).collect();
+        let packed = pack(latents, &gathered)?;
         let rows: Vec<u32> = moved.iter().map(|&(row, _)| row).collect();
         self.store.store(&rows, &packed)
     }
@@ -114,9 +111,6 @@ where
 {
     let drawn = model.propose(&model.encode(x), None, 1, noise).particles;
     let layers = drawn.to_host();
-    let packed = chains
-        .store
-        .latents()
-        .pack(&layers.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+    let packed = pack(chains.store.latents(), &layers)?;
     chains.store.store(chains.rows, &packed)
 }

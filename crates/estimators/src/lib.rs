@@ -64,6 +64,7 @@ mod reinforce;
 mod reinmax;
 mod rloo;
 mod rws;
+mod states;
 mod straight_through;
 mod swaps;
 mod vimco;

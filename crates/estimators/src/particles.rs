@@ -4,7 +4,7 @@ use burn::tensor::{Tensor, Transaction, backend::Backend};
 
 use crate::host::numbers;
 
-/// The latents of some rows: one tensor `[rows, bits]` a stochastic layer, nearest the data first.
+/// The latents of some rows: one tensor `[rows, values]` a stochastic layer, nearest the data first.
 ///
 /// Rows are particle-major: with B data, row `p · B + b` is particle p of datum b.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl<B: Backend> Particles<B> {
         self.layers.first().map_or(0, |layer| layer.dims()[0])
     }
 
-    /// The values on the host, one array `[rows, bits]` a layer, in one transaction.
+    /// The values on the host, one array `[rows, values]` a layer, in one transaction.
     pub fn to_host(&self) -> Vec<Vec<f32>> {
         let transaction = self
             .layers
