@@ -23,11 +23,13 @@
 //! | `invariance` | `helmholtz-invariance` | a test kit for kernels and estimators; with the feature `invariance` |
 //! | [`estimators`] | `helmholtz-estimators` | gradient estimators, one file each |
 //! | [`sbn`] | `helmholtz-sbn` | sigmoid belief networks |
+//! | [`categorical_vae`] | `helmholtz-categorical-vae` | variational autoencoders with categorical latents |
 //! | [`datasets`] | `helmholtz-datasets` | readers, checksums, downloads, generated glyphs |
 //! | [`evaluation`] | `helmholtz-evaluation` | importance-sampled likelihoods with their error |
 //! | [`runs`] | `helmholtz-runs` | run folders, checkpoints, metrics, provenance |
 //! | [`training`] | `helmholtz-training` | the loop |
 
+pub use helmholtz_categorical_vae as categorical_vae;
 pub use helmholtz_datasets as datasets;
 pub use helmholtz_distributions as distributions;
 pub use helmholtz_estimators as estimators;

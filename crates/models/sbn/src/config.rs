@@ -1,19 +1,7 @@
 //! The sizes and the initialisation of a sigmoid belief network.
 
+use helmholtz_nets::Initialisation;
 use serde::{Deserialize, Serialize};
-
-/// How parameters start. Draws come from a stream keyed by the seed, never from the backend.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Initialisation {
-    /// Weights U(±√(6/(in + out))) (Glorot & Bengio 2010), every bias this constant.
-    Xavier {
-        /// The constant of all biases.
-        bias: f64,
-    },
-    /// Weights and biases U(±1/√in).
-    FanIn,
-}
 
 /// A sigmoid belief network: what to build.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -18,15 +18,13 @@
 //! | file | holds |
 //! |---|---|
 //! | [`SbnConfig`] | sizes, prior, initialisation; the named nets |
-//! | [`Net`] | the network of one factor |
 //! | [`Sbn`] | the model, and what it can do for estimators |
 
 mod config;
-mod net;
 mod sbn;
 
-pub use config::{ConfigError, Initialisation, SbnConfig};
-pub use net::Net;
+pub use config::{ConfigError, SbnConfig};
+pub use helmholtz_nets::Initialisation;
 pub use sbn::Sbn;
 
 #[cfg(doctest)]

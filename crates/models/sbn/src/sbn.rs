@@ -4,15 +4,11 @@ use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_distributions::{Bernoulli, Bits, LogProb, Noise, Sample, uniforms};
 use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Proposals, Propose};
+use helmholtz_nets::{Initialiser, Net};
 use helmholtz_ops::sample_bernoulli;
-use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::Latents;
 
-use crate::net::parameter;
-use crate::{ConfigError, Net, SbnConfig};
-
-const INITIALISE: Purpose = Purpose::new("init");
-const IDS: Purpose = Purpose::new("ids");
+use crate::{ConfigError, SbnConfig};
 
 /// A sigmoid belief network and its inference net.
 #[derive(Module, Debug)]
@@ -40,36 +36,17 @@ impl SbnConfig {
     ) -> Result<Sbn<B>, ConfigError> {
         self.check()?;
         let sizes: Vec<usize> = [self.visible].iter().chain(&self.latent).copied().collect();
-        let mut stream = Stream::new(seed, INITIALISE, [0, 0]);
-        let mut ids = Stream::new(seed, IDS, [0, 0]);
+        let mut draw = Initialiser::new(seed, dtype, device);
         let mut net = |from: usize, to: usize| {
-            let sizes: Vec<usize> = [from]
-                .iter()
-                .chain(&self.hidden)
-                .chain(&[to])
-                .copied()
-                .collect();
-            Net::init(
-                &sizes,
-                self.slope,
-                self.initialisation,
-                &mut stream,
-                &mut ids,
-                dtype,
-                device,
-            )
+            let sizes = [[from].as_slice(), &self.hidden, &[to]].concat();
+            draw.net(&sizes, self.slope, self.initialisation)
         };
         let recognition = sizes.windows(2).map(|pair| net(pair[0], pair[1])).collect();
         let generation = sizes.windows(2).map(|pair| net(pair[1], pair[0])).collect();
         let top = self.latent[self.latent.len() - 1];
-        let prior = self.learned_prior.then(|| {
-            parameter(
-                TensorData::new(vec![0.0f64; top], [1, top]),
-                &mut ids,
-                dtype,
-                device,
-            )
-        });
+        let prior = self
+            .learned_prior
+            .then(|| draw.parameter(TensorData::new(vec![0.0f64; top], [1, top])));
         Ok(Sbn {
             recognition,
             generation,

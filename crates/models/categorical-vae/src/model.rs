@@ -1,0 +1,170 @@
+//! The model: p and q, and what they can do for estimators.
+
+use burn::module::Module;
+use burn::tensor::{DType, Tensor, backend::Backend};
+use helmholtz_distributions::{Bernoulli, Categorical, Classes, LogProb, Noise, Sample, Variables};
+use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Proposals, Propose};
+use helmholtz_nets::{Initialisation, Initialiser, Net};
+use helmholtz_samplers::{Latents, Layer};
+
+use crate::{CategoricalVaeConfig, ConfigError};
+
+const GLOROT: Initialisation = Initialisation::Xavier { bias: 0.0 };
+
+/// p(x, h) = p(x | h) C^−V and q(h | x), h being V one-hot variables of C classes.
+#[derive(Module, Debug)]
+pub struct CategoricalVae<B: Backend> {
+    /// Logits of q(h | x).
+    recognition: Net<B>,
+    /// Logits of p(x | h).
+    generation: Net<B>,
+    /// V.
+    variables: usize,
+    /// C.
+    classes: u32,
+    /// Whether q's net gives the logits of the first classes, too.
+    free_logits: bool,
+}
+
+impl CategoricalVaeConfig {
+    /// The model with parameters drawn for this seed: first q from the data up, then p from the latents down.
+    ///
+    /// # Errors
+    /// If the configuration describes no model.
+    pub fn init<B: Backend>(
+        &self,
+        seed: u64,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<CategoricalVae<B>, ConfigError> {
+        self.check()?;
+        let classes = self.classes as usize;
+        let encoded = self.variables * (classes - usize::from(!self.free_logits));
+        let up = [[self.visible].as_slice(), &self.hidden, &[encoded]].concat();
+        let mut down = [[self.visible].as_slice(), &self.hidden].concat();
+        down.push(self.variables * classes);
+        down.reverse();
+        let mut draw = Initialiser::new(seed, dtype, device);
+        Ok(CategoricalVae {
+            recognition: draw.net(&up, self.slope, GLOROT),
+            generation: draw.net(&down, self.slope, GLOROT),
+            variables: self.variables,
+            classes: self.classes,
+            free_logits: self.free_logits,
+        })
+    }
+}
+
+impl<B: Backend> CategoricalVae<B> {
+    fn latent(&self) -> Classes {
+        Classes {
+            variables: self.variables,
+            classes: self.classes as usize,
+        }
+    }
+}
+
+impl<B: helmholtz_ops::Backend> CategoricalVae<B> {
+    /// q(h | x), given what is encoded.
+    fn q(&self, encoded: &Tensor<B, 2>) -> Categorical<B> {
+        Categorical::new(encoded.clone(), self.latent().classes)
+    }
+
+    /// The logits of the uniform prior `[1, V (C − 1)]`.
+    fn prior(&self, dtype: DType, device: &B::Device) -> Tensor<B, 2> {
+        Tensor::zeros([1, self.latent().logits()], (device, dtype))
+    }
+
+    /// p(x | h).
+    fn p(&self, h: &Tensor<B, 2>) -> Bernoulli<B> {
+        Bernoulli::new(self.generation.forward(h.clone()))
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Propose<B> for CategoricalVae<B> {
+    /// The logits of q(h | x) `[batch, V (C − 1)]`, those of the first classes pinned to 0.
+    type Encoded = Tensor<B, 2>;
+
+    fn latents(&self) -> Latents {
+        let layer = Layer::Categorical {
+            variables: self.variables,
+            classes: self.classes,
+        };
+        Latents::mixed(&[layer]).expect("there are variables, and classes of them")
+    }
+
+    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
+        let logits = self.recognition.forward(x);
+        if !self.free_logits {
+            return logits;
+        }
+        let Classes { variables, classes } = self.latent();
+        let rows = logits.dims()[0];
+        let all = logits.reshape([rows, variables, classes]);
+        let first = all.clone().narrow(2, 0, 1);
+        (all.narrow(2, 1, classes - 1) - first).flatten(1, 2)
+    }
+
+    fn propose(
+        &self,
+        encoded: &Tensor<B, 2>,
+        retained: Option<Particles<B>>,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Proposals<B> {
+        let q = self.q(encoded);
+        let mut h = q.sample(particles, noise);
+        if let Some(retained) = retained {
+            h = Tensor::cat(vec![retained.layers()[0].clone(), h], 0);
+        }
+        Proposals {
+            log_q: q.log_prob(h.clone()),
+            particles: Particles::new(vec![h]),
+        }
+    }
+
+    fn log_q(&self, encoded: &Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+        self.q(encoded).log_prob(particles.layers()[0].clone())
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Layered<B> for CategoricalVae<B> {
+    type Variables = Classes;
+
+    fn layers(&self) -> Vec<Classes> {
+        vec![self.latent()]
+    }
+
+    fn logits_above(&self, _level: usize, _below: Tensor<B, 2>) -> Tensor<B, 2> {
+        unreachable!("there is one layer")
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Factored<B> for CategoricalVae<B> {
+    fn conditional_logits(&self, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+        let h = &particles.layers()[0];
+        let observed = self.generation.forward(h.clone());
+        vec![observed, self.prior(h.dtype(), &h.device())]
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Joint<B> for CategoricalVae<B> {
+    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let log_prior = -(self.variables as f64) * f64::from(self.classes).ln();
+        self.p(&particles.layers()[0]).log_prob(x) + log_prior
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Dream<B> for CategoricalVae<B> {
+    fn dream(
+        &self,
+        count: usize,
+        dtype: DType,
+        device: &B::Device,
+        noise: &mut impl Noise,
+    ) -> (Tensor<B, 2>, Particles<B>) {
+        let h = self.q(&self.prior(dtype, device)).sample(count, noise);
+        let x = self.p(&h).sample(1, noise);
+        (x, Particles::new(vec![h]))
+    }
+}

@@ -1,0 +1,87 @@
+//! How parameters start, and what they are called.
+
+use burn::module::{Param, ParamId};
+use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
+use helmholtz_random::{Purpose, Stream};
+use rand_core::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::Net;
+
+const INITIALISE: Purpose = Purpose::new("init");
+const IDS: Purpose = Purpose::new("ids");
+
+/// How the parameters of a net start.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Initialisation {
+    /// Weights U(±√(6/(in + out))) (Glorot & Bengio 2010), every bias this constant.
+    Xavier {
+        /// The constant of all biases.
+        bias: f64,
+    },
+    /// Weights and biases U(±1/√in).
+    FanIn,
+}
+
+/// Draws the parameters of a model from streams keyed by a seed, never from the backend.
+pub struct Initialiser<B: Backend> {
+    starts: Stream,
+    ids: Stream,
+    dtype: DType,
+    device: B::Device,
+}
+
+impl<B: Backend> Initialiser<B> {
+    /// For a model with this seed, in this dtype.
+    pub fn new(seed: u64, dtype: DType, device: &B::Device) -> Self {
+        Self {
+            starts: Stream::new(seed, INITIALISE, [0, 0]),
+            ids: Stream::new(seed, IDS, [0, 0]),
+            dtype,
+            device: device.clone(),
+        }
+    }
+
+    /// A net through layers of these sizes, whose rectifiers have this slope: for each layer its weight is drawn, row by
+    /// row, then its bias.
+    pub fn net(&mut self, sizes: &[usize], slope: f64, initialisation: Initialisation) -> Net<B> {
+        let layers = sizes.windows(2).map(|pair| {
+            let [inputs, outputs] = [pair[0], pair[1]];
+            let (weight, bias) = self.start(inputs, outputs, initialisation);
+            let weight = self.parameter(TensorData::new(weight, [inputs, outputs]));
+            (weight, self.parameter(TensorData::new(bias, [outputs])))
+        });
+        Net::new(layers.collect(), slope)
+    }
+
+    fn start(
+        &mut self,
+        inputs: usize,
+        outputs: usize,
+        initialisation: Initialisation,
+    ) -> (Vec<f64>, Vec<f64>) {
+        let mut uniform = |count: usize, limit: f64| -> Vec<f64> {
+            let draw = || (2.0 * self.starts.uniform_f64() - 1.0) * limit;
+            std::iter::repeat_with(draw).take(count).collect()
+        };
+        match initialisation {
+            Initialisation::Xavier { bias } => {
+                let limit = (6.0 / (inputs + outputs) as f64).sqrt();
+                (uniform(inputs * outputs, limit), vec![bias; outputs])
+            }
+            Initialisation::FanIn => {
+                let limit = 1.0 / (inputs as f64).sqrt();
+                (uniform(inputs * outputs, limit), uniform(outputs, limit))
+            }
+        }
+    }
+
+    /// A parameter with this start. Its id comes from a stream too, so that the record of a run is the same bytes each time.
+    pub fn parameter<const D: usize>(&mut self, start: TensorData) -> Param<Tensor<B, D>> {
+        Param::initialized(
+            ParamId::from(self.ids.next_u64()),
+            Tensor::from_data(start, (&self.device, self.dtype)).require_grad(),
+        )
+    }
+}
