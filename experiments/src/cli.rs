@@ -2,6 +2,7 @@
 
 use crate::device::Device;
 use crate::names::parse_seeds;
+use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
 use helmholtz_datasets::DatasetName;
 use helmholtz_estimators::Method;
@@ -21,6 +22,8 @@ pub struct Cli {
 pub enum Command {
     /// Reproduce a published table: plan, run, resume, compare
     Reproduce(Reproduce),
+    /// Measure how noisy the methods' gradients are, for what they cost
+    Variance(Variance),
 }
 
 const EXAMPLES: &str = "\
@@ -117,6 +120,92 @@ pub struct Reproduce {
     pub fresh: bool,
 }
 
+const VARIANCE_EXAMPLES: &str = "\
+Examples:
+  cargo xtask variance                                three methods, at fresh parameters
+  cargo xtask variance --method all --replicates 100 --dataset glyphs
+  cargo xtask variance --run runs/table1/quick/binarized-mnist/linear/jsa/seed-1 --method jsa,rws,rloo
+                                                      at the parameters, and with the chains, of a run
+  cargo xtask variance --stage 2 --method jsa,msc --out variance
+
+Of each method one gradient estimate is made again and again at the same parameters, on the first images of the training
+set, with fresh noise. V is the sample variance of each parameter's gradient, summed over the generative parameters
+(theta) and over those of the inference model (phi). The table is sorted by V x seconds, what a unit of precision costs.
+Ctrl-C ends it with what is there.";
+
+/// Measure how noisy the methods' gradients are, for what they cost.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = VARIANCE_EXAMPLES)]
+pub struct Variance {
+    /// Methods, separated by commas, or `all` [default: the run's, or jsa,rws,rloo]
+    #[arg(
+        long = "method",
+        alias = "methods",
+        value_name = "METHOD",
+        value_delimiter = ','
+    )]
+    pub methods: Vec<String>,
+
+    /// The net: linear, nonlinear or two-layers
+    #[arg(long, value_name = "NET", default_value = "linear")]
+    pub net: String,
+
+    /// Particles K for each image [default: the run's, or 2]
+    #[arg(long, value_name = "K", value_parser = at_least(1))]
+    pub particles: Option<usize>,
+
+    /// How often each estimate is made
+    #[arg(long, value_name = "R", default_value = "1000", value_parser = at_least(2))]
+    pub replicates: usize,
+
+    /// Images of the mini-batch, the first of the training set
+    #[arg(long, value_name = "N", default_value = "200", value_parser = at_least(1))]
+    pub batch: usize,
+
+    /// The stage of the methods that keep a chain an image: 1 without, 2 with them [default: the run's, or 1]
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub stage: Option<u8>,
+
+    /// Names the draws, and the fresh parameters
+    #[arg(long, value_name = "SEED", default_value = "1")]
+    pub seed: u64,
+
+    /// A run folder: measure at its last parameters instead of fresh ones, on its net and data
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["net", "dataset"])]
+    pub run: Option<PathBuf>,
+
+    /// Measure at the run's selected parameters; its chains stay the last
+    #[arg(long, requires = "run")]
+    pub selected: bool,
+
+    /// Where to compute
+    #[arg(long, value_enum, default_value = "cpu")]
+    pub device: Device,
+
+    /// The folder in which data files are looked for first
+    #[arg(long, value_name = "FOLDER")]
+    pub data_dir: Option<PathBuf>,
+
+    /// The data set: binarized-mnist, threshold-mnist or glyphs
+    #[arg(long, value_name = "NAME", default_value = "binarized-mnist")]
+    pub dataset: DatasetName,
+
+    /// The folder for variance.md and variance.csv; without it nothing is written
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+
+    /// Machine-readable lines on standard output (rows, table): one JSON object each
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Whole numbers from `least` on.
+fn at_least(least: u64) -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64)
+        .range(least..=1 << 32)
+        .map(|number| number as usize)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,8 +213,10 @@ mod tests {
 
     fn reproduce(args: &[&str]) -> Result<Reproduce, clap::Error> {
         let cli = Cli::try_parse_from(["helmholtz", "reproduce", "table1"].iter().chain(args))?;
-        let Command::Reproduce(args) = cli.command;
-        Ok(args)
+        match cli.command {
+            Command::Reproduce(args) => Ok(args),
+            other => unreachable!("{other:?}"),
+        }
     }
 
     #[test]
@@ -160,6 +251,31 @@ mod tests {
         for name in names.chain(spec.net.iter().map(|n| &n.name)) {
             assert!(after_help().contains(name.as_str()), "{name}");
         }
+    }
+
+    fn variance(args: &[&str]) -> Result<Variance, clap::Error> {
+        let cli = Cli::try_parse_from(["helmholtz", "variance"].iter().chain(args))?;
+        match cli.command {
+            Command::Variance(args) => Ok(args),
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn bare_variance_is_the_protocol_of_the_paper() {
+        let args = variance(&[]).unwrap();
+        assert_eq!((args.replicates, args.batch), (1000, 200));
+        let methods = variance(&["--method", "jsa,rloo"]).unwrap().methods;
+        assert_eq!(methods, ["jsa", "rloo"]);
+    }
+
+    #[test]
+    fn variance_refuses_what_makes_no_sense() {
+        let error = |args: &[&str]| variance(args).unwrap_err().to_string();
+        assert!(error(&["--replicates", "1"]).contains("2.."));
+        assert!(error(&["--stage", "3"]).contains("1..=2"));
+        assert!(error(&["--run", "x", "--net", "linear"]).contains("cannot be used with"));
+        assert!(error(&["--selected"]).contains("--run <FOLDER>"));
     }
 
     #[test]

@@ -19,11 +19,13 @@
 //! Contents, in the order of a request:
 //! * [`cli`], [`commands`]: what a user types, and what happens then.
 //! * [`spec`], [`cell`], [`names`], [`published`]: the experiment, its cells, and the numbers to compare with.
-//! * [`data`], [`device`]: what it runs on.
+//! * [`data`], [`device`], [`backend`]: what it runs on.
 //! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
 //! * [`cell_runner`], [`runner`], [`driver`], [`progress`]: running cells and watching them.
 //! * [`table`]: the outcome.
+//! * [`variance`]: how noisy the methods' gradients are, for what they cost.
 
+pub mod backend;
 pub mod cell;
 pub mod cell_runner;
 pub mod cli;
@@ -43,3 +45,4 @@ pub mod runner;
 pub mod schedule;
 pub mod spec;
 pub mod table;
+pub mod variance;

@@ -1,10 +1,11 @@
-//! The program `helmholtz`: reproduces published experiments. `cargo xtask` builds it for a device and starts it.
+//! The program `helmholtz`: reproduces published experiments, and measures gradients. `cargo xtask` builds it for a device and starts it.
 
 use clap::Parser;
 use helmholtz_datasets::Locator;
 use helmholtz_experiments::cli::{Cli, Command};
 use helmholtz_experiments::commands::reproduce::{End, reproduce};
 use helmholtz_experiments::commands::streams::Streams;
+use helmholtz_experiments::commands::variance::variance;
 use helmholtz_experiments::error::HarnessError;
 use helmholtz_experiments::runner;
 use std::process::{ExitCode, exit};
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
-    let Command::Reproduce(args) = Cli::parse().command;
+    let command = Cli::parse().command;
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let handler = move || {
@@ -27,8 +28,18 @@ fn main() -> ExitCode {
     if let Err(error) = ctrlc::set_handler(handler) {
         eprintln!("warning: Ctrl-C will not wait for a checkpoint ({error})");
     }
-    let locator = Locator::new(args.data_dir.clone());
-    match reproduce(&args, locator, &runner::new, &stop, &Streams::standard()) {
+    let streams = Streams::standard();
+    let end = match &command {
+        Command::Reproduce(args) => {
+            let locator = Locator::new(args.data_dir.clone());
+            reproduce(args, locator, &runner::new, &stop, &streams)
+        }
+        Command::Variance(args) => {
+            let locator = Locator::new(args.data_dir.clone());
+            variance(args, &locator, &stop, &streams)
+        }
+    };
+    match end {
         Ok(End::Complete) => ExitCode::SUCCESS,
         Ok(End::Failed) => ExitCode::FAILURE,
         Ok(End::Interrupted) => ExitCode::from(INTERRUPTED),

@@ -1,5 +1,6 @@
 //! The runner of cells, over burn: a net of the sigmoid-belief family, trained by a method in its run folder.
 
+use crate::backend::{OnBackend, on_device};
 use crate::cell::{Cell, ScanOrder};
 use crate::cell_runner::{CellResult, CellRunner, Cost, Observer};
 use crate::device::Device;
@@ -21,7 +22,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// A runner on `device` for these images; each evaluation spreads over `threads` threads of the processor.
+/// A runner on `device` for these images; each evaluation spreads over `threads` threads of the processor, or is fed to a
+/// GPU by one.
 ///
 /// # Errors
 /// If the device isn't there, or this binary was built without it.
@@ -30,78 +32,37 @@ pub fn new(
     data: Arc<Splits>,
     threads: usize,
 ) -> Result<Box<dyn CellRunner>, HarnessError> {
-    device.check_built()?;
-    match device {
-        #[cfg(feature = "cpu")]
-        Device::Cpu => Ok(Box::new(Runner::<burn_flex::Flex>::new(
-            device, data, threads,
-        ))),
-        #[cfg(feature = "wgpu")]
-        Device::Wgpu => gpu::<burn_wgpu::Wgpu>(device, data),
-        #[cfg(feature = "cuda")]
-        Device::Cuda => {
-            find_cuda()?;
-            gpu::<burn_cuda::Cuda>(device, data)
-        }
-        #[allow(unreachable_patterns)] // with all devices built
-        _ => Err(HarnessError::DeviceNotBuilt {
-            device: device.as_str(),
-        }),
-    }
+    let threads = match device {
+        Device::Cpu => threads,
+        Device::Wgpu | Device::Cuda => 1,
+    };
+    let name = device.as_str().into();
+    on_device(
+        device,
+        NewRunner {
+            data,
+            threads,
+            name,
+        },
+    )
 }
 
-/// A runner on a GPU, once a small computation came back from it right. One thread feeds it.
-#[cfg(any(feature = "wgpu", feature = "cuda"))]
-fn gpu<B: Backend>(device: Device, data: Arc<Splits>) -> Result<Box<dyn CellRunner>, HarnessError> {
-    use burn::tensor::Tensor;
-    let problem = |problem: String| HarnessError::Device {
-        device: device.as_str(),
-        problem,
-    };
-    // The backends panic where there is no device: the hook keeps that from the user's screen.
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let sum = std::panic::catch_unwind(|| {
-        let twos = Tensor::<B, 1>::full([1000], 2.0, &Default::default());
-        (twos.clone() * twos).sum().into_scalar()
-    });
-    std::panic::set_hook(hook);
-    match sum {
-        Ok(sum) if burn::tensor::ElementConversion::elem::<f64>(sum) == 4000.0 => {
-            Ok(Box::new(Runner::<B>::new(device, data, 1)))
-        }
-        Ok(_) => Err(problem("it computes a small sum wrong".into())),
-        Err(panic) => {
-            let text = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or(panic.downcast_ref::<&str>().copied());
-            Err(problem(format!(
-                "it did not answer ({}); without a GPU and its driver, use `--device cpu`",
-                text.unwrap_or("no reason given")
-            )))
-        }
-    }
+struct NewRunner {
+    data: Arc<Splits>,
+    threads: usize,
+    name: String,
 }
 
-/// That there is an NVIDIA driver and a device, before the backend, which panics without them, is asked.
-#[cfg(feature = "cuda")]
-fn find_cuda() -> Result<(), HarnessError> {
-    use cudarc::driver::{result, sys};
-    let problem = |problem: String| HarnessError::Device {
-        device: Device::Cuda.as_str(),
-        problem,
-    };
-    // SAFETY: it looks for the driver's library and calls nothing in it.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(problem(
-            "there is no NVIDIA driver (libcuda was not found); install it, or use `--device wgpu` or `--device cpu`".into(),
-        ));
-    }
-    match result::init().and_then(|()| result::device::get_count()) {
-        Ok(0) => Err(problem("the NVIDIA driver is there, but no device".into())),
-        Ok(_) => Ok(()),
-        Err(error) => Err(problem(format!("the NVIDIA driver answered {error:?}"))),
+impl OnBackend for NewRunner {
+    type Output = Box<dyn CellRunner>;
+
+    fn on<B: Backend>(self) -> Result<Self::Output, HarnessError> {
+        Ok(Box::new(Runner::<B> {
+            data: self.data,
+            threads: self.threads,
+            name: self.name,
+            device: Default::default(),
+        }))
     }
 }
 
@@ -115,15 +76,6 @@ struct Runner<B: Backend> {
 }
 
 impl<B: Backend> Runner<B> {
-    fn new(device: Device, data: Arc<Splits>, threads: usize) -> Self {
-        Self {
-            data,
-            threads,
-            name: device.as_str().into(),
-            device: Default::default(),
-        }
-    }
-
     fn config(&self, cell: &Cell) -> Result<TrainConfig, HarnessError> {
         let settings = &cell.settings;
         let method: Method = cell.method.parse().map_err(failed)?;
@@ -260,7 +212,7 @@ impl<B: Backend> CellRunner for Runner<B> {
     }
 }
 
-fn failed(error: impl std::error::Error + Send + Sync + 'static) -> HarnessError {
+pub(crate) fn failed(error: impl std::error::Error + Send + Sync + 'static) -> HarnessError {
     HarnessError::Cell(Box::new(error))
 }
 

@@ -12,6 +12,7 @@
 //! | [`Chosen`] | uniforms that make the model propose, or dream, what is asked |
 //! | [`Batch`], [`Step`] | one production estimate, read back as plain numbers |
 //! | [`expectation`] | what the production path gives on average, over all proposals and decisions |
+//! | [`VectorMoments`] | what decides how a sample variance scatters |
 //! | [`Faulty`] | a chain store that permutes rows, for twins that must fail |
 //! | [`vectors`] | arithmetic on flat gradients |
 //! | [`statistics`] | batch means, and the levels at which a statistical test fails |
@@ -23,6 +24,7 @@ mod choice;
 mod exact;
 pub mod expectation;
 mod faulty;
+mod moments;
 mod noise;
 mod production;
 mod reference;
@@ -45,6 +47,7 @@ use helmholtz_estimators::{Method, Weighted};
 pub use choice::Choice;
 pub use exact::Exact;
 pub use faulty::Faulty;
+pub use moments::VectorMoments;
 pub use noise::Chosen;
 pub use production::{
     Batch, Inner, Step, Tape, build, flat_gradient, flat_parameters, read_state, store_of,

@@ -3,7 +3,7 @@
 mod bench;
 mod cargo;
 mod certify;
-mod reproduce;
+mod program;
 
 use std::process::ExitCode;
 
@@ -12,6 +12,7 @@ Usage: cargo xtask <command> [arguments]
 
 Commands:
   reproduce <experiment>   Reproduce a published table: builds the runner for the device, starts it
+  variance                 Measure how noisy the methods' gradients are, for what they cost
   certify                  Hold every gradient estimator against enumeration, beside faulty twins; prints a table
   bench [filter]           Run the benchmarks
   help                     Show this text
@@ -23,6 +24,7 @@ Examples:
   cargo xtask reproduce table1 --profile paper --net linear --method jsa --seeds 1-5
   cargo xtask reproduce table1 --device cuda           on an NVIDIA GPU (the first build takes minutes)
   cargo xtask reproduce --help                         every flag
+  cargo xtask variance --method jsa,rws,rloo           at fresh parameters; `--run FOLDER`: at those of a run
 
 Ctrl-C is safe; the same command resumes.";
 
@@ -31,7 +33,7 @@ fn main() -> ExitCode {
     let command = args.next();
     let rest: Vec<String> = args.collect();
     let outcome = match command.as_deref() {
-        Some("reproduce") => reproduce::run(&rest),
+        Some(name @ ("reproduce" | "variance")) => program::run(name, &rest),
         Some("certify") => certify::run(&rest),
         Some("bench") => bench::run(&rest),
         Some("help" | "--help" | "-h") => {
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Some(other) => Err(format!(
-            "unknown command `{other}`; the commands are: reproduce, certify, bench, help"
+            "unknown command `{other}`; the commands are: reproduce, variance, certify, bench, help"
         )),
         None => {
             eprintln!("{HELP}");

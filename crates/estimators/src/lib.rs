@@ -33,6 +33,7 @@
 //! | [`GumbelSoftmax`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`] | biased: relaxed latents, and hard ones with a made-up gradient |
 //! | [`Method`], [`Entry`] | all of them by name, with what each claims |
 //! | [`Propose`], [`Layered`], [`Joint`], [`Factored`], [`Dream`] | what a model can do for an estimator; [`Model`] is all of it |
+//! | [`Parts`] | which of a model's parameters are θ and which φ |
 //! | [`estimate`] | one gradient estimate, from uniforms to the chain states written back |
 
 mod antithetic;
@@ -86,7 +87,7 @@ pub use learned::Learned;
 pub use logit_gradient::{LogitGradient, estimate_logits};
 pub use method::{Batch, Latent, Method, OfBits, UnknownMethod};
 pub use mlp::Mlp;
-pub use model::{Dream, Factored, Joint, Layered, Model, Proposals, Propose};
+pub use model::{Dream, Factored, Joint, Layered, Model, Parts, Proposals, Propose};
 pub use moments::Moments;
 pub use msc::Msc;
 pub use muprop::MuProp;

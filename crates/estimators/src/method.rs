@@ -281,6 +281,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn evaluations_are_those_of_the_formulas() {
+        let count = |name: &str, retained| -> usize {
+            let method: Method = name.parse().unwrap();
+            method.evaluations(3, 2, retained)
+        };
+        // A chain state is one more; conditional importance sampling counts it among its K.
+        for (name, stage_1, stage_2) in [("jsa", 3, 4), ("jsa-mtmis", 3, 4), ("msc", 3, 3)] {
+            assert_eq!((count(name, false), count(name, true)), (stage_1, stage_2));
+        }
+        for (evaluations, names) in [
+            (1, &["ws"][..]),
+            (3, &["rws", "rloo", "vimco", "nvil", "half"]),
+            (4, &["muprop"]),
+            (6, &["arms", "ar", "relax-all"]),
+            (12, &["arm", "disarm", "ars", "arsm", "rebar-tied"]),
+            (18, &["rebar", "relax"]),
+        ] {
+            for name in names {
+                assert_eq!(count(name, false), evaluations, "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn names_are_found_and_an_unknown_one_lists_them() {
         for entry in Method::CATALOGUE {
             assert_eq!(entry.name.parse(), Ok(entry.method));

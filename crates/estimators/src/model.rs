@@ -2,7 +2,7 @@
 //! what it needs.
 
 use burn::backend::Autodiff;
-use burn::module::{AutodiffModule, HasAutodiffModule};
+use burn::module::{AutodiffModule, HasAutodiffModule, Module, ParamId};
 use burn::tensor::{DType, Tensor};
 use helmholtz_distributions::{Noise, Relaxable};
 use helmholtz_ops::{AutodiffBackend, Backend};
@@ -81,6 +81,15 @@ pub trait Dream<B: Backend> {
         device: &B::Device,
         noise: &mut impl Noise,
     ) -> (Tensor<B, 2>, Particles<B>);
+}
+
+/// A model that tells its generative parameters θ from those of its inference model, φ.
+pub trait Parts<B: Backend>: Module<B> {
+    /// The ids of θ.
+    fn generative(&self) -> Vec<ParamId>;
+
+    /// The ids of φ.
+    fn inference(&self) -> Vec<ParamId>;
 }
 
 /// A model with every capability that a [`Method`](crate::Method), chosen at run time, may ask for.

@@ -1,4 +1,5 @@
-//! How well a model fits data that it wasn't trained on: importance-sampled likelihoods with their standard error.
+//! How well a model fits data that it wasn't trained on: importance-sampled likelihoods with their standard error. And how
+//! noisy a gradient estimate is, for what it costs.
 //!
 //! [`nll`] never builds a gradient tape: give it a model on a plain backend (`model.valid()` of a training model).
 //!
@@ -19,10 +20,53 @@
 //! assert!(nll.mean <= -nll.elbo);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`method_variance`] makes the same estimate again and again at frozen parameters, each time with fresh noise:
+//!
+//! ```
+//! use burn::{backend::Autodiff, tensor::DType};
+//! use burn_flex::Flex;
+//! use helmholtz_datasets::{DatasetName, Locator, load};
+//! use helmholtz_estimators::{Batch, Layered, Learned, Method};
+//! use helmholtz_evaluation::{Replication, batch_of, method_variance};
+//! use helmholtz_samplers::MemoryStore;
+//! use helmholtz_sbn::SbnConfig;
+//!
+//! let mut config = SbnConfig::named("linear")?;
+//! config.latent = vec![5];
+//! let device = Default::default();
+//! let model = config.init::<Autodiff<Flex>>(1, DType::F32, &device)?;
+//! let images = load(DatasetName::Glyphs, &Locator::new(None), &mut |_| {})?.train;
+//! let method: Method = "rloo".parse()?;
+//! let learned = Learned::init(&method.controls(), || images.pixel_means(), &model.layers(), 1, DType::F32, &device);
+//! let batch = Batch::<_, MemoryStore> { x: batch_of(&images, 0..10, &device), chains: None, particles: 2, epoch: 0 };
+//! let replication = Replication { replicates: 20, seed: 1 };
+//! let measured = method_variance(&method, &model, &learned, batch, &replication, &mut |_| true)?.unwrap();
+//! let (ln, error) = measured.phi.ln();
+//! println!("ln V = {ln:.2} ± {error:.2}; V × evaluations = {:.3}", measured.merit(2.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`nll`](fn@nll) | the importance-sampled likelihood |
+//! | [`gradient_variance`](fn@gradient_variance), [`method_variance`] | the variance of a gradient estimate and its price, for any loss, for a method |
+//! | [`Held`] | a chain store that forgets what is written |
+//! | [`batch_of`] | images as a tensor |
 
 mod accumulate;
+mod batch;
+mod flat;
+mod gradient_variance;
+mod held;
 mod nll;
+mod spread;
 
+pub use batch::batch_of;
+pub use gradient_variance::{
+    GradientVariance, Replication, Variance, gradient_variance, method_variance,
+};
+pub use held::Held;
 pub use nll::{Evaluation, Nll, nll};
 
 #[cfg(doctest)]

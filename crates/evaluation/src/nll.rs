@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::thread;
 
-use burn::tensor::{Tensor, TensorData};
 use helmholtz_datasets::BinaryImages;
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{Joint, Propose};
@@ -12,6 +11,7 @@ use helmholtz_random::{Purpose, Stream};
 use serde::{Deserialize, Serialize};
 
 use crate::accumulate::{LogMean, mean_and_error};
+use crate::batch_of;
 
 /// Data evaluated together, and samples of each at a time: 250 rows keep the matrix products at full speed and their
 /// output in the cache. Fixed, because they name the streams: the result depends on neither threads nor memory.
@@ -121,11 +121,7 @@ fn group<B, M>(
     M: Propose<B> + Joint<B>,
 {
     let batch = data.len();
-    let mut pixels = vec![0.0f32; batch * images.pixels()];
-    for (row, datum) in pixels.chunks_exact_mut(images.pixels()).zip(data.clone()) {
-        images.write_row_f32(datum, row);
-    }
-    let x = Tensor::<B, 2>::from_data(TensorData::new(pixels, [batch, images.pixels()]), device);
+    let x = batch_of::<B>(images, data.clone(), device);
     let encoded = model.encode(x.clone());
     for (block, first) in (0..evaluation.samples).step_by(BLOCK).enumerate() {
         let particles = BLOCK.min(evaluation.samples - first);

@@ -25,7 +25,7 @@
 //! | [`sbn`] | `helmholtz-sbn` | sigmoid belief networks |
 //! | [`categorical_vae`] | `helmholtz-categorical-vae` | variational autoencoders with categorical latents |
 //! | [`datasets`] | `helmholtz-datasets` | readers, checksums, downloads, generated glyphs |
-//! | [`evaluation`] | `helmholtz-evaluation` | importance-sampled likelihoods with their error |
+//! | [`evaluation`] | `helmholtz-evaluation` | importance-sampled likelihoods with their error; the variance of gradient estimates |
 //! | [`runs`] | `helmholtz-runs` | run folders, checkpoints, metrics, provenance |
 //! | [`training`] | `helmholtz-training` | the loop |
 

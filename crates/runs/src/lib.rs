@@ -44,7 +44,8 @@
 //! | `failure.json` | left by [`RunFolder::fail`]; the next open clears it |
 //!
 //! Contents: [`RunFolder`], [`OpenMode`], [`Checkpoint`], [`Status`], [`Failure`], [`Provenance`] and
-//! [`resumed_elsewhere`], [`canonical_json`] and [`config_hash`], [`read_config`], [`read_metrics`], [`RunError`].
+//! [`resumed_elsewhere`], [`canonical_json`] and [`config_hash`], [`read_config`], [`read_metrics`],
+//! [`read_checkpoint`], [`RunError`].
 //!
 //! Built for Unix file systems: renames are atomic, directories can be synced, and the lock is advisory (`flock`).
 
@@ -58,6 +59,7 @@ mod failure;
 mod folder;
 mod lock;
 mod metrics;
+mod newest;
 mod place;
 mod provenance;
 mod rewind;
@@ -71,5 +73,6 @@ pub use error::RunError;
 pub use failure::Failure;
 pub use folder::{OpenMode, RunFolder};
 pub use metrics::read_metrics;
+pub use newest::read_checkpoint;
 pub use provenance::{Provenance, resumed_elsewhere};
 pub use status::Status;

@@ -3,6 +3,9 @@
 use std::fs;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{clock, config_hash};
 
 /// What must be known to make a result again: what was run, and on what. No host name, no path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +35,11 @@ pub struct Provenance {
 }
 
 impl Provenance {
+    /// Of numbers that no run folder holds, made here and now with this configuration.
+    pub fn of(config: &Value, seed: u64, device: &str) -> Self {
+        Self::new(&config_hash(config), seed, device, &clock::now(), 0.0)
+    }
+
     pub(crate) fn new(
         config_hash: &str,
         seed: u64,

@@ -27,6 +27,7 @@
 //! | [`Adam`] | the optimiser, one pass over a parameter and its moments |
 //! | [`Trainer`] | parameters, optimiser and chains, and one step of them |
 //! | [`train`] | the loop, with checks and checkpoints |
+//! | [`load_model`], [`load_learned`], [`load_chains`] | what a checkpoint holds, to look at |
 //! | [`Event`] | what a run tells while it goes on |
 
 mod adam;
@@ -43,5 +44,6 @@ pub use config::TrainConfig;
 pub use error::TrainError;
 pub use event::Event;
 pub use progress::{Check, Selected};
+pub use snapshot::{Parameters, load_chains, load_learned, load_model};
 pub use train::{Outcome, train};
 pub use trainer::{StepReport, Trainer};

@@ -5,10 +5,10 @@ use burn::optim::Optimizer;
 use burn::record::{BinBytesRecorder, FullPrecisionSettings, Record, Recorder};
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
-use helmholtz_estimators::Model;
+use helmholtz_estimators::{Learned, Model};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_runs::Checkpoint;
-use helmholtz_samplers::{ChainStore, MemoryStore};
+use helmholtz_samplers::{ChainStore, Latents, MemoryStore};
 
 use crate::{TrainError, Trainer};
 
@@ -34,6 +34,68 @@ fn decode<B: Backend, R: Record<B>>(
 ) -> Result<R, TrainError> {
     Recorder::<B>::load(&Recorded::new(), bytes.to_vec(), device)
         .map_err(|_| TrainError::Checkpoint { part })
+}
+
+fn part<'a>(checkpoint: &'a Checkpoint, part: &'static str) -> Result<&'a [u8], TrainError> {
+    let bytes = checkpoint.parts.get(part);
+    Ok(bytes.ok_or(TrainError::Checkpoint { part })?)
+}
+
+/// Which parameters of a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameters {
+    /// Those of the last step.
+    Last,
+    /// Those of the check with the smallest validation NLL.
+    Selected,
+}
+
+/// The model with the parameters that a checkpoint of [`train`](crate::train) holds.
+///
+/// # Errors
+/// [`TrainError::Checkpoint`], for parameters of another model too.
+pub fn load_model<B: Backend, M: Module<B>>(
+    model: M,
+    checkpoint: &Checkpoint,
+    parameters: Parameters,
+    device: &B::Device,
+) -> Result<M, TrainError> {
+    let name = match parameters {
+        Parameters::Last => MODEL,
+        Parameters::Selected => SELECTED,
+    };
+    Ok(model.load_record(decode::<B, _>(part(checkpoint, name)?, name, device)?))
+}
+
+/// What the method learned beside the model, as a checkpoint holds it; nothing where the method learns nothing.
+///
+/// # Errors
+/// [`TrainError::Checkpoint`].
+pub fn load_learned<B: helmholtz_ops::Backend>(
+    mut learned: Learned<B>,
+    checkpoint: &Checkpoint,
+    device: &B::Device,
+) -> Result<Learned<B>, TrainError> {
+    if let Some(controls) = learned.controls.take() {
+        let record = decode::<B, _>(part(checkpoint, CONTROLS)?, CONTROLS, device)?;
+        learned.controls = Some(controls.load_record(record));
+        learned.moments = serde_json::from_slice(part(checkpoint, MOMENTS)?)
+            .map_err(|_| TrainError::Checkpoint { part: MOMENTS })?;
+    }
+    Ok(learned)
+}
+
+/// The chains of `rows` data, of these latents, that a checkpoint holds.
+///
+/// # Errors
+/// [`TrainError::Checkpoint`], and [`TrainError::Sampler`] if they are others.
+pub fn load_chains(
+    checkpoint: &Checkpoint,
+    latents: &Latents,
+    rows: usize,
+) -> Result<MemoryStore, TrainError> {
+    let snapshot = part(checkpoint, CHAINS)?;
+    Ok(MemoryStore::restore(snapshot, latents, rows)?)
 }
 
 impl<B, M> Trainer<B, M>
@@ -82,25 +144,16 @@ where
         checkpoint: &Checkpoint,
         device: &B::Device,
     ) -> Result<(), TrainError> {
-        let part = |part: &'static str| {
-            checkpoint
-                .parts
-                .get(part)
-                .ok_or(TrainError::Checkpoint { part })
-        };
-        self.load_model(part(MODEL)?, device)?;
-        let optimizer = self.optimizer.clone();
-        self.optimizer =
-            optimizer.load_record(decode::<B, _>(part(OPTIMIZER)?, OPTIMIZER, device)?);
+        self.load_model(part(checkpoint, MODEL)?, device)?;
+        let optimizer = decode::<B, _>(part(checkpoint, OPTIMIZER)?, OPTIMIZER, device)?;
+        self.optimizer = self.optimizer.clone().load_record(optimizer);
         let (latents, rows) = (self.chains.latents().clone(), self.chains.len());
-        self.chains = MemoryStore::restore(part(CHAINS)?, &latents, rows)?;
-        if let Some(controls) = self.learned.controls.take() {
-            let record = decode::<B, _>(part(CONTROLS)?, CONTROLS, device)?;
-            self.learned.controls = Some(controls.load_record(record));
-            let record = decode::<B, _>(part(CONTROLS_OPTIMIZER)?, CONTROLS_OPTIMIZER, device)?;
+        self.chains = load_chains(checkpoint, &latents, rows)?;
+        if self.learned.controls.is_some() {
+            self.learned = load_learned(self.learned.clone(), checkpoint, device)?;
+            let bytes = part(checkpoint, CONTROLS_OPTIMIZER)?;
+            let record = decode::<B, _>(bytes, CONTROLS_OPTIMIZER, device)?;
             self.controls_optimizer = self.controls_optimizer.clone().load_record(record);
-            self.learned.moments = serde_json::from_slice(part(MOMENTS)?)
-                .map_err(|_| TrainError::Checkpoint { part: MOMENTS })?;
         }
         Ok(())
     }

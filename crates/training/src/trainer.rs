@@ -3,9 +3,10 @@
 use burn::module::AutodiffModule;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer};
-use burn::tensor::{DType, Tensor, TensorData};
+use burn::tensor::DType;
 use helmholtz_datasets::BinaryImages;
 use helmholtz_estimators::{Batch, Chains, Controls, EstimateError, Learned, Model, refresh};
+use helmholtz_evaluation::batch_of;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Info, MemoryStore, SamplerError};
@@ -110,7 +111,7 @@ where
             .chunks(REFRESH_BATCH)
             .enumerate()
             .try_for_each(|(block, rows)| {
-                let x = batch_of::<B>(images, rows, &self.device);
+                let x = batch_of::<B>(images, rows.iter().map(|&row| row as usize), &self.device);
                 let mut noise = Stream::new(self.config.seed, REFRESH, [block as u64, 0]);
                 let mut chains = Chains {
                     store: &mut self.chains,
@@ -135,7 +136,7 @@ where
         step: u64,
     ) -> Result<StepReport, EstimateError> {
         let config = &self.config;
-        let x = batch_of::<B>(images, rows, &self.device);
+        let x = batch_of::<B>(images, rows.iter().map(|&row| row as usize), &self.device);
         let chains = config.keeps_chains(epoch).then_some(Chains {
             store: &mut self.chains,
             rows,
@@ -176,20 +177,4 @@ where
             info: estimate.info,
         })
     }
-}
-
-/// These rows of the images as a tensor `[rows, pixels]`.
-fn batch_of<B: burn::tensor::backend::Backend>(
-    images: &BinaryImages,
-    rows: &[u32],
-    device: &B::Device,
-) -> Tensor<B, 2> {
-    let mut pixels = vec![0.0f32; rows.len() * images.pixels()];
-    for (row, &index) in pixels.chunks_exact_mut(images.pixels()).zip(rows) {
-        images.write_row_f32(index as usize, row);
-    }
-    Tensor::from_data(
-        TensorData::new(pixels, [rows.len(), images.pixels()]),
-        device,
-    )
 }

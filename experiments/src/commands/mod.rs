@@ -4,3 +4,4 @@ pub mod loading;
 pub mod plan_text;
 pub mod reproduce;
 pub mod streams;
+pub mod variance;

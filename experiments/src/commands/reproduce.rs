@@ -342,7 +342,7 @@ fn plan_json(plan: &Plan, jobs: usize, paper: Option<(usize, f64)>) -> serde_jso
 }
 
 /// `runs/x/table.md, table.csv, table.json`.
-fn named_together(paths: &[std::path::PathBuf]) -> String {
+pub(super) fn named_together(paths: &[std::path::PathBuf]) -> String {
     let name = |path: &Path| {
         path.file_name()
             .unwrap_or_default()
@@ -394,6 +394,13 @@ mod tests {
         }
     }
 
+    fn reproduce_of(cli: Cli) -> Reproduce {
+        match cli.command {
+            Command::Reproduce(args) => args,
+            other => unreachable!("{other:?}"),
+        }
+    }
+
     /// No folder with data, no download.
     fn nowhere() -> Locator {
         Locator {
@@ -442,7 +449,9 @@ mod tests {
                 "1",
             ];
             let cli = Cli::try_parse_from(line.iter().chain(args)).unwrap();
-            let Command::Reproduce(args) = cli.command;
+            let Command::Reproduce(args) = cli.command else {
+                unreachable!("the line says reproduce")
+            };
             let stop = Arc::clone(&runner.stop);
             let runner = Mutex::new(Some(runner));
             let new_runner = move |_, _, _| -> Result<Box<dyn CellRunner>, HarnessError> {
@@ -655,7 +664,7 @@ mod tests {
     fn a_bare_request_on_real_data_says_what_paper_would_take() {
         // The fake never looks at the images, so glyphs may play the real ones.
         let args = Cli::try_parse_from(["helmholtz", "reproduce", "table1", "--method", "jsa"]);
-        let Command::Reproduce(args) = args.unwrap().command;
+        let args = reproduce_of(args.unwrap());
         let mut splits = load(DatasetName::Glyphs, &nowhere(), &mut |_| {}).unwrap();
         (splits.name, splits.synthetic) = ("binarized-mnist".into(), false);
         let data = Data {

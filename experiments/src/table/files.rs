@@ -18,18 +18,21 @@ pub fn write(table: &Table, folder: &Path) -> Result<Vec<PathBuf>, HarnessError>
         ("table.json", json),
     ]
     .into_iter()
-    .map(|(name, content)| {
-        let path = folder.join(name);
-        match replace(&path, content.as_bytes()) {
-            Ok(()) => Ok(path),
-            Err(source) => Err(HarnessError::Io {
-                action: "write",
-                path,
-                source,
-            }),
-        }
-    })
+    .map(|(name, content)| write_one(folder, name, &content))
     .collect()
+}
+
+/// Writes one file into `folder` in one step, and returns its path.
+pub(crate) fn write_one(folder: &Path, name: &str, content: &str) -> Result<PathBuf, HarnessError> {
+    let path = folder.join(name);
+    match replace(&path, content.as_bytes()) {
+        Ok(()) => Ok(path),
+        Err(source) => Err(HarnessError::Io {
+            action: "write",
+            path,
+            source,
+        }),
+    }
 }
 
 /// Replaces a file in one step: a scratch file, synced, then renamed.

@@ -69,18 +69,20 @@ pub fn render(table: &Table) -> String {
     out
 }
 
-fn heading(cells: &[&str]) -> String {
+/// The head of a Markdown table.
+pub(crate) fn heading(cells: &[&str]) -> String {
     let names: Vec<String> = cells.iter().map(|c| c.to_string()).collect();
     let rules = vec!["---".to_string(); cells.len()];
     line(&names) + &line(&rules)
 }
 
-fn line(cells: &[String]) -> String {
+/// A line of a Markdown table.
+pub(crate) fn line(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
 /// A star would start an emphasis.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('*', "\\*").replace('|', "\\|")
 }
 

@@ -4,6 +4,7 @@
 mod burn_target;
 mod chains;
 mod exact_posterior;
+mod gradient_variance;
 mod invariance;
 mod likelihood;
 mod local_signals;

@@ -63,7 +63,7 @@ fn vimco_is_unbiased_for_the_importance_weighted_bound() {
 }
 
 /// An estimator with its coefficients on log q changed after the fact.
-struct Changed<W>(W, fn(&[f64], &mut [Coefficient]));
+pub(crate) struct Changed<W>(W, fn(&[f64], &mut [Coefficient]));
 
 impl<W: Weighting> Weighting for Changed<W> {
     fn weigh(
@@ -90,16 +90,21 @@ fn vimco_without_direct_term_is_biased() {
     }
 }
 
-#[test]
-fn rloo_with_its_own_sample_in_the_baseline_is_biased() {
-    let with_own = Changed(Rloo, |log_w, coefficients| {
+/// [`Rloo`] with the mean of all ℓ for a baseline.
+pub(crate) fn with_own_sample_in_the_baseline() -> Changed<Rloo> {
+    Changed(Rloo, |log_w, coefficients| {
         let count = log_w.len() as f64;
         let mean = log_w.iter().sum::<f64>() / count;
         for (c, l) in coefficients.iter_mut().zip(log_w) {
             c.phi = (l - mean) / count;
         }
-    });
+    })
+}
+
+#[test]
+fn rloo_with_its_own_sample_in_the_baseline_is_biased() {
     for particles in 2..=3 {
+        let with_own = with_own_sample_in_the_baseline();
         let error = error(&Reference::t1(), 1, &with_own, particles, 1);
         assert!(error > WRONG, "{error}");
     }

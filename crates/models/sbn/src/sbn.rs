@@ -1,9 +1,9 @@
 //! The model: p and q, and what they can do for estimators.
 
-use burn::module::{Module, Param};
+use burn::module::{Module, Param, ParamId, list_param_ids};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_distributions::{Bernoulli, Bits, LogProb, Noise, Sample, uniforms};
-use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Proposals, Propose};
+use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Parts, Proposals, Propose};
 use helmholtz_nets::{Initialiser, Net};
 use helmholtz_ops::sample_bernoulli;
 use helmholtz_samplers::Latents;
@@ -53,6 +53,18 @@ impl SbnConfig {
             prior,
             sizes,
         })
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Parts<B> for Sbn<B> {
+    fn generative(&self) -> Vec<ParamId> {
+        let prior = self.prior.iter().map(|logits| logits.id);
+        let conditionals = list_param_ids::<_, B>(&self.generation);
+        conditionals.into_iter().chain(prior).collect()
+    }
+
+    fn inference(&self) -> Vec<ParamId> {
+        list_param_ids::<_, B>(&self.recognition)
     }
 }
 

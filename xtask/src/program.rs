@@ -1,10 +1,10 @@
-//! `cargo xtask reproduce`: builds the program `helmholtz` for the device that the arguments name, and becomes it.
+//! The program `helmholtz`: built for the device that the arguments name; `xtask` then becomes it.
 
 use crate::cargo;
 use std::process::{Command, ExitCode};
 
-/// Builds the runner and hands all arguments on to it.
-pub fn run(args: &[String]) -> Result<ExitCode, String> {
+/// Builds the program and hands the command with all its arguments on to it.
+pub fn run(name: &str, args: &[String]) -> Result<ExitCode, String> {
     let features = features(device(args))?;
     let mut build = vec![
         "--release",
@@ -18,7 +18,7 @@ pub fn run(args: &[String]) -> Result<ExitCode, String> {
     let program = cargo::build(&build)?;
     let mut command = Command::new(program);
     command
-        .arg("reproduce")
+        .arg(name)
         .args(args)
         .env("HELMHOLTZ_COMMIT", commit());
     become_it(command)

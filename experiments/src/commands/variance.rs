@@ -1,0 +1,210 @@
+//! `variance`: measures how noisy the methods' gradients are, and shows it beside what they cost.
+
+use super::loading::Loading;
+use super::reproduce::{End, named_together};
+use super::streams::Streams;
+use crate::backend::on_device;
+use crate::cli::Variance;
+use crate::error::HarnessError;
+use crate::names::unknown;
+use crate::table::files::write_one;
+use crate::variance::measure::{Event, Measurement};
+use crate::variance::report::Report;
+use crate::variance::request::{Request, Run};
+use crate::variance::show;
+use helmholtz_datasets::{DatasetName, Locator, Splits, load};
+use helmholtz_estimators::Entry;
+use helmholtz_evaluation::Replication;
+use helmholtz_runs::Provenance;
+use helmholtz_sbn::SbnConfig;
+use helmholtz_training::Parameters;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Carries out a request, until it is done or `stop` is set; then with what is there.
+///
+/// # Errors
+/// What keeps it from being measured: unknown names, missing data, device or run, an estimator that refuses.
+pub fn variance(
+    args: &Variance,
+    locator: &Locator,
+    stop: &AtomicBool,
+    streams: &Streams,
+) -> Result<End, HarnessError> {
+    // Everything that can be wrong with the request is found before anything is loaded.
+    let request = request(args)?;
+    args.device.check_built()?;
+    let data = find_data(args, &request, locator, streams)?;
+    let started = Instant::now();
+    let rows = {
+        let mut display = Display::new(&request, args.json, stop, streams);
+        let measurement = Measurement {
+            request: &request,
+            train: &data.train,
+            watch: &mut |event| display.event(event),
+        };
+        on_device(args.device, measurement)?
+    };
+    let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
+    let seed = request.replication.seed;
+    let mut provenance = Provenance::of(&config, seed, args.device.as_str());
+    provenance.seconds = started.elapsed().as_secs_f64();
+    let report = Report::new(&request, &data.name, data.synthetic, rows, provenance);
+    if args.json {
+        let line = json!({"event": "table", "table": report});
+        streams.out.line(line.to_string());
+    } else {
+        streams.out.line(show::text(&report, streams.out_colours));
+    }
+    if let Some(folder) = &args.out {
+        let paths = [
+            write_one(folder, "variance.md", &show::markdown(&report))?,
+            write_one(folder, "variance.csv", &show::csv(&report))?,
+        ];
+        let written = format!("Written to {}", named_together(&paths));
+        if args.json {
+            streams.err.line(written);
+        } else {
+            streams.out.line(written);
+        }
+    }
+    match stop.load(Ordering::Relaxed) {
+        true => Ok(End::Interrupted),
+        false => Ok(End::Complete),
+    }
+}
+
+/// The request, with a run's own settings where the arguments give none.
+fn request(args: &Variance) -> Result<Request, HarnessError> {
+    let parameters = match args.selected {
+        true => Parameters::Selected,
+        false => Parameters::Last,
+    };
+    let run = args
+        .run
+        .as_deref()
+        .map(|folder| Run::read(folder, parameters));
+    let run = run.transpose()?;
+    let cell = run.as_ref().map(|run| &run.cell);
+    let names = match (args.methods.is_empty(), cell) {
+        (false, _) => args.methods.clone(),
+        (true, Some(cell)) => vec![cell.method.clone()],
+        (true, None) => ["jsa", "rws", "rloo"].map(String::from).to_vec(),
+    };
+    let net = cell.map_or(&args.net, |cell| &cell.net);
+    if !SbnConfig::NAMES.contains(&net.as_str()) {
+        return Err(unknown("net", net, SbnConfig::NAMES.map(String::from)));
+    }
+    let extra = cell.is_some_and(|cell| cell.settings.stage1_extra > 0);
+    let methods = Request::methods(&names)?.into_iter();
+    let request = Request {
+        net: net.clone(),
+        methods: methods
+            .map(|entry| Entry {
+                method: entry.method.with_stage1_extra(extra),
+                ..entry
+            })
+            .collect(),
+        particles: args
+            .particles
+            .or(cell.map(|cell| cell.settings.particles))
+            .unwrap_or(2),
+        images: args.batch,
+        chains: match args.stage {
+            Some(stage) => stage == 2,
+            None => run.as_ref().is_some_and(Run::has_chains),
+        },
+        replication: Replication {
+            replicates: args.replicates,
+            seed: args.seed,
+        },
+        run,
+    };
+    request.check_particles()?;
+    Ok(request)
+}
+
+fn find_data(
+    args: &Variance,
+    request: &Request,
+    locator: &Locator,
+    streams: &Streams,
+) -> Result<Splits, HarnessError> {
+    let name: DatasetName = match &request.run {
+        Some(run) => run.cell.dataset.parse()?,
+        None => args.dataset,
+    };
+    let mut loading = Loading::new(streams);
+    let data = load(name, locator, &mut |event| loading.event(event))?;
+    let there = data.train.len();
+    if there < request.images {
+        return Err(HarnessError::Unusable(format!(
+            "`--batch` asks for {} images, but {name} has {there} to train on",
+            request.images
+        )));
+    }
+    Ok(data)
+}
+
+/// A bar for the row in progress on a terminal, and a line for each that is done.
+struct Display<'a> {
+    bar: ProgressBar,
+    json: bool,
+    stop: &'a AtomicBool,
+    streams: &'a Streams,
+    label: String,
+    begun: Instant,
+}
+
+impl<'a> Display<'a> {
+    fn new(request: &Request, json: bool, stop: &'a AtomicBool, streams: &'a Streams) -> Self {
+        let target = match streams.err_is_live {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let length = request.replication.replicates as u64;
+        let bar = ProgressBar::with_draw_target(Some(length), target);
+        let style = "{msg:28} {wide_bar:.green/dim} {pos}/{len} {eta} left";
+        bar.set_style(ProgressStyle::with_template(style).expect("a well-formed template"));
+        Self {
+            bar,
+            json,
+            stop,
+            streams,
+            label: String::new(),
+            begun: Instant::now(),
+        }
+    }
+
+    /// Shows it, and answers whether to go on.
+    fn event(&mut self, event: Event<'_>) -> bool {
+        match event {
+            Event::Begins(label) => {
+                self.label = label.to_string();
+                self.begun = Instant::now();
+                self.bar.reset();
+                self.bar.set_message(self.label.clone());
+            }
+            Event::Replicates(done) => self.bar.set_position(done as u64),
+            Event::Measured(row) => {
+                let seconds = self.begun.elapsed().as_secs_f64();
+                let made = row.measured.replicates;
+                let text = format!("{}: {made} replicates in {seconds:.1} s", self.label);
+                self.bar.suspend(|| self.streams.err.line(text));
+                if self.json {
+                    let line = json!({"event": "row", "row": row});
+                    self.streams.out.line(line.to_string());
+                }
+            }
+        }
+        !self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Display<'_> {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,192 @@
+//! Measuring, on any backend.
+
+use super::report::{Chains, Row, label};
+use super::request::Request;
+use crate::backend::OnBackend;
+use crate::error::HarnessError;
+use crate::runner::failed;
+use burn::backend::Autodiff;
+use burn::tensor::{DType, Tensor};
+use helmholtz_datasets::BinaryImages;
+use helmholtz_estimators::{Batch, Chains as ChainsOf, Entry, Layered, Learned, Propose, refresh};
+use helmholtz_evaluation::{Held, batch_of, method_variance};
+use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_random::{Purpose, Stream};
+use helmholtz_samplers::{ChainStore, MemoryStore};
+use helmholtz_sbn::{Sbn, SbnConfig};
+use helmholtz_training::{load_chains, load_learned, load_model};
+
+const START: Purpose = Purpose::new("start");
+
+/// What is told while measuring goes on.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A row begins.
+    Begins(&'a str),
+    /// So many replicates of it are done.
+    Replicates(usize),
+    /// It is done.
+    Measured(&'a Row),
+}
+
+/// A request with its data and its listener, who answers whether to go on.
+pub struct Measurement<'a> {
+    /// What to measure.
+    pub request: &'a Request,
+    /// The training images.
+    pub train: &'a BinaryImages,
+    /// Hears of every event; once it answers false, the rows so far are all, the last with fewer replicates.
+    pub watch: &'a mut dyn FnMut(Event<'_>) -> bool,
+}
+
+impl OnBackend for Measurement<'_> {
+    type Output = Vec<Row>;
+
+    fn on<B: Backend>(mut self) -> Result<Vec<Row>, HarnessError> {
+        let device = Default::default();
+        let model = self.model::<Autodiff<B>>(&device)?;
+        let x = batch_of(self.train, 0..self.request.images, &device);
+        let store = match self.request.chains {
+            true => Some(self.chains(&model, x.clone())?),
+            false => None,
+        };
+        let mut rows = Vec::new();
+        for entry in &self.request.methods {
+            let learned = self.learned(entry, &model, &device)?;
+            let kept = match self.request.retains(&entry.method) {
+                true => &[Chains::Held, Chains::Moving][..],
+                false => &[Chains::None],
+            };
+            for &chains in kept {
+                let store = store.as_ref();
+                let Some(row) = self.row(entry, chains, &model, &learned, &x, store)? else {
+                    return Ok(rows);
+                };
+                let go_on = (self.watch)(Event::Measured(&row));
+                rows.push(row);
+                if !go_on {
+                    return Ok(rows);
+                }
+            }
+        }
+        Ok(rows)
+    }
+}
+
+impl Measurement<'_> {
+    fn model<B: AutodiffBackend>(&self, device: &B::Device) -> Result<Sbn<B>, HarnessError> {
+        let Request {
+            net,
+            replication,
+            run,
+            ..
+        } = self.request;
+        let config = SbnConfig::named(net).map_err(failed)?;
+        let model = config.init(replication.seed, DType::F32, device);
+        let model = model.map_err(failed)?;
+        match run {
+            Some(run) => load_model(model, &run.checkpoint, run.parameters, device).map_err(failed),
+            None => Ok(model),
+        }
+    }
+
+    /// What the method learns beside the model: the run's, if the run's method is this one.
+    fn learned<B: AutodiffBackend>(
+        &self,
+        entry: &Entry,
+        model: &Sbn<B>,
+        device: &B::Device,
+    ) -> Result<Learned<B>, HarnessError> {
+        let learned = Learned::init(
+            &entry.method.controls(),
+            || self.train.pixel_means(),
+            &model.layers(),
+            self.request.replication.seed,
+            DType::F32,
+            device,
+        );
+        match &self.request.run {
+            Some(run) if run.cell.method == entry.name => {
+                load_learned(learned, &run.checkpoint, device).map_err(failed)
+            }
+            _ => Ok(learned),
+        }
+    }
+
+    /// The chains: the run's, of all training images, or those of the mini-batch started at draws from q.
+    fn chains<B: AutodiffBackend>(
+        &self,
+        model: &Sbn<B>,
+        x: Tensor<B, 2>,
+    ) -> Result<MemoryStore, HarnessError> {
+        let latents = model.latents();
+        if let Some(run) = self.request.run.as_ref().filter(|run| run.has_chains()) {
+            return load_chains(&run.checkpoint, &latents, self.train.len()).map_err(failed);
+        }
+        let mut store = MemoryStore::new(&latents, self.request.images).map_err(failed)?;
+        let mut chains = ChainsOf {
+            store: &mut store,
+            rows: &self.rows(),
+        };
+        let mut noise = Stream::new(self.request.replication.seed, START, [0, 0]);
+        refresh(model, x, &mut chains, &mut noise).map_err(failed)?;
+        Ok(store)
+    }
+
+    /// The rows of the mini-batch in the store.
+    fn rows(&self) -> Vec<u32> {
+        (0..self.request.images as u32).collect()
+    }
+
+    /// `None` if it was stopped before there was anything to see.
+    fn row<B: AutodiffBackend>(
+        &mut self,
+        entry: &Entry,
+        chains: Chains,
+        model: &Sbn<B>,
+        learned: &Learned<B>,
+        x: &Tensor<B, 2>,
+        store: Option<&MemoryStore>,
+    ) -> Result<Option<Row>, HarnessError> {
+        let request = self.request;
+        let Entry { name, method, .. } = entry;
+        (self.watch)(Event::Begins(&label(name, chains)));
+        let rows = self.rows();
+        let (mut held, mut moving) = (store.map(Held), store.cloned());
+        let store: Option<&mut dyn ChainStore> = match chains {
+            Chains::None => None,
+            Chains::Held => held.as_mut().map(|store| store as _),
+            Chains::Moving => moving.as_mut().map(|store| store as _),
+        };
+        let batch = Batch {
+            x: x.clone(),
+            chains: store.map(|store| ChainsOf { store, rows: &rows }),
+            particles: request.particles,
+            epoch: request
+                .run
+                .as_ref()
+                .and_then(|run| run.epoch())
+                .unwrap_or(0),
+        };
+        let progress = &mut |done| (self.watch)(Event::Replicates(done));
+        let measured = method_variance(
+            method,
+            model,
+            learned,
+            batch,
+            &request.replication,
+            progress,
+        );
+        Ok(measured.map_err(failed)?.map(|measured| Row {
+            method: name.to_string(),
+            chains,
+            target: entry.target.to_string(),
+            evaluations: method.evaluations(
+                request.particles,
+                model.layers().len(),
+                request.retains(method),
+            ),
+            measured,
+        }))
+    }
+}

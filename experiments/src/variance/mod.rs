@@ -1,0 +1,12 @@
+//! How noisy the gradient estimates of several methods are at the same parameters, and what an estimate costs: the protocol
+//! of Ou & Song (2020), figure 3, for any method.
+//!
+//! * [`request`]: what is measured; the parameters, fresh or of a run folder.
+//! * [`measure`]: measuring, on any backend.
+//! * [`report`]: the rows, with what must be known to read them.
+//! * [`show`]: the report as text, Markdown and CSV.
+
+pub mod measure;
+pub mod report;
+pub mod request;
+pub mod show;

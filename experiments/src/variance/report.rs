@@ -1,0 +1,180 @@
+//! The rows, with what must be known to read them.
+
+use super::request::Request;
+use helmholtz_estimators::Entry;
+use helmholtz_evaluation::GradientVariance;
+use helmholtz_runs::Provenance;
+use serde::Serialize;
+
+/// What becomes of the chains from one replicate to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Chains {
+    /// There are none.
+    None,
+    /// Every replicate starts from the same states.
+    Held,
+    /// Each replicate starts where the one before it ended.
+    Moving,
+}
+
+impl Chains {
+    /// How a row and a file call it; nothing for none.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Held => "held",
+            Self::Moving => "moving",
+        }
+    }
+}
+
+/// One measured method.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub method: String,
+    /// Its chains.
+    pub chains: Chains,
+    /// What its estimate is unbiased for.
+    pub target: String,
+    /// Values of f that one estimate takes for an image.
+    pub evaluations: usize,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: GradientVariance,
+}
+
+impl Row {
+    /// `jsa, held`.
+    pub fn label(&self) -> String {
+        label(&self.method, self.chains)
+    }
+
+    /// V × evaluations of f.
+    pub fn by_evaluations(&self) -> f64 {
+        self.measured.merit(self.evaluations as f64)
+    }
+
+    /// V × seconds.
+    pub fn by_seconds(&self) -> f64 {
+        self.measured.merit(self.measured.seconds)
+    }
+}
+
+/// `jsa`, or `jsa, held`.
+pub fn label(method: &str, chains: Chains) -> String {
+    match chains {
+        Chains::None => method.to_string(),
+        chains => format!("{method}, {}", chains.as_str()),
+    }
+}
+
+/// The outcome of a request.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// The net's name.
+    pub net: String,
+    /// The data set's name.
+    pub dataset: String,
+    /// Images of the mini-batch.
+    pub images: usize,
+    /// K.
+    pub particles: usize,
+    /// R.
+    pub replicates: usize,
+    /// Where the parameters come from.
+    pub parameters: String,
+    /// The measured methods, the smallest V × seconds first.
+    pub rows: Vec<Row>,
+    /// What must be known to read them.
+    pub notes: Vec<String>,
+    /// Where the numbers come from.
+    pub provenance: Provenance,
+}
+
+impl Report {
+    /// The report of `rows`; of a data set that is `synthetic` or not.
+    pub fn new(
+        request: &Request,
+        dataset: &str,
+        synthetic: bool,
+        mut rows: Vec<Row>,
+        provenance: Provenance,
+    ) -> Self {
+        rows.sort_by(|a, b| a.by_seconds().total_cmp(&b.by_seconds()));
+        Self {
+            net: request.net.clone(),
+            dataset: dataset.to_string(),
+            images: request.images,
+            particles: request.particles,
+            replicates: request.replication.replicates,
+            parameters: match &request.run {
+                Some(run) => format!("parameters of {}", run.label()),
+                None => format!("fresh parameters (seed {})", request.replication.seed),
+            },
+            notes: notes(request, dataset, synthetic, &rows),
+            rows,
+            provenance,
+        }
+    }
+}
+
+/// The gravest first.
+fn notes(request: &Request, dataset: &str, synthetic: bool, rows: &[Row]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if synthetic {
+        notes.push(format!(
+            "GENERATED IMAGES (`{dataset}`): these numbers are comparable with nothing published."
+        ));
+    }
+    let is_there = |name: &str| rows.iter().any(|row| row.method == name);
+    let names = |which: &dyn Fn(&Entry) -> bool| {
+        let named = request.methods.iter().filter(|entry| which(entry));
+        named.map(|e| e.name).collect::<Vec<_>>().join(", ")
+    };
+    let missing = names(&|entry| !is_there(entry.name));
+    let few = |row: &&Row| row.measured.replicates < request.replication.replicates;
+    for row in rows.iter().filter(few) {
+        let (label, made) = (row.label(), row.measured.replicates);
+        notes.push(format!("STOPPED: {label} after {made} replicates."));
+    }
+    if !missing.is_empty() {
+        notes.push(format!("STOPPED before {missing}."));
+    }
+    notes.push(
+        "V is the sample variance of the gradient of the mini-batch mean, summed over parameters, and in V x f and V x s \
+         over both groups; f counts the values of f that an estimate takes for an image; ms is the median time of an \
+         estimate with its backward pass. V says nothing about bias, and estimates of different gradients do not compare."
+            .to_string(),
+    );
+    if rows.iter().any(|row| row.chains != Chains::None) {
+        let own = request.run.as_ref().is_some_and(|run| run.has_chains());
+        let start = match own {
+            true => "The chains are the run's.",
+            false => "The chains were started at draws from q.",
+        };
+        notes.push(format!(
+            "held: given the chain states, the same for every replicate. moving: the chains move on from replicate to \
+             replicate, so that V is over their states, too. {start}"
+        ));
+    }
+    let trained = request.run.as_ref().map(|run| run.cell.method.as_str());
+    let fresh = names(&|entry| {
+        let learns = !entry.method.controls().is_empty();
+        learns && trained != Some(entry.name) && is_there(entry.name)
+    });
+    if !fresh.is_empty() {
+        notes.push(format!(
+            "{fresh}: what is learned beside the model is fresh, and held fixed."
+        ));
+    }
+    if is_there("rloo") {
+        let k = request.particles as f64;
+        notes.push(format!(
+            "The VIMCO of JSA's released code is rloo without the factor K/(K-1): without it ln V phi is {:.3} lower.",
+            2.0 * (k / (k - 1.0)).ln()
+        ));
+    }
+    notes
+}
