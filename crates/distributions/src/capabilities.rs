@@ -1,22 +1,27 @@
 //! What a distribution can do, one trait a capability.
 //!
-//! A distribution over rows has parameters for `[rows]`; values for `particles · rows` rows are laid out
-//! particle-major, row n of the values under row `n mod rows` of the parameters.
+//! **Discrete** distributions are over rows: parameters for `[rows]`; values for `particles · rows` rows are laid out
+//! particle-major, row n of the values under row `n mod rows` of the parameters. Their log-probabilities are sums over a row.
+//!
+//! Distributions of **real numbers** are elementwise, of any rank `D`: parameters broadcast against each other and against
+//! the values (dimensions of size 1 repeat), and each element has a log-density of its own. The caller sums over what belongs
+//! to one variable.
 
 use burn::tensor::{Tensor, backend::Backend};
+use helmholtz_random::Draws;
 
 use crate::Noise;
 
 /// Scores values.
-pub trait LogProb<B: Backend> {
+pub trait LogProb<B: Backend, const D: usize = 1> {
     /// What is scored.
     type Value;
 
-    /// log p(value) of each row in nats, summed over the components of the row: `[value rows]`.
-    fn log_prob(&self, value: Self::Value) -> Tensor<B, 1>;
+    /// log p(value) in nats: of each row, summed over its components, `[value rows]`; or of each real number.
+    fn log_prob(&self, value: Self::Value) -> Tensor<B, D>;
 }
 
-/// Draws values.
+/// Draws discrete values.
 pub trait Sample<B: Backend> {
     /// What is drawn.
     type Value;
@@ -25,14 +30,26 @@ pub trait Sample<B: Backend> {
     fn sample(&self, particles: usize, noise: &mut impl Noise) -> Self::Value;
 }
 
+/// Draws real numbers.
+pub trait SampleReal<B: Backend, const D: usize> {
+    /// What is drawn.
+    type Value;
+
+    /// Independent draws for each element of `shape`, to which the parameters are broadcast; without gradient.
+    ///
+    /// They are made on the host in row order, in f64, and rounded to the parameters' dtype: the same on every device, given
+    /// the same parameters. An element with impossible parameters is NaN.
+    fn sample(&self, shape: [usize; D], draws: &mut impl Draws) -> Self::Value;
+}
+
 /// Has a mean.
-pub trait Mean<B: Backend> {
-    /// E\[value\] of each row: `[rows, components]`.
-    fn mean(&self) -> Tensor<B, 2>;
+pub trait Mean<B: Backend, const D: usize = 2> {
+    /// E\[value\]: of each row, `[rows, components]`; or of each real number.
+    fn mean(&self) -> Tensor<B, D>;
 }
 
 /// Has an entropy.
-pub trait Entropy<B: Backend> {
-    /// −E\[log p(value)\] of each row in nats: `[rows]`.
-    fn entropy(&self) -> Tensor<B, 1>;
+pub trait Entropy<B: Backend, const D: usize = 1> {
+    /// −E\[log p(value)\] in nats: of each row, `[rows]`; or of each real number.
+    fn entropy(&self) -> Tensor<B, D>;
 }

@@ -1,8 +1,9 @@
 //! Distributions on tensors, by capability.
 //!
-//! A distribution implements what it can do: [`LogProb`], [`Sample`], [`Mean`], [`Entropy`]. A caller asks for the
-//! capability it needs and no more. Sampling takes its uniforms from [`Noise`], never from the backend, so that a draw
-//! is named by its stream and is the same on every device.
+//! A distribution implements what it can do: [`LogProb`], [`Sample`] or [`SampleReal`], [`Mean`], [`Entropy`]. A caller asks
+//! for the capability it needs and no more. Sampling takes its randomness from [`Noise`] or
+//! [`Draws`](helmholtz_random::Draws), never from the backend, so that a draw is named by its stream and is the same on
+//! every device.
 //!
 //! ```
 //! use burn::tensor::Tensor;
@@ -21,22 +22,50 @@
 //! |---|---|
 //! | [`Bernoulli`] | logits `[rows, bits]` |
 //! | [`Categorical`] | logits `[rows, variables · (classes − 1)]`, those of the first classes pinned to 0 |
+//! | [`Normal`] | mean and standard deviation, elementwise |
+//! | [`Gamma`] | shape and rate, elementwise |
+//! | [`Beta`] | the powers of x and 1 − x, elementwise |
+//! | [`NormalGamma`] | mean, ν, shape and rate, elementwise; conjugate to normal observations |
 //!
-//! A layer of such variables in a model is a [`Variables`]: [`Bits`] or [`Classes`]; those that are the sign or the largest
+//! A layer of bits or classes in a model is a [`Variables`]: [`Bits`] or [`Classes`]; those that are the sign or the largest
 //! entry of noisy logits are [`Relaxable`].
+//!
+//! Real numbers are drawn on the host and scored element by element:
+//!
+//! ```
+//! use burn::tensor::Tensor;
+//! use burn_flex::Flex;
+//! use helmholtz_distributions::{Gamma, LogProb, SampleReal};
+//! use helmholtz_random::{Purpose, Stream};
+//!
+//! let numbers = |x| Tensor::<Flex, 2>::from_floats([x], &Default::default());
+//! let q = Gamma { shape: numbers([2.0, 0.5, 30.0]), rate: numbers([2.0, 1.0, 4.0]) };
+//! let tau = q.sample([10, 3], &mut Stream::new(1, Purpose::new("noise"), [0, 0]));
+//! let log_prob = q.log_prob(tau).sum_dim(1); // of rows of three: [10, 1]
+//! assert_eq!(log_prob.dims(), [10, 1]);
+//! ```
 
 mod bernoulli;
+mod beta;
 mod bits;
 mod capabilities;
 mod categorical;
 mod classes;
+mod gamma;
 mod noise;
+mod normal;
+mod normal_gamma;
 mod variables;
+mod variates;
 
 pub use bernoulli::Bernoulli;
+pub use beta::Beta;
 pub use bits::Bits;
-pub use capabilities::{Entropy, LogProb, Mean, Sample};
+pub use capabilities::{Entropy, LogProb, Mean, Sample, SampleReal};
 pub use categorical::Categorical;
 pub use classes::Classes;
+pub use gamma::Gamma;
 pub use noise::{Noise, uniforms};
+pub use normal::Normal;
+pub use normal_gamma::NormalGamma;
 pub use variables::{Relaxable, Variables};

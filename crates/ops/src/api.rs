@@ -1,10 +1,11 @@
 //! Our operations on tensors.
 
+use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
 use crate::{AdamStep, Backend, portable};
 
-fn wrap<B: Backend, const D: usize>(primitive: burn::tensor::ops::FloatTensor<B>) -> Tensor<B, D> {
+fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))
 }
 
@@ -168,6 +169,38 @@ pub fn linear<B: Backend>(
 pub fn leaky_relu<B: Backend>(x: Tensor<B, 2>, slope: f64) -> Tensor<B, 2> {
     assert!(slope > 0.0, "the slope must be positive");
     wrap(B::fused_leaky_relu(x.into_primitive().tensor(), slope))
+}
+
+/// `function`, which knows vectors, of each element.
+fn elementwise<B: Backend, const D: usize>(
+    x: Tensor<B, D>,
+    function: impl Fn(FloatTensor<B>) -> FloatTensor<B>,
+) -> Tensor<B, D> {
+    let shape = x.shape();
+    let flat = x.flatten::<1>(0, D - 1).into_primitive().tensor();
+    wrap::<B, 1>(function(flat)).reshape(shape)
+}
+
+/// ln Γ(x), elementwise, for x > 0: +∞ at 0, NaN below.
+///
+/// For x from 10⁻³ to 10⁶ the error is below 10⁻⁶ max(|ln Γ(x)|, ½) in f32 and 4 · 10⁻¹⁵ of that in f64: absolute near the
+/// zeros at 1 and 2, else relative. Differentiable any number of times.
+pub fn log_gamma<B: Backend, const D: usize>(x: Tensor<B, D>) -> Tensor<B, D> {
+    elementwise(x, B::log_gamma)
+}
+
+/// The digamma function ψ(x) = d ln Γ(x) / dx, elementwise, for x > 0: −∞ at 0, NaN below.
+///
+/// Errors as of [`log_gamma`], absolute near the zero at 1.4616. Differentiable any number of times.
+pub fn digamma<B: Backend, const D: usize>(x: Tensor<B, D>) -> Tensor<B, D> {
+    elementwise(x, B::digamma)
+}
+
+/// The trigamma function ψ'(x), elementwise, for x > 0: +∞ at 0, NaN below.
+///
+/// Relative errors below 10⁻⁶ in f32 and 4 · 10⁻¹⁵ in f64, for x from 10⁻³ to 10⁶. Differentiable any number of times.
+pub fn trigamma<B: Backend, const D: usize>(x: Tensor<B, D>) -> Tensor<B, D> {
+    elementwise(x, B::trigamma)
 }
 
 /// One Adam update (Kingma & Ba 2015, algorithm 1): the new parameter and moments, in one pass where the backend can.

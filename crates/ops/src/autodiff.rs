@@ -95,6 +95,28 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
             OpsKind::UnTracked(prep) => prep.finish(B::fused_leaky_relu(x.primitive, slope)),
         }
     }
+
+    fn log_gamma(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        match LogGamma
+            .prepare::<C>([x.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => prep.finish(x.primitive.clone(), B::log_gamma(x.primitive)),
+            OpsKind::UnTracked(prep) => prep.finish(B::log_gamma(x.primitive)),
+        }
+    }
+
+    fn digamma(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        match Digamma
+            .prepare::<C>([x.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => prep.finish(x.primitive.clone(), B::digamma(x.primitive)),
+            OpsKind::UnTracked(prep) => prep.finish(B::digamma(x.primitive)),
+        }
+    }
 }
 
 /// Log-probabilities of rows that are linear in their values: `all_logits` makes of the logits their derivative in the
@@ -179,6 +201,32 @@ impl<B: Backend> Backward<B, 1> for LeakyRelu {
         let (output, slope) = ops.state;
         unary::<B, _>(ops.parents, ops.node, grads, |grad| {
             B::fused_leaky_relu_backward(output, grad, slope)
+        });
+    }
+}
+
+#[derive(Debug)]
+struct LogGamma;
+
+impl<B: Backend> Backward<B, 1> for LogGamma {
+    type State = FloatTensor<B>;
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::float_mul(grad, B::digamma(ops.state))
+        });
+    }
+}
+
+#[derive(Debug)]
+struct Digamma;
+
+impl<B: Backend> Backward<B, 1> for Digamma {
+    type State = FloatTensor<B>;
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::float_mul(grad, B::trigamma(ops.state))
         });
     }
 }

@@ -2,7 +2,7 @@
 
 use burn::tensor::ops::FloatTensor;
 
-use crate::portable;
+use crate::{portable, special};
 
 /// The scalars of one Adam update (Kingma & Ba 2015, algorithm 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,6 +136,21 @@ pub trait Backend: burn::tensor::backend::Backend {
         slope: f64,
     ) -> FloatTensor<Self> {
         portable::leaky_relu_backward::<Self>(output, grad, slope)
+    }
+
+    /// ln Γ(x) of a vector, for x > 0; its derivative is [`Backend::digamma`].
+    fn log_gamma(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        special::portable::<Self>(special::log_gamma, x)
+    }
+
+    /// ψ(x) = d ln Γ(x) / dx of a vector, for x > 0; its derivative is [`Backend::trigamma`].
+    fn digamma(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        special::portable::<Self>(special::digamma, x)
+    }
+
+    /// ψ'(x) of a vector, for x > 0.
+    fn trigamma(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        special::portable::<Self>(special::trigamma, x)
     }
 
     /// One Adam update: the new parameter and moments `(θ, m, v)`, all of one shape.

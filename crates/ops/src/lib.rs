@@ -25,6 +25,7 @@
 //! | [`sample_categorical`] | sampling by inversion of given uniforms |
 //! | [`pinned_logits`] | all logits, with the constant 0 of each first class |
 //! | [`linear`] | x W + b |
+//! | [`log_gamma`], [`digamma`], [`trigamma`] | ln Γ and its derivatives |
 //! | [`adam`] | one Adam update of a parameter and its moments |
 //!
 //! Rows are broadcast **cyclically**: with `N` rows on one side and `M` on the other, `M` dividing `N`, row `n` meets
@@ -40,9 +41,10 @@ mod cubecl;
 #[cfg(feature = "flex")]
 mod flex;
 mod portable;
+mod special;
 
 pub use api::{
-    adam, bernoulli_log_prob, categorical_log_prob, leaky_relu, linear, pinned_logits,
-    sample_bernoulli, sample_categorical,
+    adam, bernoulli_log_prob, categorical_log_prob, digamma, leaky_relu, linear, log_gamma,
+    pinned_logits, sample_bernoulli, sample_categorical, trigamma,
 };
 pub use backend::{AdamStep, AutodiffBackend, Backend, LinearGradients};

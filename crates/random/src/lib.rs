@@ -28,7 +28,7 @@
 //! ```
 //!
 //! Contents: [`Purpose`] and [`Stream`] (keyed generators), [`Chance`] (accept, choose), [`Enumerator`] and
-//! [`enumerate`] (all branches), [`Draws`] (uniform, normal).
+//! [`enumerate`] (all branches), [`Draws`] (uniform, normal, gamma, beta).
 
 mod chance;
 mod draws;

@@ -12,6 +12,7 @@ mod linear;
 mod rows;
 mod sampling;
 mod second_derivatives;
+mod special;
 mod zero_coefficients;
 
 mod counted;
