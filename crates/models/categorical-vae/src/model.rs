@@ -1,9 +1,9 @@
 //! The model: p and q, and what they can do for estimators.
 
-use burn::module::Module;
+use burn::module::{Module, ParamId, list_param_ids};
 use burn::tensor::{DType, Tensor, backend::Backend};
 use helmholtz_distributions::{Bernoulli, Categorical, Classes, LogProb, Noise, Sample, Variables};
-use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Proposals, Propose};
+use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Parts, Proposals, Propose};
 use helmholtz_nets::{Initialisation, Initialiser, Net};
 use helmholtz_samplers::{Latents, Layer};
 
@@ -78,6 +78,16 @@ impl<B: helmholtz_ops::Backend> CategoricalVae<B> {
     /// p(x | h).
     fn p(&self, h: &Tensor<B, 2>) -> Bernoulli<B> {
         Bernoulli::new(self.generation.forward(h.clone()))
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Parts<B> for CategoricalVae<B> {
+    fn generative(&self) -> Vec<ParamId> {
+        list_param_ids::<_, B>(&self.generation)
+    }
+
+    fn inference(&self) -> Vec<ParamId> {
+        list_param_ids::<_, B>(&self.recognition)
     }
 }
 
