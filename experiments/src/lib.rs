@@ -22,7 +22,7 @@
 //! * [`data`], [`device`]: what it runs on.
 //! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
 //! * [`cell_runner`], [`runner`], [`driver`], [`progress`]: running cells and watching them.
-//! * [`table`]: the outcome.
+//! * [`table`], [`plot`]: the outcome.
 
 pub mod cell;
 pub mod cell_runner;
@@ -37,8 +37,10 @@ pub mod existing;
 mod fake;
 pub mod names;
 pub mod plan;
+pub mod plot;
 pub mod progress;
 pub mod published;
+mod replace;
 pub mod runner;
 pub mod schedule;
 pub mod spec;
