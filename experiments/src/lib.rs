@@ -18,12 +18,14 @@
 //!
 //! Contents, in the order of a request:
 //! * [`cli`], [`commands`]: what a user types, and what happens then.
-//! * [`spec`], [`cell`], [`names`], [`published`]: the experiment, its cells, and the numbers to compare with.
+//! * [`source`], [`spec`], [`cell`], [`names`], [`published`]: the experiment, its cells, and the numbers to compare with.
 //! * [`data`], [`device`]: what it runs on.
 //! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
 //! * [`cell_runner`], [`runner`], [`driver`], [`progress`]: running cells and watching them.
 //! * [`table`], [`plot`]: the outcome.
+//! * [`arm_toy`]: an experiment of another kind, without nets.
 
+pub mod arm_toy;
 pub mod cell;
 pub mod cell_runner;
 pub mod cli;
@@ -43,5 +45,6 @@ pub mod published;
 mod replace;
 pub mod runner;
 pub mod schedule;
+pub mod source;
 pub mod spec;
 pub mod table;

@@ -10,7 +10,7 @@ const HELP: &str = "\
 Usage: cargo xtask <command> [arguments]
 
 Commands:
-  reproduce <experiment>   Reproduce a published table: builds the runner for the device, starts it
+  reproduce <experiment>   Reproduce a published table or figure: builds the runner for the device, starts it
   bench [filter]           Run the benchmarks
   help                     Show this text
 
@@ -20,6 +20,7 @@ Examples:
                                                        what the paper's protocol would take here
   cargo xtask reproduce table1 --profile paper --net linear --method jsa --seeds 1-5
   cargo xtask reproduce table1 --device cuda           on an NVIDIA GPU (the first build takes minutes)
+  cargo xtask reproduce arm-toy                        the toy experiment of ARM, in seconds
   cargo xtask reproduce --help                         every flag
 
 Ctrl-C is safe; the same command resumes.";
