@@ -16,6 +16,7 @@ mod surrogate;
 mod swaps;
 mod training;
 mod unbiased;
+mod variance_law;
 mod wake_sleep;
 mod whole_step;
 
