@@ -20,7 +20,7 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Reproduce a published table: plan, run, resume, compare
+    /// Reproduce a published table or figure: plan, run, resume, compare
     Reproduce(Reproduce),
     /// Measure how noisy the methods' gradients are, for what they cost
     Variance(Variance),
@@ -36,8 +36,11 @@ Examples:
   cargo xtask reproduce table1 --dataset glyphs       generated images: needs no data
   cargo xtask reproduce table1 --device cuda --jobs 8
   cargo xtask reproduce my-table.toml                 an edited copy of experiments/table1.toml
+  cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
 
 Nets of table1:    linear, nonlinear, two-layers
+
+arm-toy takes --seed, --out, --dry-run, --json and --fresh.
 
 The same command resumes what was stopped, and does nothing again that is done.
 Data are looked for in --data-dir, HELMHOLTZ_DATA and the user's cache folder, else downloaded.";
@@ -50,11 +53,11 @@ fn after_help() -> String {
     format!("Methods:\n{}\n{EXAMPLES}", lines.collect::<String>())
 }
 
-/// Reproduce a published table.
+/// Reproduce a published table or figure.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
 pub struct Reproduce {
-    /// The experiment: `table1`, or the path of a TOML file like experiments/table1.toml
+    /// The experiment: `table1`, `arm-toy`, or the path of a TOML file like those in experiments/
     pub experiment: String,
 
     /// The scale: `quick` (minutes) or `paper` (the published protocol)

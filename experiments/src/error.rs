@@ -33,6 +33,16 @@ pub enum HarnessError {
         /// What is wrong, with the key.
         problem: String,
     },
+    /// A flag that means nothing to the experiment.
+    #[error("{experiment} has no use for `{flag}`: {remedy}")]
+    Flag {
+        /// The experiment's name.
+        experiment: String,
+        /// The flag.
+        flag: &'static str,
+        /// What to do instead.
+        remedy: String,
+    },
     /// A file or folder that could not be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

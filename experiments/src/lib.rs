@@ -18,13 +18,15 @@
 //!
 //! Contents, in the order of a request:
 //! * [`cli`], [`commands`]: what a user types, and what happens then.
-//! * [`spec`], [`cell`], [`names`], [`published`]: the experiment, its cells, and the numbers to compare with.
+//! * [`source`], [`spec`], [`cell`], [`names`], [`published`]: the experiment, its cells, and the numbers to compare with.
 //! * [`data`], [`device`], [`backend`]: what it runs on.
 //! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
 //! * [`cell_runner`], [`runner`], [`driver`], [`progress`]: running cells and watching them.
-//! * [`table`]: the outcome.
+//! * [`table`], [`plot`]: the outcome.
+//! * [`arm_toy`]: an experiment of another kind, without nets.
 //! * [`variance`]: how noisy the methods' gradients are, for what they cost.
 
+pub mod arm_toy;
 pub mod backend;
 pub mod cell;
 pub mod cell_runner;
@@ -39,10 +41,13 @@ pub mod existing;
 mod fake;
 pub mod names;
 pub mod plan;
+pub mod plot;
 pub mod progress;
 pub mod published;
+mod replace;
 pub mod runner;
 pub mod schedule;
+pub mod source;
 pub mod spec;
 pub mod table;
 pub mod variance;

@@ -3,20 +3,18 @@
 use crate::cell::{Cell, Overrides, Settings};
 use crate::error::HarnessError;
 use crate::names::lookup;
+use crate::source::{Kind, Source, is_folder_name};
 use helmholtz_estimators::Method as Estimator;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::Path;
-
-const TABLE1: &str = include_str!("../table1.toml");
-
-/// The experiments that come with the program.
-pub const BUNDLED: [&str; 1] = ["table1"];
 
 /// An experiment.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
+    /// [`Kind::Table`].
+    #[serde(default)]
+    pub kind: Kind,
     /// Names the run folders.
     pub name: String,
     /// Heads the plan and the table.
@@ -99,34 +97,21 @@ impl Spec {
     /// The experiment called `request`, or the file of that path when it ends in `.toml`.
     ///
     /// # Errors
-    /// An unknown name; a file that cannot be read, is not well-formed, holds an unknown key or makes no sense.
+    /// An unknown name; a file that cannot be read; and as [`Spec::parse`].
     pub fn load(request: &str) -> Result<Self, HarnessError> {
-        if request.ends_with(".toml") {
-            let path = Path::new(request);
-            let text = std::fs::read_to_string(path).map_err(|source| HarnessError::Io {
-                action: "read",
-                path: path.to_path_buf(),
-                source,
-            })?;
-            return Self::parse(&text, request);
-        }
-        lookup("experiment", request, &BUNDLED, |name| name)?;
-        Self::parse(TABLE1, "experiments/table1.toml")
+        Self::parse(&Source::find(request)?)
     }
 
-    /// The experiment that `text` describes; `file` is what errors call it.
+    /// The experiment that a file describes.
     ///
     /// # Errors
-    /// As [`Spec::load`].
-    pub fn parse(text: &str, file: &str) -> Result<Self, HarnessError> {
-        let mut spec: Self = toml::from_str(text).map_err(|source| HarnessError::Toml {
-            file: file.to_string(),
-            source: Box::new(source),
-        })?;
+    /// A file that is not well-formed, holds an unknown key or makes no sense.
+    pub fn parse(source: &Source) -> Result<Self, HarnessError> {
+        let mut spec: Self = source.parse()?;
         spec.complete()?;
         match spec.problem() {
             Some(problem) => Err(HarnessError::Spec {
-                file: file.to_string(),
+                file: source.file.clone(),
                 problem,
             }),
             None => Ok(spec),
@@ -307,19 +292,21 @@ impl Spec {
     }
 }
 
-fn is_folder_name(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn table1() -> Spec {
         Spec::load("table1").unwrap()
+    }
+
+    /// Table 1, edited, as a file of the user's.
+    fn mine(from: &str, to: &str) -> Source {
+        let source = Source::find("table1").unwrap();
+        Source {
+            file: "my.toml".into(),
+            text: source.text.replace(from, to),
+        }
     }
 
     #[test]
@@ -429,12 +416,13 @@ pub(crate) mod tests {
 
     #[test]
     fn an_unknown_key_is_named_with_file_line_and_the_known_keys() {
-        let text = TABLE1.replace("batch = 50", "batch_size = 50");
-        let line = 1 + text
+        let source = mine("batch = 50", "batch_size = 50");
+        let line = 1 + source
+            .text
             .lines()
             .position(|l| l.starts_with("batch_size"))
             .unwrap();
-        let error = Spec::parse(&text, "my.toml").unwrap_err().to_string();
+        let error = Spec::parse(&source).unwrap_err().to_string();
         assert!(error.contains("my.toml"), "{error}");
         assert!(error.contains(&format!("line {line}")), "{error}");
         assert!(
@@ -442,8 +430,8 @@ pub(crate) mod tests {
             "{error}"
         );
 
-        let text = TABLE1.replace("valid_images = 1000", "valid_image = 1000");
-        let error = Spec::parse(&text, "my.toml").unwrap_err().to_string();
+        let source = mine("valid_images = 1000", "valid_image = 1000");
+        let error = Spec::parse(&source).unwrap_err().to_string();
         assert!(
             error.contains("unknown field `valid_image`") && error.contains("`valid_images`"),
             "{error}"
@@ -452,11 +440,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_file_that_makes_no_sense_is_refused() {
-        let refusal = |from: &str, to: &str| {
-            Spec::parse(&TABLE1.replace(from, to), "my.toml")
-                .unwrap_err()
-                .to_string()
-        };
+        let refusal = |from: &str, to: &str| Spec::parse(&mine(from, to)).unwrap_err().to_string();
         assert!(refusal("switch = 0.6", "switch = 600.0").contains("`switch` is a fraction"));
         assert!(
             refusal("methods = [\"jsa\", \"rws\"", "methods = [\"jsb\", \"rws\"")

@@ -19,13 +19,13 @@ impl Noise for Listed<'_> {
 pub fn cell(low: f64, high: f64) -> [(f64, f32); 3] {
     let at = |share: f64| (low + share * (high - low)) as f32;
     let points = [at(0.1), at(0.5), at(0.9)];
-    let x = points.map(f64::from);
-    let moment = |k: i32| (high.powi(k) - low.powi(k)) / f64::from(k);
-    let (m0, m1, m2) = (moment(1), moment(2), moment(3));
+    // From the middle, where the odd moments vanish and a narrow cell loses no digits.
+    let (middle, width) = (0.5 * (low + high), high - low);
+    let x = points.map(|u| f64::from(u) - middle);
     // Lagrange: the weight of x_i is the integral of Π_{j ≠ i} (u − x_j) / (x_i − x_j).
     let weight = |i: usize| {
         let (a, b) = (x[(i + 1) % 3], x[(i + 2) % 3]);
-        (m2 - (a + b) * m1 + a * b * m0) / ((x[i] - a) * (x[i] - b))
+        width * (width * width / 12.0 + a * b) / ((x[i] - a) * (x[i] - b))
     };
     [
         (weight(0), points[0]),

@@ -11,7 +11,7 @@ const HELP: &str = "\
 Usage: cargo xtask <command> [arguments]
 
 Commands:
-  reproduce <experiment>   Reproduce a published table: builds the runner for the device, starts it
+  reproduce <experiment>   Reproduce a published table or figure: builds the runner for the device, starts it
   variance                 Measure how noisy the methods' gradients are, for what they cost
   certify                  Hold every gradient estimator against enumeration, beside faulty twins; prints a table
   bench [filter]           Run the benchmarks
@@ -23,6 +23,7 @@ Examples:
                                                        what the paper's protocol would take here
   cargo xtask reproduce table1 --profile paper --net linear --method jsa --seeds 1-5
   cargo xtask reproduce table1 --device cuda           on an NVIDIA GPU (the first build takes minutes)
+  cargo xtask reproduce arm-toy                        the toy experiment of ARM, in seconds
   cargo xtask reproduce --help                         every flag
   cargo xtask variance --method jsa,rws,rloo           at fresh parameters; `--run FOLDER`: at those of a run
 

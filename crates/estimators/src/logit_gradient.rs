@@ -70,7 +70,7 @@ where
     let surrogate = surrogate(model, drawn.logits.clone(), path, gradients);
     let log_p = model.log_joint(x, &tracked(path));
     Ok(Estimate {
-        loss: (surrogate + log_p.clone().sum()).div_scalar(-(rows as f64)),
+        loss: mean_loss(surrogate + log_p.clone().sum(), rows),
         elbo: drawn.elbo(log_p),
         live_rows: rows,
         info: Info::default(),
@@ -104,6 +104,12 @@ where
     layers
         .reduce(|sum, layer| sum + layer)
         .expect("a model has a layer")
+}
+
+/// −(1/rows) of a sum that is to be ascended. A product: the gradient of a quotient by a scalar is rounded to f32 in burn-autodiff
+/// 0.21.
+pub(crate) fn mean_loss<B: Backend>(sum: Tensor<B, 1>, rows: usize) -> Tensor<B, 1> {
+    sum.mul_scalar(-1.0 / rows as f64)
 }
 
 /// Σ over the particles of each datum: `[particles · batch, columns]` to `[batch, columns]`.

@@ -6,7 +6,7 @@ use helmholtz_distributions::{Noise, Variables};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_samplers::Info;
 
-use crate::logit_gradient::{repeat, tracked};
+use crate::logit_gradient::{mean_loss, repeat, tracked};
 use crate::nvil::{local_signals, log_p_factors, log_q_factors, q_logits, sum};
 use crate::objective::{Drawn, at_least, mean};
 use crate::{
@@ -89,7 +89,7 @@ impl MuProp {
             });
         }
         Ok(Estimate {
-            loss: loss.div_scalar(-(rows as f64)),
+            loss: mean_loss(loss, rows),
             elbo: mean(signals[0].clone()),
             live_rows: rows,
             info: Info::default(),

@@ -6,7 +6,7 @@ use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_samplers::Info;
 
-use crate::logit_gradient::{repeat, tracked};
+use crate::logit_gradient::{mean_loss, repeat, tracked};
 use crate::objective::{Drawn, at_least, mean};
 use crate::{
     Controls, ControlsConfig, Estimate, EstimateError, Factored, Joint, Layered, Moments, Particles,
@@ -86,7 +86,7 @@ impl Nvil {
             moments.update(&signals);
         }
         Ok(Estimate {
-            loss: loss.div_scalar(-(rows as f64)),
+            loss: mean_loss(loss, rows),
             // L_1 is f.
             elbo: mean(signals[0].clone()),
             live_rows: rows,

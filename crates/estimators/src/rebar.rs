@@ -7,7 +7,7 @@ use helmholtz_distributions::{Noise, Relaxable, uniforms};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_samplers::Info;
 
-use crate::logit_gradient::{repeat, surrogate, tracked};
+use crate::logit_gradient::{mean_loss, repeat, surrogate, tracked};
 use crate::objective::{Drawn, at_least};
 use crate::{Controls, ControlsConfig, Estimate, EstimateError, Joint, Layered, Particles};
 
@@ -127,7 +127,11 @@ impl Rebar {
             let f = lift(f.reshape([rows, 1]));
             let signal = f - conditional.value.clone().reshape([rows, 1]);
             let gradient = signal * lift(variables.score(a, b)) + free - given;
-            let squares = gradient.clone().square().sum().div_scalar(rows as f64);
+            let squares = gradient
+                .clone()
+                .square()
+                .sum()
+                .mul_scalar(1.0 / rows as f64);
             variance = Some(match variance {
                 Some(sum) => sum + squares,
                 None => squares,
@@ -137,7 +141,7 @@ impl Rebar {
         let surrogate = surrogate(model, drawn.logits.clone(), path, gradients);
         let log_p = model.log_joint(x, &tracked(path));
         Ok(Estimate {
-            loss: (surrogate + log_p.clone().sum()).div_scalar(-(rows as f64)),
+            loss: mean_loss(surrogate + log_p.clone().sum(), rows),
             elbo: drawn.elbo(log_p),
             live_rows: rows,
             info: Info::default(),

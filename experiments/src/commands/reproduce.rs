@@ -1,5 +1,6 @@
 //! `reproduce`: plans, runs and resumes the cells of an experiment, and shows the table.
 
+use super::arm_toy;
 use super::loading::Loading;
 use super::plan_text::{self, Heading, count};
 use super::streams::Streams;
@@ -19,8 +20,9 @@ use crate::progress::lines::Lines;
 use crate::progress::{Progress, Sink};
 use crate::published::Published;
 use crate::schedule::say;
+use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
-use crate::table::{Source, Table, files, gather, text};
+use crate::table::{self, Table, files, gather, text};
 use console::style;
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use serde_json::json;
@@ -56,7 +58,11 @@ pub fn reproduce(
     streams: &Streams,
 ) -> Result<End, HarnessError> {
     // Everything that can be wrong with the request is found before anything is loaded.
-    let spec = Spec::load(&args.experiment)?;
+    let source = Source::find(&args.experiment)?;
+    let spec = match source.kind()? {
+        Kind::Table => Spec::parse(&source)?,
+        Kind::ArmToy => return arm_toy::reproduce(args, &source, stop, streams),
+    };
     let selection = Selection {
         nets: args.nets.clone(),
         methods: args.methods.clone(),
@@ -120,7 +126,7 @@ pub fn reproduce(
         let outcomes = drive(&*runner, &plan.cells, &plan.queue(), jobs, &progress, stop);
         progress.finish();
 
-        let source = Source {
+        let source = table::Source {
             spec: &spec,
             profile: &args.profile,
             epochs,

@@ -70,11 +70,11 @@ fn arm_and_disarm_are_unbiased_for_the_elbo_exactly() {
 }
 
 /// ARM with other parts.
-struct Changed {
+pub(crate) struct Changed {
     /// What is subtracted from u.
-    centre: f64,
+    pub(crate) centre: f64,
     /// Whether b₁ = 1[u > σ(a)], the complement of b₂, in place of 1[u > σ(−a)].
-    complement: bool,
+    pub(crate) complement: bool,
 }
 
 impl LogitGradient<Bits> for Changed {

@@ -17,6 +17,7 @@ mod surrogate;
 mod swaps;
 mod training;
 mod unbiased;
+mod variance_law;
 mod wake_sleep;
 mod whole_step;
 

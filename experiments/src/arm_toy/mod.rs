@@ -1,0 +1,45 @@
+//! The toy experiment of the ARM slides (Yin & Zhou 2018): one Bernoulli variable, gradients of small size and large
+//! variance.
+//!
+//! Maximise E f(z), f(z) = (z − p₀)², z ~ Bernoulli(σ(a)), by gradient ascent on the logit a. The exact gradient
+//! (1 − 2p₀) σ(1 − σ) is small when p₀ is near ½, and the noise of REINFORCE does not shrink with it. What is estimated is
+//! estimated by the library's own estimators, on a model ([`OneBit`]) whose f is a table.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`Settings`] | `experiments/arm-toy.toml` |
+//! | [`OneBit`] | independent copies of one bit, each with its own logit and f |
+//! | [`Estimator`] | the estimators by name |
+//! | [`law`] | variances in closed form |
+//! | [`ascent`] | trajectories |
+//! | [`variance`] | sampled variances against the logit |
+//! | [`t1`] | variances on a small Helmholtz machine |
+//! | [`Outcome`] | the numbers of a run, and its table |
+//! | [`figures`] | the figures of a run |
+
+pub mod ascent;
+mod estimator;
+pub mod figures;
+pub mod law;
+mod model;
+mod outcome;
+mod run;
+mod settings;
+pub mod t1;
+pub mod variance;
+
+pub use estimator::Estimator;
+pub use model::OneBit;
+pub use outcome::{Numbers, Outcome};
+pub use run::{Report, run};
+pub use settings::{AscentSettings, Settings, T1Settings, VarianceSettings};
+
+/// f of z = 0 and of z = 1, where f(z) = (z − p₀)².
+pub fn table(target: f64) -> [f64; 2] {
+    [target.powi(2), (1.0 - target).powi(2)]
+}
+
+/// σ(a).
+pub fn sigmoid(a: f64) -> f64 {
+    1.0 / (1.0 + (-a).exp())
+}

@@ -1,0 +1,218 @@
+//! The experiment as data.
+
+use super::Estimator;
+use crate::error::HarnessError;
+use crate::source::{Kind, Source, is_folder_name};
+use serde::{Deserialize, Serialize};
+
+/// `experiments/arm-toy.toml`, or a file like it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// [`Kind::ArmToy`].
+    pub kind: Kind,
+    /// Names the run folder.
+    pub name: String,
+    /// Heads the table.
+    pub title: String,
+    /// Names the random streams.
+    pub seed: u64,
+    /// Gradient ascent.
+    pub ascent: AscentSettings,
+    /// The variance against the logit.
+    pub variance: VarianceSettings,
+    /// The variance on T1.
+    pub t1: T1Settings,
+}
+
+/// Gradient ascent on the logit of one bit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AscentSettings {
+    /// p₀ of each problem.
+    pub targets: Vec<f64>,
+    /// The logit at the start.
+    pub start: f64,
+    /// The step size.
+    pub step: f64,
+    /// Steps.
+    pub iterations: usize,
+    /// The estimators, beside the exact gradient.
+    pub estimators: Vec<Estimator>,
+    /// K of each run: trajectories are drawn with the first, gradient estimates with the last.
+    pub samples: Vec<usize>,
+    /// Independent runs of each problem and estimator.
+    pub replicates: usize,
+    /// Iterations from one point of a figure to the next.
+    pub plot_every: usize,
+}
+
+/// The variance of an estimate against the logit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VarianceSettings {
+    /// p₀.
+    pub target: f64,
+    /// The estimators.
+    pub estimators: Vec<Estimator>,
+    /// Logits are the whole numbers from minus this to this, and where ARM's variance is largest.
+    pub largest_logit: u32,
+    /// Estimates at each logit.
+    pub replicates: usize,
+}
+
+/// The variance of the gradient of T1's inference net.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct T1Settings {
+    /// The estimators.
+    pub estimators: Vec<Estimator>,
+    /// Values of f an estimate.
+    pub values: usize,
+    /// Estimates.
+    pub replicates: usize,
+}
+
+impl Settings {
+    /// The settings in an experiment file.
+    ///
+    /// # Errors
+    /// A file that is not well-formed, holds an unknown key or makes no sense.
+    pub fn parse(source: &Source) -> Result<Self, HarnessError> {
+        let settings: Self = source.parse()?;
+        match settings.problem() {
+            Some(problem) => Err(HarnessError::Spec {
+                file: source.file.clone(),
+                problem,
+            }),
+            None => Ok(settings),
+        }
+    }
+
+    /// What is wrong with the settings, if anything.
+    fn problem(&self) -> Option<String> {
+        let Self {
+            ascent,
+            variance,
+            t1,
+            ..
+        } = self;
+        let half = |p0: f64| !(p0 > 0.0 && p0 < 1.0) || p0 == 0.5;
+        let few = |estimator: &&Estimator| {
+            let k = ascent.samples.iter().min().copied().unwrap_or(0);
+            k < estimator.least_samples()
+        };
+        let checks = [
+            (
+                !is_folder_name(&self.name),
+                "`name` names a folder: use lower-case letters, digits and hyphens",
+            ),
+            (
+                ascent.targets.is_empty()
+                    || ascent.estimators.is_empty()
+                    || ascent.samples.is_empty(),
+                "`ascent` needs at least one of `targets`, of `estimators` and of `samples`",
+            ),
+            (
+                ascent.targets.iter().any(|&p0| half(p0)) || half(variance.target),
+                "a target p0 lies between 0 and 1, and not at 1/2, where f is constant",
+            ),
+            (
+                !(ascent.start.is_finite() && ascent.step.is_finite() && ascent.step > 0.0),
+                "`ascent.start` must be a number and `ascent.step` a positive one",
+            ),
+            (
+                ascent.iterations == 0 || ascent.plot_every == 0,
+                "`ascent.iterations` and `ascent.plot_every` must be at least 1",
+            ),
+            (
+                [ascent.replicates, variance.replicates, t1.replicates]
+                    .iter()
+                    .any(|&replicates| replicates < 2),
+                "`replicates` must be at least 2: there is no spread of one",
+            ),
+            (
+                t1.values < 2 || !t1.values.is_multiple_of(2),
+                "`t1.values` must be even: ARM takes values of f in pairs",
+            ),
+        ];
+        let problem = checks.iter().find(|(wrong, _)| *wrong);
+        problem.map(|(_, text)| text.to_string()).or_else(|| {
+            let estimator = ascent.estimators.iter().find(few)?;
+            Some(format!(
+                "`ascent.samples` must be at least {} for {}",
+                estimator.least_samples(),
+                estimator.label()
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn arm_toy() -> Settings {
+        Settings::parse(&Source::find("arm-toy").unwrap()).unwrap()
+    }
+
+    fn error(from: &str, to: &str) -> String {
+        let mut source = Source::find("arm-toy").unwrap();
+        assert!(source.text.contains(from), "{from}");
+        source.text = source.text.replace(from, to);
+        source.file = "my.toml".into();
+        Settings::parse(&source).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_bundled_file_holds_the_protocol() {
+        let AscentSettings {
+            targets,
+            start,
+            step,
+            iterations,
+            ..
+        } = arm_toy().ascent;
+        assert_eq!(targets, [0.49, 0.499, 0.501, 0.51]);
+        assert_eq!((start, step, iterations), (0.0, 1.0, 2000));
+    }
+
+    #[test]
+    fn an_unknown_key_or_estimator_is_named_with_its_line_and_the_choices() {
+        let text = error("iterations = 2000", "iteratons = 2000");
+        assert!(
+            text.contains("my.toml") && text.contains("line 14"),
+            "{text}"
+        );
+        assert!(
+            text.contains("`iteratons`") && text.contains("`iterations`"),
+            "{text}"
+        );
+        let text = error("\"rloo\", \"arm\"", "\"rloo\", \"arn\"");
+        assert!(
+            text.contains("`arn`") && text.contains("`disarm`"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_say_why() {
+        for (from, to, part) in [
+            ("name = \"arm-toy\"", "name = \"ARM toy\"", "lower-case"),
+            ("target = 0.49", "target = 0.5", "f is constant"),
+            ("[0.49, 0.499, 0.501, 0.51]", "[]", "at least one"),
+            ("step = 1.0", "step = -1.0", "positive"),
+            ("plot_every = 20", "plot_every = 0", "plot_every"),
+            ("replicates = 200 ", "replicates = 1 ", "no spread"),
+            ("values = 2 ", "values = 3 ", "even"),
+            (
+                "[\"reinforce\", \"arm\"]   ",
+                "[\"rloo\"]",
+                "at least 2 for RLOO",
+            ),
+        ] {
+            let text = error(from, to);
+            assert!(text.contains(part), "{from} -> {to}: {text}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Figures: series of points as SVG, with their data beside them as CSV.
+//!
+//! A figure is read without its colours as well as with them: a style is a colour, a dash pattern and a marker together.
+//!
+//! ```
+//! use helmholtz_experiments::plot::{Axis, Figure, Mark, Panel, Series};
+//!
+//! let squares = (1..=9).map(|x| [f64::from(x), f64::from(x * x)]).collect();
+//! let panel = Panel {
+//!     title: "squares".into(),
+//!     x: Axis::linear("x"),
+//!     y: Axis::log("x²"),
+//!     series: vec![Series { label: "exact".into(), mark: Mark::Line, style: 0, points: squares }],
+//! };
+//! let figure = Figure { title: "A figure".into(), columns: 1, panels: vec![panel] };
+//! assert!(figure.svg().starts_with("<svg") && figure.csv().contains("squares,exact,9,81\n"));
+//! ```
+
+mod csv;
+mod scale;
+mod style;
+mod svg;
+
+use crate::error::HarnessError;
+use crate::replace::replace;
+use std::path::{Path, PathBuf};
+
+/// A figure of panels, filled row by row, with one legend for all of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Heads it.
+    pub title: String,
+    /// Panels in a row.
+    pub columns: usize,
+    /// The panels.
+    pub panels: Vec<Panel>,
+}
+
+/// A pair of axes and what is drawn on them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// Heads it, and names it in the data.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn, the first at the bottom.
+    pub series: Vec<Series>,
+}
+
+/// An axis; it spans the values that are drawn on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// What it measures, with the unit.
+    pub label: String,
+    /// Whether it is logarithmic: values that are not positive are left out of the drawing, and kept in the data.
+    pub log: bool,
+}
+
+impl Axis {
+    /// A linear axis.
+    pub fn linear(label: &str) -> Self {
+        Self {
+            label: label.into(),
+            log: false,
+        }
+    }
+
+    /// A logarithmic axis.
+    pub fn log(label: &str) -> Self {
+        Self {
+            label: label.into(),
+            log: true,
+        }
+    }
+
+    /// Whether a value can be drawn.
+    fn shows(&self, value: f64) -> bool {
+        value.is_finite() && (value > 0.0 || !self.log)
+    }
+}
+
+/// Points with a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Its name in the legend and in the data; series of one name in several panels share an entry.
+    pub label: String,
+    /// How the points are drawn.
+    pub mark: Mark,
+    /// Which colour, dash pattern and marker: the first is solid and black. Numbers beyond the last style begin again.
+    pub style: usize,
+    /// Pairs (x, y); a line breaks where one cannot be drawn.
+    pub points: Vec<[f64; 2]>,
+}
+
+/// How the points of a series are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// Joined by a line.
+    Line,
+    /// A marker each.
+    Points,
+}
+
+impl Figure {
+    /// The drawing.
+    pub fn svg(&self) -> String {
+        svg::render(self)
+    }
+
+    /// The data: `panel,series,x,y`, a line for each point.
+    pub fn csv(&self) -> String {
+        csv::render(self)
+    }
+
+    /// Writes `<name>.svg` and `<name>.csv` into `folder`, and returns their paths.
+    ///
+    /// # Errors
+    /// A folder or file that cannot be written; what was there before stays whole.
+    pub fn write(&self, folder: &Path, name: &str) -> Result<[PathBuf; 2], HarnessError> {
+        let paths = ["svg", "csv"].map(|end| folder.join(format!("{name}.{end}")));
+        replace(&paths[0], self.svg().as_bytes())?;
+        replace(&paths[1], self.csv().as_bytes())?;
+        Ok(paths)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn series(label: &str, mark: Mark, style: usize, points: &[[f64; 2]]) -> Series {
+        Series {
+            label: label.into(),
+            mark,
+            style,
+            points: points.to_vec(),
+        }
+    }
+
+    pub(super) fn figure(y: Axis, series: Vec<Series>) -> Figure {
+        let panel = Panel {
+            title: "one".into(),
+            x: Axis::linear("iteration"),
+            y,
+            series,
+        };
+        Figure {
+            title: "f < g & h".into(),
+            columns: 2,
+            panels: vec![
+                panel.clone(),
+                Panel {
+                    title: "two".into(),
+                    ..panel
+                },
+            ],
+        }
+    }
+
+    #[test]
+    fn drawing_and_data_are_written_side_by_side() {
+        let dir = tempfile::tempdir().unwrap();
+        let figure = figure(
+            Axis::linear("y"),
+            vec![series("a", Mark::Line, 0, &[[0.0, 1.0]])],
+        );
+        let paths = figure.write(&dir.path().join("new"), "fig").unwrap();
+        assert!(paths[0].ends_with("new/fig.svg") && paths[1].ends_with("new/fig.csv"));
+        assert_eq!(std::fs::read_to_string(&paths[1]).unwrap(), figure.csv());
+        assert_eq!(
+            std::fs::read_dir(dir.path().join("new")).unwrap().count(),
+            2
+        );
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let error = figure(Axis::linear("y"), vec![])
+            .write(&file, "fig")
+            .unwrap_err();
+        assert!(
+            error.to_string().contains("cannot write") && error.to_string().contains("fig.svg")
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! An experiment file, before it is known what kind of experiment it describes.
+
+use crate::error::HarnessError;
+use crate::names::lookup;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The experiments that come with the program: name, file and content.
+const BUNDLED: [(&str, &str, &str); 2] = [
+    (
+        "table1",
+        "experiments/table1.toml",
+        include_str!("../table1.toml"),
+    ),
+    (
+        "arm-toy",
+        "experiments/arm-toy.toml",
+        include_str!("../arm-toy.toml"),
+    ),
+];
+
+/// What kind of experiment a file describes: its key `kind`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Nets trained by methods, and a table of their NLL ([`Spec`](crate::spec::Spec)); files without the key.
+    #[default]
+    Table,
+    /// The toy experiment of ARM ([`Settings`](crate::arm_toy::Settings)).
+    ArmToy,
+}
+
+/// The text of an experiment file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// What errors call it.
+    pub file: String,
+    /// What is in it.
+    pub text: String,
+}
+
+impl Source {
+    /// The experiment called `request`, or the file of that path when it ends in `.toml`.
+    ///
+    /// # Errors
+    /// An unknown name; a file that cannot be read.
+    pub fn find(request: &str) -> Result<Self, HarnessError> {
+        if request.ends_with(".toml") {
+            let path = Path::new(request);
+            let text = std::fs::read_to_string(path).map_err(|source| HarnessError::Io {
+                action: "read",
+                path: path.to_path_buf(),
+                source,
+            })?;
+            return Ok(Self {
+                file: request.to_string(),
+                text,
+            });
+        }
+        let (_, file, text) = lookup("experiment", request, &BUNDLED, |(name, ..)| name)?;
+        Ok(Self {
+            file: file.to_string(),
+            text: text.to_string(),
+        })
+    }
+
+    /// The kind of experiment.
+    ///
+    /// # Errors
+    /// A file that is not well-formed, or names an unknown kind.
+    pub fn kind(&self) -> Result<Kind, HarnessError> {
+        #[derive(Deserialize)]
+        struct Header {
+            #[serde(default)]
+            kind: Kind,
+        }
+        Ok(self.parse::<Header>()?.kind)
+    }
+
+    /// The content as a `T`.
+    ///
+    /// # Errors
+    /// A file that is not well-formed, or no `T`.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, HarnessError> {
+        toml::from_str(&self.text).map_err(|source| HarnessError::Toml {
+            file: self.file.clone(),
+            source: Box::new(source),
+        })
+    }
+}
+
+/// Whether a name of an experiment file can be that of a folder anywhere.
+pub(crate) fn is_folder_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bundled_file_has_a_kind_and_bears_its_name() {
+        for (name, file, _) in BUNDLED {
+            let source = Source::find(name).unwrap();
+            assert!(source.kind().is_ok());
+            assert!(source.text.contains(&format!("name = \"{name}\"")));
+            assert_eq!(file, format!("experiments/{name}.toml"));
+        }
+        assert_eq!(Source::find("table1").unwrap().kind().unwrap(), Kind::Table);
+        assert_eq!(
+            Source::find("arm-toy").unwrap().kind().unwrap(),
+            Kind::ArmToy
+        );
+    }
+
+    #[test]
+    fn an_unknown_kind_or_name_is_answered_with_the_choices() {
+        let source = Source {
+            file: "my.toml".into(),
+            text: "name = \"x\"\nkind = \"arm\"".into(),
+        };
+        let text = source.kind().unwrap_err().to_string();
+        assert!(
+            text.contains("my.toml") && text.contains("line 2"),
+            "{text}"
+        );
+        assert!(
+            text.contains("`table`") && text.contains("`arm-toy`"),
+            "{text}"
+        );
+        let text = Source::find("arm").unwrap_err().to_string();
+        assert!(
+            text.contains("Did you mean `arm-toy`?") && text.contains("table1"),
+            "{text}"
+        );
+    }
+}

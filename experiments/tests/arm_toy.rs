@@ -1,0 +1,188 @@
+//! The toy experiment of ARM, from the command to its files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn reproduce(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
+    command.arg("reproduce").args(args).current_dir(folder);
+    command.output().unwrap()
+}
+
+/// A small cut of the experiment, as a file of the user's in `folder`.
+fn small(folder: &Path, from: &str, to: &str) {
+    let text = include_str!("../arm-toy.toml")
+        .replace("name = \"arm-toy\"", "name = \"small\"")
+        .replace("iterations = 2000", "iterations = 40")
+        .replace("replicates = 200 ", "replicates = 5 ")
+        .replace("replicates = 40000", "replicates = 50")
+        .replace("replicates = 4000", "replicates = 5");
+    assert!(text.contains(from), "{from}");
+    fs::write(folder.join("small.toml"), text.replace(from, to)).unwrap();
+}
+
+fn text(output: &Output) -> (String, String) {
+    let of = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (of(&output.stdout), of(&output.stderr))
+}
+
+/// A refusal: standard error.
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let output = reproduce(folder, args);
+    let (out, err) = text(&output);
+    assert!(
+        !output.status.success() && out.is_empty(),
+        "{args:?}: {out}{err}"
+    );
+    err
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("table") || name.ends_with("svg") || name.ends_with("csv"))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_run_leaves_figures_data_and_table_and_is_not_repeated() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path(), "", "");
+    let run = dir.path().join("runs/small/seed-7");
+    let args = ["small.toml", "--seed", "7"];
+
+    let plan = reproduce(dir.path(), &[&args[..], &["--dry-run"]].concat());
+    assert!(plan.status.success() && !run.exists());
+    assert!(text(&plan).0.contains("to do"), "{}", text(&plan).0);
+
+    let output = reproduce(dir.path(), &args);
+    let (out, err) = text(&output);
+    assert!(output.status.success(), "{err}");
+    let expected = [
+        "gradients.csv",
+        "gradients.svg",
+        "table.md",
+        "trajectories.csv",
+        "trajectories.svg",
+        "variance.csv",
+        "variance.svg",
+    ];
+    assert_eq!(files(&run), expected);
+    let table = fs::read_to_string(run.join("table.md")).unwrap();
+    assert!(
+        out.contains(&table) && out.contains("trajectories.svg"),
+        "{out}"
+    );
+    for part in [
+        "| 0.499 |",
+        "REINFORCE",
+        "golden ratio",
+        "DisARM",
+        "Commit",
+        "seed 7",
+    ] {
+        assert!(table.contains(part), "no `{part}` in {table}");
+    }
+    let drawn = fs::read_to_string(run.join("trajectories.csv")).unwrap();
+    assert_eq!(
+        drawn.lines().count(),
+        1 + 4 * 3 * 3,
+        "four problems, three curves, 0 to 40 by 20"
+    );
+
+    let again = reproduce(dir.path(), &args);
+    assert!(text(&again).0.contains("(done)") && text(&again).0.contains(&table));
+    let fresh = reproduce(dir.path(), &[&args[..], &["--fresh"]].concat());
+    assert!(fresh.status.success() && run.with_file_name("seed-7.old-1").is_dir());
+    let figure = |folder: &Path| fs::read(folder.join("variance.csv")).unwrap();
+    assert_eq!(
+        figure(&run),
+        figure(&run.with_file_name("seed-7.old-1")),
+        "the same seed"
+    );
+}
+
+#[test]
+fn json_lines_hold_the_plan_and_the_table_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path(), "", "");
+    let (out, _) = text(&reproduce(dir.path(), &["small.toml", "--json"]));
+    let lines: Vec<serde_json::Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        (lines.len(), &lines[0]["event"], &lines[1]["event"]),
+        (2, &"plan".into(), &"table".into())
+    );
+    let ends = &lines[1]["table"]["numbers"]["ascents"];
+    assert_eq!(ends.as_array().unwrap().len(), 4 * 2 * 2);
+    let file = PathBuf::from(lines[1]["files"][0].as_str().unwrap());
+    assert!(dir.path().join(file).is_file());
+}
+
+#[test]
+fn flags_that_mean_nothing_are_refused_with_those_that_do() {
+    let dir = tempfile::tempdir().unwrap();
+    for flag in [
+        ["--net", "linear"],
+        ["--method", "arm"],
+        ["--profile", "paper"],
+        ["--dataset", "glyphs"],
+        ["--device", "wgpu"],
+        ["--epochs", "3"],
+        ["--jobs", "2"],
+    ] {
+        let err = refused(dir.path(), &[&["arm-toy"][..], &flag].concat());
+        assert!(
+            err.contains(&format!("`{}`", flag[0])) && err.contains("--seed"),
+            "{err}"
+        );
+    }
+    let err = refused(dir.path(), &["arm-toy", "--seeds", "1-3"]);
+    assert!(err.contains("one seed"), "{err}");
+    assert!(!dir.path().join("runs").exists());
+}
+
+#[test]
+fn an_unknown_key_names_file_line_and_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path(), "plot_every", "plot_evry");
+    let err = refused(dir.path(), &["small.toml"]);
+    assert!(
+        err.contains("small.toml") && err.contains("line 18"),
+        "{err}"
+    );
+    assert!(
+        err.contains("`plot_evry`") && err.contains("`plot_every`"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path(), "", "");
+    fs::write(dir.path().join("taken"), "a file").unwrap();
+    let output = reproduce(dir.path(), &["small.toml", "--out", "taken"]);
+    let (_, err) = text(&output);
+    assert!(!output.status.success() && err.contains("taken"), "{err}");
+    assert!(!err.contains("panicked"), "{err}");
+}
+
+#[test]
+fn a_run_of_other_settings_is_refused_and_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path(), "", "");
+    assert!(reproduce(dir.path(), &["small.toml"]).status.success());
+    small(dir.path(), "step = 1.0", "step = 2.0");
+    let err = refused(dir.path(), &["small.toml"]);
+    assert!(
+        err.contains("ascent.step") && err.contains("--fresh"),
+        "{err}"
+    );
+}
