@@ -20,12 +20,14 @@
 //! | distribution | parameters |
 //! |---|---|
 //! | [`Bernoulli`] | logits `[rows, bits]` |
+//! | [`BinaryConcrete`] | logits `[rows, bits]`, a temperature |
 //! | [`Categorical`] | logits `[rows, variables · (classes − 1)]`, those of the first classes pinned to 0 |
 //!
 //! A layer of such variables in a model is a [`Variables`]: [`Bits`] or [`Classes`]; those that are the sign or the largest
 //! entry of noisy logits are [`Relaxable`].
 
 mod bernoulli;
+mod binary_concrete;
 mod bits;
 mod capabilities;
 mod categorical;
@@ -34,6 +36,7 @@ mod noise;
 mod variables;
 
 pub use bernoulli::Bernoulli;
+pub use binary_concrete::BinaryConcrete;
 pub use bits::Bits;
 pub use capabilities::{Entropy, LogProb, Mean, Sample};
 pub use categorical::Categorical;

@@ -70,7 +70,7 @@ where
     let surrogate = surrogate(model, drawn.logits.clone(), path, gradients);
     let log_p = model.log_joint(x, &tracked(path));
     Ok(Estimate {
-        loss: (surrogate + log_p.clone().sum()).div_scalar(-(rows as f64)),
+        loss: (surrogate + log_p.clone().sum()).mul_scalar(-1.0 / rows as f64),
         elbo: drawn.elbo(log_p),
         live_rows: rows,
         info: Info::default(),

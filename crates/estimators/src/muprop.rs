@@ -29,8 +29,7 @@ impl MuProp {
     pub const CONTROLS: ControlsConfig = ControlsConfig {
         baselines: true,
         scales: 2,
-        temperature: None,
-        critics: false,
+        ..ControlsConfig::AS_REBAR
     };
 
     /// One gradient estimate for a batch x `[batch, visible]`, averaged over K draws a datum.
@@ -89,7 +88,7 @@ impl MuProp {
             });
         }
         Ok(Estimate {
-            loss: loss.div_scalar(-(rows as f64)),
+            loss: loss.mul_scalar(-1.0 / rows as f64),
             elbo: mean(signals[0].clone()),
             live_rows: rows,
             info: Info::default(),

@@ -29,9 +29,7 @@ impl Nvil {
     /// What it learns.
     pub const CONTROLS: ControlsConfig = ControlsConfig {
         baselines: true,
-        scales: 0,
-        temperature: None,
-        critics: false,
+        ..ControlsConfig::AS_REBAR
     };
 
     /// One gradient estimate for a batch x `[batch, visible]`, averaged over K draws a datum. `moments`, one a layer, are
@@ -86,7 +84,7 @@ impl Nvil {
             moments.update(&signals);
         }
         Ok(Estimate {
-            loss: loss.div_scalar(-(rows as f64)),
+            loss: loss.mul_scalar(-1.0 / rows as f64),
             // L_1 is f.
             elbo: mean(signals[0].clone()),
             live_rows: rows,

@@ -9,7 +9,9 @@ use helmholtz_samplers::Info;
 
 use crate::logit_gradient::{repeat, surrogate, tracked};
 use crate::objective::{Drawn, at_least};
-use crate::{Controls, ControlsConfig, Estimate, EstimateError, Joint, Layered, Particles};
+use crate::{
+    Controls, ControlsConfig, Estimate, EstimateError, Joint, Layered, Particles, Temperature,
+};
 
 /// The control variate c of a layer's noisy logits z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +45,10 @@ impl Rebar {
     /// What it learns.
     pub const fn controls(&self) -> ControlsConfig {
         ControlsConfig {
-            baselines: false,
             scales: 1,
-            temperature: Some(0.5),
+            temperature: Some(Temperature::Logarithm(0.5)),
             critics: !matches!(self.control, Control::Relaxed),
+            ..ControlsConfig::AS_REBAR
         }
     }
 
@@ -127,7 +129,11 @@ impl Rebar {
             let f = lift(f.reshape([rows, 1]));
             let signal = f - conditional.value.clone().reshape([rows, 1]);
             let gradient = signal * lift(variables.score(a, b)) + free - given;
-            let squares = gradient.clone().square().sum().div_scalar(rows as f64);
+            let squares = gradient
+                .clone()
+                .square()
+                .sum()
+                .mul_scalar(1.0 / rows as f64);
             variance = Some(match variance {
                 Some(sum) => sum + squares,
                 None => squares,
@@ -137,7 +143,7 @@ impl Rebar {
         let surrogate = surrogate(model, drawn.logits.clone(), path, gradients);
         let log_p = model.log_joint(x, &tracked(path));
         Ok(Estimate {
-            loss: (surrogate + log_p.clone().sum()).div_scalar(-(rows as f64)),
+            loss: (surrogate + log_p.clone().sum()).mul_scalar(-1.0 / rows as f64),
             elbo: drawn.elbo(log_p),
             live_rows: rows,
             info: Info::default(),

@@ -6,6 +6,7 @@ use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{ChainStore, MemoryStore};
 use helmholtz_sbn::Sbn;
 
+use crate::production::held;
 use crate::{Exact, Reference, Tape, build, flat_gradient, store_of};
 
 /// The datum's copies in one estimate.
@@ -98,7 +99,7 @@ impl<M: Model<Tape>> Subject<M> {
                     particles,
                     epoch: 0,
                 };
-                method.estimate(model, &mut learned.clone(), batch, noise, chance)
+                method.estimate(model, &mut held(learned), batch, noise, chance)
             })
         })
     }

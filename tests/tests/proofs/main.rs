@@ -3,8 +3,11 @@
 
 mod burn_target;
 mod chains;
+mod concrete;
+mod disarm_bound;
 mod exact_posterior;
 mod invariance;
+mod leave_one_out;
 mod likelihood;
 mod local_signals;
 mod logit_gradients;
