@@ -34,12 +34,11 @@ impl<B: Backend> Antithetic<B> {
         let logits = objective.logits(below);
         let bits = objective.layers()[level];
         let uniforms = objective.uniforms(rows, bits.0, noise);
-        let mut path = |uniforms: Tensor<B, 2>| {
-            let layer = bits.sample(logits.clone(), uniforms);
-            objective.complete([below, &[layer]].concat(), rows, noise)
-        };
-        let first = path(uniforms.clone().neg().add_scalar(1.0));
-        let second = path(uniforms.clone());
+        let draw = |uniforms| bits.sample(logits.clone(), uniforms);
+        let first = draw(uniforms.clone().neg().add_scalar(1.0));
+        let second = draw(uniforms.clone());
+        let mut path = |layer| objective.complete([below, &[layer]].concat(), rows, noise);
+        let (first, second) = (path(first), path(second));
         Self {
             logits,
             uniforms,
