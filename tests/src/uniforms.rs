@@ -1,6 +1,7 @@
-//! Exact integration over uniforms.
+//! Integration over uniforms: exact, or with less variance than independent draws.
 
 use helmholtz_distributions::Noise;
+use helmholtz_random::Stream;
 
 /// Uniforms from a list, in order.
 #[derive(Clone, Debug)]
@@ -11,6 +12,49 @@ impl Noise for Listed<'_> {
         let (own, rest) = self.0.split_at(out.len());
         out.copy_from_slice(own);
         self.0 = rest;
+    }
+}
+
+/// Square roots that are linearly independent over the rationals.
+const PRIMES: [f64; 25] = [
+    2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0, 23.0, 29.0, 31.0, 37.0, 41.0, 43.0, 47.0, 53.0,
+    59.0, 61.0, 67.0, 71.0, 73.0, 79.0, 83.0, 89.0, 97.0,
+];
+
+/// Uniforms spread evenly over rows: the n-th row's d-th uniform is the fractional part of n √p_d + s_d, p_d a prime and s_d a
+/// uniform of a stream (a Kronecker lattice with random shifts: Cranley & Patterson 1976).
+///
+/// The uniforms of a single row are independent, so that the mean of an estimate over rows has the right expectation. Those of
+/// different rows are not, and its variance is less.
+pub struct Lattice<'a> {
+    rows: usize,
+    stream: &'a mut Stream,
+    dimension: usize,
+}
+
+impl<'a> Lattice<'a> {
+    /// For an estimate that draws for this many rows at a time, up to 25 uniforms each.
+    pub fn new(rows: usize, stream: &'a mut Stream) -> Self {
+        Self {
+            rows,
+            stream,
+            dimension: 0,
+        }
+    }
+}
+
+impl Noise for Lattice<'_> {
+    fn fill(&mut self, out: &mut [f32]) {
+        let columns = out.len() / self.rows;
+        for column in 0..columns {
+            let (step, shift) = (PRIMES[self.dimension].sqrt(), self.stream.uniform_f64());
+            self.dimension += 1;
+            for row in 0..self.rows {
+                let uniform = (row as f64 * step + shift).fract() as f32;
+                // Rounded up to 1, it is the largest below.
+                out[row * columns + column] = uniform.min(1.0f32.next_down());
+            }
+        }
     }
 }
 

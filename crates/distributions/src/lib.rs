@@ -21,6 +21,7 @@
 //! | distribution | parameters |
 //! |---|---|
 //! | [`Bernoulli`] | logits `[rows, bits]` |
+//! | [`BinaryConcrete`] | logits `[rows, bits]`, a temperature |
 //! | [`Categorical`] | logits `[rows, variables · (classes − 1)]`, those of the first classes pinned to 0 |
 //! | [`Normal`] | mean and standard deviation, elementwise |
 //! | [`Gamma`] | shape and rate, elementwise |
@@ -47,6 +48,7 @@
 
 mod bernoulli;
 mod beta;
+mod binary_concrete;
 mod bits;
 mod capabilities;
 mod categorical;
@@ -60,6 +62,7 @@ mod variates;
 
 pub use bernoulli::Bernoulli;
 pub use beta::Beta;
+pub use binary_concrete::BinaryConcrete;
 pub use bits::Bits;
 pub use capabilities::{Entropy, LogProb, Mean, Sample, SampleReal};
 pub use categorical::Categorical;

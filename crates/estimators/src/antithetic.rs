@@ -1,23 +1,26 @@
 //! The pair of latents that ARM and DisARM compare.
 
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_ops::Backend;
 
-use crate::{Joint, Layered, Objective};
+use crate::logit_gradient::repeat;
+use crate::{Joint, Layered, Objective, Particles};
 
-/// One layer of bits drawn twice, from u and from 1 − u, and f of both.
+/// One layer of bits drawn twice, from u and from 1 − u, the layers above drawn for each, and f of both.
 pub(crate) struct Antithetic<B: Backend> {
     /// Logits a of the layer `[rows or batch, bits]`.
     pub logits: Tensor<B, 2>,
     /// u `[rows, bits]`.
     pub uniforms: Tensor<B, 2>,
-    /// b₁ = 1[1 − u < σ(a)] `[rows, bits]`.
-    pub first: Tensor<B, 2>,
-    /// b₂ = 1[u < σ(a)] `[rows, bits]`.
-    pub second: Tensor<B, 2>,
-    /// f(b₁) − f(b₂) `[rows, 1]`, the layers above drawn for each.
-    pub difference: Tensor<B, 2>,
+    /// The path with b₁ = 1[1 − u < σ(a)].
+    pub first: Particles<B>,
+    /// The path with b₂ = 1[u < σ(a)].
+    pub second: Particles<B>,
+    /// f of the first and of the second path `[rows]`.
+    pub values: [Tensor<B, 1>; 2],
+    /// Where the layer stands in them.
+    level: usize,
 }
 
 impl<B: Backend> Antithetic<B> {
@@ -27,22 +30,36 @@ impl<B: Backend> Antithetic<B> {
         rows: usize,
         noise: &mut impl Noise,
     ) -> Self {
+        let level = below.len();
         let logits = objective.logits(below);
-        let bits = objective.layers()[below.len()];
+        let bits = objective.layers()[level];
         let uniforms = objective.uniforms(rows, bits.0, noise);
-        let first = bits.sample(logits.clone(), uniforms.clone().neg().add_scalar(1.0));
-        let second = bits.sample(logits.clone(), uniforms.clone());
-        let mut value = |layer: &Tensor<B, 2>| {
-            let layers = [below, std::slice::from_ref(layer)].concat();
-            objective.value(&objective.complete(layers, rows, noise))
-        };
-        let difference = value(&first) - value(&second);
+        let draw = |uniforms| bits.sample(logits.clone(), uniforms);
+        let first = draw(uniforms.clone().neg().add_scalar(1.0));
+        let second = draw(uniforms.clone());
+        let mut path = |layer| objective.complete([below, &[layer]].concat(), rows, noise);
+        let (first, second) = (path(first), path(second));
         Self {
             logits,
             uniforms,
-            difference: difference.reshape([rows, 1]),
+            values: [objective.value(&first), objective.value(&second)],
             first,
             second,
+            level,
         }
+    }
+
+    /// f(b₁) − f(b₂) `[rows, 1]`.
+    pub fn difference(&self) -> Tensor<B, 2> {
+        let [first, second] = self.values.clone();
+        (first - second).reshape([-1, 1])
+    }
+
+    /// ½ (b₁ − b₂) σ(|a|) `[rows, bits]`, what DisARM multiplies a difference with.
+    pub fn factor(&self) -> Tensor<B, 2> {
+        let bits = |path: &Particles<B>| path.layers()[self.level].clone();
+        let certainty = activation::sigmoid(self.logits.clone().abs());
+        let certainty = repeat(certainty, self.first.rows()).mul_scalar(0.5);
+        (bits(&self.first) - bits(&self.second)) * certainty
     }
 }

@@ -28,6 +28,7 @@ impl LogitGradient<Bits> for Arm {
         M: Layered<B, Variables = Bits> + Joint<B>,
     {
         let pair = Antithetic::draw(objective, below, rows, noise);
-        pair.uniforms.sub_scalar(0.5) * pair.difference
+        let difference = pair.difference();
+        pair.uniforms.sub_scalar(0.5) * difference
     }
 }

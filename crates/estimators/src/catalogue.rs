@@ -3,8 +3,9 @@
 use std::fmt;
 
 use crate::{
-    Ar, Arm, Arms, Ars, Arsm, Control, Disarm, GumbelSoftmax, Half, Jsa, Method, Msc, MuProp, Nvil,
-    OfBits, Rebar, ReinMax, Reinforce, Rloo, Rws, StraightThrough, Vimco, WakeSleep, Weighted,
+    Ar, Arm, Arms, Ars, Arsm, Concrete, Control, Disarm, DisarmBound, DoubleCv, GumbelSoftmax,
+    Half, Jsa, Method, Msc, MuProp, Nvil, OfBits, Rebar, ReinMax, Reinforce, Rloo, Rodeo, Rws,
+    StraightThrough, Vimco, WakeSleep, Weighted,
 };
 
 /// What an estimate is unbiased for: θ are the parameters of p, φ those of q.
@@ -90,6 +91,8 @@ impl Entry {
             (controls.temperature.is_some(), "τ"),
             (controls.scales > 0, "η"),
             (controls.critics, "r"),
+            (controls.coefficients > 0, "coefficients"),
+            (controls.surrogates, "surrogates"),
         ];
         let named: Vec<_> = parts.iter().filter(|(has, _)| *has).map(|p| p.1).collect();
         named.join(", ")
@@ -127,7 +130,7 @@ pub fn markdown() -> String {
 
 impl Method {
     /// Every estimator, in the order of tables.
-    pub const CATALOGUE: [Entry; 32] = [
+    pub const CATALOGUE: [Entry; 37] = [
         Entry {
             name: "jsa",
             label: "JSA",
@@ -255,6 +258,27 @@ impl Method {
             method: Self::OfBits(OfBits::Arms(Arms)),
         },
         Entry {
+            name: "disarm-bound",
+            label: "DisARM (bound)",
+            idea: "DisARM on the K-sample bound, from K antithetic pairs",
+            target: Target::Bound,
+            method: Self::OfBits(OfBits::DisarmBound(DisarmBound)),
+        },
+        Entry {
+            name: "double-cv",
+            label: "Double CV",
+            idea: "leave-one-out baselines, with Taylor terms made of the other particles",
+            target: Target::Elbo,
+            method: Self::OfBits(OfBits::DoubleCv(DoubleCv)),
+        },
+        Entry {
+            name: "rodeo",
+            label: "RODEO",
+            idea: "leave-one-out baselines, with discrete Stein operators of learned surrogates",
+            target: Target::Elbo,
+            method: Self::OfBits(OfBits::Rodeo(Rodeo)),
+        },
+        Entry {
             name: "ar",
             label: "AR",
             idea: "exponential races: augment and REINFORCE",
@@ -344,6 +368,20 @@ impl Method {
                 temperature: 1.0,
                 hard: true,
             }),
+        },
+        Entry {
+            name: "st-gumbel-softmax-learned",
+            label: "ST Gumbel-softmax (learned)",
+            idea: "ST Gumbel-softmax, its temperature trained on the loss",
+            target: Target::Nothing,
+            method: Self::LearnedGumbelSoftmax,
+        },
+        Entry {
+            name: "concrete",
+            label: "Concrete",
+            idea: "relaxed bits with densities of their own, in p and in q",
+            target: Target::Relaxed,
+            method: Self::OfBits(OfBits::Concrete(Concrete::DEFAULT)),
         },
         Entry {
             name: "straight-through",

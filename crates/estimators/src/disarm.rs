@@ -1,11 +1,10 @@
 //! DisARM: ARM given the two latents that it compares (Dong, Mnih & Tucker 2020; Yin et al. 2020 as U2G).
 
-use burn::tensor::{Tensor, activation};
+use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise};
 use helmholtz_ops::Backend;
 
 use crate::antithetic::Antithetic;
-use crate::logit_gradient::repeat;
 use crate::{Joint, Layered, LogitGradient, Objective};
 
 /// G_v = ½ (f(b₁) − f(b₂)) (b₁ᵥ − b₂ᵥ) σ(|a_v|), the mean of [`Arm`](crate::Arm)'s given (b₁, b₂) (Dong, Mnih & Tucker 2020,
@@ -29,7 +28,6 @@ impl LogitGradient<Bits> for Disarm {
         M: Layered<B, Variables = Bits> + Joint<B>,
     {
         let pair = Antithetic::draw(objective, below, rows, noise);
-        let factor = activation::sigmoid(repeat(pair.logits.abs(), rows)).mul_scalar(0.5);
-        (pair.first - pair.second) * factor * pair.difference
+        pair.factor() * pair.difference()
     }
 }

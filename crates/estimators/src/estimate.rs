@@ -23,7 +23,8 @@ pub struct Estimate<B: Backend> {
     pub live_rows: usize,
     /// Diagnostics of the kernel, summed over the batch.
     pub info: Info,
-    /// The objective of what the estimator learns beside the model ([`Controls`](crate::Controls)), to be minimised.
+    /// The objective of what the estimator learns beside the model ([`Controls`](crate::Controls)), to be minimised; without one,
+    /// that is `loss`.
     pub controls: Option<Tensor<B, 1>>,
 }
 

@@ -16,8 +16,8 @@
 //! assert!((coefficients[1].theta - 0.75).abs() < 1e-12);
 //! ```
 //!
-//! The other families are a trait and a routine each: [`LogitGradient`] with [`estimate_logits`], [`Reparameterise`] with
-//! [`estimate_pathwise`]; and three estimators with learned [`Controls`] have their own.
+//! The other families are a trait and a routine each: [`LogitGradient`] with [`estimate_logits`], [`LeaveOneOut`] with
+//! [`estimate_leave_one_out`], [`Reparameterise`] with [`estimate_pathwise`]; and a few estimators have their own.
 //!
 //! | file | holds |
 //! |---|---|
@@ -29,8 +29,11 @@
 //! | [`Nvil`], [`MuProp`] | local signals with learned baselines; with a Taylor expansion at the mean field |
 //! | [`Arm`], [`Disarm`], [`Arms`] | antithetic gradients in the logits |
 //! | [`Ar`], [`Ars`], [`Arsm`] | exponential races with classes swapped |
+//! | [`DisarmBound`] | DisARM on the importance-weighted bound |
+//! | [`DoubleCv`], [`Rodeo`] | leave-one-out baselines with control variates made of the other particles |
 //! | [`Rebar`] | REBAR and RELAX |
-//! | [`GumbelSoftmax`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`] | biased: relaxed latents, and hard ones with a made-up gradient |
+//! | [`Concrete`] | the bound of the model with relaxed bits |
+//! | [`GumbelSoftmax`], [`LearnedGumbelSoftmax`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`] | biased: relaxed latents, and hard ones with a made-up gradient |
 //! | [`Method`], [`Entry`] | all of them by name, with what each claims |
 //! | [`Propose`], [`Layered`], [`Joint`], [`Factored`], [`Dream`] | what a model can do for an estimator; [`Model`] is all of it |
 //! | [`Parts`] | which of a model's parameters are θ and which φ |
@@ -42,13 +45,18 @@ mod arms;
 mod arsm;
 mod catalogue;
 mod chains;
+mod concrete;
 mod controls;
+mod controls_config;
 mod disarm;
+mod disarm_bound;
+mod double_cv;
 mod estimate;
 mod gumbel;
 mod host;
 mod jsa;
 mod learned;
+mod leave_one_out;
 mod logit_gradient;
 mod method;
 mod mlp;
@@ -64,6 +72,7 @@ mod rebar;
 mod reinforce;
 mod reinmax;
 mod rloo;
+mod rodeo;
 mod rws;
 mod states;
 mod straight_through;
@@ -78,12 +87,17 @@ pub use arms::Arms;
 pub use arsm::{Ar, Ars, Arsm};
 pub use catalogue::{Entry, Target, markdown};
 pub use chains::{Chains, refresh};
-pub use controls::{Controls, ControlsConfig};
+pub use concrete::Concrete;
+pub use controls::Controls;
+pub use controls_config::{ControlsConfig, Temperature};
 pub use disarm::Disarm;
+pub use disarm_bound::DisarmBound;
+pub use double_cv::DoubleCv;
 pub use estimate::{Estimate, EstimateError, estimate};
-pub use gumbel::GumbelSoftmax;
+pub use gumbel::{GumbelSoftmax, LearnedGumbelSoftmax};
 pub use jsa::Jsa;
 pub use learned::Learned;
+pub use leave_one_out::{LeaveOneOut, Siblings, Variate, estimate_leave_one_out};
 pub use logit_gradient::{LogitGradient, estimate_logits};
 pub use method::{Batch, Latent, Method, OfBits, UnknownMethod};
 pub use mlp::Mlp;
@@ -99,6 +113,7 @@ pub use rebar::{Control, Rebar};
 pub use reinforce::Reinforce;
 pub use reinmax::ReinMax;
 pub use rloo::Rloo;
+pub use rodeo::Rodeo;
 pub use rws::Rws;
 pub use straight_through::{Half, SlopeAnnealed, StraightThrough};
 pub use swaps::Race;

@@ -10,10 +10,10 @@ use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
 use crate::{
-    Ar, Arm, Arms, Ars, Arsm, Chains, Controls, ControlsConfig, Disarm, Estimate, EstimateError,
-    GumbelSoftmax, Half, Layered, Learned, Model, MuProp, Nvil, Race, Rebar, ReinMax,
-    SlopeAnnealed, StraightThrough, Weighted, Weighting, estimate, estimate_logits,
-    estimate_pathwise,
+    Ar, Arm, Arms, Ars, Arsm, Chains, Concrete, Controls, ControlsConfig, Disarm, DisarmBound,
+    DoubleCv, Estimate, EstimateError, GumbelSoftmax, Half, Layered, Learned, LearnedGumbelSoftmax,
+    Model, MuProp, Nvil, Race, Rebar, ReinMax, Rodeo, SlopeAnnealed, StraightThrough, Weighted,
+    Weighting, estimate, estimate_leave_one_out, estimate_logits, estimate_pathwise,
 };
 
 /// An estimator chosen at run time. A new one is its own file, a variant of its family, and an entry of
@@ -30,6 +30,8 @@ pub enum Method {
     Rebar(Rebar),
     /// [`GumbelSoftmax`], soft or straight-through.
     GumbelSoftmax(GumbelSoftmax),
+    /// [`LearnedGumbelSoftmax`].
+    LearnedGumbelSoftmax,
     /// [`StraightThrough`].
     StraightThrough(StraightThrough),
     /// [`ReinMax`].
@@ -53,6 +55,14 @@ pub enum OfBits {
     Disarm(Disarm),
     /// [`Arms`].
     Arms(Arms),
+    /// [`DisarmBound`].
+    DisarmBound(DisarmBound),
+    /// [`DoubleCv`].
+    DoubleCv(DoubleCv),
+    /// [`Rodeo`].
+    Rodeo(Rodeo),
+    /// [`Concrete`].
+    Concrete(Concrete),
     /// [`SlopeAnnealed`], its slope growing with the epochs.
     SlopeAnnealed,
     /// [`Half`].
@@ -89,7 +99,7 @@ impl Method {
     pub fn least_particles(&self, retained: bool) -> usize {
         match self {
             Self::Weighted(weighted) => weighted.least_particles(retained),
-            Self::OfBits(OfBits::Arms(_)) => 2,
+            Self::OfBits(OfBits::Arms(_) | OfBits::DoubleCv(_) | OfBits::Rodeo(_)) => 2,
             _ => 1,
         }
     }
@@ -106,16 +116,23 @@ impl Method {
                 weighted.proposals(particles, retained) + usize::from(retained)
             }
             Self::MuProp(_) => particles + 1,
-            Self::OfBits(OfBits::Arm(_) | OfBits::Disarm(_)) | Self::Ars(_) | Self::Arsm(_) => {
-                2 * particles * layers
-            }
+            Self::OfBits(OfBits::Arm(_) | OfBits::Disarm(_) | OfBits::DisarmBound(_))
+            | Self::Ars(_)
+            | Self::Arsm(_) => 2 * particles * layers,
             Self::OfBits(OfBits::Arms(_)) | Self::Ar(_) => particles * layers,
             Self::Rebar(rebar) => rebar.evaluations() * particles * layers,
             Self::Nvil(_)
             | Self::GumbelSoftmax(_)
+            | Self::LearnedGumbelSoftmax
             | Self::StraightThrough(_)
-            | Self::ReinMax(_)
-            | Self::OfBits(OfBits::SlopeAnnealed | OfBits::Half(_)) => particles,
+            | Self::ReinMax(_) => particles,
+            Self::OfBits(
+                OfBits::DoubleCv(_)
+                | OfBits::Rodeo(_)
+                | OfBits::Concrete(_)
+                | OfBits::SlopeAnnealed
+                | OfBits::Half(_),
+            ) => particles,
         }
     }
 
@@ -135,7 +152,10 @@ impl Method {
             Self::Nvil(_) => Nvil::CONTROLS,
             Self::MuProp(_) => MuProp::CONTROLS,
             Self::Rebar(rebar) => rebar.controls(),
-            _ => ControlsConfig::default(),
+            Self::LearnedGumbelSoftmax => GumbelSoftmax::LEARNED,
+            Self::OfBits(OfBits::DoubleCv(_)) => DoubleCv::CONTROLS,
+            Self::OfBits(OfBits::Rodeo(_)) => Rodeo::CONTROLS,
+            _ => ControlsConfig::AS_THE_MODEL,
         }
     }
 
@@ -159,9 +179,12 @@ impl Method {
         M: Model<B>,
         S: ChainStore + ?Sized,
     {
-        let Learned { controls, moments } = learned;
+        let Learned {
+            controls: made,
+            moments,
+        } = learned;
         let controls =
-            || -> &Controls<B> { controls.as_ref().expect("this method's controls were made") };
+            || -> &Controls<B> { made.as_ref().expect("this method's controls were made") };
         let Batch {
             x,
             chains,
@@ -174,13 +197,17 @@ impl Method {
             Self::MuProp(muprop) => muprop.estimate(model, controls(), x, k, noise),
             Self::Rebar(rebar) => rebar.estimate(model, controls(), x, k, noise),
             Self::GumbelSoftmax(gumbel) => estimate_pathwise(gumbel, model, x, k, noise),
+            Self::LearnedGumbelSoftmax => {
+                let gumbel = LearnedGumbelSoftmax::new(controls());
+                estimate_pathwise(&gumbel, model, x, k, noise)
+            }
             Self::StraightThrough(through) => estimate_pathwise(through, model, x, k, noise),
             Self::ReinMax(reinmax) => estimate_pathwise(reinmax, model, x, k, noise),
             Self::Ar(ar) => estimate_logits(ar, model, x, k, noise),
             Self::Ars(ars) => estimate_logits(ars, model, x, k, noise),
             Self::Arsm(arsm) => estimate_logits(arsm, model, x, k, noise),
             Self::OfBits(of_bits) => {
-                M::Variables::estimate_of_bits(*of_bits, model, x, k, epoch, noise)
+                M::Variables::estimate_of_bits(*of_bits, model, made.as_ref(), x, k, epoch, noise)
             }
         }
     }
@@ -195,6 +222,7 @@ pub trait Latent: Relaxable + Race {
     fn estimate_of_bits<B, M>(
         method: OfBits,
         model: &M,
+        controls: Option<&Controls<B>>,
         x: Tensor<B, 2>,
         particles: usize,
         epoch: u64,
@@ -209,6 +237,7 @@ impl Latent for Bits {
     fn estimate_of_bits<B, M>(
         method: OfBits,
         model: &M,
+        controls: Option<&Controls<B>>,
         x: Tensor<B, 2>,
         particles: usize,
         epoch: u64,
@@ -219,10 +248,17 @@ impl Latent for Bits {
         M: Model<B> + Layered<B, Variables = Self>,
     {
         let k = particles;
+        let controls = || controls.expect("this method's controls were made");
         match method {
             OfBits::Arm(arm) => estimate_logits(&arm, model, x, k, noise),
             OfBits::Disarm(disarm) => estimate_logits(&disarm, model, x, k, noise),
             OfBits::Arms(arms) => estimate_logits(&arms, model, x, k, noise),
+            OfBits::DisarmBound(bound) => bound.estimate(model, x, k, noise),
+            OfBits::DoubleCv(double) => {
+                estimate_leave_one_out(&double, model, controls(), x, k, noise)
+            }
+            OfBits::Rodeo(rodeo) => estimate_leave_one_out(&rodeo, model, controls(), x, k, noise),
+            OfBits::Concrete(concrete) => concrete.estimate(model, x, k, noise),
             OfBits::SlopeAnnealed => {
                 estimate_pathwise(&SlopeAnnealed::at_epoch(epoch), model, x, k, noise)
             }
@@ -235,6 +271,7 @@ impl Latent for Classes {
     fn estimate_of_bits<B, M>(
         _method: OfBits,
         model: &M,
+        _controls: Option<&Controls<B>>,
         _x: Tensor<B, 2>,
         _particles: usize,
         _epoch: u64,

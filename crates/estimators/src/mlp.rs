@@ -1,28 +1,29 @@
-//! The small nets of baselines and control variates.
+//! The small nets of baselines, control variates and surrogates.
 
 use burn::module::{Module, Param, ParamId};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
-use helmholtz_ops::linear;
+use helmholtz_ops::{leaky_relu, linear};
 use helmholtz_random::Stream;
 use rand_core::Rng;
 
-/// Linear layers with tanh between them, to one number a row.
+/// Linear layers with tanh, or a leaky rectifier, between them.
 #[derive(Module, Debug)]
 pub struct Mlp<B: Backend> {
     weights: Vec<Param<Tensor<B, 2>>>,
     biases: Vec<Param<Tensor<B, 1>>>,
+    /// The slope of the rectifier below zero; without one, tanh.
+    slope: Option<f64>,
 }
 
 impl<B: Backend> Mlp<B> {
-    /// A net from `inputs` through hidden layers of these sizes, Glorot-uniform weights from `stream`, zero biases.
+    /// A net through layers of these sizes, from the inputs to the outputs, Glorot-uniform weights from `stream`, zero biases.
     pub(crate) fn init(
-        inputs: usize,
-        hidden: &[usize],
+        sizes: &[usize],
+        slope: Option<f64>,
         stream: &mut Stream,
         dtype: DType,
         device: &B::Device,
     ) -> Self {
-        let sizes: Vec<usize> = [&[inputs], hidden, &[1]].concat();
         let (mut weights, mut biases) = (Vec::new(), Vec::new());
         for pair in sizes.windows(2) {
             let limit = (6.0 / (pair[0] + pair[1]) as f64).sqrt();
@@ -38,7 +39,11 @@ impl<B: Backend> Mlp<B> {
             let bias = TensorData::new(vec![0.0f64; pair[1]], [pair[1]]);
             biases.push(parameter(bias, stream, dtype, device));
         }
-        Self { weights, biases }
+        Self {
+            weights,
+            biases,
+            slope,
+        }
     }
 }
 
@@ -67,19 +72,23 @@ pub(crate) fn parameter<B: Backend, const D: usize>(
 }
 
 impl<B: helmholtz_ops::Backend> Mlp<B> {
-    /// The number of each row of `inputs` `[rows, inputs]`: `[rows]`.
+    /// The number of each row of `inputs` `[rows, inputs]`, of a net with one output: `[rows]`.
     pub fn forward(&self, inputs: Tensor<B, 2>) -> Tensor<B, 1> {
         let rows = inputs.dims()[0];
+        self.outputs(inputs).reshape([rows])
+    }
+
+    /// The outputs for each row of `inputs` `[rows, inputs]`: `[rows, outputs]`.
+    pub fn outputs(&self, inputs: Tensor<B, 2>) -> Tensor<B, 2> {
         let last = self.weights.len() - 1;
         let layers = self.weights.iter().zip(&self.biases).enumerate();
-        let outputs = layers.fold(inputs, |inputs, (index, (weight, bias))| {
+        layers.fold(inputs, |inputs, (index, (weight, bias))| {
             let outputs = linear(inputs, weight.val(), bias.val());
-            if index == last {
-                outputs
-            } else {
-                outputs.tanh()
+            match self.slope {
+                _ if index == last => outputs,
+                Some(slope) => leaky_relu(outputs, slope),
+                None => outputs.tanh(),
             }
-        });
-        outputs.reshape([rows])
+        })
     }
 }

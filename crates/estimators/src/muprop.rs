@@ -29,8 +29,7 @@ impl MuProp {
     pub const CONTROLS: ControlsConfig = ControlsConfig {
         baselines: true,
         scales: 2,
-        temperature: None,
-        critics: false,
+        ..ControlsConfig::AS_REBAR
     };
 
     /// One gradient estimate for a batch x `[batch, visible]`, averaged over K draws a datum.

@@ -29,9 +29,7 @@ impl Nvil {
     /// What it learns.
     pub const CONTROLS: ControlsConfig = ControlsConfig {
         baselines: true,
-        scales: 0,
-        temperature: None,
-        critics: false,
+        ..ControlsConfig::AS_REBAR
     };
 
     /// One gradient estimate for a batch x `[batch, visible]`, averaged over K draws a datum. `moments`, one a layer, are

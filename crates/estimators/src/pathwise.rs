@@ -11,7 +11,7 @@ use crate::objective::{at_least, mean};
 use crate::{Estimate, EstimateError, Joint, Layered, Particles};
 
 /// A sample of a layer of variables V through which a gradient flows to its logits.
-pub trait Reparameterise<V: Variables> {
+pub trait Reparameterise<B: AutodiffBackend, V: Variables> {
     /// Uniforms that a row takes.
     fn uniforms(&self, variables: V) -> usize {
         variables.uniforms()
@@ -19,12 +19,7 @@ pub trait Reparameterise<V: Variables> {
 
     /// The sample for logits `[rows, logits]` and uniforms `[rows, uniforms]`: values, or relaxed ones, with a gradient in the
     /// logits.
-    fn sample<B: AutodiffBackend>(
-        &self,
-        variables: V,
-        logits: Tensor<B, 2>,
-        uniforms: Tensor<B, 2>,
-    ) -> Tensor<B, 2>;
+    fn sample(&self, variables: V, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2>;
 
     /// What the logits are multiplied with, in sampling and in scoring: 1 but for an annealed slope.
     fn slope(&self) -> f64 {
@@ -51,7 +46,7 @@ where
     B: AutodiffBackend,
     V: Variables,
     M: AutodiffModule<B> + Layered<B, Variables = V> + Joint<B>,
-    R: Reparameterise<V>,
+    R: Reparameterise<B, V>,
 {
     at_least(1, particles)?;
     let frozen = model.clone().no_grad();

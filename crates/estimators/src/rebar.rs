@@ -9,7 +9,9 @@ use helmholtz_samplers::Info;
 
 use crate::logit_gradient::{mean_loss, repeat, surrogate, tracked};
 use crate::objective::{Drawn, at_least};
-use crate::{Controls, ControlsConfig, Estimate, EstimateError, Joint, Layered, Particles};
+use crate::{
+    Controls, ControlsConfig, Estimate, EstimateError, Joint, Layered, Particles, Temperature,
+};
 
 /// The control variate c of a layer's noisy logits z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +45,10 @@ impl Rebar {
     /// What it learns.
     pub const fn controls(&self) -> ControlsConfig {
         ControlsConfig {
-            baselines: false,
             scales: 1,
-            temperature: Some(0.5),
+            temperature: Some(Temperature::Logarithm(0.5)),
             critics: !matches!(self.control, Control::Relaxed),
+            ..ControlsConfig::AS_REBAR
         }
     }
 

@@ -14,13 +14,8 @@ use crate::straight_through::with_gradient_of;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReinMax;
 
-impl<V: Variables> Reparameterise<V> for ReinMax {
-    fn sample<B: AutodiffBackend>(
-        &self,
-        variables: V,
-        logits: Tensor<B, 2>,
-        uniforms: Tensor<B, 2>,
-    ) -> Tensor<B, 2> {
+impl<B: AutodiffBackend, V: Variables> Reparameterise<B, V> for ReinMax {
+    fn sample(&self, variables: V, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
         let values = variables.sample(logits.clone(), uniforms);
         let mean = variables.mean(logits.clone().detach());
         let midpoint = (mean.clone() + values.clone()) * 0.5;

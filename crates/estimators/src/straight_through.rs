@@ -13,13 +13,8 @@ use crate::Reparameterise;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StraightThrough;
 
-impl<V: Variables> Reparameterise<V> for StraightThrough {
-    fn sample<B: AutodiffBackend>(
-        &self,
-        variables: V,
-        logits: Tensor<B, 2>,
-        uniforms: Tensor<B, 2>,
-    ) -> Tensor<B, 2> {
+impl<B: AutodiffBackend, V: Variables> Reparameterise<B, V> for StraightThrough {
+    fn sample(&self, variables: V, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
         let values = variables.sample(logits.clone(), uniforms);
         with_gradient_of(values, variables.mean(logits))
     }
@@ -41,8 +36,8 @@ impl SlopeAnnealed {
     }
 }
 
-impl Reparameterise<Bits> for SlopeAnnealed {
-    fn sample<B: AutodiffBackend>(
+impl<B: AutodiffBackend> Reparameterise<B, Bits> for SlopeAnnealed {
+    fn sample(
         &self,
         variables: Bits,
         logits: Tensor<B, 2>,
@@ -64,8 +59,8 @@ impl Reparameterise<Bits> for SlopeAnnealed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Half;
 
-impl Reparameterise<Bits> for Half {
-    fn sample<B: AutodiffBackend>(
+impl<B: AutodiffBackend> Reparameterise<B, Bits> for Half {
+    fn sample(
         &self,
         variables: Bits,
         logits: Tensor<B, 2>,

@@ -20,10 +20,6 @@ const REFRESH: Purpose = Purpose::new("refresh");
 /// Data refreshed at a time when the chains are started.
 const REFRESH_BATCH: usize = 250;
 
-/// The learning rate of baselines and control variates, in units of the model's; and their β₂ (Tucker et al. 2017).
-const CONTROLS_LEARNING_RATE: f64 = 10.0;
-const CONTROLS_BETA_2: f64 = 0.99999;
-
 /// What a step reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepReport {
@@ -76,9 +72,7 @@ where
         Ok(Self {
             chains: MemoryStore::new(&model.latents(), rows)?,
             learned: Learned::init(&needed, mean, &layers, config.seed, DType::F32, &device),
-            controls_optimizer: OptimizerAdaptor::from(
-                Adam::default().with_beta_2(CONTROLS_BETA_2),
-            ),
+            controls_optimizer: OptimizerAdaptor::from(Adam::default().with_beta_2(needed.beta_2)),
             optimizer: OptimizerAdaptor::from(Adam::default()),
             model: Some(model),
             config,
@@ -161,15 +155,20 @@ where
                 return Err(error);
             }
         };
-        let gradients = GradientsParams::from_grads(estimate.loss.backward(), &model);
-        self.model = Some(self.optimizer.step(config.learning_rate, model, gradients));
-        if let (Some(loss), Some(controls)) = (estimate.controls, self.learned.controls.take()) {
-            let gradients = GradientsParams::from_grads(loss.backward(), &controls);
-            let learning_rate = CONTROLS_LEARNING_RATE * config.learning_rate;
+        let mut gradients = estimate.loss.backward();
+        let of_model = GradientsParams::from_module(&mut gradients, &model);
+        self.model = Some(self.optimizer.step(config.learning_rate, model, of_model));
+        if let Some(controls) = self.learned.controls.take() {
+            let mut gradients = match estimate.controls {
+                Some(objective) => objective.backward(),
+                None => gradients,
+            };
+            let of_controls = GradientsParams::from_module(&mut gradients, &controls);
+            let learning_rate = config.method.controls().learning_rate * config.learning_rate;
             let controls = self
                 .controls_optimizer
-                .step(learning_rate, controls, gradients);
-            self.learned.controls = Some(controls);
+                .step(learning_rate, controls, of_controls);
+            self.learned.controls = Some(controls.bounded());
         }
         Ok(StepReport {
             elbo: estimate.elbo,

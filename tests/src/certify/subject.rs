@@ -6,6 +6,7 @@ use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{ChainStore, MemoryStore};
 use helmholtz_sbn::Sbn;
 
+use crate::production::held;
 use crate::{Exact, Reference, Tape, build, flat_gradient, store_of};
 
 /// The datum's copies in one estimate.
@@ -65,11 +66,18 @@ impl<M: Model<Tape>> Subject<M> {
         Self { x, ..self }
     }
 
-    /// What the method starts from, its learned parts at random values.
+    /// What the method may have learned: its parts at random values, and coefficients that start at 0 at another.
     pub fn learned(&self, method: &Method) -> Learned<Tape> {
         let mean = vec![0.3; self.x.dims()[1]];
         let (layers, device) = (self.model.layers(), Default::default());
-        Learned::init(&method.controls(), || mean, &layers, 1, DType::F64, &device)
+        let learned = Learned::init(&method.controls(), || mean, &layers, 1, DType::F64, &device);
+        let controls = learned
+            .controls
+            .map(|controls| controls.with_coefficients(0.8));
+        Learned {
+            controls,
+            ..learned
+        }
     }
 
     /// One estimate of the gradient, ascended, by whatever gives a loss.
@@ -98,7 +106,7 @@ impl<M: Model<Tape>> Subject<M> {
                     particles,
                     epoch: 0,
                 };
-                method.estimate(model, &mut learned.clone(), batch, noise, chance)
+                method.estimate(model, &mut held(learned), batch, noise, chance)
             })
         })
     }

@@ -3,9 +3,12 @@
 
 mod burn_target;
 mod chains;
+mod concrete;
+mod disarm_bound;
 mod exact_posterior;
 mod gradient_variance;
 mod invariance;
+mod leave_one_out;
 mod likelihood;
 mod local_signals;
 mod logit_gradients;

@@ -1,0 +1,85 @@
+//! The relaxed bound: binary Concrete latents with densities of their own (Maddison, Mnih & Teh 2017).
+
+use burn::tensor::{Tensor, activation};
+use helmholtz_distributions::{BinaryConcrete, Bits, LogProb, Noise, Relaxable, uniforms};
+use helmholtz_ops::{AutodiffBackend, bernoulli_log_prob};
+use helmholtz_samplers::Info;
+
+use crate::logit_gradient::repeat;
+use crate::objective::{at_least, mean};
+use crate::{Estimate, EstimateError, Factored, Layered, Particles};
+
+/// The bound of the model in which every layer of bits is relaxed, z^l = σ(y^l) with binary Concrete y^l, both in p and in q:
+///
+/// E_q\[ log p(x | z¹) + Σ_l log p_τ'(y^l | z^{l+1}) − log q_τ(y^l | z^{l−1}) \]
+///
+/// (Maddison, Mnih & Teh 2017). Densities are those of y, before the sigmoid, whose Jacobians cancel in
+/// the ratio; p has the logits that the model gives its bits. It bounds log p(x) of the **relaxed** model from below, and the gradient is
+/// unbiased for it, not for the ELBO. One particle averages over K samples; the estimate's `elbo` is this bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Concrete {
+    /// τ of q.
+    pub posterior: f64,
+    /// τ' of p.
+    pub prior: f64,
+}
+
+impl Concrete {
+    /// τ = 2/3 and τ' = 1/2.
+    pub const DEFAULT: Self = Self {
+        posterior: 2.0 / 3.0,
+        prior: 0.5,
+    };
+
+    /// One gradient estimate for a batch x `[batch, visible]`, averaged over K samples a datum.
+    ///
+    /// # Errors
+    /// [`EstimateError::TooFewParticles`].
+    pub fn estimate<B, M>(
+        &self,
+        model: &M,
+        x: Tensor<B, 2>,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: Layered<B, Variables = Bits> + Factored<B>,
+    {
+        at_least(1, particles)?;
+        let rows = particles * x.dims()[0];
+        let (mut relaxed, mut noisy) = (Vec::<Tensor<B, 2>>::new(), Vec::new());
+        let mut log_q = Vec::new();
+        for (level, variables) in model.layers().into_iter().enumerate() {
+            let logits = match relaxed.last() {
+                Some(below) => model.logits_above(level, below.clone()),
+                None => repeat(model.encode(x.clone()), rows),
+            };
+            let shape = [rows, variables.noisy()];
+            let u = uniforms(shape, logits.dtype(), &logits.device(), noise);
+            let y = variables.perturb(logits.clone(), variables.noise(u));
+            let y = y.mul_scalar(1.0 / self.posterior);
+            // y moves with the logits, so that its density does not: its total derivative is zero.
+            let q = BinaryConcrete::new(logits.detach(), self.posterior);
+            log_q.push(q.log_prob(y.clone().detach()));
+            relaxed.push(activation::sigmoid(y.clone()));
+            noisy.push(y);
+        }
+        let mut logits = model
+            .conditional_logits(&Particles::new(relaxed))
+            .into_iter();
+        let observed = logits.next().expect("the data have logits");
+        let log_p = logits
+            .zip(noisy)
+            .map(|(logits, y)| BinaryConcrete::new(logits, self.prior).log_prob(y));
+        let relaxed = log_p.zip(log_q).map(|(p, q)| p - q);
+        let value = relaxed.fold(bernoulli_log_prob(observed, x), |sum, layer| sum + layer);
+        Ok(Estimate {
+            loss: value.clone().mean().neg(),
+            elbo: mean(value.inner()),
+            live_rows: rows,
+            info: Info::default(),
+            controls: None,
+        })
+    }
+}
