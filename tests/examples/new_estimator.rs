@@ -48,7 +48,7 @@ impl Weighting for MedianBaseline {
 }
 
 fn main() {
-    let subject = Subject::bits(&Reference::t1());
+    let subject = Subject::of(&Reference::t1());
     let right = MedianBaseline {
         leaves_own_out: true,
     };

@@ -1,7 +1,7 @@
 //! What can be known exactly about one datum.
 
 use crate::vectors::{add_scaled, log_sum_exp, weighted_sum};
-use crate::{Reference, State};
+use crate::{Enumerable, State};
 
 /// Every latent state of one datum with its densities and their gradients, and what follows by summation.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Exact {
 
 impl Exact {
     /// Enumerates the latents of `x`.
-    pub fn new(model: &Reference, x: &[f64]) -> Self {
+    pub fn new(model: &impl Enumerable, x: &[f64]) -> Self {
         let states = model.states();
         let (log_q, grad_q): (Vec<f64>, _) = states.iter().map(|h| model.log_q(x, h)).unzip();
         let (log_p, grad_p): (Vec<f64>, _) = states.iter().map(|h| model.log_p(x, h)).unzip();
@@ -37,7 +37,7 @@ impl Exact {
             log_p,
             grad_q,
             grad_p,
-            parameters: model.parameters.len(),
+            parameters: model.parameters().len(),
         }
     }
 

@@ -7,7 +7,7 @@ use helmholtz_random::enumerate;
 use helmholtz_samplers::ChainStore;
 
 use crate::vectors::add_scaled;
-use crate::{Batch, Exact, Reference, State, read_state};
+use crate::{Batch, Enumerable, Exact, State, read_state};
 
 /// Calls `visit` with every choice of `proposals` states for each datum, and its probability under q.
 pub fn each_proposal(data: &[Exact], proposals: usize, mut visit: impl FnMut(f64, &[Vec<&State>])) {
@@ -34,19 +34,19 @@ pub fn each_proposal(data: &[Exact], proposals: usize, mut visit: impl FnMut(f64
 }
 
 /// Every datum, enumerated.
-pub fn exact(model: &Reference, x: &[Vec<f64>]) -> Vec<Exact> {
+pub fn exact(model: &impl Enumerable, x: &[Vec<f64>]) -> Vec<Exact> {
     x.iter().map(|x| Exact::new(model, x)).collect()
 }
 
 /// The expectation of the gradient that the production path gives without chains, over proposals and chance.
 pub fn expected_gradient(
-    model: &Reference,
+    model: &impl Enumerable,
     x: &[Vec<f64>],
     method: &impl Weighting,
     particles: usize,
 ) -> Vec<f64> {
     let batch = Batch::new(model, x);
-    let mut gradient = vec![0.0; model.parameters.len()];
+    let mut gradient = vec![0.0; model.parameters().len()];
     let proposals = method.proposals(particles, false);
     each_proposal(&exact(model, x), proposals, |probability, tuples| {
         let branches = enumerate(|chance| {
@@ -71,7 +71,7 @@ pub struct StepLaw {
 
 /// One production step on the data `x`, which are the rows `rows` of the store.
 pub fn law_of_step(
-    model: &Reference,
+    model: &impl Enumerable,
     x: &[Vec<f64>],
     chains: (&(impl ChainStore + Clone + 'static), &[u32]),
     method: &impl Weighting,
@@ -82,7 +82,7 @@ pub fn law_of_step(
     let (store, rows) = chains;
     let mut law = StepLaw {
         contents: BTreeMap::new(),
-        gradient: vec![0.0; model.parameters.len()],
+        gradient: vec![0.0; model.parameters().len()],
     };
     let proposals = method.proposals(particles, true);
     each_proposal(&exact(model, x), proposals, |probability, tuples| {

@@ -7,7 +7,9 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | [`Enumerable`] | a model in plain `f64`, and the production model that it stands beside |
 //! | [`Reference`] | a linear sigmoid belief network with its densities and gradients; the models T1 and T2 |
+//! | [`Categories`] | a variational autoencoder with categorical latents, the same way; the model T3 |
 //! | [`Exact`] | posterior, bounds and gradients of one datum, by enumeration |
 //! | [`Chosen`] | uniforms that make the model propose, or dream, what is asked |
 //! | [`Batch`], [`Step`] | one production estimate, read back as plain numbers |
@@ -19,16 +21,20 @@
 //!
 //! [`estimate`]: helmholtz_estimators::estimate
 
+mod categories;
 pub mod certify;
 mod choice;
+mod enumerable;
 mod exact;
 pub mod expectation;
 mod faulty;
 mod moments;
+mod network;
 mod noise;
 mod production;
 mod reference;
 pub mod statistics;
+mod stored;
 mod toy;
 pub mod uniforms;
 pub mod vectors;
@@ -44,13 +50,14 @@ pub fn weighted() -> Vec<(&'static str, Weighted)> {
 
 use helmholtz_estimators::{Method, Weighted};
 
+pub use categories::Categories;
 pub use choice::Choice;
+pub use enumerable::{Enumerable, State};
 pub use exact::Exact;
 pub use faulty::Faulty;
 pub use moments::VectorMoments;
 pub use noise::Chosen;
-pub use production::{
-    Batch, Inner, Step, Tape, build, flat_gradient, flat_parameters, read_state, store_of,
-};
-pub use reference::{Reference, State, bits};
+pub use production::{Batch, Inner, Step, Tape, build, flat_gradient, flat_parameters};
+pub use reference::{Reference, bits};
+pub use stored::{read_state, store_of};
 pub use toy::Toy;

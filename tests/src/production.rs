@@ -7,13 +7,12 @@ use burn::tensor::{DType, Tensor, TensorData};
 use burn_flex::Flex;
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{
-    Chains, Dream, Estimate, Joint, Layered, Learned, Method, Propose, Weighting, estimate,
+    Chains, Dream, Estimate, Joint, Layered, Learned, Method, Model, Propose, Weighting, estimate,
 };
 use helmholtz_random::{Chance, Purpose, Stream};
-use helmholtz_samplers::{ChainStore, Info, Latents, MemoryStore};
-use helmholtz_sbn::Sbn;
+use helmholtz_samplers::{ChainStore, Info};
 
-use crate::{Chosen, Reference, State};
+use crate::{Chosen, Enumerable, Reference, State};
 
 /// The backend without a tape.
 pub type Inner = Flex;
@@ -22,7 +21,10 @@ pub type Inner = Flex;
 pub type Tape = Autodiff<Flex>;
 
 /// The production model with the reference's parameters.
-pub fn build<B: helmholtz_ops::Backend>(reference: &Reference, dtype: DType) -> Sbn<B> {
+pub fn build<B: helmholtz_ops::Backend, R: Enumerable>(
+    reference: &R,
+    dtype: DType,
+) -> R::Production<B> {
     struct Fill<'a>(&'a [f64], DType);
     impl<B: helmholtz_ops::Backend> ModuleMapper<B> for Fill<'_> {
         fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
@@ -34,9 +36,8 @@ pub fn build<B: helmholtz_ops::Backend>(reference: &Reference, dtype: DType) -> 
             })
         }
     }
-    let model = reference.config().init(0, dtype, &Default::default());
-    let mut fill = Fill(&reference.parameters, dtype);
-    let model = model.expect("a valid network").map(&mut fill);
+    let mut fill = Fill(reference.parameters(), dtype);
+    let model = reference.production(dtype).map(&mut fill);
     assert!(fill.0.is_empty(), "as many parameters as the reference has");
     model
 }
@@ -89,22 +90,22 @@ pub struct Step {
 
 /// A model and a batch of data, ready to estimate.
 #[derive(Clone, Debug)]
-pub struct Batch {
-    reference: Reference,
+pub struct Batch<R: Enumerable = Reference> {
+    reference: R,
     x: Vec<Vec<f64>>,
     dtype: DType,
-    taped: Sbn<Tape>,
-    plain: Sbn<Inner>,
+    taped: R::Production<Tape>,
+    plain: R::Production<Inner>,
 }
 
-impl Batch {
+impl<R: Enumerable> Batch<R> {
     /// In f64.
-    pub fn new(reference: &Reference, x: &[Vec<f64>]) -> Self {
+    pub fn new(reference: &R, x: &[Vec<f64>]) -> Self {
         Self::with_dtype(reference, x, DType::F64)
     }
 
     /// In f32 or f64.
-    pub fn with_dtype(reference: &Reference, x: &[Vec<f64>], dtype: DType) -> Self {
+    pub fn with_dtype(reference: &R, x: &[Vec<f64>], dtype: DType) -> Self {
         Self {
             taped: build(reference, dtype),
             plain: build(reference, dtype),
@@ -141,28 +142,6 @@ impl Batch {
         }
     }
 
-    /// The gradient that one estimate by any method ascends, without chains.
-    pub fn gradient(
-        &self,
-        method: &Method,
-        learned: &Learned<Tape>,
-        particles: usize,
-        noise: &mut impl Noise,
-    ) -> Vec<f64> {
-        let batch = helmholtz_estimators::Batch::<Tape, dyn ChainStore> {
-            x: self.x(),
-            chains: None,
-            particles,
-            epoch: 0,
-        };
-        let mut chance = Stream::new(1, Purpose::new("chance"), [0, 0]);
-        let mut learned = held(learned);
-        let estimated = method.estimate(&self.taped, &mut learned, batch, noise, &mut chance);
-        let loss = estimated.expect("a valid estimate").loss;
-        let gradient = flat_gradient(&loss, &self.taped);
-        gradient.into_iter().map(|g| -g).collect()
-    }
-
     /// What the method learns, at random values.
     pub fn learned(&self, method: &Method, seed: u64) -> Learned<Tape> {
         let mean = vec![0.3; self.reference.visible()];
@@ -172,7 +151,7 @@ impl Batch {
     }
 
     /// The model with a tape.
-    pub fn model(&self) -> &Sbn<Tape> {
+    pub fn model(&self) -> &R::Production<Tape> {
         &self.taped
     }
 
@@ -225,28 +204,29 @@ pub(crate) fn held(learned: &Learned<Tape>) -> Learned<Tape> {
     }
 }
 
-/// A chain store of these states, one a row.
-pub fn store_of(reference: &Reference, states: &[&State]) -> MemoryStore {
-    let latents = Latents::new(reference.layers()).expect("valid layers");
-    let mut store = MemoryStore::new(&latents, states.len()).expect("few rows");
-    for (row, state) in (0..).zip(states) {
-        let layers: Vec<Vec<f32>> = state
-            .iter()
-            .map(|layer| layer.iter().map(|&bit| bit as f32).collect())
-            .collect();
-        let packed = latents.pack(&layers.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        let stored = store.store(&[row], &packed.expect("a whole state"));
-        stored.expect("a row of the store");
+impl<R: Enumerable> Batch<R>
+where
+    R::Production<Tape>: Model<Tape>,
+{
+    /// The gradient that one estimate by any method ascends, without chains.
+    pub fn gradient(
+        &self,
+        method: &Method,
+        learned: &Learned<Tape>,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Vec<f64> {
+        let batch = helmholtz_estimators::Batch::<Tape, dyn ChainStore> {
+            x: self.x(),
+            chains: None,
+            particles,
+            epoch: 0,
+        };
+        let mut chance = Stream::new(1, Purpose::new("chance"), [0, 0]);
+        let mut learned = held(learned);
+        let estimated = method.estimate(&self.taped, &mut learned, batch, noise, &mut chance);
+        let loss = estimated.expect("a valid estimate").loss;
+        let gradient = flat_gradient(&loss, &self.taped);
+        gradient.into_iter().map(|g| -g).collect()
     }
-    store
-}
-
-/// The index, among [`Reference::states`], of the state in a row of the store.
-pub fn read_state(store: &dyn ChainStore, row: u32) -> usize {
-    let latents = store.latents();
-    let mut packed = vec![0; latents.bytes_per_row()];
-    store.load(&[row], &mut packed).expect("a row of the store");
-    let layers = latents.unpack(&packed).expect("a whole row");
-    let bits = layers.iter().flatten().enumerate();
-    bits.map(|(i, &bit)| usize::from(bit == 1.0) << i).sum()
 }

@@ -72,10 +72,10 @@ fn parse(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments>, S
 fn table(methods: &[String]) -> (String, bool) {
     let start = Instant::now();
     let chosen = |name: &str| methods.is_empty() || methods.iter().any(|m| m == name);
-    let one = Subject::bits(&Reference::t1());
-    let two = Subject::bits(&Reference::t2());
-    let few_one = Subject::bits(&Reference::t1()).fewer();
-    let few_two = Subject::bits(&Reference::t2()).fewer();
+    let one = Subject::of(&Reference::t1());
+    let two = Subject::of(&Reference::t2());
+    let few_one = Subject::of(&Reference::t1()).fewer();
+    let few_two = Subject::of(&Reference::t2()).fewer();
     let unit = [reinforce_variance(&one), reinforce_variance(&two)];
     eprintln!("twins");
     let twins: Vec<_> = twins::all(&one)

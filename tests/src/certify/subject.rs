@@ -4,10 +4,9 @@ use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_estimators::{Batch, Chains, Estimate, EstimateError, Learned, Method, Model};
 use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{ChainStore, MemoryStore};
-use helmholtz_sbn::Sbn;
 
 use crate::production::held;
-use crate::{Exact, Reference, Tape, build, flat_gradient, store_of};
+use crate::{Enumerable, Exact, Tape, build, flat_gradient, store_of};
 
 /// The datum's copies in one estimate.
 const COPIES: usize = 2_000;
@@ -35,14 +34,14 @@ pub struct Subject<M> {
     pub phi: std::ops::Range<usize>,
 }
 
-impl Subject<Sbn<Tape>> {
-    /// A sigmoid belief network of the reference, with its first datum.
-    pub fn bits(reference: &Reference) -> Self {
+impl<M: Model<Tape>> Subject<M> {
+    /// The production model of a reference, with its first datum.
+    pub fn of<R: Enumerable<Production<Tape> = M>>(reference: &R) -> Self {
         let x = vec![1.0, 0.0, 1.0, 1.0];
         let exact = Exact::new(reference, &x);
         let states = exact.states.iter().collect::<Vec<_>>();
         Self {
-            model: build(reference, DType::F64),
+            model: build::<Tape, R>(reference, DType::F64),
             x: copies(&x),
             posterior: exact.posterior(),
             states: store_of(reference, &states),

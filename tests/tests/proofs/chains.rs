@@ -7,7 +7,9 @@ use helmholtz_samplers::{ChainStore, FrozenReferenceMis, Latents, MemoryStore};
 use helmholtz_tests::expectation::exact;
 use helmholtz_tests::statistics::{BATCHES, STUDENT_LIMIT, batch_means};
 use helmholtz_tests::vectors::{add_scaled, relative_error};
-use helmholtz_tests::{Batch, Exact, Inner, Reference, State, build, read_state, store_of};
+use helmholtz_tests::{
+    Batch, Enumerable, Exact, Inner, Reference, State, build, read_state, store_of,
+};
 
 use crate::{TOLERANCE, data};
 
@@ -137,7 +139,7 @@ fn the_average_along_the_frozen_reference_chain_is_not() {
 #[test]
 fn chains_that_do_not_fit_are_refused_by_name_and_nothing_is_written() {
     let reference = Reference::t1();
-    let model = build::<Inner>(&reference, DType::F64);
+    let model = build::<Inner, _>(&reference, DType::F64);
     let states = reference.states();
     let latents = |layers: &[usize]| Latents::new(layers).unwrap();
     let started = store_of(&reference, &[&states[5], &states[2]]);

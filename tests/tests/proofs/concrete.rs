@@ -5,7 +5,7 @@ use helmholtz_distributions::{BinaryConcrete, LogProb};
 use helmholtz_estimators::Concrete;
 use helmholtz_tests::uniforms::{Listed, each_choice};
 use helmholtz_tests::vectors::{add_scaled, relative_error};
-use helmholtz_tests::{Batch, Inner, Reference, flat_gradient};
+use helmholtz_tests::{Batch, Enumerable, Inner, Reference, flat_gradient};
 
 use crate::{WRONG, data};
 

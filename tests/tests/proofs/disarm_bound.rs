@@ -4,7 +4,7 @@ use helmholtz_estimators::{Disarm, DisarmBound, Method, OfBits};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_tests::uniforms::{Listed, each_choice};
 use helmholtz_tests::vectors::{add_scaled, relative_error};
-use helmholtz_tests::{Batch, Exact, Reference};
+use helmholtz_tests::{Batch, Enumerable, Exact, Reference};
 
 use crate::{TOLERANCE, WRONG, data};
 

@@ -5,7 +5,7 @@ use helmholtz_random::{Purpose, Stream, enumerate};
 use helmholtz_samplers::{ChainStore, Info};
 use helmholtz_tests::expectation::{each_proposal, exact, expected_gradient};
 use helmholtz_tests::vectors::max_difference;
-use helmholtz_tests::{Batch, Exact, Reference, store_of};
+use helmholtz_tests::{Batch, Enumerable, Exact, Reference, store_of};
 
 use crate::data;
 

@@ -11,7 +11,7 @@ use helmholtz_random::Stream;
 use helmholtz_samplers::{ChainStore, MemoryStore};
 use helmholtz_tests::expectation::exact;
 use helmholtz_tests::vectors::add_scaled;
-use helmholtz_tests::{Batch, Exact, Reference, Tape, VectorMoments, store_of};
+use helmholtz_tests::{Batch, Enumerable, Exact, Reference, Tape, VectorMoments, store_of};
 
 use crate::data;
 use crate::unbiased::with_own_sample_in_the_baseline;

@@ -5,7 +5,7 @@ use helmholtz_datasets::BinaryImages;
 use helmholtz_evaluation::{Evaluation, Nll, nll};
 use helmholtz_random::Purpose;
 use helmholtz_tests::statistics::NORMAL_LIMIT;
-use helmholtz_tests::{Exact, Inner, Reference, build};
+use helmholtz_tests::{Enumerable, Exact, Inner, Reference, build};
 
 use crate::data;
 
@@ -28,7 +28,7 @@ fn evaluate(model: &Reference, x: &[f64], copies: usize, samples: usize) -> Nll 
         purpose: Purpose::new("test"),
         threads: 1,
     };
-    let model = build::<Inner>(model, DType::F32);
+    let model = build::<Inner, _>(model, DType::F32);
     nll::<Inner, _>(&model, &images, &evaluation, &Default::default(), &|_| true).unwrap()
 }
 

@@ -24,7 +24,7 @@ mod variance_law;
 mod wake_sleep;
 mod whole_step;
 
-use helmholtz_tests::{Exact, Reference};
+use helmholtz_tests::{Enumerable, Exact};
 
 /// Rounding may add up to this, relative to the largest entry.
 const TOLERANCE: f64 = 1e-10;
@@ -43,9 +43,13 @@ fn data(count: usize) -> Vec<Vec<f64>> {
 }
 
 /// The mean over data of a vector of each.
-fn batch_mean(model: &Reference, x: &[Vec<f64>], vector: impl Fn(&Exact) -> Vec<f64>) -> Vec<f64> {
+fn batch_mean(
+    model: &impl Enumerable,
+    x: &[Vec<f64>],
+    vector: impl Fn(&Exact) -> Vec<f64>,
+) -> Vec<f64> {
     let vectors: Vec<Vec<f64>> = x.iter().map(|x| vector(&Exact::new(model, x))).collect();
     let share = 1.0 / x.len() as f64;
     let pairs = vectors.iter().map(|v| (share, v.as_slice()));
-    helmholtz_tests::vectors::weighted_sum(model.parameters.len(), pairs)
+    helmholtz_tests::vectors::weighted_sum(model.parameters().len(), pairs)
 }

@@ -6,7 +6,9 @@ use helmholtz_estimators::{Chains, Coefficient, Jsa, Rws, Vimco, Weighted, Weigh
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
 use helmholtz_tests::vectors::relative_error;
-use helmholtz_tests::{Batch, Reference, State, Tape, build, flat_gradient, store_of, weighted};
+use helmholtz_tests::{
+    Batch, Enumerable, Reference, State, Tape, build, flat_gradient, store_of, weighted,
+};
 
 use crate::data;
 
@@ -103,7 +105,7 @@ impl Noise for Always {
 
 /// One step on two data, with chains where the method keeps them; everything it gives must be finite.
 fn assert_finite(reference: &Reference, dtype: DType, method: &Weighted, noise: &mut impl Noise) {
-    let (model, states) = (build::<Tape>(reference, dtype), reference.states());
+    let (model, states) = (build::<Tape, _>(reference, dtype), reference.states());
     let mut store = store_of(reference, &[&states[5], &states[2]]);
     let chains = method.keeps_chains().then_some(Chains::<dyn ChainStore> {
         store: &mut store,

@@ -5,7 +5,7 @@ use helmholtz_random::{Purpose, Stream};
 use helmholtz_tests::statistics::{STUDENT_LIMIT_OF_MANY, largest_t};
 use helmholtz_tests::uniforms::Lattice;
 use helmholtz_tests::vectors::relative_error;
-use helmholtz_tests::{Batch, Exact, Reference, Tape};
+use helmholtz_tests::{Batch, Enumerable, Exact, Reference, Tape};
 
 use crate::data;
 

@@ -6,7 +6,7 @@ use helmholtz_estimators::Method;
 use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{Scan, ScanOrder};
 use helmholtz_tests::vectors::{add_scaled, max_difference};
-use helmholtz_tests::{Exact, Reference, Tape, build, flat_parameters};
+use helmholtz_tests::{Enumerable, Exact, Reference, Tape, build, flat_parameters};
 use helmholtz_training::{TrainConfig, Trainer};
 
 /// Data drawn from a network of T1's shape: each x with its number of copies.
@@ -69,7 +69,7 @@ fn trained(method: Method, data: &[(Vec<f64>, usize)]) -> f64 {
         .flat_map(|(x, count)| std::iter::repeat_n(x, *count))
         .collect();
     let images = BinaryImages::from_fn(rows.len(), 4, |i, j| rows[i][j] == 1.0);
-    let mut model = build::<Tape>(&Reference::t1(), DType::F32);
+    let mut model = build::<Tape, _>(&Reference::t1(), DType::F32);
     for (seed, learning_rate, epochs, switch_epoch) in [(1, 1e-2, 1200, 300), (2, 1e-3, 1200, 0)] {
         let config = TrainConfig {
             seed,

@@ -2,15 +2,15 @@
 
 use helmholtz_estimators::{Coefficient, Outcome, Reinforce, Rloo, Vimco, Weighting};
 use helmholtz_random::Chance;
-use helmholtz_tests::Reference;
 use helmholtz_tests::expectation::expected_gradient;
 use helmholtz_tests::vectors::relative_error;
+use helmholtz_tests::{Categories, Enumerable, Reference};
 
 use crate::{TOLERANCE, WRONG, batch_mean, data};
 
 /// The relative error of the expected gradient against that of the bound with `bound` samples.
 fn error(
-    model: &Reference,
+    model: &impl Enumerable,
     batch: usize,
     method: &impl Weighting,
     particles: usize,
@@ -32,6 +32,10 @@ fn reinforce_is_unbiased_for_the_elbo() {
     ] {
         assert!(error(&model, batch, &Reinforce::default(), particles, 1) < TOLERANCE);
     }
+    for (batch, particles) in [(1, 2), (2, 1)] {
+        let t3 = Categories::t3();
+        assert!(error(&t3, batch, &Reinforce::default(), particles, 1) < TOLERANCE);
+    }
 }
 
 #[test]
@@ -44,6 +48,7 @@ fn rloo_is_unbiased_for_the_elbo() {
     ] {
         assert!(error(&model, batch, &Rloo, particles, 1) < TOLERANCE);
     }
+    assert!(error(&Categories::t3(), 1, &Rloo, 2, 1) < TOLERANCE);
 }
 
 #[test]
@@ -60,6 +65,7 @@ fn vimco_is_unbiased_for_the_importance_weighted_bound() {
             "its bound is not the ELBO"
         );
     }
+    assert!(error(&Categories::t3(), 1, &Vimco::default(), 2, 2) < TOLERANCE);
 }
 
 /// An estimator with its coefficients on log q changed after the fact.
@@ -88,6 +94,7 @@ fn vimco_without_direct_term_is_biased() {
         let error = error(&Reference::t1(), 1, &without, particles, particles);
         assert!(error > WRONG, "{error}");
     }
+    assert!(error(&Categories::t3(), 1, &without, 2, 2) > WRONG);
 }
 
 /// [`Rloo`] with the mean of all ℓ for a baseline.

@@ -4,7 +4,7 @@ use helmholtz_estimators::{Coefficient, Reinforce, Rws, Weighting};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_tests::expectation::{each_proposal, exact, expected_gradient};
 use helmholtz_tests::vectors::{add_scaled, max_difference, relative_error, weighted_sum};
-use helmholtz_tests::{Batch, Exact, Reference, State};
+use helmholtz_tests::{Batch, Categories, Enumerable, Exact, Reference, State};
 
 use crate::{TOLERANCE, WRONG, batch_mean, data};
 
@@ -35,6 +35,10 @@ fn the_expectation_is_the_enumerated_one() {
         let unweighted = expected_gradient(&model, &x, &Reinforce::default(), particles);
         assert!(relative_error(&unweighted, &expected) > WRONG);
     }
+    let (t3, x) = (Categories::t3(), data(1));
+    let expected = batch_mean(&t3, &x, |exact| wake_gradient(exact, 2));
+    let gradient = expected_gradient(&t3, &x, &Rws::WAKE, 2);
+    assert!(relative_error(&gradient, &expected) < TOLERANCE);
 }
 
 #[test]
@@ -122,7 +126,7 @@ fn its_bias_falls_as_one_over_the_number_of_particles() {
 }
 
 /// Every (x, h) with its probability under p.
-fn dreams<'a>(model: &Reference, states: &'a [State]) -> Vec<(f64, (Vec<f64>, &'a State))> {
+fn dreams<'a>(model: &impl Enumerable, states: &'a [State]) -> Vec<(f64, (Vec<f64>, &'a State))> {
     let of = |x: &Vec<f64>| {
         let exact = Exact::new(model, x);
         let x = x.clone();
@@ -135,14 +139,14 @@ fn dreams<'a>(model: &Reference, states: &'a [State]) -> Vec<(f64, (Vec<f64>, &'
 }
 
 /// E_p ∇ log q(h | x).
-fn sleep_gradient(model: &Reference) -> Vec<f64> {
+fn sleep_gradient(model: &impl Enumerable) -> Vec<f64> {
     let states = model.states();
     let terms: Vec<(f64, Vec<f64>)> = dreams(model, &states)
         .into_iter()
         .map(|(probability, (x, h))| (probability, model.log_q(&x, h).1))
         .collect();
     let pairs = terms.iter().map(|(p, gradient)| (*p, gradient.as_slice()));
-    weighted_sum(model.parameters.len(), pairs)
+    weighted_sum(model.parameters().len(), pairs)
 }
 
 #[test]
@@ -197,22 +201,27 @@ fn sleep_and_wake_sleep_are_the_enumerated_expectations() {
 
 #[test]
 fn dreams_of_a_batch_of_one_are_the_enumerated_expectation_jointly() {
-    // Every dream beside every proposal, two latent layers.
-    let model = Reference::random(2, &[1, 2], 5);
+    // Two latent layers; one of classes.
+    dreams_are_enumerated(&Reference::random(2, &[1, 2], 5));
+    dreams_are_enumerated(&Categories::random(2, 2, 3, &[2], 5));
+}
+
+/// Every dream beside every proposal.
+fn dreams_are_enumerated<R: Enumerable>(model: &R) {
     let x = vec![vec![1.0, 0.0]];
-    let (batch, states) = (Batch::new(&model, &x), model.states());
-    let mut gradient = vec![0.0; model.parameters.len()];
+    let (batch, states) = (Batch::new(model, &x), model.states());
+    let mut gradient = vec![0.0; model.parameters().len()];
     let mut chance = Stream::new(1, Purpose::new("unused"), [0, 0]);
-    for (of_dream, dream) in dreams(&model, &states) {
-        each_proposal(&exact(&model, &x), 1, |of_tuple, tuples| {
+    for (of_dream, dream) in dreams(model, &states) {
+        each_proposal(&exact(model, &x), 1, |of_tuple, tuples| {
             let noise = batch.proposing(tuples);
-            let noise = noise.then_dreams(&model, std::slice::from_ref(&dream));
+            let noise = noise.then_dreams(model, std::slice::from_ref(&dream));
             let step = batch.step(&Rws::SLEEP, None, 1, noise, &mut chance);
             add_scaled(&mut gradient, of_dream * of_tuple, &step.gradient);
         });
     }
-    let mut expected = batch_mean(&model, &x, |exact| exact.bound_gradient(1));
+    let mut expected = batch_mean(model, &x, |exact| exact.bound_gradient(1));
     expected[model.phi()].fill(0.0);
-    add_scaled(&mut expected, 1.0, &sleep_gradient(&model));
+    add_scaled(&mut expected, 1.0, &sleep_gradient(model));
     assert!(relative_error(&gradient, &expected) < TOLERANCE);
 }

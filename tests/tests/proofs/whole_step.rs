@@ -8,13 +8,13 @@ use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, IndexKernel, Info, MemoryStore, Mis};
 use helmholtz_tests::expectation::{StepLaw, exact, law_of_step};
 use helmholtz_tests::vectors::{add_scaled, relative_error};
-use helmholtz_tests::{Exact, Faulty, Reference, store_of};
+use helmholtz_tests::{Categories, Enumerable, Exact, Faulty, Reference, store_of};
 
 use crate::{TOLERANCE, WRONG, data};
 
 /// A store of more data than the batch, whose rows it takes out of order.
-struct Setting {
-    model: Reference,
+struct Setting<R = Reference> {
+    model: R,
     x: Vec<Vec<f64>>,
     rows: Vec<u32>,
     /// The state of every row of the store.
@@ -22,7 +22,7 @@ struct Setting {
     particles: usize,
 }
 
-impl Setting {
+impl Setting<Reference> {
     fn several() -> [Self; 4] {
         let setting = |model, rows: &[u32], before: &[usize], particles| Self {
             model,
@@ -38,7 +38,30 @@ impl Setting {
             setting(Reference::t2(), &[1], &[0, 6], 2),
         ]
     }
+}
 
+impl Setting<Categories> {
+    /// Of T3. Each chain of the batch starts where its weight is least, so that it moves often; not both in one state.
+    fn classes() -> Self {
+        let (model, x) = (Categories::t3(), data(2));
+        let [first, second] = [0, 1].map(|b| {
+            let log_w = Exact::new(&model, &x[b]).log_w;
+            let mut states: Vec<usize> = (0..log_w.len()).collect();
+            states.sort_by(|&a, &b| log_w[a].total_cmp(&log_w[b]));
+            states
+        });
+        let another = second.iter().find(|&&h| h != first[0]);
+        Self {
+            before: vec![*another.expect("several states"), 2, first[0]],
+            rows: vec![2, 0],
+            particles: 1,
+            model,
+            x,
+        }
+    }
+}
+
+impl<R: Enumerable> Setting<R> {
     fn store(&self) -> MemoryStore {
         let states = self.model.states();
         let before: Vec<_> = self.before.iter().map(|&h| &states[h]).collect();
@@ -54,7 +77,7 @@ impl Setting {
     /// over data of the mean over visited states. `visits` gives the laws of the states visited from a state.
     fn expected(&self, visits: impl Fn(&Exact, usize) -> Vec<Vec<f64>>) -> StepLaw {
         let mut contents = BTreeMap::from([(self.before.clone(), 1.0)]);
-        let mut gradient = vec![0.0; self.model.parameters.len()];
+        let mut gradient = vec![0.0; self.model.parameters().len()];
         for (datum, &row) in exact(&self.model, &self.x).iter().zip(&self.rows) {
             let row = row as usize;
             let laws = visits(datum, self.before[row]);
@@ -101,46 +124,55 @@ fn error(law: &StepLaw, expected: &StepLaw) -> f64 {
         .max(relative_error(&law.gradient, &expected.gradient))
 }
 
-#[test]
-fn a_step_of_jsa_mis_has_the_exact_law_and_mean() {
-    for setting in Setting::several() {
-        let law = setting.law(&Jsa::MIS, &setting.store());
-        let error = error(&law, &setting.expected_of_mis());
-        assert!(error < 1e-12, "{error}");
-        let outside =
-            (0..setting.before.len()).filter(|&row| !setting.rows.contains(&(row as u32)));
-        for row in outside {
-            let untouched = |content: &Vec<usize>| content[row] == setting.before[row];
-            assert!(law.contents.keys().all(untouched), "row {row}");
-        }
+fn mis_is_exact(setting: &Setting<impl Enumerable>) {
+    let law = setting.law(&Jsa::MIS, &setting.store());
+    let error = error(&law, &setting.expected_of_mis());
+    assert!(error < 1e-12, "{error}");
+    let outside = (0..setting.before.len()).filter(|&row| !setting.rows.contains(&(row as u32)));
+    for row in outside {
+        let untouched = |content: &Vec<usize>| content[row] == setting.before[row];
+        assert!(law.contents.keys().all(untouched), "row {row}");
     }
 }
 
 #[test]
+fn a_step_of_jsa_mis_has_the_exact_law_and_mean() {
+    Setting::several().iter().for_each(mis_is_exact);
+    mis_is_exact(&Setting::classes());
+}
+
+fn mtmis_is_exact(setting: &Setting<impl Enumerable>) {
+    let law = setting.law(&Jsa::MTMIS, &setting.store());
+    let expected =
+        setting.expected(|datum, start| vec![datum.mtmis(setting.particles)[start].clone()]);
+    let error = error(&law, &expected);
+    assert!(error < 1e-12, "{error}");
+}
+
+#[test]
 fn a_step_of_jsa_mtmis_has_the_exact_law_and_mean() {
-    for setting in Setting::several() {
-        let law = setting.law(&Jsa::MTMIS, &setting.store());
-        let expected =
-            setting.expected(|datum, start| vec![datum.mtmis(setting.particles)[start].clone()]);
-        let error = error(&law, &expected);
-        assert!(error < 1e-12, "{error}");
+    Setting::several().iter().for_each(mtmis_is_exact);
+    mtmis_is_exact(&Setting::classes());
+}
+
+fn another_order_is_noticed(setting: &Setting<impl Enumerable>) {
+    for (loads, stores) in [(true, false), (false, true), (true, true)] {
+        let faulty = Faulty {
+            inner: setting.store(),
+            loads,
+            stores,
+        };
+        let error = error(&setting.law(&Jsa::MIS, &faulty), &setting.expected_of_mis());
+        assert!(error > WRONG, "loads {loads}, stores {stores}: {error}");
     }
 }
 
 #[test]
 fn states_read_or_written_in_another_order_than_the_batch_are_noticed() {
     let [three_data, _, two_layers, _] = Setting::several();
-    for setting in [three_data, two_layers] {
-        for (loads, stores) in [(true, false), (false, true), (true, true)] {
-            let faulty = Faulty {
-                inner: setting.store(),
-                loads,
-                stores,
-            };
-            let error = error(&setting.law(&Jsa::MIS, &faulty), &setting.expected_of_mis());
-            assert!(error > WRONG, "loads {loads}, stores {stores}: {error}");
-        }
-    }
+    another_order_is_noticed(&three_data);
+    another_order_is_noticed(&two_layers);
+    another_order_is_noticed(&Setting::classes());
 }
 
 /// MIS with a log-weight of the current state that is not up to date: it was cached before the parameters moved.

@@ -1,0 +1,179 @@
+//! A variational autoencoder with categorical latents in plain `f64`.
+
+use std::ops::Range;
+
+use burn::tensor::DType;
+use helmholtz_categorical_vae::{CategoricalVae, CategoricalVaeConfig};
+use helmholtz_ops::Backend;
+use helmholtz_random::{Draws, Purpose, Stream};
+use helmholtz_samplers::{Latents, Layer};
+
+use crate::enumerable::{Enumerable, State, of_bits};
+use crate::network::Network;
+
+const SLOPE: f64 = 0.2;
+
+/// p(x, h) and q(h | x) with one layer of V one-hot variables of C classes, the logit of each first class 0, a uniform prior, and
+/// networks with a rectified layer.
+#[derive(Clone, Debug)]
+pub struct Categories {
+    config: CategoricalVaeConfig,
+    recognition: Network,
+    generation: Network,
+    /// The flat parameters.
+    pub parameters: Vec<f64>,
+}
+
+impl Categories {
+    /// T3: four visible bits, two variables of three classes, three rectified units. Parameters N(0, 0.7²), which makes logits
+    /// of about 1.5.
+    pub fn t3() -> Self {
+        Self::random(4, 2, 3, &[3], 3)
+    }
+
+    /// A model of these sizes with parameters N(0, 0.7²).
+    pub fn random(
+        visible: usize,
+        variables: usize,
+        classes: usize,
+        hidden: &[usize],
+        seed: u64,
+    ) -> Self {
+        let up = [&[visible], hidden, &[variables * (classes - 1)]].concat();
+        let mut down = [&[visible], hidden, &[variables * classes]].concat();
+        down.reverse();
+        let recognition = Network::new(&up, SLOPE, 0);
+        let generation = Network::new(&down, SLOPE, recognition.range().end);
+        let mut stream = Stream::new(seed, Purpose::new("proof"), [0, 0]);
+        let parameters = 0..generation.range().end;
+        Self {
+            config: CategoricalVaeConfig {
+                visible,
+                variables,
+                classes: classes as u32,
+                hidden: hidden.to_vec(),
+                slope: SLOPE,
+                free_logits: false,
+            },
+            recognition,
+            generation,
+            parameters: parameters.map(|_| 0.7 * stream.normal()).collect(),
+        }
+    }
+
+    fn classes(&self) -> usize {
+        self.config.classes as usize
+    }
+
+    /// The probabilities of the classes under q(h | x): `[V, C]`.
+    fn probabilities(&self, x: &[f64]) -> Vec<Vec<f64>> {
+        let logits = self.recognition.outputs(&self.parameters, x);
+        let softmax = |logits: &[f64]| {
+            let all = std::iter::once(0.0).chain(logits.iter().copied());
+            let largest = all.clone().fold(0.0, f64::max);
+            let weights: Vec<f64> = all.map(|phi| (phi - largest).exp()).collect();
+            let total: f64 = weights.iter().sum();
+            weights.iter().map(|weight| weight / total).collect()
+        };
+        logits.chunks(self.classes() - 1).map(softmax).collect()
+    }
+
+    /// The interval [F(c − 1), F(c)) of each variable's class c, given the classes' probabilities.
+    fn intervals(&self, probabilities: &[Vec<f64>], h: &State) -> Vec<Range<f64>> {
+        let values = h[0].chunks(self.classes()).zip(probabilities);
+        let interval = |(value, p): (&[f64], &Vec<f64>)| {
+            let class = class_of(value);
+            let reached = |count: usize| p[..count].iter().sum::<f64>();
+            reached(class)..reached(class + 1)
+        };
+        values.map(interval).collect()
+    }
+}
+
+fn class_of(one_hot: &[f64]) -> usize {
+    let class = one_hot.iter().position(|&z| z == 1.0);
+    class.expect("a one-hot value")
+}
+
+impl Enumerable for Categories {
+    type Production<B: Backend> = CategoricalVae<B>;
+
+    fn production<B: Backend>(&self, dtype: DType) -> CategoricalVae<B> {
+        let model = self.config.init(0, dtype, &Default::default());
+        model.expect("a valid model")
+    }
+
+    fn parameters(&self) -> &[f64] {
+        &self.parameters
+    }
+
+    fn with_parameters(&self, parameters: Vec<f64>) -> Self {
+        assert_eq!(parameters.len(), self.parameters.len());
+        Self {
+            parameters,
+            ..self.clone()
+        }
+    }
+
+    fn phi(&self) -> Range<usize> {
+        self.recognition.range()
+    }
+
+    fn visible(&self) -> usize {
+        self.config.visible
+    }
+
+    fn latents(&self) -> Latents {
+        let layer = Layer::Categorical {
+            variables: self.config.variables,
+            classes: self.config.classes,
+        };
+        Latents::mixed(&[layer]).expect("a layer of classes")
+    }
+
+    fn states(&self) -> Vec<State> {
+        let (variables, classes) = (self.config.variables, self.classes());
+        let state = |index: usize| {
+            let class = |v: usize| index / classes.pow(v as u32) % classes;
+            let value = |v: usize| (0..classes).map(move |c| f64::from(u8::from(c == class(v))));
+            vec![(0..variables).flat_map(value).collect()]
+        };
+        (0..classes.pow(variables as u32)).map(state).collect()
+    }
+
+    /// The derivative in a logit is z − p.
+    fn log_q(&self, x: &[f64], h: &State) -> (f64, Vec<f64>) {
+        let probabilities = self.probabilities(x);
+        let values = h[0].chunks(self.classes());
+        let mut residuals = Vec::new();
+        let mut log_q = 0.0;
+        for (value, p) in values.zip(&probabilities) {
+            log_q += p[class_of(value)].ln();
+            residuals.extend(value.iter().zip(p).skip(1).map(|(z, p)| z - p));
+        }
+        let mut gradient = vec![0.0; self.parameters.len()];
+        self.recognition
+            .differentiate(&self.parameters, x, &residuals, &mut gradient);
+        (log_q, gradient)
+    }
+
+    fn log_p(&self, x: &[f64], h: &State) -> (f64, Vec<f64>) {
+        let mut gradient = vec![0.0; self.parameters.len()];
+        let given = self
+            .generation
+            .score(&self.parameters, &h[0], x, &mut gradient);
+        let prior = self.config.variables as f64 * (self.classes() as f64).ln();
+        (given - prior, gradient)
+    }
+
+    fn proposing(&self, x: &[f64], h: &State) -> Vec<Vec<Range<f64>>> {
+        vec![self.intervals(&self.probabilities(x), h)]
+    }
+
+    fn dreaming(&self, x: &[f64], h: &State) -> Vec<Vec<Range<f64>>> {
+        let classes = self.classes();
+        let uniform = vec![vec![1.0 / classes as f64; classes]; self.config.variables];
+        let ones = self.generation.ones(&self.parameters, &h[0]);
+        vec![self.intervals(&uniform, h), of_bits(&ones, x)]
+    }
+}
