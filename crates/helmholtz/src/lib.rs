@@ -22,6 +22,8 @@
 //! | [`samplers`] | `helmholtz-samplers` | MCMC kernels, resampling, SMC; diagnostics; the chain store; scans |
 //! | `invariance` | `helmholtz-invariance` | a test kit for kernels and estimators; with the feature `invariance` |
 //! | [`estimators`] | `helmholtz-estimators` | gradient estimators, one file each |
+//! | [`apg`] | `helmholtz-apg` | amortized population Gibbs |
+//! | [`gmm`] | `helmholtz-gmm` | mixtures of normals |
 //! | [`sbn`] | `helmholtz-sbn` | sigmoid belief networks |
 //! | [`categorical_vae`] | `helmholtz-categorical-vae` | variational autoencoders with categorical latents |
 //! | [`datasets`] | `helmholtz-datasets` | readers, checksums, downloads, generated glyphs |
@@ -29,11 +31,13 @@
 //! | [`runs`] | `helmholtz-runs` | run folders, checkpoints, metrics, provenance |
 //! | [`training`] | `helmholtz-training` | the loop |
 
+pub use helmholtz_apg as apg;
 pub use helmholtz_categorical_vae as categorical_vae;
 pub use helmholtz_datasets as datasets;
 pub use helmholtz_distributions as distributions;
 pub use helmholtz_estimators as estimators;
 pub use helmholtz_evaluation as evaluation;
+pub use helmholtz_gmm as gmm;
 #[cfg(feature = "invariance")]
 pub use helmholtz_invariance as invariance;
 pub use helmholtz_ops as ops;

@@ -6,7 +6,7 @@ use helmholtz_random::{Purpose, Stream};
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::Net;
+use crate::{Linear, Net, TanhNet};
 
 const INITIALISE: Purpose = Purpose::new("init");
 const IDS: Purpose = Purpose::new("ids");
@@ -43,16 +43,35 @@ impl<B: Backend> Initialiser<B> {
         }
     }
 
-    /// A net through layers of these sizes, whose rectifiers have this slope: for each layer its weight is drawn, row by
-    /// row, then its bias.
+    /// A net through layers of these sizes, whose rectifiers have this slope.
     pub fn net(&mut self, sizes: &[usize], slope: f64, initialisation: Initialisation) -> Net<B> {
-        let layers = sizes.windows(2).map(|pair| {
-            let [inputs, outputs] = [pair[0], pair[1]];
-            let (weight, bias) = self.start(inputs, outputs, initialisation);
-            let weight = self.parameter(TensorData::new(weight, [inputs, outputs]));
-            (weight, self.parameter(TensorData::new(bias, [outputs])))
-        });
-        Net::new(layers.collect(), slope)
+        Net::new(self.layers(sizes, initialisation), slope)
+    }
+
+    /// A net through layers of these sizes, with tanh between them.
+    pub fn tanh_net(&mut self, sizes: &[usize], initialisation: Initialisation) -> TanhNet<B> {
+        TanhNet::new(self.layers(sizes, initialisation))
+    }
+
+    fn layers(&mut self, sizes: &[usize], initialisation: Initialisation) -> Vec<Linear<B>> {
+        let pairs = sizes.windows(2);
+        pairs
+            .map(|pair| self.linear(pair[0], pair[1], initialisation))
+            .collect()
+    }
+
+    /// A linear layer: its weight is drawn, row by row, then its bias.
+    pub fn linear(
+        &mut self,
+        inputs: usize,
+        outputs: usize,
+        initialisation: Initialisation,
+    ) -> Linear<B> {
+        let (weight, bias) = self.start(inputs, outputs, initialisation);
+        Linear {
+            weight: self.parameter(TensorData::new(weight, [inputs, outputs])),
+            bias: self.parameter(TensorData::new(bias, [outputs])),
+        }
     }
 
     fn start(

@@ -1,5 +1,4 @@
-//! The small networks inside models: linear layers with a leaky rectifier between them, from what a factor is conditioned
-//! on to its logits.
+//! The small networks inside models: linear layers with a leaky rectifier or tanh between them.
 //!
 //! ```
 //! use burn::tensor::{DType, Tensor};
@@ -14,15 +13,21 @@
 //!
 //! | item | what it is |
 //! |---|---|
-//! | [`Net`] | the network of one factor |
+//! | [`Net`] | the network of one factor, with leaky rectifiers |
+//! | [`TanhNet`] | the network of a statistic or of a law, with tanh |
+//! | [`Linear`] | one layer |
 //! | [`Initialisation`] | how weights and biases start |
-//! | [`Initialiser`] | draws nets and single parameters for a seed |
+//! | [`Initialiser`] | draws nets, layers and single parameters for a seed |
 
 mod initialise;
+mod linear;
 mod net;
+mod tanh_net;
 
 pub use initialise::{Initialisation, Initialiser};
+pub use linear::Linear;
 pub use net::Net;
+pub use tanh_net::TanhNet;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,35 +1,22 @@
 //! The network of one factor: from the layer conditioned on to logits.
 
-use burn::module::{Module, Param};
+use burn::module::Module;
 use burn::tensor::{Tensor, backend::Backend};
-use helmholtz_ops::{leaky_relu, linear};
+use helmholtz_ops::leaky_relu;
+
+use crate::Linear;
 
 /// Linear layers with a leaky rectifier between them; the last one gives logits. An
 /// [`Initialiser`](crate::Initialiser) makes it.
 #[derive(Module, Debug)]
 pub struct Net<B: Backend> {
-    layers: Vec<Layer<B>>,
+    layers: Vec<Linear<B>>,
     slope: f64,
 }
 
-/// x W + b, W `[in, out]`.
-#[derive(Module, Debug)]
-struct Layer<B: Backend> {
-    weight: Param<Tensor<B, 2>>,
-    bias: Param<Tensor<B, 1>>,
-}
-
-/// W and b of a layer.
-pub(crate) type Parameters<B> = (Param<Tensor<B, 2>>, Param<Tensor<B, 1>>);
-
 impl<B: Backend> Net<B> {
-    pub(crate) fn new(layers: Vec<Parameters<B>>, slope: f64) -> Self {
-        let layers = layers.into_iter();
-        let layers = layers.map(|(weight, bias)| Layer { weight, bias });
-        Self {
-            layers: layers.collect(),
-            slope,
-        }
+    pub(crate) fn new(layers: Vec<Linear<B>>, slope: f64) -> Self {
+        Self { layers, slope }
     }
 }
 
@@ -41,7 +28,7 @@ impl<B: helmholtz_ops::Backend> Net<B> {
             .iter()
             .enumerate()
             .fold(inputs, |inputs, (index, layer)| {
-                let outputs = linear(inputs, layer.weight.val(), layer.bias.val());
+                let outputs = layer.forward(inputs);
                 if index == last {
                     outputs
                 } else {

@@ -59,8 +59,12 @@ impl<R> Smc<R> {
         })
     }
 
-    /// The ancestors, if the policy wanted the population resampled.
-    pub(super) fn resample_if_wanted<S: Clone, C: ?Sized>(
+    /// The ancestors, if the policy wanted the population resampled. With [`Population::reweight`] it makes a step of
+    /// particles that are moved by other means than one by one.
+    ///
+    /// # Errors
+    /// Those of [`Population::resample`].
+    pub fn resample_if_wanted<S: Clone, C: ?Sized>(
         &self,
         population: &mut Population<S>,
         chance: &mut C,

@@ -1,0 +1,32 @@
+//! What can go wrong.
+
+use helmholtz_samplers::SamplerError;
+
+/// Why a run stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApgError {
+    /// A run without particles or sweeps.
+    #[error("a run needs {what}; give at least one")]
+    Nothing {
+        /// What there is none of.
+        what: &'static str,
+    },
+    /// Weights that are none: NaN, or all zero.
+    #[error("after block {block} of sweep {sweep}, instance {instance} ({run}): {source}")]
+    Weights {
+        /// The name of the block, or `one-shot`.
+        block: String,
+        /// The sweep, 0 for the one-shot proposal.
+        sweep: usize,
+        /// The instance of the batch.
+        instance: usize,
+        /// Step and seed.
+        run: String,
+        /// What the weights are.
+        source: SamplerError,
+    },
+    /// A resampling policy that is none.
+    #[error(transparent)]
+    Policy(SamplerError),
+}

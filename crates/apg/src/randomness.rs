@@ -1,0 +1,83 @@
+//! Where the draws of a run come from.
+
+use std::fmt;
+
+use helmholtz_random::{Enumerator, Purpose, Stream};
+
+/// A place in a run: sweep 0 is the one-shot proposal, and blocks count from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The sweep.
+    pub sweep: usize,
+    /// The block of the sweep.
+    pub block: usize,
+}
+
+/// The draws for proposals.
+pub const PROPOSE: Purpose = Purpose::new("propose");
+/// The draws for ancestors.
+pub const RESAMPLE: Purpose = Purpose::new("resample");
+
+/// A source of chance for every place of a run; its `Display` says which run, for errors.
+pub trait Randomness: fmt::Display {
+    /// What is drawn from.
+    type Chance: ?Sized;
+
+    /// The chance for this purpose, [`PROPOSE`] or [`RESAMPLE`], at this place.
+    fn at(&mut self, purpose: Purpose, place: Place) -> &mut Self::Chance;
+}
+
+/// Keyed streams: one for each purpose, step, sweep and block of the run with this seed. A draw does not depend on how many
+/// were made elsewhere.
+#[derive(Clone, Debug)]
+pub struct Streams {
+    seed: u64,
+    step: u64,
+    current: Stream,
+}
+
+impl Streams {
+    /// The streams of a training step, or of a batch of an evaluation.
+    pub fn new(seed: u64, step: u64) -> Self {
+        let current = Stream::new(seed, PROPOSE, [step, 0]);
+        Self {
+            seed,
+            step,
+            current,
+        }
+    }
+}
+
+impl Randomness for Streams {
+    type Chance = Stream;
+
+    fn at(&mut self, purpose: Purpose, place: Place) -> &mut Stream {
+        let place = (place.sweep as u64) << 16 | place.block as u64;
+        self.current = Stream::new(self.seed, purpose, [self.step, place]);
+        &mut self.current
+    }
+}
+
+impl fmt::Display for Streams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "step {}, seed {}", self.step, self.seed)
+    }
+}
+
+/// Every branch, for proofs about discrete models.
+#[derive(Debug)]
+pub struct AllBranches<'a>(pub &'a mut Enumerator);
+
+impl Randomness for AllBranches<'_> {
+    type Chance = Enumerator;
+
+    fn at(&mut self, _: Purpose, _: Place) -> &mut Enumerator {
+        self.0
+    }
+}
+
+impl fmt::Display for AllBranches<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "enumerated")
+    }
+}

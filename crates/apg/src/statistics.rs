@@ -1,0 +1,57 @@
+//! Neural sufficient statistics.
+
+use burn::module::Module;
+use burn::tensor::{Tensor, activation, backend::Backend};
+use helmholtz_nets::TanhNet;
+
+/// Sums over data n of weighted statistics, for M clusters: what stands for the data in a conjugate update, or goes on into
+/// a net. They do not depend on the order of the data, nor their form on how many there are.
+#[derive(Clone, Debug)]
+pub struct Sums<B: Backend> {
+    /// Σ_n γ_nm `[L, B, M, 1]`.
+    pub count: Tensor<B, 4>,
+    /// Σ_n γ_nm t_n `[L, B, M, D]`.
+    pub sum: Tensor<B, 4>,
+    /// Σ_n γ_nm t_n² `[L, B, M, D]`.
+    pub squares: Tensor<B, 4>,
+}
+
+impl<B: Backend> Sums<B> {
+    /// Of values t `[L, B, N, D]` with weights γ `[L, B, N, M]`; L or B of one of them may be 1, and is repeated.
+    pub fn new(weights: Tensor<B, 4>, values: Tensor<B, 4>) -> Self {
+        let by_cluster = weights.swap_dims(2, 3);
+        Self {
+            count: by_cluster.clone().sum_dim(3),
+            sum: by_cluster.clone().matmul(values.clone()),
+            squares: by_cluster.matmul(values.square()),
+        }
+    }
+
+    /// Σ_n γ_nm t_n / Σ_n γ_nm `[L, B, M, D]`.
+    pub fn mean(&self) -> Tensor<B, 4> {
+        self.sum.clone() / self.count.clone()
+    }
+}
+
+/// Learned pointwise statistics of data with features u_n (Wu et al. 2020, section 3.3): values t(u_n) and cluster weights
+/// γ(u_n), a softmax. Exact statistics of a mixture have t = x and γ = the indicator of the cluster.
+#[derive(Module, Debug)]
+pub struct Statistics<B: Backend> {
+    values: TanhNet<B>,
+    weights: TanhNet<B>,
+}
+
+impl<B: Backend> Statistics<B> {
+    /// From these nets: of t `[.., D]`, and of the logits of γ `[.., M]`.
+    pub fn new(values: TanhNet<B>, weights: TanhNet<B>) -> Self {
+        Self { values, weights }
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Statistics<B> {
+    /// The sums over data with features `[L, B, N, F]`.
+    pub fn sums(&self, features: Tensor<B, 4>) -> Sums<B> {
+        let weights = activation::softmax(self.weights.forward(features.clone()), 3);
+        Sums::new(weights, self.values.forward(features))
+    }
+}

@@ -1,0 +1,208 @@
+//! The mixture: its density, and the laws of its latents.
+
+use std::f64::consts::PI;
+
+use burn::module::Module;
+use burn::tensor::{Tensor, TensorData, activation::log_softmax};
+use helmholtz_apg::{Model, OneShot, Proposal, Statistics, Sums, particle};
+use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
+use helmholtz_nets::Linear;
+use helmholtz_ops::Backend;
+use helmholtz_random::Draws;
+
+use crate::Choices;
+
+particle! {
+    /// The latents of a mixture.
+    pub struct GmmState<B> {
+        /// τ `[L, B, M, D]`
+        precision: 4,
+        /// μ `[L, B, M, D]`
+        mean: 4,
+        /// c, one-hot `[L, B, N, M]`
+        assignment: 4,
+    }
+}
+
+/// A mixture of normals with fixed prior, and the nets that propose its latents.
+#[derive(Module, Debug)]
+pub struct Gmm<B: burn::tensor::backend::Backend> {
+    /// Statistics of x_n, for (μ, τ) in one shot.
+    pub(crate) one_shot: Statistics<B>,
+    /// Statistics of (x_n, c_n), for (μ, τ) given c.
+    pub(crate) conditional: Statistics<B>,
+    /// Logits of c_n = m from (x_n, μ_m, τ_m), with tanh between the layers.
+    pub(crate) affinity: [Linear<B>; 2],
+    pub(crate) clusters: usize,
+    /// μ₀, ν, α, β.
+    pub(crate) prior: Vec<f64>,
+}
+
+/// Sums over the last two dimensions: `[L, B, ..]` to `[L, B, 1]`.
+pub(crate) fn total<B: Backend>(values: Tensor<B, 4>) -> Tensor<B, 3> {
+    values.flatten::<3>(2, 3).sum_dim(2)
+}
+
+impl<B: Backend> Gmm<B> {
+    /// M.
+    pub fn clusters(&self) -> usize {
+        self.clusters
+    }
+
+    /// The prior of each (μ, τ), `[1, 1, 1, 1]`, on the device and in the dtype of the data.
+    pub(crate) fn prior(&self, x: &Tensor<B, 3>) -> NormalGamma<B, 4> {
+        let number = |index: usize| {
+            let data = TensorData::new(vec![self.prior[index]], [1, 1, 1, 1]);
+            Tensor::from_data(data, (&x.device(), x.dtype()))
+        };
+        NormalGamma {
+            mean: number(0),
+            nu: number(1),
+            alpha: number(2),
+            beta: number(3),
+        }
+    }
+
+    /// The prior after data with these statistics.
+    fn posterior(&self, x: &Tensor<B, 3>, sums: Sums<B>) -> NormalGamma<B, 4> {
+        self.prior(x)
+            .posterior([sums.count, sums.sum, sums.squares])
+    }
+
+    /// q(μ, τ | x), the same for all particles: parameters `[1, B, M, ..]`.
+    pub fn one_shot_law(&self, x: &Tensor<B, 3>) -> NormalGamma<B, 4> {
+        self.posterior(x, self.one_shot.sums(x.clone().unsqueeze()))
+    }
+
+    /// q(μ, τ | x, c) for assignments `[L, B, N, M]`: parameters `[L, B, M, ..]`.
+    pub fn conditional_law(
+        &self,
+        x: &Tensor<B, 3>,
+        assignment: &Tensor<B, 4>,
+    ) -> NormalGamma<B, 4> {
+        let [particles, instances, data, _] = assignment.dims();
+        let shape = [particles, instances, data, x.dims()[2]];
+        let x_each = x.clone().unsqueeze::<4>().expand(shape);
+        let features = Tensor::cat(vec![x_each, assignment.clone()], 3);
+        self.posterior(x, self.conditional.sums(features))
+    }
+
+    /// p(μ, τ | x, c), the exact conditional, for assignments `[L, B, N, M]`.
+    pub fn exact_law(&self, x: &Tensor<B, 3>, assignment: &Tensor<B, 4>) -> NormalGamma<B, 4> {
+        self.posterior(x, Sums::new(assignment.clone(), x.clone().unsqueeze()))
+    }
+
+    /// q(c | x, μ, τ): a net's logits from (x_n, μ_m, τ_m), the same net for every pair.
+    pub fn choices(
+        &self,
+        x: &Tensor<B, 3>,
+        mean: &Tensor<B, 4>,
+        precision: &Tensor<B, 4>,
+    ) -> Choices<B> {
+        let [hidden, output] = &self.affinity;
+        let ([instances, data, d], m) = (x.dims(), self.clusters);
+        // A linear layer on (x, μ, τ) is a sum of one on x and one on (μ, τ): N + M rows instead of N M.
+        let (weight, units) = (hidden.weight.val(), hidden.bias.val().dims()[0]);
+        let of_x = x.clone().reshape([instances * data, d]);
+        let of_x = of_x.matmul(weight.clone().narrow(0, 0, d));
+        let of_x = of_x.reshape([1, instances, data, 1, units]);
+        let eta = Tensor::cat(vec![mean.clone(), precision.clone()], 3);
+        let particles = eta.dims()[0];
+        let eta = eta.reshape([particles * instances * m, 2 * d]);
+        let of_eta = eta.matmul(weight.narrow(0, d, 2 * d)) + hidden.bias.val().unsqueeze();
+        let of_eta = of_eta.reshape([particles, instances, 1, m, units]);
+        Choices::new(output.forward((of_x + of_eta).tanh()).squeeze_dim(4))
+    }
+
+    /// p(c | x, μ, τ), the exact conditional.
+    pub fn exact_choices(
+        &self,
+        x: &Tensor<B, 3>,
+        mean: &Tensor<B, 4>,
+        precision: &Tensor<B, 4>,
+    ) -> Choices<B> {
+        let each = |latent: &Tensor<B, 4>| latent.clone().unsqueeze_dim::<5>(2);
+        let x = x.clone().unsqueeze::<4>().unsqueeze_dim::<5>(3);
+        let log_p = log_normal(x, each(mean), each(precision));
+        Choices::new(log_p.sum_dim(4).squeeze_dim(4))
+    }
+
+    /// log p(x_n, c_n | μ, τ) `[L, B, N]`, nats.
+    pub(crate) fn log_data(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 3> {
+        let own = |latent: &Tensor<B, 4>| z.assignment.clone().matmul(latent.clone());
+        let x = x.clone().unsqueeze::<4>();
+        let log_p = log_normal(x, own(&z.mean), own(&z.precision));
+        log_p.sum_dim(3).squeeze_dim::<3>(3) - (self.clusters as f64).ln()
+    }
+
+    /// log p(μ, τ) `[L, B, 1]`, nats.
+    pub(crate) fn log_prior(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 3> {
+        let value = (z.mean.clone(), z.precision.clone());
+        total(self.prior(x).log_prob(value))
+    }
+
+    /// The inclusive divergence KL(p‖q) of the conditional proposal for (μ, τ), given the true assignments `[1, B, N, M]`, in
+    /// nats, summed over clusters and dimensions: `[B]`. Published figures divide it by M.
+    pub fn kl(&self, x: &Tensor<B, 3>, assignment: &Tensor<B, 4>) -> Tensor<B, 1> {
+        let q = self.conditional_law(x, assignment);
+        let kl = total(self.exact_law(x, assignment).kl(&q));
+        kl.flatten(0, 2)
+    }
+
+    /// The inclusive divergence KL(p‖q) of the proposal for c, given the true (μ, τ) `[1, B, M, D]`, in nats, summed over data:
+    /// `[B]`.
+    pub fn assignment_kl(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 1> {
+        let (mean, precision) = (&z.mean, &z.precision);
+        let p = log_softmax(self.exact_choices(x, mean, precision).logits().clone(), 3);
+        let q = log_softmax(self.choices(x, mean, precision).logits().clone(), 3);
+        // Below the least logarithm p is zero, and 0 · −∞ would be NaN.
+        let kl = p.clone().exp() * (p.clamp_min(-1e4) - q.clamp_min(-1e4));
+        total(kl).flatten(0, 2)
+    }
+}
+
+/// log N(x; μ, 1/τ) elementwise, broadcast.
+fn log_normal<B: Backend, const D: usize>(
+    x: Tensor<B, D>,
+    mean: Tensor<B, D>,
+    precision: Tensor<B, D>,
+) -> Tensor<B, D> {
+    let constant = 0.5 * (2.0 * PI).ln();
+    precision.clone().log() * 0.5 - (x - mean).square() * precision * 0.5 - constant
+}
+
+impl<B: Backend> Model<B> for Gmm<B> {
+    /// `[B, N, D]`
+    type Data = Tensor<B, 3>;
+    type State = GmmState<B>;
+
+    fn log_joint(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 2> {
+        (self.log_prior(x, z) + self.log_data(x, z).sum_dim(2)).squeeze_dim(2)
+    }
+}
+
+impl<B: Backend, C: Draws + Noise> OneShot<B, C> for Gmm<B> {
+    /// (μ, τ) given x, then c given both by the same net that the sweeps use.
+    fn propose(
+        &self,
+        x: &Tensor<B, 3>,
+        particles: usize,
+        chance: &mut C,
+    ) -> Proposal<B, GmmState<B>> {
+        let [instances, _, d] = x.dims();
+        let law = self.one_shot_law(x);
+        let (mean, precision) = law.sample([particles, instances, self.clusters, d], chance);
+        let log_eta = total(law.log_prob((mean.clone(), precision.clone())));
+        let choices = self.choices(x, &mean, &precision);
+        let assignment = choices.sample(chance);
+        let log_c = choices.log_prob(&assignment).sum_dim(2);
+        Proposal {
+            state: GmmState {
+                precision,
+                mean,
+                assignment,
+            },
+            log_q: (log_eta + log_c).squeeze_dim(2),
+        }
+    }
+}
