@@ -44,7 +44,6 @@ pub mod plan;
 pub mod plot;
 pub mod progress;
 pub mod published;
-mod replace;
 pub mod runner;
 pub mod schedule;
 pub mod source;

@@ -2,6 +2,7 @@
 
 use super::{AscentSettings, Estimator, OneBit, sigmoid, table};
 use crate::error::HarnessError;
+use crate::runner::failed;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 
@@ -77,7 +78,7 @@ pub fn ascend<B: AutodiffBackend>(
         let model = OneBit::<B>::new(&logits, &tables, device);
         let mut noise = Stream::new(seed, NOISE, [index, iteration as u64]);
         let estimated = estimator.estimate(&model, model.data(), samples, &mut noise);
-        let loss = estimated.map_err(|e| HarnessError::Cell(Box::new(e)))?.loss;
+        let loss = estimated.map_err(failed)?.loss;
         let estimates = model.ascended(&loss);
         for (ascent, own) in ascents.iter_mut().zip(0..) {
             let copies = own * replicates..(own + 1) * replicates;

@@ -1,11 +1,11 @@
-//! The estimators by name, called where only a few capabilities are there.
+//! The estimators of the toy, called where only a few capabilities are there.
 
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::Bits;
 use helmholtz_estimators::{
-    Arm, Arms, Chains, Disarm, Dream, Estimate, EstimateError, Joint, Layered, Propose, Reinforce,
-    Rloo, Weighting, estimate, estimate_logits,
+    Arm, Arms, Chains, Disarm, Dream, Entry, Estimate, EstimateError, Joint, Layered, Method,
+    Propose, Reinforce, Rloo, Weighting, estimate, estimate_logits,
 };
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Stream;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::law;
 
-/// An estimator that asks the model for values of f alone.
+/// An estimator that asks the model for values of f alone. Files have the names of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
@@ -31,31 +31,30 @@ pub enum Estimator {
 }
 
 impl Estimator {
+    /// Its entry in the catalogue.
+    pub fn entry(self) -> &'static Entry {
+        let name = match self {
+            Self::Reinforce => "reinforce",
+            Self::Rloo => "rloo",
+            Self::Arm => "arm",
+            Self::Disarm => "disarm",
+            Self::Arms => "arms",
+        };
+        let mut entries = Method::CATALOGUE.iter();
+        let found = entries.find(|entry| entry.name == name);
+        found.expect("the catalogue has it")
+    }
+
     /// What figures and tables call it.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Reinforce => "REINFORCE",
-            Self::Rloo => "RLOO",
-            Self::Arm => "ARM",
-            Self::Disarm => "DisARM",
-            Self::Arms => "ARMS",
-        }
+        self.entry().label
     }
 
-    /// The least K for which it is defined.
-    pub fn least_samples(self) -> usize {
-        match self {
-            Self::Rloo | Self::Arms => 2,
-            _ => 1,
-        }
-    }
-
-    /// The K with which an estimate takes this many values of f a layer.
-    pub fn samples(self, values: usize) -> usize {
-        match self {
-            Self::Arm | Self::Disarm => values / 2,
-            _ => values,
-        }
+    /// The K with which an estimate takes this many values of f, if there is one.
+    pub fn samples(self, values: usize) -> Option<usize> {
+        let entry = self.entry();
+        (entry.least_particles()..=values)
+            .find(|&samples| entry.method.evaluations(samples, 1, false) == values)
     }
 
     /// Its variance with K = 1 for one bit in closed form, from σ and [f(0), f(1)], where it is known.
@@ -109,4 +108,26 @@ where
     // None of them takes a decision by chance.
     let mut chance = noise.clone();
     estimate(method, model, x, no_chains, samples, noise, &mut chance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_catalogues_and_a_budget_of_values_gives_k() {
+        for (name, samples) in [
+            ("reinforce", Some(2)),
+            ("rloo", Some(2)),
+            ("arm", Some(1)),
+            ("disarm", Some(1)),
+            ("arms", Some(2)),
+        ] {
+            let estimator: Estimator = serde_json::from_value(name.into()).unwrap();
+            assert_eq!(estimator.entry().name, name);
+            assert_eq!(estimator.samples(2), samples);
+        }
+        assert_eq!(Estimator::Arm.samples(3), None);
+        assert_eq!(Estimator::Rloo.samples(1), None);
+    }
 }

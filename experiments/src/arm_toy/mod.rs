@@ -31,7 +31,7 @@ pub mod variance;
 pub use estimator::Estimator;
 pub use model::OneBit;
 pub use outcome::{Numbers, Outcome};
-pub use run::{Report, run};
+pub use run::{Report, Run};
 pub use settings::{AscentSettings, Settings, T1Settings, VarianceSettings};
 
 /// f of z = 0 and of z = 1, where f(z) = (z − p₀)².

@@ -155,8 +155,8 @@ fn t1(settings: &Settings, variances: &[GradientVariance]) -> String {
             "| {} | {} | {:.3} ± {:.3} |\n",
             row.estimator.label(),
             row.samples,
-            row.variance,
-            row.standard_error,
+            row.phi.variance,
+            row.phi.standard_error,
         );
     }
     out

@@ -1,11 +1,15 @@
 //! The whole experiment.
 
-use super::ascent::{ascend, exact};
+use super::ascent::{Ascent, ascend, exact};
 use super::outcome::Ends;
+use super::t1::GradientVariance;
+use super::variance::Variance;
 use super::{Numbers, Settings, figures, t1, variance};
+use crate::backend::OnBackend;
 use crate::error::HarnessError;
 use crate::plot::Figure;
-use helmholtz_ops::AutodiffBackend;
+use burn::backend::Autodiff;
+use helmholtz_ops::Backend;
 
 /// What a run gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,36 +20,49 @@ pub struct Report {
     pub figures: [(&'static str, Figure); 3],
 }
 
-/// Runs the experiment on a backend's default device; `going_on` hears what is done next, and may stop it.
-///
-/// # Errors
-/// What `going_on` returns.
-pub fn run<B: AutodiffBackend>(
-    settings: &Settings,
-    going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
-) -> Result<Report, HarnessError> {
-    let (seed, device) = (settings.seed, Default::default());
-    let mut ascents = Vec::new();
-    for (i, &samples) in settings.ascent.samples.iter().enumerate() {
-        for (j, &estimator) in settings.ascent.estimators.iter().enumerate() {
-            let label = format!("ascending by {}, K = {samples}", estimator.label());
-            let stream = (seed, (i << 32 | j) as u64);
-            let go_on = || going_on(&label);
-            let kind = (estimator, samples);
-            ascents.extend(ascend::<B>(
-                &settings.ascent,
-                kind,
-                stream,
-                &device,
-                &go_on,
-            )?);
-        }
-    }
-    let go_on = || going_on("sampling variances");
-    let variances = variance::sample::<B>(&settings.variance, seed, &device, &go_on)?;
-    let go_on = || going_on("sampling variances on T1");
-    let t1 = t1::sample::<B>(&settings.t1, seed, &device, &go_on)?;
+/// The experiment, on any backend that computes in f64.
+pub struct Run<'a> {
+    /// What to run.
+    pub settings: &'a Settings,
+    /// Hears what is done next, and may stop it with an error.
+    pub going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+}
 
+impl OnBackend for Run<'_> {
+    type Output = Report;
+
+    fn on<B: Backend>(self) -> Result<Report, HarnessError> {
+        let Self { settings, going_on } = self;
+        let (seed, device) = (settings.seed, Default::default());
+        let mut ascents = Vec::new();
+        for (i, &samples) in settings.ascent.samples.iter().enumerate() {
+            for (j, &estimator) in settings.ascent.estimators.iter().enumerate() {
+                let label = format!("ascending by {}, K = {samples}", estimator.label());
+                let go_on = || going_on(&label);
+                let stream = (seed, (i << 32 | j) as u64);
+                ascents.extend(ascend::<Autodiff<B>>(
+                    &settings.ascent,
+                    (estimator, samples),
+                    stream,
+                    &device,
+                    &go_on,
+                )?);
+            }
+        }
+        let go_on = || going_on("sampling variances");
+        let variances = variance::sample::<Autodiff<B>>(&settings.variance, seed, &device, &go_on)?;
+        let go_on = || going_on("sampling variances on T1");
+        let t1 = t1::sample::<Autodiff<B>>(&settings.t1, seed, &device, &go_on)?;
+        Ok(report(settings, ascents, variances, t1))
+    }
+}
+
+fn report(
+    settings: &Settings,
+    mut ascents: Vec<Ascent>,
+    variances: Vec<Variance>,
+    t1: Vec<GradientVariance>,
+) -> Report {
     let figures = [
         ("trajectories", figures::trajectories(settings, &ascents)),
         ("gradients", figures::gradients(settings, &ascents)),
@@ -61,12 +78,12 @@ pub fn run<B: AutodiffBackend>(
         let last = *exact.last().expect("it begins somewhere");
         Ends::new(ascent, last, settings.ascent.start)
     });
-    Ok(Report {
+    Report {
         numbers: Numbers {
             ascents: ends.collect(),
             variances,
             t1,
         },
         figures,
-    })
+    }
 }

@@ -98,10 +98,10 @@ impl Settings {
             ..
         } = self;
         let half = |p0: f64| !(p0 > 0.0 && p0 < 1.0) || p0 == 0.5;
-        let few = |estimator: &&Estimator| {
-            let k = ascent.samples.iter().min().copied().unwrap_or(0);
-            k < estimator.least_samples()
-        };
+        let least = |estimator: &Estimator| estimator.entry().least_particles();
+        let fewest = ascent.samples.iter().min().copied().unwrap_or(0);
+        let few = |estimator: &&Estimator| fewest < least(estimator);
+        let misfit = |estimator: &Estimator| estimator.samples(t1.values).is_none();
         let checks = [
             (
                 !is_folder_name(&self.name),
@@ -132,8 +132,8 @@ impl Settings {
                 "`replicates` must be at least 2: there is no spread of one",
             ),
             (
-                t1.values < 2 || !t1.values.is_multiple_of(2),
-                "`t1.values` must be even: ARM takes values of f in pairs",
+                t1.estimators.iter().any(misfit),
+                "`t1.values` must be a number of values of f that each of `t1.estimators` can take: 2, or more in pairs",
             ),
         ];
         let problem = checks.iter().find(|(wrong, _)| *wrong);
@@ -141,7 +141,7 @@ impl Settings {
             let estimator = ascent.estimators.iter().find(few)?;
             Some(format!(
                 "`ascent.samples` must be at least {} for {}",
-                estimator.least_samples(),
+                least(estimator),
                 estimator.label()
             ))
         })
@@ -204,7 +204,7 @@ pub(crate) mod tests {
             ("step = 1.0", "step = -1.0", "positive"),
             ("plot_every = 20", "plot_every = 0", "plot_every"),
             ("replicates = 200 ", "replicates = 1 ", "no spread"),
-            ("values = 2 ", "values = 3 ", "even"),
+            ("values = 2 ", "values = 3 ", "in pairs"),
             (
                 "[\"reinforce\", \"arm\"]   ",
                 "[\"rloo\"]",

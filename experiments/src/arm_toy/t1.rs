@@ -1,24 +1,22 @@
 //! The variance of the gradient of the inference net on T1, the first model of the workspace's proofs: four visible bits,
 //! three latents, linear factors and a learned prior, all parameters drawn from N(0, 1.5²).
 
-use super::variance::mean_and_variance;
 use super::{Estimator, T1Settings};
 use crate::error::HarnessError;
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use crate::runner::failed;
+use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
+use helmholtz_estimators::{Batch, Learned};
+use helmholtz_evaluation::{Replication, Variance, method_variance};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Draws, Purpose, Stream};
+use helmholtz_samplers::ChainStore;
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
 use serde::{Deserialize, Serialize};
 
 const PARAMETERS: Purpose = Purpose::new("proof");
-const NOISE: Purpose = Purpose::new("toy-t1");
-const VISIBLE: usize = 4;
-const LATENT: usize = 3;
 /// The datum.
-const X: [f64; VISIBLE] = [1.0, 0.0, 1.0, 1.0];
-/// Weights and biases of q, which the model visits first.
-const PHI: usize = VISIBLE * LATENT + LATENT;
+const X: [f64; 4] = [1.0, 0.0, 1.0, 1.0];
 
 /// The variance of one estimator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,10 +25,8 @@ pub struct GradientVariance {
     pub estimator: Estimator,
     /// K.
     pub samples: usize,
-    /// Summed over the parameters of q.
-    pub variance: f64,
-    /// Its standard error.
-    pub standard_error: f64,
+    /// Of the gradient in the parameters of q.
+    pub phi: Variance,
 }
 
 /// The model, in f64.
@@ -47,8 +43,8 @@ pub fn model<B: helmholtz_ops::Backend>(device: &B::Device) -> Sbn<B> {
         }
     }
     let config = SbnConfig {
-        visible: VISIBLE,
-        latent: vec![LATENT],
+        visible: X.len(),
+        latent: vec![3],
         hidden: vec![],
         slope: 0.01,
         learned_prior: true,
@@ -56,22 +52,6 @@ pub fn model<B: helmholtz_ops::Backend>(device: &B::Device) -> Sbn<B> {
     };
     let model = config.init(0, DType::F64, device).expect("a valid network");
     model.map(&mut Redraw(Stream::new(1, PARAMETERS, [0, 0])))
-}
-
-/// The gradient of `loss` in the parameters of q.
-fn phi_gradient<B: AutodiffBackend>(loss: &Tensor<B, 1>, model: &Sbn<B>) -> Vec<f64> {
-    struct Collect<B: AutodiffBackend>(B::Gradients, Vec<f64>);
-    impl<B: AutodiffBackend> ModuleVisitor<B> for Collect<B> {
-        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<B, D>>) {
-            if let Some(gradient) = param.val().grad(&self.0) {
-                self.1.extend(gradient.into_data().iter::<f64>());
-            }
-        }
-    }
-    let mut collect = Collect::<B>(loss.backward(), vec![]);
-    model.visit(&mut collect);
-    collect.1.truncate(PHI);
-    collect.1
 }
 
 /// The variances of all estimators, each with the same number of values of f.
@@ -85,41 +65,34 @@ pub fn sample<B: AutodiffBackend>(
     go_on: &dyn Fn() -> Result<(), HarnessError>,
 ) -> Result<Vec<GradientVariance>, HarnessError> {
     let model = model::<B>(device);
-    let x = TensorData::new(X.to_vec(), [1, VISIBLE]);
+    let x = TensorData::new(X.to_vec(), [1, X.len()]);
     let x = Tensor::<B, 2>::from_data(x, (device, DType::F64));
-    let mut variances = Vec::new();
-    for (index, &estimator) in settings.estimators.iter().enumerate() {
-        let samples = estimator.samples(settings.values);
-        let mut gradients = Vec::with_capacity(settings.replicates);
-        for replicate in 0..settings.replicates as u64 {
-            go_on()?;
-            let mut noise = Stream::new(seed, NOISE, [index as u64, replicate]);
-            let estimated = estimator.estimate(&model, x.clone(), samples, &mut noise);
-            let loss = estimated.map_err(|e| HarnessError::Cell(Box::new(e)))?.loss;
-            gradients.push(phi_gradient(&loss, &model));
-        }
-        let count = gradients.len() as f64;
-        let mut mean = vec![0.0; PHI];
-        for gradient in &gradients {
-            mean.iter_mut()
-                .zip(gradient)
-                .for_each(|(m, g)| *m += g / count);
-        }
-        let square = |gradient: &Vec<f64>| -> f64 {
-            gradient
-                .iter()
-                .zip(&mean)
-                .map(|(g, m)| (g - m).powi(2))
-                .sum()
+    let replication = Replication {
+        replicates: settings.replicates,
+        seed,
+    };
+    let nothing = Learned {
+        controls: None,
+        moments: vec![],
+    };
+    let of = |&estimator: &Estimator| {
+        let samples = estimator.samples(settings.values).expect("settings fit");
+        let batch = Batch::<B, dyn ChainStore> {
+            x: x.clone(),
+            chains: None,
+            particles: samples,
+            epoch: 0,
         };
-        let squares: Vec<f64> = gradients.iter().map(square).collect();
-        let (variance, spread) = mean_and_variance(&squares);
-        variances.push(GradientVariance {
+        let method = &estimator.entry().method;
+        let mut progress = |_| go_on().is_ok();
+        let measured =
+            method_variance(method, &model, &nothing, batch, &replication, &mut progress);
+        go_on()?;
+        Ok(GradientVariance {
             estimator,
             samples,
-            variance: variance * count / (count - 1.0),
-            standard_error: (spread / count).sqrt(),
-        });
-    }
-    Ok(variances)
+            phi: measured.map_err(failed)?.expect("two replicates").phi,
+        })
+    };
+    settings.estimators.iter().map(of).collect()
 }

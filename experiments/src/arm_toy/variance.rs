@@ -2,6 +2,7 @@
 
 use super::{Estimator, OneBit, VarianceSettings, law, sigmoid, table};
 use crate::error::HarnessError;
+use crate::runner::failed;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use serde::{Deserialize, Serialize};
@@ -55,9 +56,9 @@ pub fn sample<B: AutodiffBackend>(
             let copies = settings.replicates;
             let model = OneBit::<B>::new(&vec![logit; copies], &vec![f; copies], device);
             let mut noise = Stream::new(seed, NOISE, [index as u64, place as u64]);
-            let samples = estimator.least_samples();
+            let samples = estimator.entry().least_particles();
             let estimated = estimator.estimate(&model, model.data(), samples, &mut noise);
-            let loss = estimated.map_err(|e| HarnessError::Cell(Box::new(e)))?.loss;
+            let loss = estimated.map_err(failed)?.loss;
             let (_, variance) = mean_and_variance(&model.ascended(&loss));
             variances.push(Variance {
                 estimator,

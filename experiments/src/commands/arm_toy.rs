@@ -3,12 +3,13 @@
 use super::loading::Loading;
 use super::reproduce::{End, named_together};
 use super::streams::Streams;
-use crate::arm_toy::{Outcome, Report, Settings, run};
+use crate::arm_toy::{Estimator, Outcome, Run, Settings};
+use crate::backend::on_device;
 use crate::cli::Reproduce;
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::replace::replace;
 use crate::source::Source;
+use crate::table::files::write_one;
 use helmholtz_runs::{OpenMode, RunFolder, Status};
 use serde_json::{json, to_value};
 use std::path::{Path, PathBuf};
@@ -101,7 +102,7 @@ fn say_plan(args: &Reproduce, settings: &Settings, place: &Path, done: bool, str
         return;
     }
     let a = &settings.ascent;
-    let labels = |estimators: &[crate::arm_toy::Estimator]| -> String {
+    let labels = |estimators: &[Estimator]| -> String {
         estimators
             .iter()
             .map(|e| e.label())
@@ -140,7 +141,11 @@ fn compute(
                 false => Ok(()),
             }
         };
-        run_on_cpu(settings, &going_on)?
+        let run = Run {
+            settings,
+            going_on: &going_on,
+        };
+        on_device(Device::Cpu, run)?
     };
     for (name, figure) in &report.figures {
         figure.write(folder.path(), name)?;
@@ -150,25 +155,9 @@ fn compute(
         provenance: folder.provenance(settings.seed, Device::Cpu.as_str()),
     };
     let table = outcome.markdown(settings);
-    replace(&folder.path().join("table.md"), table.as_bytes())?;
+    write_one(folder.path(), "table.md", &table)?;
     folder.finish(&to_value(&outcome).expect("an outcome is plain data"))?;
     Ok(outcome)
-}
-
-#[cfg(feature = "cpu")]
-fn run_on_cpu(
-    settings: &Settings,
-    going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
-) -> Result<Report, HarnessError> {
-    run::<burn::backend::Autodiff<burn_flex::Flex>>(settings, going_on)
-}
-
-#[cfg(not(feature = "cpu"))]
-fn run_on_cpu(
-    _settings: &Settings,
-    _going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
-) -> Result<Report, HarnessError> {
-    Err(Device::Cpu.check_built().expect_err("it was not built"))
 }
 
 fn show(args: &Reproduce, settings: &Settings, outcome: &Outcome, place: &Path, streams: &Streams) {
@@ -205,7 +194,7 @@ mod tests {
         let out = dir.path().to_str().unwrap();
         let cli = Cli::try_parse_from(["helmholtz", "reproduce", "arm-toy", "--out", out]);
         let Command::Reproduce(args) = cli.unwrap().command else {
-            unreachable!("the command is `reproduce`")
+            unreachable!("`reproduce` was asked for")
         };
         let streams = Streams {
             out: Shared::new(std::io::sink()),

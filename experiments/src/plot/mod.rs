@@ -22,7 +22,7 @@ mod style;
 mod svg;
 
 use crate::error::HarnessError;
-use crate::replace::replace;
+use crate::table::files::write_one;
 use std::path::{Path, PathBuf};
 
 /// A figure of panels, filled row by row, with one legend for all of them.
@@ -119,10 +119,10 @@ impl Figure {
     /// # Errors
     /// A folder or file that cannot be written; what was there before stays whole.
     pub fn write(&self, folder: &Path, name: &str) -> Result<[PathBuf; 2], HarnessError> {
-        let paths = ["svg", "csv"].map(|end| folder.join(format!("{name}.{end}")));
-        replace(&paths[0], self.svg().as_bytes())?;
-        replace(&paths[1], self.csv().as_bytes())?;
-        Ok(paths)
+        Ok([
+            write_one(folder, &format!("{name}.svg"), &self.svg())?,
+            write_one(folder, &format!("{name}.csv"), &self.csv())?,
+        ])
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::{Table, csv, markdown};
 use crate::error::HarnessError;
-use crate::replace::replace;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Writes `table.md`, `table.csv` and `table.json` into `folder`, and returns their paths.
@@ -24,8 +25,32 @@ pub fn write(table: &Table, folder: &Path) -> Result<Vec<PathBuf>, HarnessError>
 /// Writes one file into `folder` in one step, and returns its path.
 pub(crate) fn write_one(folder: &Path, name: &str, content: &str) -> Result<PathBuf, HarnessError> {
     let path = folder.join(name);
-    replace(&path, content.as_bytes())?;
-    Ok(path)
+    match replace(&path, content.as_bytes()) {
+        Ok(()) => Ok(path),
+        Err(source) => Err(HarnessError::Io {
+            action: "write",
+            path,
+            source,
+        }),
+    }
+}
+
+/// Replaces a file in one step: a scratch file, synced, then renamed.
+fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut scratch = path.as_os_str().to_owned();
+    scratch.push(format!(".{}.tmp", std::process::id()));
+    let written = File::create(&scratch).and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()?;
+        std::fs::rename(&scratch, path)
+    });
+    if written.is_err() {
+        // The error itself says more than a failed clean-up would.
+        let _ = std::fs::remove_file(&scratch);
+    }
+    written
 }
 
 #[cfg(test)]
