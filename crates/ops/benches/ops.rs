@@ -6,11 +6,11 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use burn::tensor::{DType, Tensor, TensorData, activation};
+use burn::tensor::{Tensor, TensorData, activation};
 use burn_flex::{Flex, FlexTensor};
 use criterion::{BatchSize, Criterion};
 use helmholtz_ops::{
-    AdamStep, Backend, adam, bernoulli_log_prob, log_gamma, pinned_logits, sample_bernoulli,
+    AdamStep, Backend, adam, bernoulli_log_prob, pinned_logits, sample_bernoulli,
     sample_categorical,
 };
 use helmholtz_random::{Purpose, Stream};
@@ -234,19 +234,6 @@ fn adam_step(criterion: &mut Criterion) {
     );
 }
 
-fn special(criterion: &mut Criterion) {
-    // The portable definition is reached through f64.
-    for elements in [1200, 40_000] {
-        compare(
-            criterion,
-            &format!("log-gamma {elements}"),
-            || uniform([1, elements], 0.0, 30.0),
-            log_gamma,
-            |x| log_gamma(x.cast(DType::F64)).cast(DType::F32),
-        );
-    }
-}
-
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     row_pass(&mut criterion);
@@ -254,6 +241,5 @@ fn main() {
     categorical(&mut criterion);
     linear_backward(&mut criterion);
     adam_step(&mut criterion);
-    special(&mut criterion);
     criterion.final_summary();
 }

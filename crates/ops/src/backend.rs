@@ -140,17 +140,17 @@ pub trait Backend: burn::tensor::backend::Backend {
 
     /// ln Γ(x) of a vector, for x > 0; its derivative is [`Backend::digamma`].
     fn log_gamma(x: FloatTensor<Self>) -> FloatTensor<Self> {
-        special::portable::<Self>(special::log_gamma, x)
+        special::log_gamma::<Self>(x)
     }
 
     /// ψ(x) = d ln Γ(x) / dx of a vector, for x > 0; its derivative is [`Backend::trigamma`].
     fn digamma(x: FloatTensor<Self>) -> FloatTensor<Self> {
-        special::portable::<Self>(special::digamma, x)
+        special::digamma::<Self>(x)
     }
 
     /// ψ'(x) of a vector, for x > 0.
     fn trigamma(x: FloatTensor<Self>) -> FloatTensor<Self> {
-        special::portable::<Self>(special::trigamma, x)
+        special::trigamma::<Self>(x)
     }
 
     /// One Adam update: the new parameter and moments `(θ, m, v)`, all of one shape.

@@ -13,7 +13,6 @@ mod exp;
 mod linear;
 mod product;
 mod rows;
-mod special;
 
 /// Runs `$function::<FMA>((arguments))` compiled for the best instruction set of this machine.
 ///
@@ -149,27 +148,6 @@ impl Backend for Flex {
                 slope as f32,
             ),
             false => portable::leaky_relu_backward::<Self>(output, grad, slope),
-        }
-    }
-
-    fn log_gamma(x: FlexTensor) -> FlexTensor {
-        match all_f32([&x]) {
-            true => special::pass(x.to_contiguous_owned(), crate::special::log_gamma),
-            false => crate::special::portable::<Self>(crate::special::log_gamma, x),
-        }
-    }
-
-    fn digamma(x: FlexTensor) -> FlexTensor {
-        match all_f32([&x]) {
-            true => special::pass(x.to_contiguous_owned(), crate::special::digamma),
-            false => crate::special::portable::<Self>(crate::special::digamma, x),
-        }
-    }
-
-    fn trigamma(x: FlexTensor) -> FlexTensor {
-        match all_f32([&x]) {
-            true => special::pass(x.to_contiguous_owned(), crate::special::trigamma),
-            false => crate::special::portable::<Self>(crate::special::trigamma, x),
         }
     }
 
