@@ -25,6 +25,7 @@
 mod block;
 mod error;
 mod gradients;
+mod loss;
 mod model;
 mod particle;
 mod population;
@@ -37,11 +38,12 @@ pub use burn;
 
 pub use block::{Block, Conditional, Joint, Move, Update};
 pub use error::ApgError;
+pub use loss::Loss;
 pub use model::{Model, OneShot, Proposal};
 pub use particle::{LatentMapper, Particle};
 pub use population::Population;
 pub use randomness::{AllBranches, PROPOSE, Place, RESAMPLE, Randomness, Streams};
-pub use sampler::{Loss, Record, Run, Sampler};
+pub use sampler::{Record, Run, Sampler};
 pub use statistics::{Statistics, Sums};
 
 #[cfg(doctest)]

@@ -1,17 +1,30 @@
 //! Particles of a batch of instances, with their weights.
 
-use burn::tensor::{DType, Device, Tensor, TensorData, backend::Backend};
+use burn::tensor::{DType, Device, Tensor, TensorData, activation, backend::Backend};
 use helmholtz_samplers::resampling::Resampler;
 use helmholtz_samplers::smc::{self, Smc};
 use helmholtz_samplers::{SamplerError, effective_sample_size};
 
-use crate::Particle;
+use crate::{ApgError, Particle, Place};
 
 /// Weights that an instance cannot go on with.
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub instance: usize,
     pub source: SamplerError,
+}
+
+impl Refused {
+    /// The error, with its place in a run.
+    pub(crate) fn at(self, place: Place, block: String, run: &str) -> ApgError {
+        ApgError::Weights {
+            block,
+            sweep: place.sweep,
+            instance: self.instance,
+            run: run.to_owned(),
+            source: self.source,
+        }
+    }
 }
 
 /// L particles of each of B instances, an independent population each: properly weighted, so that for every f
@@ -25,7 +38,7 @@ pub struct Population<S> {
 }
 
 impl<S: Particle> Population<S> {
-    /// Particles with log-weights `[L, B]`.
+    /// Particles of the one-shot proposal, with log-weights `[L, B]`.
     pub(crate) fn new(state: S, log_w: Tensor<S::Backend, 2>) -> Result<Self, Refused> {
         let instances = columns(log_w).into_iter().enumerate();
         let instances = instances.map(|(instance, log_w)| {
@@ -38,16 +51,25 @@ impl<S: Particle> Population<S> {
         })
     }
 
-    /// Particles that moved, with the logs `[L, B]` of their incremental weights.
-    pub(crate) fn extend(&mut self, state: S, log_v: Tensor<S::Backend, 2>) -> Result<(), Refused> {
+    /// Particles that moved, with the logs `[L, B, N]` of their incremental weights by part, whose sum weighs a particle.
+    /// Returns the weights of each part by itself, self-normalised over the particles: W_n ∝ W v_n, `[L, B, N]`.
+    pub(crate) fn extend(
+        &mut self,
+        state: S,
+        log_v: Tensor<S::Backend, 3>,
+    ) -> Result<Tensor<S::Backend, 3>, Refused> {
+        let log_v = log_v.detach();
+        let [particles, instances, _] = log_v.dims();
+        let incoming = self.log_weight_tensor(log_v.dtype(), &log_v.device());
+        let whole = log_v.clone().sum_dim(2).reshape([particles, instances]);
         self.state = state;
-        let columns = columns(log_v).into_iter();
+        let columns = columns(whole).into_iter();
         for (instance, (log_v, population)) in columns.zip(&mut self.instances).enumerate() {
             population
                 .reweight(&log_v)
                 .map_err(|source| Refused { instance, source })?;
         }
-        Ok(())
+        Ok(activation::softmax(log_v + incoming, 0))
     }
 
     /// Resamples the instances whose weights ask for it, one after the other.
@@ -114,7 +136,7 @@ impl<S: Particle> Population<S> {
     }
 
     /// log W as a tensor `[L, B, 1]`.
-    pub(crate) fn log_weight_tensor(
+    fn log_weight_tensor(
         &self,
         dtype: DType,
         device: &Device<S::Backend>,
@@ -136,163 +158,4 @@ fn columns<B: Backend>(values: Tensor<B, 2>) -> Vec<Vec<f64>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use burn_flex::Flex;
-    use helmholtz_random::{Draws, Purpose, Stream};
-    use helmholtz_samplers::resampling::*;
-
-    use super::*;
-    use crate::LatentMapper;
-
-    const INSTANCES: usize = 3;
-    const PARTICLES: usize = 7;
-
-    fn tensor<const D: usize>(values: Vec<f64>, shape: [usize; D]) -> Tensor<Flex, D> {
-        let data = TensorData::new(values, shape);
-        Tensor::from_data(data, (&Default::default(), DType::F64))
-    }
-
-    crate::particle! {
-        /// Latents of all ranks that say whose they are.
-        struct Tagged<B> {
-            id: 2,
-            vector: 3,
-            matrix: 4,
-            cube: 5,
-        }
-    }
-
-    impl Tagged<Flex> {
-        /// Row l of instance b is tagged l + 100 b.
-        fn new() -> Self {
-            let tag = |i: usize| (i / INSTANCES + 100 * (i % INSTANCES)) as f64;
-            let id = tensor(
-                (0..PARTICLES * INSTANCES).map(tag).collect(),
-                [PARTICLES, INSTANCES],
-            );
-            let vector = id.clone().unsqueeze_dim::<3>(2);
-            let matrix = vector.clone().unsqueeze_dim::<4>(2);
-            Self {
-                cube: matrix
-                    .clone()
-                    .unsqueeze_dim::<5>(2)
-                    .expand([PARTICLES, INSTANCES, 2, 2, 2]),
-                matrix: matrix.expand([PARTICLES, INSTANCES, 2, 3]),
-                vector: vector.expand([PARTICLES, INSTANCES, 4]),
-                id,
-            }
-        }
-
-        /// Whether all latents of each particle have one tag.
-        fn agree(&self) -> bool {
-            let id: Vec<f64> = self.id.to_data().iter().collect();
-            let latents = [
-                self.vector.to_data(),
-                self.matrix.to_data(),
-                self.cube.to_data(),
-            ];
-            latents.iter().all(|latent| {
-                let values: Vec<f64> = latent.iter().collect();
-                let own = values.chunks_exact(values.len() / id.len());
-                own.zip(&id).all(|(own, tag)| own.iter().all(|v| v == tag))
-            })
-        }
-    }
-
-    /// A particle that forgets to gather its matrix.
-    #[derive(Clone)]
-    struct Forgetful(Tagged<Flex>);
-
-    impl Particle for Forgetful {
-        type Backend = Flex;
-
-        fn map(self, mapper: &mut impl LatentMapper<Flex>) -> Self {
-            let matrix = self.0.matrix.clone();
-            let mapped = self.0.map(mapper);
-            Self(Tagged { matrix, ..mapped })
-        }
-    }
-
-    /// A hundred rounds of random weights and resampling.
-    fn resampled<S: Particle<Backend = Flex>>(
-        state: S,
-        resampler: impl Resampler<Stream>,
-    ) -> Population<S> {
-        let mut stream = Stream::new(13, Purpose::new("test"), [0, 0]);
-        let smc = Smc::new(resampler, Policy::EssBelow(0.9)).expect("a policy");
-        let shape = [PARTICLES, INSTANCES];
-        let mut population = Population::new(state, tensor(vec![0.0; 21], shape)).expect("weights");
-        for _ in 0..100 {
-            let log_v = (0..21).map(|_| 0.3 * stream.normal()).collect();
-            let state = population.state().clone();
-            population
-                .extend(state, tensor(log_v, shape))
-                .expect("weights");
-            population.resample(&smc, &mut stream).expect("weights");
-        }
-        population
-    }
-
-    #[test]
-    fn test_13_all_latents_of_a_particle_stay_together() {
-        let resamplers: [Box<dyn Resampler<Stream>>; 5] = [
-            Box::new(Multinomial),
-            Box::new(Residual),
-            Box::new(Stratified),
-            Box::new(Systematic),
-            Box::new(Ssp),
-        ];
-        for resampler in resamplers {
-            let population = resampled(Tagged::new(), resampler);
-            let state = population.state();
-            assert!(state.agree());
-            let tags: Vec<f64> = state.id.to_data().iter().collect();
-            for (i, tag) in tags.iter().enumerate() {
-                assert_eq!(*tag as usize / 100, i % INSTANCES, "of its own instance");
-            }
-        }
-    }
-
-    #[test]
-    fn test_13_a_latent_left_behind_is_noticed() {
-        assert!(
-            !resampled(Forgetful(Tagged::new()), Systematic)
-                .state
-                .0
-                .agree()
-        );
-    }
-
-    #[test]
-    fn ancestors_are_of_the_instance_and_there_may_be_another_number() {
-        let state = Tagged::new().gather(&[6, 0, 2, 6, 5, 1], INSTANCES);
-        let tags: Vec<f64> = state.id.to_data().iter().collect();
-        assert_eq!(tags, [6.0, 100.0, 202.0, 6.0, 105.0, 201.0]);
-        assert!(state.agree());
-    }
-
-    #[test]
-    fn test_14_effective_sample_sizes_and_evidence_of_extreme_weights() {
-        // Equal, one of weight one, and halves, each at the ends of what f64 can exponentiate.
-        let columns = [
-            [800.0; 4],
-            [-800.0, 800.0, -800.0, -800.0],
-            [-900.0, -800.0, -800.0, -900.0],
-        ];
-        let rows = (0..4).flat_map(|l| columns.map(|column| column[l]));
-        let log_w = tensor(rows.collect(), [4, 3]);
-        let state = Tagged::new().gather(&[0; 12], INSTANCES);
-        let population = Population::new(state, log_w.clone()).expect("weights");
-        let ess = population.effective_sample_size();
-        assert_eq!(ess[..2], [4.0, 1.0]);
-        assert!((ess[2] - 2.0).abs() < 1e-12);
-        let expected = [800.0, 800.0 - 4f64.ln(), -800.0 - 2f64.ln()];
-        for (found, expected) in population.log_evidence().into_iter().zip(expected) {
-            assert!((found - expected).abs() < 1e-12);
-        }
-        let means = population.mean(log_w);
-        for (found, expected) in means.into_iter().zip([800.0, 800.0, -800.0]) {
-            assert!((found - expected).abs() < 1e-9);
-        }
-    }
-}
+mod tests;

@@ -1,12 +1,12 @@
 //! Sweeps of resample, propose, weigh.
 
-use burn::tensor::{Tensor, activation, backend::Backend};
+use burn::tensor::{activation, backend::Backend};
 use helmholtz_samplers::resampling::{Policy, Resampler};
 use helmholtz_samplers::smc::Smc;
 
 use crate::population::Refused;
 use crate::randomness::{PROPOSE, RESAMPLE};
-use crate::{ApgError, Block, OneShot, Particle, Place, Population, Proposal, Randomness};
+use crate::{ApgError, Block, Loss, OneShot, Particle, Place, Population, Proposal, Randomness};
 
 /// An amortized population Gibbs sampler (Wu et al. 2020, algorithm 1): one shot, then sweeps in which each block is
 /// resampled, proposed and weighed.
@@ -18,43 +18,6 @@ pub struct Sampler<R> {
     particles: usize,
     sweeps: usize,
     smc: Smc<R>,
-}
-
-/// The losses of the one-shot proposal or of a block, to be **minimised**, each a scalar whose gradient is its meaning: the
-/// mean over instances of
-///
-/// > −Σ_n Σ_l W_nl log q_φ(z'_nl | x, z_l)  and  −Σ_n Σ_l W_nl log p_θ(x, z'_l)_n.
-///
-/// W_n are the self-normalised weights of part n. Nothing differentiates through a weight or a draw, so that a loss has a
-/// tape of its own, which can be freed before the next block.
-#[derive(Clone, Debug)]
-pub struct Loss<B: Backend> {
-    /// Of the proposal's parameters φ.
-    pub phi: Tensor<B, 1>,
-    /// Of the model's parameters θ.
-    pub theta: Tensor<B, 1>,
-}
-
-impl<B: Backend> Loss<B> {
-    /// φ and θ together.
-    pub fn total(self) -> Tensor<B, 1> {
-        self.phi + self.theta
-    }
-
-    /// From weights and log-densities `[L, B, N]`. What has no weight counts for nothing, whatever its density.
-    fn new(weights: Tensor<B, 3>, log_q: Tensor<B, 3>, log_p: Tensor<B, 3>) -> Self {
-        let weights = weights.detach();
-        let nothing = weights.clone().equal_elem(0.0);
-        let share = -1.0 / weights.dims()[1] as f64;
-        let loss = |log: Tensor<B, 3>| {
-            let log = log.mask_fill(nothing.clone(), 0.0);
-            (weights.clone() * log).sum() * share
-        };
-        Self {
-            phi: loss(log_q),
-            theta: loss(log_p),
-        }
-    }
 }
 
 /// What is known after the one-shot proposal or after a block, for each instance.
@@ -123,58 +86,34 @@ impl<R> Sampler<R> {
         G: Randomness,
         R: Resampler<G::Chance>,
     {
-        let frozen = model.clone().no_grad();
-        let mut place = Place::default();
-        let Proposal { state, log_q } =
-            model.propose(x, self.particles, randomness.at(PROPOSE, place));
+        let (frozen, run) = (model.clone().no_grad(), randomness.to_string());
+        let one_shot = || "one-shot".to_owned();
+        let place = Place::default();
+        let chance = randomness.at(PROPOSE, place);
+        let Proposal { state, log_q } = model.propose(x, self.particles, chance);
         let state = state.detach();
         let log_p = model.log_joint(x, &state);
-        let run = randomness.to_string();
-        let refused = |place: Place, block: &str, refused: Refused| ApgError::Weights {
-            block: block.to_owned(),
-            sweep: place.sweep,
-            instance: refused.instance,
-            run: run.clone(),
-            source: refused.source,
-        };
-
-        const ONE_SHOT: &str = "one-shot";
         let log_w = (log_p.clone() - log_q.clone()).detach();
+        let weights = activation::softmax(log_w.clone(), 0);
         let mut population =
-            Population::new(state, log_w.clone()).map_err(|r| refused(place, ONE_SHOT, r))?;
-        let mut records = vec![Record::new(place, ONE_SHOT.to_owned(), &population)];
-        let weights = activation::softmax(log_w, 0).unsqueeze_dim(2);
-        let (log_q, log_p) = (log_q.unsqueeze_dim(2), log_p.unsqueeze_dim(2));
+            Population::new(state, log_w).map_err(|refused| refused.at(place, one_shot(), &run))?;
+        let mut records = vec![Record::new(place, one_shot(), &population)];
+        let [weights, log_q, log_p] = [weights, log_q, log_p].map(|t| t.unsqueeze_dim(2));
         losses(place, Loss::new(weights, log_q, log_p));
 
         for sweep in 1..self.sweeps {
             for (index, block) in blocks.iter().enumerate() {
-                place = Place {
+                let place = Place {
                     sweep,
                     block: index,
                 };
-                let name = block.name();
-                population
-                    .resample(&self.smc, randomness.at(RESAMPLE, place))
-                    .map_err(|r| refused(place, &name, r))?;
-                let moved = block.advance(
-                    model,
-                    &frozen,
-                    x,
-                    population.state(),
-                    randomness.at(PROPOSE, place),
-                );
-                let log_v = moved.log_v.detach();
-                let incoming = population.log_weight_tensor(log_v.dtype(), &log_v.device());
-                let [particles, instances, _] = log_v.dims();
-                population
-                    .extend(
-                        moved.state,
-                        log_v.clone().sum_dim(2).reshape([particles, instances]),
-                    )
-                    .map_err(|r| refused(place, &name, r))?;
-                records.push(Record::new(place, name, &population));
-                let weights = activation::softmax(log_v + incoming, 0);
+                let at = |refused: Refused| refused.at(place, block.name(), &run);
+                let chance = randomness.at(RESAMPLE, place);
+                population.resample(&self.smc, chance).map_err(at)?;
+                let chance = randomness.at(PROPOSE, place);
+                let moved = block.advance(model, &frozen, x, population.state(), chance);
+                let weights = population.extend(moved.state, moved.log_v).map_err(at)?;
+                records.push(Record::new(place, block.name(), &population));
                 losses(
                     place,
                     Loss::new(weights, moved.log_forward, moved.log_target),

@@ -3,13 +3,13 @@
 use burn::tensor::{Tensor, backend::Backend};
 use burn_flex::Flex;
 use helmholtz_apg::{
-    AllBranches, Block, Conditional, Joint, LatentMapper, Model, Move, OneShot, Particle, Proposal,
-    Sampler, Update,
+    AllBranches, Block, Conditional, Joint, Model, Move, OneShot, Sampler, Update,
 };
 use helmholtz_invariance::expectation;
 use helmholtz_random::{Chance, Enumerator};
 use helmholtz_samplers::resampling::{MultinomialByChoice, Policy, Resampler, Ssp};
 
+use crate::forgetful::ForgetfulToy;
 use crate::toy::*;
 
 const X: [f64; 2] = [0.8, -1.1];
@@ -170,74 +170,6 @@ fn test_4_weights_without_one_of_their_terms_are_noticed() {
     assert_broken(&[&Spoiled(|_, _, _, moved| {
         moved.log_v.clone() + moved.log_forward.clone()
     })]);
-}
-
-/// The toy with particles that forget to gather c.
-#[derive(burn::module::Module, Debug)]
-struct ForgetfulToy<B: Backend> {
-    toy: Toy<B>,
-}
-
-#[derive(Clone)]
-struct Forgetful<B: Backend>(Bits<B>);
-
-impl<B: Backend> Particle for Forgetful<B> {
-    type Backend = B;
-
-    fn map(self, mapper: &mut impl LatentMapper<B>) -> Self {
-        let Bits { a, c } = self.0;
-        Self(Bits {
-            a: mapper.map("a", a),
-            c,
-        })
-    }
-}
-
-impl<B: Backend> Model<B> for ForgetfulToy<B> {
-    type Data = Tensor<B, 2>;
-    type State = Forgetful<B>;
-
-    fn log_joint(&self, x: &Tensor<B, 2>, z: &Forgetful<B>) -> Tensor<B, 2> {
-        self.toy.log_joint(x, &z.0)
-    }
-}
-
-impl<B: Backend, C: Chance + ?Sized> OneShot<B, C> for ForgetfulToy<B> {
-    fn propose(
-        &self,
-        x: &Tensor<B, 2>,
-        particles: usize,
-        chance: &mut C,
-    ) -> Proposal<B, Forgetful<B>> {
-        let Proposal { state, log_q } = self.toy.propose(x, particles, chance);
-        Proposal {
-            state: Forgetful(state),
-            log_q,
-        }
-    }
-}
-
-impl<C: Chance + ?Sized> Block<B, ForgetfulToy<B>, C> for A {
-    fn name(&self) -> String {
-        "a".into()
-    }
-
-    fn advance(
-        &self,
-        model: &ForgetfulToy<B>,
-        frozen: &ForgetfulToy<B>,
-        x: &Tensor<B, 2>,
-        old: &Forgetful<B>,
-        chance: &mut C,
-    ) -> Move<B, Forgetful<B>> {
-        let moved = Update(*self).advance(&model.toy, &frozen.toy, x, &old.0, chance);
-        Move {
-            state: Forgetful(moved.state),
-            log_forward: moved.log_forward,
-            log_target: moved.log_target,
-            log_v: moved.log_v,
-        }
-    }
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 mod errors;
 mod evidence;
+mod forgetful;
 mod gradients;
 mod parts;
+mod stationarity;
 mod statistics;
 mod toy;

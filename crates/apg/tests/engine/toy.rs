@@ -13,8 +13,8 @@ use helmholtz_random::Chance;
 pub const F64: DType = DType::F64;
 
 /// α_n, β_n for up to two data.
-const ALPHA: [f64; 2] = [0.4, -0.9];
-const BETA: [f64; 2] = [1.3, -0.7];
+pub const ALPHA: [f64; 2] = [0.4, -0.9];
+pub const BETA: [f64; 2] = [1.3, -0.7];
 
 /// The parameters of the tests: θ, φ₀, φ_a (3), φ_c (2 × 2, by datum).
 pub const PARAMETERS: [f64; 9] = [0.3, -0.5, 0.2, 0.9, -0.6, -0.3, 1.1, 0.5, -0.8];
