@@ -2,7 +2,7 @@
 
 use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{BinaryConcrete, Bits, LogProb, Noise, Relaxable, uniforms};
-use helmholtz_ops::{AutodiffBackend, bernoulli_log_prob};
+use helmholtz_ops::AutodiffBackend;
 use helmholtz_samplers::Info;
 
 use crate::logit_gradient::repeat;
@@ -65,15 +65,14 @@ impl Concrete {
             relaxed.push(activation::sigmoid(y.clone()));
             noisy.push(y);
         }
-        let mut logits = model
-            .conditional_logits(&Particles::new(relaxed))
-            .into_iter();
-        let observed = logits.next().expect("the data have logits");
-        let log_p = logits
+        let relaxed = Particles::new(relaxed);
+        let log_p = model
+            .prior_logits(x.clone(), &relaxed)
+            .into_iter()
             .zip(noisy)
             .map(|(logits, y)| BinaryConcrete::new(logits, self.prior).log_prob(y));
-        let relaxed = log_p.zip(log_q).map(|(p, q)| p - q);
-        let value = relaxed.fold(bernoulli_log_prob(observed, x), |sum, layer| sum + layer);
+        let ratios = log_p.zip(log_q).map(|(p, q)| p - q);
+        let value = ratios.fold(model.log_likelihood(x, &relaxed), |sum, layer| sum + layer);
         Ok(Estimate {
             loss: value.clone().mean().neg(),
             elbo: mean(value.inner()),

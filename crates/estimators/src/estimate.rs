@@ -113,7 +113,7 @@ where
 
     let encoded = model.encode(x.clone());
     let Proposals { particles, log_q } = model.propose(&encoded, retained, proposed, noise);
-    let log_p = model.log_joint(x, &particles);
+    let log_p = model.log_joint(x.clone(), &particles);
 
     let mut transaction = Transaction::default()
         .register(log_p.clone())
@@ -146,7 +146,7 @@ where
     };
     let mut loss = (log_p * on_device(|c| c.theta)).sum() + (log_q * on_device(|c| c.phi)).sum();
     if method.sleeps() {
-        let (dreamt, causes) = model.dream(batch, dtype, &device, noise);
+        let (dreamt, causes) = model.dream(x, noise);
         loss = loss - model.log_q(&model.encode(dreamt), &causes).mean();
     }
     let proposals = &log_w[log_w.len() - proposed * batch..];

@@ -3,7 +3,7 @@
 
 use burn::backend::Autodiff;
 use burn::module::{AutodiffModule, HasAutodiffModule, Module, ParamId};
-use burn::tensor::{DType, Tensor};
+use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Relaxable};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_samplers::Latents;
@@ -58,11 +58,15 @@ pub trait Layered<B: Backend>: Propose<B, Encoded = Tensor<B, 2>> {
     fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2>;
 }
 
-/// A generative model of binary data whose conditionals can be taken one at a time.
+/// A generative model whose factors can be taken one at a time. Values of latents may be relaxed, and what it gives is
+/// differentiable in them.
 pub trait Factored<B: Backend>: Joint<B> {
-    /// Logits of p(x | h¹), p(h¹ | h²), …, `[rows, logits]` each, and of p(h^L), `[1, logits]`. Values may be relaxed, and they
-    /// are differentiable in them.
-    fn conditional_logits(&self, particles: &Particles<B>) -> Vec<Tensor<B, 2>>;
+    /// log p(x | h¹) of each row of latents, nats, for data x `[batch, visible]` repeated cyclically: `[rows]`.
+    fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1>;
+
+    /// Logits of p(h¹ | h²), …, `[rows, logits]` each, and of p(h^L), `[1, logits]`, or `[batch, logits]` where it depends on a
+    /// part of x.
+    fn prior_logits(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 2>>;
 }
 
 /// A generative model whose joint density can be evaluated.
@@ -73,14 +77,9 @@ pub trait Joint<B: Backend> {
 
 /// A generative model that can be sampled.
 pub trait Dream<B: Backend> {
-    /// `count` draws (x, h) ~ p, x `[count, visible]`, without gradient. One uniform a variable, from the top layer down.
-    fn dream(
-        &self,
-        count: usize,
-        dtype: DType,
-        device: &B::Device,
-        noise: &mut impl Noise,
-    ) -> (Tensor<B, 2>, Particles<B>);
+    /// As many draws (x̃, h) ~ p as there are data x `[batch, visible]`, without gradient; a model of a part of x given the rest
+    /// takes the rest from x. One uniform a variable, from the top layer down.
+    fn dream(&self, x: Tensor<B, 2>, noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>);
 }
 
 /// A model that tells its generative parameters θ from those of its inference model, φ.

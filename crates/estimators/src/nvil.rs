@@ -2,7 +2,7 @@
 
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
-use helmholtz_distributions::{Bits, Noise, Variables};
+use helmholtz_distributions::{Noise, Variables};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_samplers::Info;
 
@@ -124,12 +124,11 @@ pub(crate) fn log_p_factors<B: Backend, M: Layered<B> + Factored<B>>(
     x: Tensor<B, 2>,
     path: &Particles<B>,
 ) -> Vec<Tensor<B, 1>> {
-    let mut logits = model.conditional_logits(path).into_iter();
-    let observed = logits.next().expect("the data have logits");
+    let logits = model.prior_logits(x.clone(), path);
     let latent = model.layers().into_iter().zip(logits).zip(path.layers());
     let latent =
         latent.map(|((variables, logits), layer)| variables.log_prob(logits, layer.clone()));
-    [Bits(x.dims()[1]).log_prob(observed, x)]
+    [model.log_likelihood(x, path)]
         .into_iter()
         .chain(latent)
         .collect()

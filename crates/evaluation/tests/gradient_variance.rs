@@ -102,7 +102,7 @@ fn theta_and_phi_are_what_the_model_says_and_what_no_gradient_reaches_does_not_v
     // log q of dreams, which are drawn without gradient, reaches φ alone.
     let loss = |noise: &mut Stream, _: &mut Stream| {
         use helmholtz_estimators::{Dream, Propose};
-        let (x, causes) = model.dream(7, DType::F32, &Default::default(), noise);
+        let (x, causes) = model.dream(Tensor::zeros([7, 30], &Default::default()), noise);
         let log_q: Tensor<Tape, 1> = model.log_q(&model.encode(x), &causes);
         Ok::<_, EstimateError>(log_q.mean())
     };

@@ -26,6 +26,7 @@
 //! | [`gmm`] | `helmholtz-gmm` | mixtures of normals |
 //! | [`sbn`] | `helmholtz-sbn` | sigmoid belief networks |
 //! | [`categorical_vae`] | `helmholtz-categorical-vae` | variational autoencoders with categorical latents |
+//! | [`conditional_sbn`] | `helmholtz-conditional-sbn` | structured prediction: a part of a datum given the rest |
 //! | [`datasets`] | `helmholtz-datasets` | readers, checksums, downloads, generated glyphs |
 //! | [`evaluation`] | `helmholtz-evaluation` | importance-sampled likelihoods with their error; the variance of gradient estimates |
 //! | [`runs`] | `helmholtz-runs` | run folders, checkpoints, metrics, provenance |
@@ -33,6 +34,7 @@
 
 pub use helmholtz_apg as apg;
 pub use helmholtz_categorical_vae as categorical_vae;
+pub use helmholtz_conditional_sbn as conditional_sbn;
 pub use helmholtz_datasets as datasets;
 pub use helmholtz_distributions as distributions;
 pub use helmholtz_estimators as estimators;

@@ -120,13 +120,7 @@ impl<B: helmholtz_ops::Backend> Joint<B> for OneBit<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Dream<B> for OneBit<B> {
-    fn dream(
-        &self,
-        _count: usize,
-        _dtype: DType,
-        _device: &B::Device,
-        _noise: &mut impl Noise,
-    ) -> (Tensor<B, 2>, Particles<B>) {
+    fn dream(&self, _x: Tensor<B, 2>, _noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
         unreachable!("f is no density to dream from; no estimator here sleeps")
     }
 }

@@ -106,9 +106,7 @@ impl Frozen {
         Self {
             particles: proposals.particles,
             coefficients,
-            dreams: method
-                .sleeps()
-                .then(|| model.dream(2, DType::F64, &Default::default(), &mut noise)),
+            dreams: method.sleeps().then(|| model.dream(x(), &mut noise)),
         }
     }
 

@@ -151,29 +151,26 @@ impl<B: helmholtz_ops::Backend> Layered<B> for CategoricalVae<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Factored<B> for CategoricalVae<B> {
-    fn conditional_logits(&self, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
-        let h = &particles.layers()[0];
-        let observed = self.generation.forward(h.clone());
-        vec![observed, self.prior(h.dtype(), &h.device())]
+    fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+        self.p(&particles.layers()[0]).log_prob(x)
+    }
+
+    fn prior_logits(&self, x: Tensor<B, 2>, _particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+        vec![self.prior(x.dtype(), &x.device())]
     }
 }
 
 impl<B: helmholtz_ops::Backend> Joint<B> for CategoricalVae<B> {
     fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
         let log_prior = -(self.variables as f64) * f64::from(self.classes).ln();
-        self.p(&particles.layers()[0]).log_prob(x) + log_prior
+        self.log_likelihood(x, particles) + log_prior
     }
 }
 
 impl<B: helmholtz_ops::Backend> Dream<B> for CategoricalVae<B> {
-    fn dream(
-        &self,
-        count: usize,
-        dtype: DType,
-        device: &B::Device,
-        noise: &mut impl Noise,
-    ) -> (Tensor<B, 2>, Particles<B>) {
-        let h = self.q(&self.prior(dtype, device)).sample(count, noise);
+    fn dream(&self, x: Tensor<B, 2>, noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
+        let prior = self.q(&self.prior(x.dtype(), &x.device()));
+        let h = prior.sample(x.dims()[0], noise);
         let x = self.p(&h).sample(1, noise);
         (x, Particles::new(vec![h]))
     }

@@ -145,18 +145,27 @@ impl<B: helmholtz_ops::Backend> Layered<B> for Sbn<B> {
     }
 }
 
-impl<B: helmholtz_ops::Backend> Factored<B> for Sbn<B> {
-    fn conditional_logits(&self, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
-        let layers = particles.layers();
-        let top = &layers[layers.len() - 1];
-        let prior = match &self.prior {
+impl<B: helmholtz_ops::Backend> Sbn<B> {
+    /// The logits of p(h^L) `[1, bits]`.
+    fn top_logits(&self, dtype: DType, device: &B::Device) -> Tensor<B, 2> {
+        match &self.prior {
             Some(logits) => logits.val(),
-            None => Tensor::zeros([1, top.dims()[1]], (&top.device(), top.dtype())),
-        };
-        let conditionals = self.generation.iter().zip(layers);
+            None => Tensor::zeros([1, self.sizes[self.sizes.len() - 1]], (device, dtype)),
+        }
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Factored<B> for Sbn<B> {
+    fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+        Bernoulli::new(self.generation[0].forward(particles.layers()[0].clone())).log_prob(x)
+    }
+
+    fn prior_logits(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+        let top = self.top_logits(x.dtype(), &x.device());
+        let conditionals = self.generation[1..].iter().zip(&particles.layers()[1..]);
         conditionals
             .map(|(net, above)| net.forward(above.clone()))
-            .chain([prior])
+            .chain([top])
             .collect()
     }
 }
@@ -164,7 +173,7 @@ impl<B: helmholtz_ops::Backend> Factored<B> for Sbn<B> {
 impl<B: helmholtz_ops::Backend> Joint<B> for Sbn<B> {
     fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
         let layers = particles.layers();
-        let observed = Bernoulli::new(self.generation[0].forward(layers[0].clone())).log_prob(x);
+        let observed = self.log_likelihood(x, particles);
         let conditionals = self.generation[1..].iter().zip(layers.windows(2));
         let below_top = conditionals.fold(observed, |sum, (net, pair)| {
             sum + Bernoulli::new(net.forward(pair[1].clone())).log_prob(pair[0].clone())
@@ -178,19 +187,9 @@ impl<B: helmholtz_ops::Backend> Joint<B> for Sbn<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Dream<B> for Sbn<B> {
-    fn dream(
-        &self,
-        count: usize,
-        dtype: DType,
-        device: &B::Device,
-        noise: &mut impl Noise,
-    ) -> (Tensor<B, 2>, Particles<B>) {
-        let top_bits = self.sizes[self.sizes.len() - 1];
-        let logits = match &self.prior {
-            Some(logits) => logits.val(),
-            None => Tensor::zeros([1, top_bits], (device, dtype)),
-        };
-        let mut layers = vec![Bernoulli::new(logits).sample(count, noise)];
+    fn dream(&self, x: Tensor<B, 2>, noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
+        let top = Bernoulli::new(self.top_logits(x.dtype(), &x.device()));
+        let mut layers = vec![top.sample(x.dims()[0], noise)];
         for net in self.generation.iter().rev() {
             let above = layers[layers.len() - 1].clone();
             layers.push(Bernoulli::new(net.forward(above)).sample(1, noise));

@@ -3,7 +3,7 @@
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
-use helmholtz_distributions::{Bits, Variables};
+use helmholtz_distributions::Variables;
 use helmholtz_estimators::{Factored, Joint, Layered, Particles, Propose};
 
 use crate::written_out::WrittenOut;
@@ -36,9 +36,9 @@ fn errors(config: &CategoricalVaeConfig, dtype: DType) -> (f64, f64) {
             .fold(0.0, f64::max)
     };
     // The factors, one at a time, are the whole.
-    let logits = model.conditional_logits(&particles);
-    let observed = Bits(config.visible).log_prob(logits[0].clone(), x_tensor());
-    let prior = model.layers()[0].log_prob(logits[1].clone(), particles.layers()[0].clone());
+    let observed = model.log_likelihood(x_tensor(), &particles);
+    let logits = model.prior_logits(x_tensor(), &particles).remove(0);
+    let prior = model.layers()[0].log_prob(logits, particles.layers()[0].clone());
     let factors = numbers(observed + prior);
     (
         error(log_p, &|n| written_out.log_p(&x[n % 2], &h[n]))
@@ -85,7 +85,6 @@ fn the_prior_of_table_2_is_minus_20_ln_10() {
     let h = Particles::new(vec![tensor(&[one_hot(&[3; 20], &config)], DType::F64)]);
     let x = data(1, &config);
     let log_p = numbers(model.log_joint(tensor(&x, DType::F64), &h));
-    let logits = model.conditional_logits(&h)[0].clone();
-    let observed = numbers(Bits(784).log_prob(logits, tensor(&x, DType::F64)));
+    let observed = numbers(model.log_likelihood(tensor(&x, DType::F64), &h));
     assert!((log_p[0] - observed[0] + 46.0517).abs() < 1e-4);
 }

@@ -92,7 +92,7 @@ fn dreams_are_uniform_classes_and_then_bits() {
     let model = built(&config, DType::F64);
     let written_out = WrittenOut::new(&config, &model);
     let mut noise = Recorded::new(3);
-    let (x, h) = model.dream(7, DType::F64, &Default::default(), &mut noise);
+    let (x, h) = model.dream(tensor(&data(7, &config), DType::F64), &mut noise);
     let uniform = vec![vec![0.25; 4]; 3];
     let classes: Vec<Vec<usize>> = (0..7).map(|_| noise.classes(&uniform)).collect();
     let values: Vec<Vec<f64>> = classes.iter().map(|h| one_hot(h, &config)).collect();

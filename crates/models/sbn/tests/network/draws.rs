@@ -115,7 +115,10 @@ fn dreams_are_thresholded_from_the_top_layer_down() {
             .unwrap();
         let written_out = WrittenOut::new(&config, &model);
         let mut noise = recorded(3);
-        let (x, h) = model.dream(7, DType::F64, &Default::default(), &mut noise);
+        let (x, h) = model.dream(
+            Tensor::zeros([7, 6], (&Default::default(), DType::F64)),
+            &mut noise,
+        );
         let mut layers: Vec<_> = h.layers().iter().map(rows).collect();
         layers.insert(0, rows(&x));
         let top = written_out.top();

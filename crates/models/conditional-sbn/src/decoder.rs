@@ -1,0 +1,51 @@
+//! The network of p(t | h, c), whose first layer meets each context once.
+
+use burn::module::Module;
+use burn::tensor::{Tensor, backend::Backend};
+use helmholtz_nets::{Initialisation, Initialiser, Linear, TanhNet};
+use helmholtz_ops::linear;
+
+/// Linear layers with tanh between them, from latents and context side by side to logits.
+///
+/// (h, c) W + b = (h W_h + b) + c W_c: the last term is computed once a datum, whatever the number of particles.
+#[derive(Module, Debug)]
+pub struct Decoder<B: Backend> {
+    /// From (h, c).
+    first: Linear<B>,
+    /// From the first tanh layer on.
+    rest: TanhNet<B>,
+    /// Latent bits.
+    latent: usize,
+}
+
+impl<B: Backend> Decoder<B> {
+    /// From `latent` + `context` bits through `hidden` layers to `target` logits.
+    pub fn init(
+        draw: &mut Initialiser<B>,
+        latent: usize,
+        context: usize,
+        hidden: &[usize],
+        target: usize,
+    ) -> Self {
+        Self {
+            first: draw.linear(latent + context, hidden[0], Initialisation::FanIn),
+            rest: draw.tanh_net(&[hidden, &[target]].concat(), Initialisation::FanIn),
+            latent,
+        }
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Decoder<B> {
+    /// The logits `[rows, target]` given latents `[rows, latent]` and contexts `[batch, context]`, which repeat cyclically.
+    pub fn forward(&self, h: Tensor<B, 2>, context: Tensor<B, 2>) -> Tensor<B, 2> {
+        let [rows, latent] = h.dims();
+        let [batch, given] = context.dims();
+        assert_eq!(latent, self.latent, "as many latents as the model has");
+        let (weight, bias) = (self.first.weight.val(), self.first.bias.val());
+        let units = bias.dims()[0];
+        let of_latents = linear(h, weight.clone().narrow(0, 0, latent), bias);
+        let of_context = context.matmul(weight.narrow(0, latent, given));
+        let sum = of_latents.reshape([rows / batch, batch, units]) + of_context.unsqueeze::<3>();
+        self.rest.forward(sum.reshape([rows, units]).tanh())
+    }
+}

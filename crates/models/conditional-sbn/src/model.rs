@@ -1,0 +1,184 @@
+//! The model: p and q, and what they can do for estimators.
+
+use burn::module::{Module, ParamId, list_param_ids};
+use burn::tensor::{DType, Tensor, backend::Backend};
+use helmholtz_distributions::{Bernoulli, Bits, LogProb, Noise, Sample};
+use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Parts, Proposals, Propose};
+use helmholtz_nets::{Initialisation, Initialiser, TanhNet};
+use helmholtz_samplers::Latents;
+
+use crate::decoder::Decoder;
+use crate::{ConditionalSbnConfig, ConfigError};
+
+/// p(t, h | c) = p(t | h, c) p(h | c) and q(h | c, t), h being bits, for data x = (c, t).
+///
+/// Everywhere a trait speaks of p(x, h), this model gives p(t, h | c), with c taken from x.
+#[derive(Module, Debug)]
+pub struct ConditionalSbn<B: Backend> {
+    /// Logits of q(h | c, t).
+    recognition: TanhNet<B>,
+    /// Logits of p(h | c).
+    prior: TanhNet<B>,
+    /// Logits of p(t | h, c).
+    generation: Decoder<B>,
+    /// Bits of c, of t and of h.
+    sizes: [usize; 3],
+}
+
+impl ConditionalSbnConfig {
+    /// The model with parameters drawn for this seed: first q, then p(h | c), then p(t | h, c).
+    ///
+    /// # Errors
+    /// If the configuration describes no model.
+    pub fn init<B: Backend>(
+        &self,
+        seed: u64,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<ConditionalSbn<B>, ConfigError> {
+        self.check()?;
+        let Self {
+            context,
+            target,
+            latent,
+            ref hidden,
+        } = *self;
+        let mut draw = Initialiser::new(seed, dtype, device);
+        let mut to_latents = |bits: usize| {
+            let sizes = [[bits].as_slice(), hidden, &[latent]].concat();
+            draw.tanh_net(&sizes, Initialisation::FanIn)
+        };
+        Ok(ConditionalSbn {
+            recognition: to_latents(context + target),
+            prior: to_latents(context),
+            generation: Decoder::init(&mut draw, latent, context, hidden, target),
+            sizes: [context, target, latent],
+        })
+    }
+}
+
+impl<B: helmholtz_ops::Backend> ConditionalSbn<B> {
+    /// c of data x = (c, t) `[batch, context + target]`: `[batch, context]`.
+    fn context(&self, x: &Tensor<B, 2>) -> Tensor<B, 2> {
+        x.clone().narrow(1, 0, self.sizes[0])
+    }
+
+    /// t of data x: `[batch, target]`.
+    fn target(&self, x: &Tensor<B, 2>) -> Tensor<B, 2> {
+        let [context, target, _] = self.sizes;
+        x.clone().narrow(1, context, target)
+    }
+
+    /// p(h | c).
+    fn latents_given(&self, context: Tensor<B, 2>) -> Bernoulli<B> {
+        Bernoulli::new(self.prior.forward(context))
+    }
+
+    /// Data with the same contexts as x `[batch, context + target]` and `count` sampled targets each, t ~ p(t | c) by way of
+    /// h ~ p(h | c): `[count · batch, context + target]`, particle-major. Without gradient.
+    pub fn complete(&self, x: Tensor<B, 2>, count: usize, noise: &mut impl Noise) -> Tensor<B, 2> {
+        self.sample(x, count, noise).0
+    }
+
+    fn sample(
+        &self,
+        x: Tensor<B, 2>,
+        count: usize,
+        noise: &mut impl Noise,
+    ) -> (Tensor<B, 2>, Tensor<B, 2>) {
+        let context = self.context(&x);
+        let h = self.latents_given(context.clone()).sample(count, noise);
+        let logits = self.generation.forward(h.clone(), context.clone());
+        let target = Bernoulli::new(logits).sample(1, noise);
+        let contexts = Tensor::cat(vec![context; count], 0);
+        (Tensor::cat(vec![contexts, target], 1), h)
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Parts<B> for ConditionalSbn<B> {
+    fn generative(&self) -> Vec<ParamId> {
+        let prior = list_param_ids::<_, B>(&self.prior);
+        let target = list_param_ids::<_, B>(&self.generation);
+        [prior, target].concat()
+    }
+
+    fn inference(&self) -> Vec<ParamId> {
+        list_param_ids::<_, B>(&self.recognition)
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Propose<B> for ConditionalSbn<B> {
+    /// The logits of q(h | c, t) `[batch, bits]`.
+    type Encoded = Tensor<B, 2>;
+
+    fn latents(&self) -> Latents {
+        Latents::new(&self.sizes[2..]).expect("there are latents")
+    }
+
+    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.recognition.forward(x)
+    }
+
+    fn propose(
+        &self,
+        encoded: &Tensor<B, 2>,
+        retained: Option<Particles<B>>,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Proposals<B> {
+        let q = Bernoulli::new(encoded.clone());
+        let mut h = q.sample(particles, noise);
+        if let Some(retained) = retained {
+            h = Tensor::cat(vec![retained.layers()[0].clone(), h], 0);
+        }
+        Proposals {
+            log_q: q.log_prob(h.clone()),
+            particles: Particles::new(vec![h]),
+        }
+    }
+
+    fn log_q(&self, encoded: &Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+        Bernoulli::new(encoded.clone()).log_prob(particles.layers()[0].clone())
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Layered<B> for ConditionalSbn<B> {
+    type Variables = Bits;
+
+    fn layers(&self) -> Vec<Bits> {
+        vec![Bits(self.sizes[2])]
+    }
+
+    fn logits_above(&self, _level: usize, _below: Tensor<B, 2>) -> Tensor<B, 2> {
+        unreachable!("there is one layer")
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Factored<B> for ConditionalSbn<B> {
+    /// log p(t | h, c).
+    fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let h = particles.layers()[0].clone();
+        let logits = self.generation.forward(h, self.context(&x));
+        Bernoulli::new(logits).log_prob(self.target(&x))
+    }
+
+    /// Those of p(h | c) `[batch, bits]`.
+    fn prior_logits(&self, x: Tensor<B, 2>, _particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+        vec![self.prior.forward(self.context(&x))]
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Joint<B> for ConditionalSbn<B> {
+    /// log p(t, h | c).
+    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let prior = self.latents_given(self.context(&x));
+        prior.log_prob(particles.layers()[0].clone()) + self.log_likelihood(x, particles)
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Dream<B> for ConditionalSbn<B> {
+    fn dream(&self, x: Tensor<B, 2>, noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
+        let (x, h) = self.sample(x, 1, noise);
+        (x, Particles::new(vec![h]))
+    }
+}
