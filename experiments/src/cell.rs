@@ -20,23 +20,53 @@ pub struct Cell {
     pub method: String,
     /// The run seed, from which every random stream of the run is named.
     pub seed: u64,
+    /// Whether the experiment compares numbers of particles: then the cell's is a part of its folder and its label.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub by_particles: bool,
     /// How it is trained and evaluated.
     pub settings: Settings,
 }
 
 impl Cell {
-    /// The cell's run folder below the folder of its experiment, profile and data set:
-    /// `<net>/<method>/seed-<n>`.
+    /// The cell's run folder below the folder of its experiment, profile and data set: `<net>/<method>/seed-<n>`, or
+    /// `<net>/particles-<K>/<method>/seed-<n>`.
     pub fn folder(&self, base: &Path) -> PathBuf {
-        base.join(&self.net)
-            .join(&self.method)
-            .join(format!("seed-{}", self.seed))
+        self.row_folder(base).join(format!("seed-{}", self.seed))
     }
 
-    /// `linear / jsa / seed 1`, as progress lines and error messages name it.
-    pub fn label(&self) -> String {
-        format!("{} / {} / seed {}", self.net, self.method, self.seed)
+    /// The folder of the cells that differ in their seed alone.
+    pub fn row_folder(&self, base: &Path) -> PathBuf {
+        let net = base.join(&self.net);
+        let column = match self.particles() {
+            Some(particles) => net.join(format!("{PARTICLES}{particles}")),
+            None => net,
+        };
+        column.join(&self.method)
     }
+
+    /// K, where the experiment compares numbers of particles.
+    pub fn particles(&self) -> Option<usize> {
+        self.by_particles.then_some(self.settings.particles)
+    }
+
+    /// `linear / jsa / seed 1`, or `structured / K = 5 / jsa / seed 1`, as progress lines and error messages name it.
+    pub fn label(&self) -> String {
+        let particles = self
+            .particles()
+            .map_or(String::new(), |k| format!("K = {k} / "));
+        let Self {
+            net, method, seed, ..
+        } = self;
+        format!("{net} / {particles}{method} / seed {seed}")
+    }
+}
+
+/// What the folders of a number of particles begin with.
+pub(crate) const PARTICLES: &str = "particles-";
+
+/// What is absent from a configuration unless it is asked for.
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// In which order the training images are visited.
@@ -51,19 +81,19 @@ pub enum ScanOrder {
 
 /// Defines [`Settings`] and [`Overrides`] from one list of fields.
 macro_rules! settings {
-    ($($(#[doc = $doc:expr])* $name:ident: $type:ty,)*) => {
+    ($($(#[$attribute:meta])* $name:ident: $type:ty,)*) => {
         /// How a cell is trained and evaluated.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Settings {
-            $($(#[doc = $doc])* pub $name: $type,)*
+            $($(#[$attribute])* pub $name: $type,)*
         }
 
         /// The settings that a profile or a method changes; what is absent stays as it was.
         #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct Overrides {
-            $($(#[doc = $doc])* pub $name: Option<$type>,)*
+            $($(#[$attribute])* pub $name: Option<$type>,)*
         }
 
         impl Overrides {
@@ -106,6 +136,13 @@ settings! {
     final_samples: Option<u64>,
     /// Seconds from one checkpoint to the next.
     checkpoint_seconds: u64,
+    /// Whether a categorical net's encoder gives the logits of all classes, instead of all but the first.
+    #[serde(default, skip_serializing_if = "is_false")]
+    free_logits: bool,
+    /// Whether the selected parameters are evaluated once more with the formula of released code,
+    /// [`AnalyticKl`](helmholtz_evaluation::AnalyticKl).
+    #[serde(default, skip_serializing_if = "is_false")]
+    released_nll: bool,
 }
 
 impl Settings {
@@ -187,6 +224,8 @@ pub(crate) mod tests {
             test_images: None,
             final_samples: None,
             checkpoint_seconds: 60,
+            free_logits: false,
+            released_nll: false,
         }
     }
 
@@ -197,6 +236,7 @@ pub(crate) mod tests {
             net: net.into(),
             method: method.into(),
             seed,
+            by_particles: false,
             settings: settings(),
         }
     }
@@ -269,5 +309,25 @@ pub(crate) mod tests {
             cell("linear", "jsa", 3).folder(Path::new("runs")),
             Path::new("runs/linear/jsa/seed-3")
         );
+        let by_particles = Cell {
+            by_particles: true,
+            ..cell("structured", "jsa", 3)
+        };
+        assert_eq!(
+            by_particles.folder(Path::new("runs")),
+            Path::new("runs/structured/particles-2/jsa/seed-3")
+        );
+        assert_eq!(by_particles.label(), "structured / K = 2 / jsa / seed 3");
+    }
+
+    /// A recorded configuration of a run is what the cell still makes, byte for byte of its canonical form.
+    #[test]
+    fn a_recorded_configuration_stays_as_it_is() {
+        let recorded =
+            include_str!("../results/table1/paper-100-epochs/linear/jsa/seed-1/config.json");
+        let recorded: serde_json::Value = serde_json::from_str(recorded).unwrap();
+        let cell: Cell = serde_json::from_value(recorded["config"].clone()).unwrap();
+        assert_eq!(serde_json::to_value(&cell).unwrap(), recorded["config"]);
+        assert!(!cell.by_particles && !cell.settings.free_logits);
     }
 }

@@ -70,6 +70,10 @@ pub struct CellResult {
     pub final_nll: Option<f64>,
     /// Its standard error over images.
     pub final_se: Option<f64>,
+    /// What released code reports for the same parameters, by a formula that estimates no likelihood
+    /// ([`AnalyticKl`](helmholtz_evaluation::AnalyticKl)), over all test images; where the settings ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released_nll: Option<f64>,
     /// Epochs run.
     pub epochs_done: u64,
     /// Epochs asked for.

@@ -36,9 +36,13 @@ Examples:
   cargo xtask reproduce table1 --dataset glyphs       generated images: needs no data
   cargo xtask reproduce table1 --device cuda --jobs 8
   cargo xtask reproduce my-table.toml                 an edited copy of experiments/table1.toml
+  cargo xtask reproduce table2                        categorical autoencoders
+  cargo xtask reproduce table3 --particles 5,20       the lower half of a digit given the upper one, for two K
   cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
 
 Nets of table1:    linear, nonlinear, two-layers
+Nets of table2:    categorical
+Nets of table3:    structured
 
 arm-toy takes --seed, --out, --dry-run, --json and --fresh.
 
@@ -57,7 +61,7 @@ fn after_help() -> String {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
 pub struct Reproduce {
-    /// The experiment: `table1`, `arm-toy`, or the path of a TOML file like those in experiments/
+    /// The experiment: `table1`, `table2`, `table3`, `arm-toy`, or the path of a TOML file like those in experiments/
     pub experiment: String,
 
     /// The scale: `quick` (minutes) or `paper` (the published protocol)
@@ -81,6 +85,10 @@ pub struct Reproduce {
         value_delimiter = ','
     )]
     pub nets: Vec<String>,
+
+    /// Numbers of particles K instead of the profile's, separated by commas, where the experiment compares some
+    #[arg(long, value_name = "K", value_delimiter = ',', value_parser = at_least(1))]
+    pub particles: Vec<usize>,
 
     /// Seeds instead of the profile's: 1 or 1,2 or 1-5
     #[arg(long = "seeds", visible_alias = "seed", value_name = "SEEDS", value_parser = parse_seeds)]
@@ -149,7 +157,7 @@ pub struct Variance {
     )]
     pub methods: Vec<String>,
 
-    /// The net: linear, nonlinear or two-layers
+    /// The net: linear, nonlinear, two-layers, categorical or structured
     #[arg(long, value_name = "NET", default_value = "linear")]
     pub net: String,
 

@@ -1,10 +1,11 @@
 //! What earlier sessions left: the state of a cell's run folder, and which seeds have one.
 
-use crate::cell::Cell;
+use crate::cell::{Cell, PARTICLES};
 use crate::error::HarnessError;
 use crate::plan::CellStatus;
 use helmholtz_runs::{OpenMode, RunFolder, Status};
 use std::path::Path;
+use std::str::FromStr;
 
 /// The state of a cell's run folder, without its lock.
 ///
@@ -51,24 +52,28 @@ pub fn config(cell: &Cell) -> serde_json::Value {
     serde_json::to_value(cell).expect("a cell is plain data")
 }
 
-/// The seeds that have a run folder for this net and method below `base`, ascending.
-pub fn seeds(base: &Path, net: &str, method: &str) -> Vec<u64> {
-    let Ok(entries) = std::fs::read_dir(base.join(net).join(method)) else {
+/// The seeds that have a run folder in the folder of a row ([`Cell::row_folder`]), ascending.
+pub fn seeds(row: &Path) -> Vec<u64> {
+    numbered(row, "seed-")
+}
+
+/// The numbers of particles that have a folder for this net below `base`, ascending.
+pub fn particles(base: &Path, net: &str) -> Vec<usize> {
+    numbered(&base.join(net), PARTICLES)
+}
+
+/// The numbers behind `prefix` among the names in a folder, ascending.
+fn numbered<N: FromStr + Ord>(folder: &Path, prefix: &str) -> Vec<N> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };
-    let mut seeds: Vec<u64> = entries
-        .filter_map(|entry| {
-            entry
-                .ok()?
-                .file_name()
-                .to_str()?
-                .strip_prefix("seed-")?
-                .parse()
-                .ok()
-        })
-        .collect();
-    seeds.sort_unstable();
-    seeds
+    let number = |entry: std::io::Result<std::fs::DirEntry>| {
+        let name = entry.ok()?.file_name();
+        name.to_str()?.strip_prefix(prefix)?.parse().ok()
+    };
+    let mut numbers: Vec<N> = entries.filter_map(number).collect();
+    numbers.sort_unstable();
+    numbers
 }
 
 #[cfg(test)]
@@ -84,8 +89,8 @@ mod tests {
         start_over(&folder, &c).unwrap();
         start_over(&folder, &c).unwrap();
         assert!(folder.with_file_name("seed-3.old-1").is_dir());
-        assert_eq!(seeds(dir.path(), "linear", "jsa"), [3]);
-        assert!(seeds(dir.path(), "linear", "rws").is_empty());
+        assert_eq!(seeds(&c.row_folder(dir.path())), [3]);
+        assert!(seeds(&cell("linear", "rws", 3).row_folder(dir.path())).is_empty());
     }
 
     #[test]

@@ -114,6 +114,7 @@ impl FakeRunner {
             final_samples: None,
             final_nll: None,
             final_se: None,
+            released_nll: None,
             epochs_done: epochs,
             epochs_planned: epochs,
             seconds: 1.0,

@@ -21,7 +21,8 @@
 //! * [`source`], [`spec`], [`cell`], [`names`], [`published`]: the experiment, its cells, and the numbers to compare with.
 //! * [`data`], [`device`], [`backend`]: what it runs on.
 //! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
-//! * [`cell_runner`], [`runner`], [`driver`], [`progress`]: running cells and watching them.
+//! * [`cell_runner`], [`runner`], [`nets`], [`driver`], [`progress`]: running cells and watching them.
+//! * [`kept`], [`completions`], [`picture`]: what a run keeps besides likelihoods.
 //! * [`table`], [`plot`]: the outcome.
 //! * [`arm_toy`]: an experiment of another kind, without nets.
 //! * [`variance`]: how noisy the methods' gradients are, for what they cost.
@@ -32,6 +33,7 @@ pub mod cell;
 pub mod cell_runner;
 pub mod cli;
 pub mod commands;
+pub mod completions;
 pub mod data;
 pub mod device;
 pub mod driver;
@@ -39,7 +41,10 @@ pub mod error;
 pub mod existing;
 #[cfg(test)]
 mod fake;
+pub mod kept;
 pub mod names;
+pub mod nets;
+pub mod picture;
 pub mod plan;
 pub mod plot;
 pub mod progress;

@@ -1,12 +1,12 @@
-//! The runner of cells, over burn: a net of the sigmoid-belief family, trained by a method in its run folder.
+//! The runner of cells, over burn: a net, trained by a method in its run folder.
 
 use crate::backend::{OnBackend, on_device};
 use crate::cell::{Cell, ScanOrder};
 use crate::cell_runner::{CellResult, CellRunner, Cost, Observer};
 use crate::device::Device;
 use crate::error::HarnessError;
-use burn::backend::Autodiff;
-use burn::tensor::DType;
+use crate::kept::{Finished, Keeps, Kept};
+use crate::nets::{Net, OnModel};
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Splits;
 use helmholtz_estimators::Method;
@@ -15,8 +15,7 @@ use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
 use helmholtz_runs::{OpenMode, RunFolder};
 use helmholtz_samplers::{Scan, ScanOrder as SamplerScan};
-use helmholtz_sbn::{Sbn, SbnConfig};
-use helmholtz_training::{Event, TrainConfig, TrainError, Trainer, train};
+use helmholtz_training::{Event, Parameters, TrainConfig, TrainError, Trainer, load_model, train};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -102,58 +101,12 @@ impl<B: Backend> Runner<B> {
             device_name: self.name.clone(),
         })
     }
-
-    fn model(&self, cell: &Cell) -> Result<Sbn<Autodiff<B>>, HarnessError> {
-        let config = SbnConfig::named(&cell.net).map_err(failed)?;
-        config
-            .init(cell.seed, DType::F32, &self.device)
-            .map_err(failed)
-    }
 }
 
 impl<B: Backend> CellRunner for Runner<B> {
     fn measure(&self, cell: &Cell) -> Result<Cost, HarnessError> {
-        // The dearer stage for an estimator that has two.
-        let config = TrainConfig {
-            switch_epoch: 0,
-            ..self.config(cell)?
-        };
-        let keeps_chains = config.keeps_chains(0);
-        let some = self.data.train.len().min(40 * config.batch) as u32;
-        let images = self.data.train.select(&(0..some).collect::<Vec<_>>());
-        let mut scan = Scan::new(config.scan, config.seed, some, config.batch).map_err(failed)?;
-        let mut trainer = Trainer::new(self.model(cell)?, config, &images, self.device.clone())
-            .map_err(failed)?;
-        if keeps_chains {
-            trainer.start_chains(&images).map_err(failed)?;
-        }
-        let mut index = 0;
-        let step = seconds_of_one(|| {
-            let rows = scan
-                .batch(0, index % scan.steps_per_epoch())
-                .map_err(failed)?;
-            index += 1;
-            trainer.step(&images, &rows, 0, index).map_err(failed)?;
-            B::sync(&self.device).map_err(failed)
-        })?;
-
-        let model = burn::module::AutodiffModule::valid(trainer.model());
-        let few: Vec<u32> = (0..self.data.valid.len().min(40) as u32).collect();
-        let few = self.data.valid.select(&few);
-        let evaluation = Evaluation {
-            samples: 100,
-            seed: cell.seed,
-            purpose: Purpose::new("measure"),
-            threads: self.threads,
-        };
-        let evaluated = seconds_of_one(|| {
-            nll::<B, _>(&model, &few, &evaluation, &self.device, &|_| true);
-            Ok(())
-        })?;
-        Ok(Cost {
-            step,
-            image_sample: evaluated / (few.len() * evaluation.samples).max(1) as f64,
-        })
+        let work = Measure { runner: self, cell };
+        Net::of(cell)?.build(cell.seed, &self.device, work)
     }
 
     fn run(
@@ -164,7 +117,7 @@ impl<B: Backend> CellRunner for Runner<B> {
         stop: &AtomicBool,
     ) -> Result<CellResult, HarnessError> {
         let config = serde_json::to_value(cell).map_err(failed)?;
-        let mut folder = RunFolder::open(folder, &config, OpenMode::Resume)?;
+        let folder = RunFolder::open(folder, &config, OpenMode::Resume)?;
         if let Some(result) = folder.result()? {
             let path = folder.path().to_path_buf();
             return serde_json::from_value(result).map_err(|source| HarnessError::Result {
@@ -172,23 +125,110 @@ impl<B: Backend> CellRunner for Runner<B> {
                 source,
             });
         }
-        let config = self.config(cell)?;
-        let model = self.model(cell)?;
-        let observe = |event: &Event| observer.event(event);
+        let work = Run {
+            runner: self,
+            cell,
+            folder,
+            observer,
+            stop,
+        };
+        Net::of(cell)?.build(cell.seed, &self.device, work)
+    }
+}
+
+/// Measuring a cell's cost.
+struct Measure<'a, B: Backend> {
+    runner: &'a Runner<B>,
+    cell: &'a Cell,
+}
+
+impl<B: Backend> OnModel<B> for Measure<'_, B> {
+    type Output = Cost;
+
+    fn on<M: Keeps<B>>(self, model: M) -> Result<Cost, HarnessError> {
+        let Runner {
+            data,
+            threads,
+            device,
+            ..
+        } = self.runner;
+        // The dearer stage for an estimator that has two.
+        let config = TrainConfig {
+            switch_epoch: 0,
+            ..self.runner.config(self.cell)?
+        };
+        let keeps_chains = config.keeps_chains(0);
+        let some = data.train.len().min(40 * config.batch) as u32;
+        let images = data.train.select(&(0..some).collect::<Vec<_>>());
+        let mut scan = Scan::new(config.scan, config.seed, some, config.batch).map_err(failed)?;
+        let mut trainer = Trainer::new(model, config, &images, device.clone()).map_err(failed)?;
+        if keeps_chains {
+            trainer.start_chains(&images).map_err(failed)?;
+        }
+        let mut index = 0;
+        let step = seconds_of_one(|| {
+            let rows = scan
+                .batch(0, index % scan.steps_per_epoch())
+                .map_err(failed)?;
+            index += 1;
+            trainer.step(&images, &rows, 0, index).map_err(failed)?;
+            B::sync(device).map_err(failed)
+        })?;
+
+        let model = trainer.model().valid();
+        let few: Vec<u32> = (0..data.valid.len().min(40) as u32).collect();
+        let few = data.valid.select(&few);
+        let evaluation = Evaluation {
+            samples: 100,
+            seed: self.cell.seed,
+            purpose: Purpose::new("measure"),
+            threads: *threads,
+        };
+        let evaluated = seconds_of_one(|| {
+            nll::<B, _>(&model, &few, &evaluation, device, &|_| true);
+            Ok(())
+        })?;
+        Ok(Cost {
+            step,
+            image_sample: evaluated / (few.len() * evaluation.samples).max(1) as f64,
+        })
+    }
+}
+
+/// Running a cell in its folder.
+struct Run<'a, B: Backend> {
+    runner: &'a Runner<B>,
+    cell: &'a Cell,
+    folder: RunFolder,
+    observer: &'a dyn Observer,
+    stop: &'a AtomicBool,
+}
+
+impl<B: Backend> OnModel<B> for Run<'_, B> {
+    type Output = CellResult;
+
+    fn on<M: Keeps<B>>(mut self, model: M) -> Result<CellResult, HarnessError> {
+        let Runner {
+            data, device, name, ..
+        } = self.runner;
+        let config = self.runner.config(self.cell)?;
+        let start = model.valid();
+        let observe = |event: &Event| self.observer.event(event);
         let outcome = train(
             model,
             &config,
-            &self.data,
-            &self.device,
-            &mut folder,
+            data,
+            device,
+            &mut self.folder,
             &observe,
-            stop,
+            self.stop,
         )
         .map_err(|error| match error {
             TrainError::Interrupted { epochs, .. } => HarnessError::Interrupted { epoch: epochs },
             TrainError::Run(error) => error.into(),
             error => failed(error),
         })?;
+        let kept = self.keep::<M>(start)?;
         let selected = outcome.selected;
         let result = CellResult {
             selected_epoch: selected.epoch,
@@ -201,14 +241,42 @@ impl<B: Backend> CellRunner for Runner<B> {
             final_samples: outcome.last.map(|nll| nll.samples as u64),
             final_nll: outcome.last.map(|nll| nll.mean),
             final_se: outcome.last.map(|nll| nll.standard_error),
+            released_nll: kept.released_nll,
             epochs_done: outcome.epochs,
             epochs_planned: config.epochs,
-            seconds: folder.seconds(),
-            provenance: folder.provenance(cell.seed, &self.name),
-            synthetic: self.data.synthetic,
+            seconds: self.folder.seconds(),
+            provenance: self.folder.provenance(self.cell.seed, name),
+            synthetic: data.synthetic,
         };
-        folder.finish(&serde_json::to_value(&result).map_err(failed)?)?;
+        self.folder
+            .finish(&serde_json::to_value(&result).map_err(failed)?)?;
         Ok(result)
+    }
+}
+
+impl<B: Backend> Run<'_, B> {
+    /// What the run keeps of the selected parameters, which the last checkpoint holds; `model` has the right sizes.
+    fn keep<M: Keeps<B>>(&self, model: M::InnerModule) -> Result<Kept, HarnessError> {
+        let Runner {
+            data,
+            device,
+            threads,
+            ..
+        } = self.runner;
+        let checkpoint = self
+            .folder
+            .latest_checkpoint()?
+            .expect("a run that has trained has made a checkpoint");
+        let selected = load_model(model, &checkpoint, Parameters::Selected, device);
+        let finished = Finished {
+            cell: self.cell,
+            test: &data.test,
+            folder: self.folder.path(),
+            device,
+            threads: *threads,
+            stop: self.stop,
+        };
+        M::keep(&selected.map_err(failed)?, &finished)
     }
 }
 

@@ -7,11 +7,21 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 2] = [
+const BUNDLED: [(&str, &str, &str); 4] = [
     (
         "table1",
         "experiments/table1.toml",
         include_str!("../table1.toml"),
+    ),
+    (
+        "table2",
+        "experiments/table2.toml",
+        include_str!("../table2.toml"),
+    ),
+    (
+        "table3",
+        "experiments/table3.toml",
+        include_str!("../table3.toml"),
     ),
     (
         "arm-toy",

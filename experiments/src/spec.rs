@@ -44,6 +44,10 @@ pub struct Profile {
     pub nets: Vec<String>,
     /// The methods that run unless the user names some.
     pub methods: Vec<String>,
+    /// Numbers of particles K that are compared, unless the user names some; without them, each method has the K of its
+    /// settings.
+    #[serde(default)]
+    pub particles: Vec<usize>,
     /// The seeds that run unless the user names some.
     pub seeds: Vec<u64>,
     /// The data set that takes the place of one that cannot be had; absent: the run is refused.
@@ -87,6 +91,8 @@ pub struct Selection {
     pub nets: Vec<String>,
     /// The methods.
     pub methods: Vec<String>,
+    /// The numbers of particles, of a profile that compares some.
+    pub particles: Vec<usize>,
     /// The seeds.
     pub seeds: Vec<u64>,
     /// Epochs instead of the profile's.
@@ -164,11 +170,11 @@ impl Spec {
             .map_or(name, |m| &m.label)
     }
 
-    /// The cells of a profile that the selection wants, on `dataset`: nets, then methods, then seeds,
-    /// in the order of the file.
+    /// The cells of a profile that the selection wants, on `dataset`: nets, then numbers of particles, methods and seeds, in
+    /// the order of the file.
     ///
     /// # Errors
-    /// Unknown profile, net or method; settings that make no sense.
+    /// Unknown profile, net or method; numbers of particles where none are compared; settings that make no sense.
     pub fn cells(
         &self,
         profile: &str,
@@ -176,6 +182,7 @@ impl Spec {
         dataset: &str,
     ) -> Result<Vec<Cell>, HarnessError> {
         let profile = self.profile(profile)?;
+        let columns = self.columns(profile, selection)?;
         let or_default = |wanted: &[String], default: &[String]| -> Vec<String> {
             if wanted.is_empty() {
                 default.to_vec()
@@ -198,25 +205,55 @@ impl Spec {
         }
         let mut cells = Vec::new();
         for net in self.net.iter().filter(|n| nets.contains(&n.name)) {
-            for method in self.method.iter().filter(|m| methods.contains(&m.name)) {
-                let settings = self.settings_of(profile, method, selection.epochs);
-                if let Some(problem) = settings.problem() {
-                    return Err(HarnessError::Spec {
-                        file: format!("{}, method {}", self.name, method.name),
-                        problem,
-                    });
+            for particles in &columns {
+                for method in self.method.iter().filter(|m| methods.contains(&m.name)) {
+                    let mut settings = self.settings_of(profile, method, selection.epochs);
+                    settings.particles = particles.unwrap_or(settings.particles);
+                    if let Some(problem) = settings.problem() {
+                        return Err(HarnessError::Spec {
+                            file: format!("{}, method {}", self.name, method.name),
+                            problem,
+                        });
+                    }
+                    cells.extend(seeds.iter().map(|&seed| Cell {
+                        experiment: self.name.clone(),
+                        dataset: dataset.to_string(),
+                        net: net.name.clone(),
+                        method: method.name.clone(),
+                        seed,
+                        by_particles: particles.is_some(),
+                        settings: settings.clone(),
+                    }));
                 }
-                cells.extend(seeds.iter().map(|&seed| Cell {
-                    experiment: self.name.clone(),
-                    dataset: dataset.to_string(),
-                    net: net.name.clone(),
-                    method: method.name.clone(),
-                    seed,
-                    settings: settings.clone(),
-                }));
             }
         }
         Ok(cells)
+    }
+
+    /// The numbers of particles that a profile compares; `None` where each method has its own.
+    fn columns(
+        &self,
+        profile: &Profile,
+        selection: &Selection,
+    ) -> Result<Vec<Option<usize>>, HarnessError> {
+        if profile.particles.is_empty() {
+            return match selection.particles.is_empty() {
+                true => Ok(vec![None]),
+                false => Err(HarnessError::Flag {
+                    experiment: self.name.clone(),
+                    flag: "--particles",
+                    remedy: "it compares no numbers of particles; change `particles` in a copy of its file".into(),
+                }),
+            };
+        }
+        let wanted = match selection.particles.is_empty() {
+            true => &profile.particles,
+            false => &selection.particles,
+        };
+        let mut columns: Vec<Option<usize>> = wanted.iter().copied().map(Some).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        Ok(columns)
     }
 
     /// The epochs of a profile, before any method changes them.
@@ -277,6 +314,11 @@ impl Spec {
             if profile.nets.is_empty() || profile.methods.is_empty() || profile.seeds.is_empty() {
                 return Some(format!(
                     "profile `{name}` needs at least one net, one method and one seed"
+                ));
+            }
+            if profile.particles.contains(&0) {
+                return Some(format!(
+                    "profile `{name}`: every number in `particles` must be at least 1"
                 ));
             }
             for method in &self.method {
@@ -353,6 +395,7 @@ pub(crate) mod tests {
             methods: vec!["vimco".into(), "jsa".into()],
             seeds: vec![7],
             epochs: Some(3),
+            ..Selection::default()
         };
         let cells = table1().cells("quick", &selection, "glyphs").unwrap();
         let named: Vec<_> = cells
@@ -401,7 +444,7 @@ pub(crate) mod tests {
                 .contains("quick")
         );
         assert!(
-            Spec::load("table2")
+            Spec::load("table9")
                 .unwrap_err()
                 .to_string()
                 .contains("table1")

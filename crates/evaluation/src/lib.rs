@@ -51,10 +51,12 @@
 //! |---|---|
 //! | [`nll`](fn@nll) | the importance-sampled likelihood |
 //! | [`gradient_variance`](fn@gradient_variance), [`method_variance`] | the variance of a gradient estimate and its price, for any loss, for a method |
+//! | [`AnalyticKl`] | a model evaluated by a formula of released code, which estimates no likelihood |
 //! | [`Held`] | a chain store that forgets what is written |
 //! | [`batch_of`] | images as a tensor |
 
 mod accumulate;
+mod analytic_kl;
 mod batch;
 mod flat;
 mod gradient_variance;
@@ -62,6 +64,7 @@ mod held;
 mod nll;
 mod spread;
 
+pub use analytic_kl::AnalyticKl;
 pub use batch::batch_of;
 pub use gradient_variance::{
     GradientVariance, Replication, Variance, gradient_variance, method_variance,

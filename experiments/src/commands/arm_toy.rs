@@ -73,6 +73,7 @@ fn settings(args: &Reproduce, source: &Source) -> Result<Settings, HarnessError>
         ("--data-dir", args.data_dir.is_some()),
         ("--dataset", args.dataset.is_some()),
         ("--jobs", args.jobs.is_some()),
+        ("--particles", !args.particles.is_empty()),
     ];
     let several = args.seeds.as_ref().is_some_and(|seeds| seeds.len() != 1);
     let flag = |flag, remedy: String| HarnessError::Flag {

@@ -58,14 +58,14 @@ pub fn render(plan: &Plan, heading: &Heading, colours: bool) -> String {
     out.push('\n');
 
     let groups = groups(plan);
-    let width = |of: fn(&Cell) -> &str| {
+    let width = |of: fn(&Cell) -> String| {
         plan.cells
             .iter()
             .map(|c| of(&c.cell).chars().count())
             .max()
             .unwrap_or(0)
     };
-    let (nets, methods) = (width(|c| &c.net).max(3), width(|c| &c.method).max(6));
+    let (nets, methods) = (width(column).max(3), width(|c| c.method.clone()).max(6));
     let seeds: Vec<String> = groups.iter().map(|group| seeds(group)).collect();
     let seed_width = seeds.iter().map(String::len).max().unwrap_or(0).max(5);
     let head = format!(
@@ -73,11 +73,12 @@ pub fn render(plan: &Plan, heading: &Heading, colours: bool) -> String {
         "Net", "Method", "Seeds", "Work left"
     );
     out += &format!("{}\n", bold.apply_to(head));
-    let mut net = "";
+    let mut column = String::new();
     for (group, seeds) in groups.iter().zip(&seeds) {
         let cell = &group[0].cell;
-        let shown = if cell.net == net { "" } else { &cell.net };
-        net = &cell.net;
+        let named = self::column(cell);
+        let shown = if named == column { "" } else { &named };
+        column.clone_from(&named);
         let left: f64 = group.iter().map(|c| c.remaining()).sum();
         let left = if left > 0.0 {
             say(left)
@@ -109,18 +110,30 @@ fn summary(plan: &Plan, jobs: usize) -> String {
     )
 }
 
+/// `linear`, or `structured, K = 5`.
+fn column(cell: &Cell) -> String {
+    match cell.particles() {
+        Some(particles) => format!("{}, K = {particles}", cell.net),
+        None => cell.net.clone(),
+    }
+}
+
 fn training(cell: &Cell) -> String {
     let s = &cell.settings;
+    // Where numbers of particles are compared, each row has its own.
+    let particles = match cell.particles() {
+        Some(_) => String::new(),
+        None => format!(", K = {}", s.particles),
+    };
     let scan = match s.scan {
         ScanOrder::Shuffled => "",
         ScanOrder::WithReplacement => ", images drawn with replacement",
     };
     format!(
-        "{}, stage II after epoch {}, batch {}, K = {}, Adam {}{scan}",
+        "{}, stage II after epoch {}, batch {}{particles}, Adam {}{scan}",
         count(s.epochs as usize, "epoch"),
         s.switch_epoch(),
         s.batch,
-        s.particles,
         s.learning_rate
     )
 }
@@ -147,10 +160,10 @@ fn evaluation(cell: &Cell, sizes: Sizes) -> String {
     )
 }
 
-/// Cells of the same net and method, which follow each other.
+/// Cells that differ in their seed alone, which follow each other.
 fn groups(plan: &Plan) -> Vec<Vec<&PlannedCell>> {
     plan.cells
-        .chunk_by(|a, b| a.cell.net == b.cell.net && a.cell.method == b.cell.method)
+        .chunk_by(|a, b| column(&a.cell) == column(&b.cell) && a.cell.method == b.cell.method)
         .map(|group| group.iter().collect())
         .collect()
 }

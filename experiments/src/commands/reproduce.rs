@@ -12,6 +12,7 @@ use crate::device::Device;
 use crate::driver::{Outcome, drive};
 use crate::error::HarnessError;
 use crate::existing;
+use crate::nets::Net;
 use crate::plan::{CellStatus, Costs, Plan, base_folder};
 use crate::progress::bars::Bars;
 use crate::progress::board::Board;
@@ -66,10 +67,13 @@ pub fn reproduce(
     let selection = Selection {
         nets: args.nets.clone(),
         methods: args.methods.clone(),
+        particles: args.particles.clone(),
         seeds: args.seeds.clone().unwrap_or_default(),
         epochs: args.epochs,
     };
-    spec.cells(&args.profile, &selection, "")?;
+    for cell in spec.cells(&args.profile, &selection, "")? {
+        Net::of(&cell)?;
+    }
     let of_profile = spec.epochs(&args.profile)?;
     let epochs = args.epochs.filter(|&epochs| epochs != of_profile);
     let published = spec.published.as_deref().map(Published::load).transpose()?;
@@ -280,6 +284,7 @@ fn paper_time(
     let selection = Selection {
         nets: args.nets.clone(),
         methods: args.methods.clone(),
+        particles: args.particles.clone(),
         ..Selection::default()
     };
     let dataset = &data.splits.name;
@@ -294,7 +299,12 @@ fn say_paper(paper: Option<(usize, f64)>, args: &Reproduce, jobs: usize, streams
         return;
     };
     let mut command = format!("cargo xtask reproduce {} --profile paper", args.experiment);
-    for (flag, values) in [("--net", &args.nets), ("--method", &args.methods)] {
+    let particles = args.particles.iter().map(usize::to_string).collect();
+    for (flag, values) in [
+        ("--net", &args.nets),
+        ("--method", &args.methods),
+        ("--particles", &particles),
+    ] {
         if !values.is_empty() {
             command += &format!(" {flag} {}", values.join(","));
         }

@@ -6,7 +6,7 @@ use super::streams::Streams;
 use crate::backend::on_device;
 use crate::cli::Variance;
 use crate::error::HarnessError;
-use crate::names::unknown;
+use crate::nets::Net;
 use crate::table::files::write_one;
 use crate::variance::measure::{Event, Measurement};
 use crate::variance::report::Report;
@@ -16,7 +16,6 @@ use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use helmholtz_estimators::Entry;
 use helmholtz_evaluation::Replication;
 use helmholtz_runs::Provenance;
-use helmholtz_sbn::SbnConfig;
 use helmholtz_training::Parameters;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -94,9 +93,7 @@ fn request(args: &Variance) -> Result<Request, HarnessError> {
         (true, None) => ["jsa", "rws", "rloo"].map(String::from).to_vec(),
     };
     let net = cell.map_or(&args.net, |cell| &cell.net);
-    if !SbnConfig::NAMES.contains(&net.as_str()) {
-        return Err(unknown("net", net, SbnConfig::NAMES.map(String::from)));
-    }
+    Net::named(net)?;
     let extra = cell.is_some_and(|cell| cell.settings.stage1_extra > 0);
     let methods = Request::methods(&names)?.into_iter();
     let request = Request {
@@ -122,6 +119,7 @@ fn request(args: &Variance) -> Result<Request, HarnessError> {
         },
         run,
     };
+    request.check_latents()?;
     request.check_particles()?;
     Ok(request)
 }

@@ -4,8 +4,12 @@ use super::Table;
 
 /// The table; for generated images without the columns of published numbers.
 pub fn render(table: &Table) -> String {
-    let mut out =
-        String::from("net,method,dataset,synthetic,profile,seeds,test_nll_mean,test_nll_sd");
+    let by_particles = table.rows.iter().any(|row| row.particles.is_some());
+    let mut out = String::from(match by_particles {
+        true => "net,particles,method,",
+        false => "net,method,",
+    });
+    out += "dataset,synthetic,profile,seeds,test_nll_mean,test_nll_sd";
     if !table.synthetic {
         out += ",published_mean,published_sd,published_is_quoted,difference_nats,difference_sds";
     }
@@ -19,8 +23,9 @@ pub fn render(table: &Table) -> String {
                 .join(" ")
         };
         let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
-        let mut cells = vec![
-            row.net.clone(),
+        let mut cells = vec![row.net.clone()];
+        cells.extend(row.particles.map(|particles| particles.to_string()));
+        cells.extend([
             row.method.clone(),
             table.dataset.clone(),
             table.synthetic.to_string(),
@@ -32,7 +37,7 @@ pub fn render(table: &Table) -> String {
                 .join(" "),
             number(row.ours.map(|ours| ours.mean)),
             number(row.ours.and_then(|ours| ours.sd)),
-        ];
+        ]);
         if !table.synthetic {
             cells.extend([
                 number(row.published.map(|p| p.mean)),

@@ -22,7 +22,7 @@ pub fn render(table: &Table) -> String {
     out += &heading(&head.collect::<Vec<_>>());
     for row in &table.rows {
         let mut cells = vec![
-            row.net_label.clone(),
+            row.group_label(),
             row.method_label.clone(),
             row.ours_text(&table.dataset, table.synthetic),
         ];

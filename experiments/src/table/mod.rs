@@ -1,7 +1,8 @@
 //! The table: ours, published, difference; built from run folders and `published.toml`, never typed.
 //!
 //! The difference is in units of √(sd² published + sd² ours), both over runs, and with one seed of the published sd;
-//! never of the test set's standard error, since both sides use the same test images.
+//! never of the test set's standard error, since both sides use the same test images. A published sd of 0.0 counts as
+//! 0.05, the most that is rounded to it.
 
 pub mod csv;
 pub mod files;
@@ -52,6 +53,9 @@ pub struct Row {
     pub net: String,
     /// The net's label.
     pub net_label: String,
+    /// K, where the experiment compares numbers of particles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub particles: Option<usize>,
     /// The method's name.
     pub method: String,
     /// The method's label.
@@ -62,6 +66,9 @@ pub struct Row {
     pub published: Option<PublishedNumber>,
     /// Ours minus published, where the published number is a target.
     pub difference: Option<Difference>,
+    /// What released code reports for the same parameters, where the settings ask for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub released: Option<Ours>,
     /// Seeds that are not finished, with what there is of them.
     pub unfinished: Vec<(u64, String)>,
     /// The results behind the number, by seed.
@@ -135,29 +142,35 @@ pub fn gather(
 ) -> Result<Vec<(Cell, CellStatus)>, HarnessError> {
     let mut cells = Vec::new();
     for net in &source.spec.net {
-        for method in &source.spec.method {
-            let of_row = |cell: &&Cell| cell.net == net.name && cell.method == method.name;
-            let mut seeds = existing::seeds(base, &net.name, &method.name);
-            seeds.extend(wanted.iter().filter(of_row).map(|cell| cell.seed));
+        let mut particles: Vec<usize> = wanted.iter().filter_map(Cell::particles).collect();
+        if !particles.is_empty() {
+            particles.extend(existing::particles(base, &net.name));
+        }
+        let selection = Selection {
+            nets: vec![net.name.clone()],
+            methods: source.spec.method.iter().map(|m| m.name.clone()).collect(),
+            particles,
+            seeds: vec![0],
+            epochs: source.epochs,
+        };
+        for row in source
+            .spec
+            .cells(source.profile, &selection, source.dataset)?
+        {
+            let folder = row.row_folder(base);
+            let mut seeds = existing::seeds(&folder);
+            let of_row = wanted.iter().filter(|cell| cell.row_folder(base) == folder);
+            seeds.extend(of_row.map(|cell| cell.seed));
             seeds.sort_unstable();
             seeds.dedup();
-            if seeds.is_empty() {
-                continue;
-            }
-            let (nets, methods) = (vec![net.name.clone()], vec![method.name.clone()]);
-            let selection = Selection {
-                nets,
-                methods,
-                seeds,
-                epochs: source.epochs,
-            };
-            for cell in source
-                .spec
-                .cells(source.profile, &selection, source.dataset)?
-            {
+            cells.extend(seeds.into_iter().map(|seed| {
+                let cell = Cell {
+                    seed,
+                    ..row.clone()
+                };
                 let status = existing::status(&cell.folder(base), &cell);
-                cells.push((cell, status));
-            }
+                (cell, status)
+            }));
         }
     }
     Ok(cells)
@@ -179,18 +192,17 @@ impl Table {
         let published = source.published.filter(|_| !synthetic);
         let mut rows: Vec<Row> = Vec::new();
         for (cell, status) in cells {
-            if !rows
-                .last()
-                .is_some_and(|row| row.net == cell.net && row.method == cell.method)
-            {
+            if !rows.last().is_some_and(|row| row.holds(cell)) {
                 rows.push(Row {
                     net: cell.net.clone(),
                     net_label: spec.net_label(&cell.net).to_string(),
+                    particles: cell.particles(),
                     method: cell.method.clone(),
                     method_label: spec.method_label(&cell.method).to_string(),
                     ours: None,
-                    published: published.and_then(|p| published_number(p, &cell.net, &cell.method)),
+                    published: published.and_then(|p| published_number(p, cell)),
                     difference: None,
+                    released: None,
                     unfinished: Vec::new(),
                     results: BTreeMap::new(),
                 });
@@ -213,6 +225,10 @@ impl Table {
         for row in &mut rows {
             let numbers: Vec<f64> = row.results.values().map(CellResult::reported_nll).collect();
             row.ours = Ours::of(&numbers);
+            let released = row.results.values().map(|result| result.released_nll);
+            row.released = released
+                .collect::<Option<Vec<f64>>>()
+                .and_then(|numbers| Ours::of(&numbers));
             row.difference = row
                 .ours
                 .zip(row.published)
@@ -250,15 +266,18 @@ impl Table {
     }
 }
 
-fn published_number(published: &Published, net: &str, method: &str) -> Option<PublishedNumber> {
-    let row = published.row_of(method)?;
-    let number = row.nll.get(net)?;
+fn published_number(published: &Published, cell: &Cell) -> Option<PublishedNumber> {
+    let row = published.row_of(&cell.method, cell.particles())?;
+    let number = row.nll.get(&cell.net)?;
     Some(PublishedNumber {
         mean: number.mean,
         sd: number.sd,
         quoted: row.origin == Origin::Quoted,
     })
 }
+
+/// The most that a publication with one decimal rounds to 0.0, in nats.
+const ROUNDED: f64 = 0.05;
 
 impl Ours {
     /// Mean and sample standard deviation of the runs' numbers.
@@ -272,10 +291,16 @@ impl Ours {
         })
     }
 
+    /// `121.32`, `105.48 ± 0.12`.
+    fn text(self) -> String {
+        let Self { mean, sd } = self;
+        sd.map_or(format!("{mean:.2}"), |sd| format!("{mean:.2} ± {sd:.2}"))
+    }
+
     /// Ours minus a published target.
     fn minus(self, published: PublishedNumber) -> Option<Difference> {
         let nats = self.mean - published.mean;
-        let unit = published.sd?.hypot(self.sd.unwrap_or(0.0));
+        let unit = published.sd?.max(ROUNDED).hypot(self.sd.unwrap_or(0.0));
         (!published.quoted).then_some(Difference {
             nats,
             sds: nats / unit,
@@ -294,6 +319,19 @@ impl Table {
 }
 
 impl Row {
+    /// Whether the cell belongs to this row.
+    fn holds(&self, cell: &Cell) -> bool {
+        (&self.net, self.particles, &self.method) == (&cell.net, cell.particles(), &cell.method)
+    }
+
+    /// `Linear`, or `Structured, K = 5`: what the rows of a group have in common.
+    fn group_label(&self) -> String {
+        match self.particles {
+            Some(particles) => format!("{}, K = {particles}", self.net_label),
+            None => self.net_label.clone(),
+        }
+    }
+
     /// `121.32`, `105.48 ± 0.12`, and the mark of generated images.
     fn ours_text(&self, dataset: &str, synthetic: bool) -> String {
         let mark = if synthetic {
@@ -301,11 +339,8 @@ impl Row {
         } else {
             String::new()
         };
-        match self.ours {
-            None => "-".to_string(),
-            Some(Ours { mean, sd: None }) => format!("{mean:.2}{mark}"),
-            Some(Ours { mean, sd: Some(sd) }) => format!("{mean:.2} ± {sd:.2}{mark}"),
-        }
+        self.ours
+            .map_or("-".to_string(), |ours| format!("{}{mark}", ours.text()))
     }
 
     /// `+15.82 (+158 sd)`.
@@ -430,6 +465,7 @@ mod tests {
             final_samples: None,
             final_nll: None,
             final_se: None,
+            released_nll: None,
             epochs_done: epochs,
             epochs_planned: epochs,
             seconds: 10.0,
@@ -609,7 +645,7 @@ mod tests {
                 nets: vec![net.into()],
                 methods: vec!["jsa".into()],
                 seeds: vec![seed],
-                epochs: None,
+                ..Selection::default()
             };
             spec.cells("quick", &selection, "glyphs").unwrap().remove(0)
         };

@@ -46,7 +46,7 @@ pub(super) fn notes(
             .collect();
         notes.push(format!(
             "{} / {}: without {}.",
-            row.net_label,
+            row.group_label(),
             row.method_label,
             seeds.join(", ")
         ));
@@ -54,13 +54,27 @@ pub(super) fn notes(
     if !results.is_empty() {
         notes.push(ours(&results, rows, cells));
     }
+    for row in rows {
+        if let Some(released) = row.released {
+            notes.push(format!(
+                "{} / {}: the released code's formula gives {} for the same parameters; it estimates no likelihood.",
+                row.group_label(),
+                row.method_label,
+                released.text()
+            ));
+        }
+    }
     if rows.iter().any(|row| row.difference.is_some()) {
+        let rounded = rows
+            .iter()
+            .any(|row| row.published.is_some_and(|number| number.sd == Some(0.0)));
         let one_seed = rows
             .iter()
             .any(|row| row.difference.is_some() && row.results.len() == 1);
         notes.push(format!(
-            "Difference: ours - published, and in units of sqrt(sd² published + sd² ours), sd over runs{}.",
-            if one_seed { "; with one seed, of the published sd" } else { "" }
+            "Difference: ours - published, and in units of sqrt(sd² published + sd² ours), sd over runs{}{}.",
+            if one_seed { "; with one seed, of the published sd" } else { "" },
+            if rounded { "; a published sd of 0.0 counts as 0.05" } else { "" },
         ));
     }
     notes.extend(
@@ -76,7 +90,9 @@ pub(super) fn notes(
             "Published: {}; {}.",
             published.source, published.spread
         ));
-        notes.push(format!("* {}.", published.quoted_note));
+        if published.quoted().next().is_some() {
+            notes.push(format!("* {}.", published.quoted_note));
+        }
     }
     Ok(notes)
 }

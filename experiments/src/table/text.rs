@@ -34,12 +34,12 @@ pub fn render(table: &Table, colours: bool) -> String {
     let columns = Columns::of(table);
     line(bold.apply_to(columns.header()).to_string());
     let rule = "─".repeat(columns.width());
-    let mut net = "";
+    let mut group = String::new();
     for row in &table.rows {
-        if row.net != net {
+        if row.group_label() != group {
+            group = row.group_label();
             line(dim.apply_to(&rule).to_string());
-            line(row.net_label.clone());
-            net = &row.net;
+            line(group.clone());
         }
         line(columns.row(row, table));
     }

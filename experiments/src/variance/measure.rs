@@ -4,16 +4,18 @@ use super::report::{Chains, Row, label};
 use super::request::Request;
 use crate::backend::OnBackend;
 use crate::error::HarnessError;
+use crate::kept::Keeps;
+use crate::nets::OnModel;
 use crate::runner::failed;
 use burn::backend::Autodiff;
+use burn::tensor::backend::BackendTypes;
 use burn::tensor::{DType, Tensor};
 use helmholtz_datasets::BinaryImages;
-use helmholtz_estimators::{Batch, Chains as ChainsOf, Entry, Layered, Learned, Propose, refresh};
+use helmholtz_estimators::{Batch, Chains as ChainsOf, Entry, Learned, refresh};
 use helmholtz_evaluation::{Held, batch_of, method_variance};
-use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{ChainStore, MemoryStore};
-use helmholtz_sbn::{Sbn, SbnConfig};
 use helmholtz_training::{load_chains, load_learned, load_model};
 
 const START: Purpose = Purpose::new("start");
@@ -42,9 +44,22 @@ pub struct Measurement<'a> {
 impl OnBackend for Measurement<'_> {
     type Output = Vec<Row>;
 
-    fn on<B: Backend>(mut self) -> Result<Vec<Row>, HarnessError> {
+    fn on<B: Backend>(self) -> Result<Vec<Row>, HarnessError> {
+        let (net, seed) = (self.request.net()?, self.request.replication.seed);
+        net.build::<B, _>(seed, &Default::default(), self)
+    }
+}
+
+impl<B: Backend> OnModel<B> for Measurement<'_> {
+    type Output = Vec<Row>;
+
+    fn on<M: Keeps<B>>(mut self, model: M) -> Result<Vec<Row>, HarnessError> {
         let device = Default::default();
-        let model = self.model::<Autodiff<B>>(&device)?;
+        let model = match &self.request.run {
+            Some(run) => load_model(model, &run.checkpoint, run.parameters, &device),
+            None => Ok(model),
+        };
+        let model = model.map_err(failed)?;
         let x = batch_of(self.train, 0..self.request.images, &device);
         let store = match self.request.chains {
             true => Some(self.chains(&model, x.clone())?),
@@ -74,29 +89,13 @@ impl OnBackend for Measurement<'_> {
 }
 
 impl Measurement<'_> {
-    fn model<B: AutodiffBackend>(&self, device: &B::Device) -> Result<Sbn<B>, HarnessError> {
-        let Request {
-            net,
-            replication,
-            run,
-            ..
-        } = self.request;
-        let config = SbnConfig::named(net).map_err(failed)?;
-        let model = config.init(replication.seed, DType::F32, device);
-        let model = model.map_err(failed)?;
-        match run {
-            Some(run) => load_model(model, &run.checkpoint, run.parameters, device).map_err(failed),
-            None => Ok(model),
-        }
-    }
-
     /// What the method learns beside the model: the run's, if the run's method is this one.
-    fn learned<B: AutodiffBackend>(
+    fn learned<B: Backend, M: Keeps<B>>(
         &self,
         entry: &Entry,
-        model: &Sbn<B>,
-        device: &B::Device,
-    ) -> Result<Learned<B>, HarnessError> {
+        model: &M,
+        device: &<B as BackendTypes>::Device,
+    ) -> Result<Learned<Autodiff<B>>, HarnessError> {
         let learned = Learned::init(
             &entry.method.controls(),
             || self.train.pixel_means(),
@@ -114,10 +113,10 @@ impl Measurement<'_> {
     }
 
     /// The chains: the run's, of all training images, or those of the mini-batch started at draws from q.
-    fn chains<B: AutodiffBackend>(
+    fn chains<B: Backend, M: Keeps<B>>(
         &self,
-        model: &Sbn<B>,
-        x: Tensor<B, 2>,
+        model: &M,
+        x: Tensor<Autodiff<B>, 2>,
     ) -> Result<MemoryStore, HarnessError> {
         let latents = model.latents();
         if let Some(run) = self.request.run.as_ref().filter(|run| run.has_chains()) {
@@ -139,13 +138,13 @@ impl Measurement<'_> {
     }
 
     /// `None` if it was stopped before there was anything to see.
-    fn row<B: AutodiffBackend>(
+    fn row<B: Backend, M: Keeps<B>>(
         &mut self,
         entry: &Entry,
         chains: Chains,
-        model: &Sbn<B>,
-        learned: &Learned<B>,
-        x: &Tensor<B, 2>,
+        model: &M,
+        learned: &Learned<Autodiff<B>>,
+        x: &Tensor<Autodiff<B>, 2>,
         store: Option<&MemoryStore>,
     ) -> Result<Option<Row>, HarnessError> {
         let request = self.request;

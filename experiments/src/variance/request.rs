@@ -3,6 +3,7 @@
 use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::names::unknown;
+use crate::nets::Net;
 use helmholtz_estimators::{Entry, Method};
 use helmholtz_evaluation::Replication;
 use helmholtz_runs::{Checkpoint, read_checkpoint, read_config};
@@ -119,6 +120,32 @@ impl Request {
             }
         }
         Ok(methods)
+    }
+
+    /// The net: a run's own, if there is one.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn net(&self) -> Result<Net, HarnessError> {
+        match &self.run {
+            Some(run) => Net::of(&run.cell),
+            None => Net::named(&self.net),
+        }
+    }
+
+    /// That every method is defined for the net's latents.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check_latents(&self) -> Result<(), HarnessError> {
+        let net = self.net()?;
+        match self.methods.iter().find(|entry| !net.takes(&entry.method)) {
+            Some(Entry { name, .. }) => Err(HarnessError::Unusable(format!(
+                "`{name}` is defined for bits alone, but the latents of `{}` are classes",
+                self.net
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Whether `method` is measured with a chain an image.

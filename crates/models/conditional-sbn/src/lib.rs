@@ -13,7 +13,7 @@
 //! let config = ConditionalSbnConfig::table_3();
 //! let model = config.init::<Flex>(1, DType::F32, &Default::default()).unwrap();
 //! let digits = Tensor::ones([2, 784], &Default::default());
-//! let mut noise = Stream::new(1, Purpose::new("completions"), [0, 0]);
+//! let mut noise = Stream::new(1, Purpose::new("complete"), [0, 0]);
 //! let completed = model.complete(digits, 5, &mut noise); // five lower halves for each upper one
 //! assert_eq!(completed.dims(), [10, 784]);
 //! ```

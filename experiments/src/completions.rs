@@ -1,0 +1,76 @@
+//! Sampled completions of images as a picture: what a conditional model has learned, to look at.
+
+use crate::error::HarnessError;
+use crate::kept::Finished;
+use crate::picture::{GREY, Picture};
+use burn::tensor::Tensor;
+use helmholtz_conditional_sbn::ConditionalSbn;
+use helmholtz_datasets::BinaryImages;
+use helmholtz_evaluation::batch_of;
+use helmholtz_ops::Backend;
+use helmholtz_random::{Purpose, Stream};
+
+/// The picture's name in the run folder.
+pub const FILE: &str = "completions.png";
+
+const COMPLETIONS: Purpose = Purpose::new("complete");
+/// Test images, evenly spread: files may be sorted.
+const IMAGES: usize = 10;
+/// Sampled lower halves of each.
+const SAMPLES: usize = 8;
+/// Pixels to a side of an image.
+const SIDE: usize = 28;
+
+/// Writes [`FILE`]: a row for each of a few test images, with the image, its given upper half, and samples of the lower one.
+/// The draws are named by the run's seed.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn draw<B: Backend>(model: &ConditionalSbn<B>, run: &Finished<B>) -> Result<(), HarnessError> {
+    let chosen = spread(run.test, IMAGES);
+    let x = batch_of::<B>(run.test, chosen.iter().copied(), run.device);
+    let mut noise = Stream::new(run.cell.seed, COMPLETIONS, [0, 0]);
+    let originals = images(&x);
+    let completed = images(&model.complete(x, SAMPLES, &mut noise));
+    let rows = originals.iter().enumerate().map(|(row, original)| {
+        let mut given = original.clone();
+        given[SIDE * SIDE / 2..].fill(GREY);
+        // Particle-major: the samples of an image are as many images apart as there are.
+        let samples = completed[row..].iter().step_by(originals.len()).cloned();
+        [original.clone(), given]
+            .into_iter()
+            .chain(samples)
+            .collect()
+    });
+    Picture::grid(&rows.collect::<Vec<_>>(), SIDE).write(&run.folder.join(FILE))
+}
+
+/// Indices of `count` images, evenly spread.
+fn spread(images: &BinaryImages, count: usize) -> Vec<usize> {
+    let count = count.min(images.len());
+    (0..count)
+        .map(|i| (2 * i + 1) * images.len() / (2 * count))
+        .collect()
+}
+
+/// Rows of bits as images, a byte a pixel, ones black.
+fn images<B: Backend>(rows: &Tensor<B, 2>) -> Vec<Vec<u8>> {
+    let bits: Vec<f32> = rows.to_data().iter().collect();
+    let pixel = |&bit: &f32| if bit > 0.5 { 0 } else { 255 };
+    bits.chunks(SIDE * SIDE)
+        .map(|image| image.iter().map(pixel).collect())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_come_from_all_over_the_set() {
+        let images = BinaryImages::from_fn(1000, 4, |_, _| false);
+        let chosen = spread(&images, 10);
+        assert_eq!((chosen[0], chosen[9], chosen.len()), (50, 950, 10));
+        assert_eq!(spread(&images.select(&[0, 1]), 10), [0, 1]);
+    }
+}

@@ -1,0 +1,90 @@
+//! What a run keeps of its selected parameters, besides likelihoods.
+
+use crate::cell::Cell;
+use crate::completions;
+use crate::error::HarnessError;
+use burn::backend::Autodiff;
+use burn::module::AutodiffModule;
+use burn::tensor::backend::BackendTypes;
+use helmholtz_categorical_vae::CategoricalVae;
+use helmholtz_conditional_sbn::ConditionalSbn;
+use helmholtz_datasets::BinaryImages;
+use helmholtz_estimators::{Model, Parts};
+use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
+use helmholtz_ops::Backend;
+use helmholtz_random::Purpose;
+use helmholtz_sbn::Sbn;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const RELEASED: Purpose = Purpose::new("released");
+
+/// A model that a cell can train, and what its runs keep of the selected parameters.
+pub trait Keeps<B: Backend>:
+    Model<Autodiff<B>> + Parts<Autodiff<B>> + AutodiffModule<Autodiff<B>, InnerModule: Send>
+{
+    /// Makes it, from the selected parameters.
+    ///
+    /// # Errors
+    /// A file that cannot be written, or a stop.
+    fn keep(selected: &Self::InnerModule, run: &Finished<B>) -> Result<Kept, HarnessError> {
+        let _ = (selected, run);
+        Ok(Kept::default())
+    }
+}
+
+/// A run after its last epoch.
+pub struct Finished<'a, B: Backend> {
+    /// What was run.
+    pub cell: &'a Cell,
+    /// The test images.
+    pub test: &'a BinaryImages,
+    /// The run folder.
+    pub folder: &'a Path,
+    /// Where to compute.
+    pub device: &'a <B as BackendTypes>::Device,
+    /// Threads of an evaluation.
+    pub threads: usize,
+    /// Set to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// What becomes part of the result.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Kept {
+    /// See [`CellResult::released_nll`](crate::cell_runner::CellResult::released_nll).
+    pub released_nll: Option<f64>,
+}
+
+impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {}
+
+impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
+    fn keep(selected: &CategoricalVae<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
+        let settings = &run.cell.settings;
+        if !settings.released_nll {
+            return Ok(Kept::default());
+        }
+        let evaluation = Evaluation {
+            samples: settings.final_samples.unwrap_or(settings.test_samples) as usize,
+            seed: run.cell.seed,
+            purpose: RELEASED,
+            threads: run.threads,
+        };
+        let go_on = |_| !run.stop.load(Ordering::Relaxed);
+        let model = AnalyticKl(selected.clone());
+        let released = nll::<B, _>(&model, run.test, &evaluation, run.device, &go_on);
+        let epoch = settings.epochs;
+        let released = released.ok_or(HarnessError::Interrupted { epoch })?;
+        Ok(Kept {
+            released_nll: Some(released.mean),
+        })
+    }
+}
+
+impl<B: Backend> Keeps<B> for ConditionalSbn<Autodiff<B>> {
+    /// A picture of sampled lower halves, [`completions::FILE`].
+    fn keep(selected: &ConditionalSbn<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
+        completions::draw(selected, run)?;
+        Ok(Kept::default())
+    }
+}

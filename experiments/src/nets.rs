@@ -1,0 +1,195 @@
+//! The nets by name: what a cell trains.
+
+use crate::cell::Cell;
+use crate::error::HarnessError;
+use crate::kept::Keeps;
+use crate::names::unknown;
+use crate::runner::failed;
+use burn::backend::Autodiff;
+use burn::tensor::DType;
+use burn::tensor::backend::BackendTypes;
+use helmholtz_categorical_vae::CategoricalVaeConfig;
+use helmholtz_conditional_sbn::ConditionalSbnConfig;
+use helmholtz_estimators::Method;
+use helmholtz_ops::Backend;
+use helmholtz_sbn::SbnConfig;
+
+/// The net of table 2.
+const CATEGORICAL: &str = "categorical";
+/// The net of table 3.
+const STRUCTURED: &str = "structured";
+
+/// What a net is built from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Net {
+    /// `linear`, `nonlinear`, `two-layers`: a sigmoid belief network.
+    Sbn(SbnConfig),
+    /// `categorical`: an autoencoder with categorical latents.
+    Categorical(CategoricalVaeConfig),
+    /// `structured`: the lower half of an image given the upper one.
+    Structured(ConditionalSbnConfig),
+}
+
+/// Work that is done with a model, of whichever net.
+pub trait OnModel<B: Backend> {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// The work's own.
+    fn on<M: Keeps<B>>(self, model: M) -> Result<Self::Output, HarnessError>;
+}
+
+impl Net {
+    /// The names of all nets.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        SbnConfig::NAMES
+            .into_iter()
+            .chain([CATEGORICAL, STRUCTURED])
+    }
+
+    /// The net called `name`.
+    ///
+    /// # Errors
+    /// [`HarnessError::Unknown`].
+    pub fn named(name: &str) -> Result<Self, HarnessError> {
+        match name {
+            CATEGORICAL => Ok(Self::Categorical(CategoricalVaeConfig::table_2())),
+            STRUCTURED => Ok(Self::Structured(ConditionalSbnConfig::table_3())),
+            _ => match SbnConfig::named(name) {
+                Ok(config) => Ok(Self::Sbn(config)),
+                Err(_) => Err(unknown("net", name, Self::names().map(String::from))),
+            },
+        }
+    }
+
+    /// The net that a cell trains.
+    ///
+    /// # Errors
+    /// A cell that cannot be run, whatever the data and the device: a net or a method that there is not, a method or a
+    /// setting that the net has no use for, too few particles.
+    pub fn of(cell: &Cell) -> Result<Self, HarnessError> {
+        let refused = |problem: String| {
+            let file = cell.label();
+            Err(HarnessError::Spec { file, problem })
+        };
+        let settings = &cell.settings;
+        let method: Method = cell.method.parse().map_err(failed)?;
+        let method = method.with_stage1_extra(settings.stage1_extra > 0);
+        let retains = method.keeps_chains() && settings.switch_epoch() == 0;
+        let least = method.least_particles(retains);
+        if settings.particles < least {
+            return refused(format!(
+                "`{}` needs at least {least} particles, not {}",
+                cell.method, settings.particles
+            ));
+        }
+        let net = match Self::named(&cell.net)? {
+            Self::Categorical(config) => Self::Categorical(CategoricalVaeConfig {
+                free_logits: settings.free_logits,
+                ..config
+            }),
+            net => net,
+        };
+        if !net.takes(&method) {
+            return refused(format!(
+                "`{}` is defined for bits alone, but the latents of `{}` are classes",
+                cell.method, cell.net
+            ));
+        }
+        let categorical = matches!(net, Self::Categorical(_));
+        for (key, set) in [
+            ("free_logits", settings.free_logits),
+            ("released_nll", settings.released_nll),
+        ] {
+            if set && !categorical {
+                return refused(format!("`{key}` is for the net `{CATEGORICAL}` alone"));
+            }
+        }
+        Ok(net)
+    }
+
+    /// Whether the method is defined for the net's latents.
+    pub fn takes(&self, method: &Method) -> bool {
+        !matches!((self, method), (Self::Categorical(_), Method::OfBits(_)))
+    }
+
+    /// Does `work` with the model of this net whose parameters are drawn for `seed`.
+    ///
+    /// # Errors
+    /// The work's own.
+    pub fn build<B: Backend, W: OnModel<B>>(
+        &self,
+        seed: u64,
+        device: &<B as BackendTypes>::Device,
+        work: W,
+    ) -> Result<W::Output, HarnessError> {
+        match self {
+            Self::Sbn(net) => {
+                let model = net.init::<Autodiff<B>>(seed, DType::F32, device);
+                work.on(model.map_err(failed)?)
+            }
+            Self::Categorical(net) => {
+                let model = net.init::<Autodiff<B>>(seed, DType::F32, device);
+                work.on(model.map_err(failed)?)
+            }
+            Self::Structured(net) => {
+                let model = net.init::<Autodiff<B>>(seed, DType::F32, device);
+                work.on(model.map_err(failed)?)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::tests::cell;
+
+    #[test]
+    fn every_name_is_a_net_and_others_are_answered_with_the_nearest() {
+        for name in Net::names() {
+            assert!(Net::named(name).is_ok(), "{name}");
+        }
+        let error = Net::named("structure").unwrap_err().to_string();
+        assert!(
+            error.contains("Did you mean `structured`?") && error.contains("two-layers"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_cell_that_cannot_be_run_is_refused_with_the_reason() {
+        let refusal = |net: &str, method: &str, change: &dyn Fn(&mut Cell)| {
+            let mut cell = cell(net, method, 1);
+            change(&mut cell);
+            Net::of(&cell).unwrap_err().to_string()
+        };
+        let as_it_is = |_: &mut Cell| {};
+        let text = refusal("categorical", "arm", &as_it_is);
+        assert!(
+            text.contains("categorical / arm / seed 1") && text.contains("bits alone"),
+            "{text}"
+        );
+        let text = refusal("structured", "rloo", &|cell| cell.settings.particles = 1);
+        assert!(text.contains("at least 2 particles, not 1"), "{text}");
+        let text = refusal("structured", "jsa", &|cell| {
+            cell.settings.free_logits = true
+        });
+        assert!(text.contains("`free_logits`"), "{text}");
+        let text = refusal("linear", "jsa", &|cell| cell.settings.released_nll = true);
+        assert!(text.contains("`released_nll`"), "{text}");
+    }
+
+    #[test]
+    fn free_logits_reach_the_net() {
+        let mut free = cell("categorical", "st-gumbel-softmax-learned", 1);
+        free.settings.free_logits = true;
+        let Net::Categorical(config) = Net::of(&free).unwrap() else {
+            panic!("a categorical net")
+        };
+        assert!(config.free_logits);
+    }
+}
