@@ -49,15 +49,17 @@ impl Cell {
         self.by_particles.then_some(self.settings.particles)
     }
 
-    /// `linear / jsa / seed 1`, or `structured / K = 5 / jsa / seed 1`, as progress lines and error messages name it.
+    /// `linear`, or `structured, K = 5`: what the cells of a group of rows have in common.
+    pub fn column(&self) -> String {
+        match self.particles() {
+            Some(particles) => format!("{}, K = {particles}", self.net),
+            None => self.net.clone(),
+        }
+    }
+
+    /// `linear / jsa / seed 1`, as progress lines and error messages name it.
     pub fn label(&self) -> String {
-        let particles = self
-            .particles()
-            .map_or(String::new(), |k| format!("K = {k} / "));
-        let Self {
-            net, method, seed, ..
-        } = self;
-        format!("{net} / {particles}{method} / seed {seed}")
+        format!("{} / {} / seed {}", self.column(), self.method, self.seed)
     }
 }
 
@@ -317,7 +319,7 @@ pub(crate) mod tests {
             by_particles.folder(Path::new("runs")),
             Path::new("runs/structured/particles-2/jsa/seed-3")
         );
-        assert_eq!(by_particles.label(), "structured / K = 2 / jsa / seed 3");
+        assert_eq!(by_particles.label(), "structured, K = 2 / jsa / seed 3");
     }
 
     /// A recorded configuration of a run is what the cell still makes, byte for byte of its canonical form.
@@ -326,8 +328,8 @@ pub(crate) mod tests {
         let recorded =
             include_str!("../results/table1/paper-100-epochs/linear/jsa/seed-1/config.json");
         let recorded: serde_json::Value = serde_json::from_str(recorded).unwrap();
-        let cell: Cell = serde_json::from_value(recorded["config"].clone()).unwrap();
-        assert_eq!(serde_json::to_value(&cell).unwrap(), recorded["config"]);
+        let cell: Cell = serde_json::from_value(recorded["content"].clone()).unwrap();
+        assert_eq!(serde_json::to_value(&cell).unwrap(), recorded["content"]);
         assert!(!cell.by_particles && !cell.settings.free_logits);
     }
 }

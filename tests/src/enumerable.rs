@@ -48,6 +48,11 @@ pub trait Enumerable: Clone + Debug {
         bits(self.visible())
     }
 
+    /// Every x that can be dreamt in the place of a datum.
+    fn dreamt_beside(&self, _x: &[f64]) -> Vec<Vec<f64>> {
+        self.observations()
+    }
+
     /// The layout of a state.
     fn latents(&self) -> Latents;
 

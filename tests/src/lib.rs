@@ -10,6 +10,7 @@
 //! | [`Enumerable`] | a model in plain `f64`, and the production model that it stands beside |
 //! | [`Reference`] | a linear sigmoid belief network with its densities and gradients; the models T1 and T2 |
 //! | [`Categories`] | a variational autoencoder with categorical latents, the same way; the model T3 |
+//! | [`Conditional`] | a model of a part of a datum given the rest, the same way; the model T4 |
 //! | [`Exact`] | posterior, bounds and gradients of one datum, by enumeration |
 //! | [`Chosen`] | uniforms that make the model propose, or dream, what is asked |
 //! | [`Batch`], [`Step`] | one production estimate, read back as plain numbers |
@@ -24,6 +25,7 @@
 mod categories;
 pub mod certify;
 mod choice;
+mod conditional;
 mod enumerable;
 mod exact;
 pub mod expectation;
@@ -52,6 +54,7 @@ use helmholtz_estimators::{Method, Weighted};
 
 pub use categories::Categories;
 pub use choice::Choice;
+pub use conditional::Conditional;
 pub use enumerable::{Enumerable, State};
 pub use exact::Exact;
 pub use faulty::Faulty;

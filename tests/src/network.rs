@@ -1,20 +1,55 @@
 //! A network in plain `f64`, with its gradient by hand.
 
-/// Linear layers x W + b with leaky rectifiers between them. For each layer W `[inputs, outputs]` lies row by row among the
+/// Linear layers x W + b with leaky rectifiers or tanh between them. For each layer W `[inputs, outputs]` lies row by row among the
 /// flat parameters, and b behind it.
 #[derive(Clone, Debug)]
 pub struct Network {
     sizes: Vec<usize>,
-    slope: f64,
+    between: Between,
     offset: usize,
 }
 
+/// What is between the layers.
+#[derive(Clone, Copy, Debug)]
+enum Between {
+    Rectifier { slope: f64 },
+    Tanh,
+}
+
+impl Between {
+    fn value(self, sum: f64) -> f64 {
+        match self {
+            Self::Rectifier { slope } if sum <= 0.0 => slope * sum,
+            Self::Rectifier { .. } => sum,
+            Self::Tanh => sum.tanh(),
+        }
+    }
+
+    /// The derivative, from the value.
+    fn slope(self, value: f64) -> f64 {
+        match self {
+            Self::Rectifier { slope } if value <= 0.0 => slope,
+            Self::Rectifier { .. } => 1.0,
+            Self::Tanh => 1.0 - value * value,
+        }
+    }
+}
+
 impl Network {
-    /// Through layers of these sizes, its parameters from `offset` on.
+    /// Through layers of these sizes with rectifiers of this slope, its parameters from `offset` on.
     pub fn new(sizes: &[usize], slope: f64, offset: usize) -> Self {
         Self {
             sizes: sizes.to_vec(),
-            slope,
+            between: Between::Rectifier { slope },
+            offset,
+        }
+    }
+
+    /// With tanh.
+    pub fn tanh(sizes: &[usize], offset: usize) -> Self {
+        Self {
+            sizes: sizes.to_vec(),
+            between: Between::Tanh,
             offset,
         }
     }
@@ -32,7 +67,7 @@ impl Network {
         values.pop().expect("a layer")
     }
 
-    /// The inputs, the rectified values of the layers, and the outputs.
+    /// The inputs, the values between the layers, and the outputs.
     fn values(&self, parameters: &[f64], inputs: &[f64]) -> Vec<Vec<f64>> {
         let mut values = vec![inputs.to_vec()];
         let mut rest = &parameters[self.range()];
@@ -46,11 +81,9 @@ impl Network {
                 let products = below.iter().enumerate();
                 let products = products.map(|(i, input)| input * weight[i * pair[1] + o]);
                 let sum = products.sum::<f64>() + bias[o];
-                let last = depth + 2 == self.sizes.len();
-                if last || sum > 0.0 {
-                    sum
-                } else {
-                    self.slope * sum
+                match depth + 2 == self.sizes.len() {
+                    true => sum,
+                    false => self.between.value(sum),
                 }
             };
             values.push((0..pair[1]).map(output).collect());
@@ -81,7 +114,7 @@ impl Network {
                 }
             }
             for (below, value) in below.iter_mut().zip(&values[depth]) {
-                *below *= if *value > 0.0 { 1.0 } else { self.slope };
+                *below *= self.between.slope(*value);
             }
             slopes = below;
         }

@@ -65,7 +65,10 @@ pub fn render(plan: &Plan, heading: &Heading, colours: bool) -> String {
             .max()
             .unwrap_or(0)
     };
-    let (nets, methods) = (width(column).max(3), width(|c| c.method.clone()).max(6));
+    let (nets, methods) = (
+        width(Cell::column).max(3),
+        width(|c| c.method.clone()).max(6),
+    );
     let seeds: Vec<String> = groups.iter().map(|group| seeds(group)).collect();
     let seed_width = seeds.iter().map(String::len).max().unwrap_or(0).max(5);
     let head = format!(
@@ -76,7 +79,7 @@ pub fn render(plan: &Plan, heading: &Heading, colours: bool) -> String {
     let mut column = String::new();
     for (group, seeds) in groups.iter().zip(&seeds) {
         let cell = &group[0].cell;
-        let named = self::column(cell);
+        let named = cell.column();
         let shown = if named == column { "" } else { &named };
         column.clone_from(&named);
         let left: f64 = group.iter().map(|c| c.remaining()).sum();
@@ -108,14 +111,6 @@ fn summary(plan: &Plan, jobs: usize) -> String {
         statuses(&all),
         say(plan.seconds(jobs))
     )
-}
-
-/// `linear`, or `structured, K = 5`.
-fn column(cell: &Cell) -> String {
-    match cell.particles() {
-        Some(particles) => format!("{}, K = {particles}", cell.net),
-        None => cell.net.clone(),
-    }
 }
 
 fn training(cell: &Cell) -> String {
@@ -163,7 +158,7 @@ fn evaluation(cell: &Cell, sizes: Sizes) -> String {
 /// Cells that differ in their seed alone, which follow each other.
 fn groups(plan: &Plan) -> Vec<Vec<&PlannedCell>> {
     plan.cells
-        .chunk_by(|a, b| column(&a.cell) == column(&b.cell) && a.cell.method == b.cell.method)
+        .chunk_by(|a, b| a.cell.column() == b.cell.column() && a.cell.method == b.cell.method)
         .map(|group| group.iter().collect())
         .collect()
 }

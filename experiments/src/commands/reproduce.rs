@@ -94,7 +94,7 @@ pub fn reproduce(
     let (mut plan, paper) = {
         let loading = Loading::new(streams);
         let measuring = |cell: &Cell| {
-            loading.state(format!("measuring {} / {}", cell.net, cell.method));
+            loading.state(format!("measuring {} / {}", cell.column(), cell.method));
             match stop.load(Ordering::Relaxed) {
                 true => Err(HarnessError::Interrupted { epoch: 0 }),
                 false => Ok(()),

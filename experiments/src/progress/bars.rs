@@ -2,6 +2,7 @@
 
 use super::Sink;
 use super::board::Board;
+use crate::cell::Cell;
 use crate::cell_runner::RunEvent;
 use crate::driver::Outcome;
 use crate::schedule::{clock, say};
@@ -30,7 +31,7 @@ impl Bars {
         let screen = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let overall = screen.add(ProgressBar::new(TICKS));
         overall.set_style(bar_style("{prefix:.bold} {wide_bar:.green/dim} {msg}"));
-        let widest = |name: fn(&crate::cell::Cell) -> &str| {
+        let widest = |name: fn(&Cell) -> String| {
             board
                 .cells()
                 .iter()
@@ -38,7 +39,7 @@ impl Bars {
                 .max()
                 .unwrap_or(0)
         };
-        let (net_width, method_width) = (widest(|c| &c.net), widest(|c| &c.method));
+        let (net_width, method_width) = (widest(Cell::column), widest(|c| c.method.clone()));
         let bars = Self {
             screen,
             overall,
@@ -55,7 +56,7 @@ impl Bars {
         let cell = board.cell(index);
         format!(
             "{:<nets$}  {:<methods$}  {:>2}",
-            cell.net,
+            cell.column(),
             cell.method,
             cell.seed,
             nets = self.net_width,

@@ -30,6 +30,9 @@ impl<W: Write + Send> Json<W> {
         fields["event"] = event.into();
         fields["time"] = board.now().into();
         fields["net"] = cell.net.as_str().into();
+        if let Some(particles) = cell.particles() {
+            fields["particles"] = particles.into();
+        }
         fields["method"] = cell.method.as_str().into();
         fields["seed"] = cell.seed.into();
         // Progress that cannot be written is no reason to stop a run.

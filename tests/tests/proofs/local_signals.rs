@@ -1,9 +1,9 @@
 //! NVIL and MuProp: over all latents, their mean is the gradient of the ELBO.
 
-use helmholtz_estimators::{Learned, Method, Moments, MuProp, Nvil};
+use helmholtz_estimators::{Layered, Learned, Method, Model, Moments, MuProp, Nvil};
 use helmholtz_tests::expectation::{each_proposal, exact};
 use helmholtz_tests::vectors::{add_scaled, relative_error};
-use helmholtz_tests::{Batch, Reference, Tape};
+use helmholtz_tests::{Batch, Conditional, Enumerable, Reference, Tape};
 
 use crate::{TOLERANCE, WRONG, batch_mean, data};
 
@@ -11,7 +11,7 @@ const NVIL: Method = Method::Nvil(Nvil { normalise: false });
 const NORMALISED: Method = Method::Nvil(Nvil { normalise: true });
 const MUPROP: Method = Method::MuProp(MuProp);
 
-/// Both reference models, with numbers of data and of particles that can be enumerated.
+/// Both networks, with numbers of data and of particles that can be enumerated.
 fn models() -> [(Reference, usize, usize); 5] {
     [
         (Reference::t1(), 1, 1),
@@ -23,33 +23,47 @@ fn models() -> [(Reference, usize, usize); 5] {
 }
 
 /// Baselines with random weights, and running averages that are not zero.
-fn learned(batch: &Batch, method: &Method, layers: usize) -> Learned<Tape> {
+fn learned<R: Enumerable>(batch: &Batch<R>, method: &Method) -> Learned<Tape> {
     let moments = Moments {
         mean: -3.0,
         variance: 4.0,
     };
     Learned {
-        moments: vec![moments; layers],
+        moments: vec![moments; Layered::<Tape>::layers(batch.model()).len()],
         ..batch.learned(method, 3)
     }
 }
 
-/// The relative error of the expected gradient against that of the ELBO.
+/// The relative error of the expected gradient against that of the ELBO, the largest over models: the networks, and one whose
+/// prior is another for each datum.
 fn error(method: &Method, change: impl Fn(Learned<Tape>) -> Learned<Tape>) -> f64 {
-    let errors = models().map(|(model, count, particles)| {
-        let x = data(count);
-        let batch = Batch::new(&model, &x);
-        let learned = change(learned(&batch, method, model.layers().len()));
-        let mut gradient = vec![0.0; model.parameters.len()];
-        each_proposal(&exact(&model, &x), particles, |probability, tuples| {
-            let estimate =
-                batch.gradient(method, &learned, particles, &mut batch.proposing(tuples));
-            add_scaled(&mut gradient, probability, &estimate);
-        });
-        let elbo = batch_mean(&model, &x, |exact| exact.bound_gradient(1));
-        relative_error(&gradient, &elbo)
+    let errors = models()
+        .map(|(model, count, particles)| error_in(&model, count, particles, method, &change));
+    let conditional = [(1, 2), (2, 1)]
+        .map(|(count, particles)| error_in(&Conditional::t4(), count, particles, method, &change));
+    errors.into_iter().chain(conditional).fold(0.0, f64::max)
+}
+
+fn error_in<R: Enumerable>(
+    model: &R,
+    count: usize,
+    particles: usize,
+    method: &Method,
+    change: impl Fn(Learned<Tape>) -> Learned<Tape>,
+) -> f64
+where
+    R::Production<Tape>: Model<Tape>,
+{
+    let x = data(count);
+    let batch = Batch::new(model, &x);
+    let learned = change(learned(&batch, method));
+    let mut gradient = vec![0.0; model.parameters().len()];
+    each_proposal(&exact(model, &x), particles, |probability, tuples| {
+        let estimate = batch.gradient(method, &learned, particles, &mut batch.proposing(tuples));
+        add_scaled(&mut gradient, probability, &estimate);
     });
-    errors.into_iter().fold(0.0, f64::max)
+    let elbo = batch_mean(model, &x, |exact| exact.bound_gradient(1));
+    relative_error(&gradient, &elbo)
 }
 
 fn with_scales(eta: f64) -> impl Fn(Learned<Tape>) -> Learned<Tape> {

@@ -4,7 +4,8 @@ use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_estimators::{Joint, Propose};
 use helmholtz_tests::vectors::{max_difference, relative_error};
 use helmholtz_tests::{
-    Categories, Enumerable, Exact, Inner, Reference, build, flat_parameters, read_state, store_of,
+    Categories, Conditional, Enumerable, Exact, Inner, Reference, build, flat_parameters,
+    read_state, store_of,
 };
 
 use crate::data;
@@ -47,13 +48,14 @@ fn enumerated_gradients_are_the_derivatives_of_what_they_belong_to() {
     gradients_are_derivatives(&Reference::t1());
     gradients_are_derivatives(&Reference::t2());
     gradients_are_derivatives(&Categories::t3());
+    gradients_are_derivatives(&Conditional::t4());
 }
 
 fn sums_are_one(model: &impl Enumerable) {
-    let data = model.observations();
-    let evidence = data.iter().map(|x| Exact::new(model, x).log_evidence());
-    assert!((evidence.map(f64::exp).sum::<f64>() - 1.0).abs() < 1e-12);
-    for x in &data {
+    for x in &model.observations() {
+        let beside = model.dreamt_beside(x);
+        let evidence = beside.iter().map(|x| Exact::new(model, x).log_evidence());
+        assert!((evidence.map(f64::exp).sum::<f64>() - 1.0).abs() < 1e-12);
         assert!((Exact::new(model, x).q.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 }
@@ -63,6 +65,7 @@ fn probabilities_sum_to_one() {
     sums_are_one(&Reference::t1());
     sums_are_one(&Reference::t2());
     sums_are_one(&Categories::t3());
+    sums_are_one(&Conditional::t4());
 }
 
 #[test]
@@ -72,6 +75,7 @@ fn the_kernels_written_out_leave_the_posterior_invariant() {
         Exact::new(&Reference::t1(), x),
         Exact::new(&Reference::t2(), x),
         Exact::new(&Categories::t3(), x),
+        Exact::new(&Conditional::t4(), x),
     ] {
         let posterior = exact.posterior();
         for matrix in [exact.mis(), exact.mtmis(2)] {
@@ -135,4 +139,6 @@ fn the_production_model_has_the_reference_s_parameters_densities_and_states() {
     production_agrees(&Reference::random(3, &[2, 1, 2], 3));
     production_agrees(&Categories::t3());
     production_agrees(&Categories::random(3, 3, 4, &[2, 3], 4));
+    production_agrees(&Conditional::t4());
+    production_agrees(&Conditional::random(3, 1, 2, &[2, 4], 5));
 }

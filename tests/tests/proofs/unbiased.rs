@@ -4,7 +4,7 @@ use helmholtz_estimators::{Coefficient, Outcome, Reinforce, Rloo, Vimco, Weighti
 use helmholtz_random::Chance;
 use helmholtz_tests::expectation::expected_gradient;
 use helmholtz_tests::vectors::relative_error;
-use helmholtz_tests::{Categories, Enumerable, Reference};
+use helmholtz_tests::{Categories, Conditional, Enumerable, Reference};
 
 use crate::{TOLERANCE, WRONG, batch_mean, data};
 
@@ -35,6 +35,8 @@ fn reinforce_is_unbiased_for_the_elbo() {
     for (batch, particles) in [(1, 2), (2, 1)] {
         let t3 = Categories::t3();
         assert!(error(&t3, batch, &Reinforce::default(), particles, 1) < TOLERANCE);
+        let t4 = Conditional::t4();
+        assert!(error(&t4, batch, &Reinforce::default(), particles, 1) < TOLERANCE);
     }
 }
 
@@ -49,6 +51,7 @@ fn rloo_is_unbiased_for_the_elbo() {
         assert!(error(&model, batch, &Rloo, particles, 1) < TOLERANCE);
     }
     assert!(error(&Categories::t3(), 1, &Rloo, 2, 1) < TOLERANCE);
+    assert!(error(&Conditional::t4(), 1, &Rloo, 2, 1) < TOLERANCE);
 }
 
 #[test]
@@ -66,6 +69,7 @@ fn vimco_is_unbiased_for_the_importance_weighted_bound() {
         );
     }
     assert!(error(&Categories::t3(), 1, &Vimco::default(), 2, 2) < TOLERANCE);
+    assert!(error(&Conditional::t4(), 2, &Vimco::default(), 2, 2) < TOLERANCE);
 }
 
 /// An estimator with its coefficients on log q changed after the fact.
@@ -95,6 +99,7 @@ fn vimco_without_direct_term_is_biased() {
         assert!(error > WRONG, "{error}");
     }
     assert!(error(&Categories::t3(), 1, &without, 2, 2) > WRONG);
+    assert!(error(&Conditional::t4(), 1, &without, 2, 2) > WRONG);
 }
 
 /// [`Rloo`] with the mean of all ℓ for a baseline.

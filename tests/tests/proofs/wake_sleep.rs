@@ -4,7 +4,7 @@ use helmholtz_estimators::{Coefficient, Reinforce, Rws, Weighting};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_tests::expectation::{each_proposal, exact, expected_gradient};
 use helmholtz_tests::vectors::{add_scaled, max_difference, relative_error, weighted_sum};
-use helmholtz_tests::{Batch, Categories, Enumerable, Exact, Reference, State};
+use helmholtz_tests::{Batch, Categories, Conditional, Enumerable, Exact, Reference, State};
 
 use crate::{TOLERANCE, WRONG, batch_mean, data};
 
@@ -35,10 +35,14 @@ fn the_expectation_is_the_enumerated_one() {
         let unweighted = expected_gradient(&model, &x, &Reinforce::default(), particles);
         assert!(relative_error(&unweighted, &expected) > WRONG);
     }
-    let (t3, x) = (Categories::t3(), data(1));
+    let x = data(1);
+    let error = |found: Vec<f64>, expected: Vec<f64>| relative_error(&found, &expected);
+    let t3 = Categories::t3();
     let expected = batch_mean(&t3, &x, |exact| wake_gradient(exact, 2));
-    let gradient = expected_gradient(&t3, &x, &Rws::WAKE, 2);
-    assert!(relative_error(&gradient, &expected) < TOLERANCE);
+    assert!(error(expected_gradient(&t3, &x, &Rws::WAKE, 2), expected) < TOLERANCE);
+    let t4 = Conditional::t4();
+    let expected = batch_mean(&t4, &x, |exact| wake_gradient(exact, 2));
+    assert!(error(expected_gradient(&t4, &x, &Rws::WAKE, 2), expected) < TOLERANCE);
 }
 
 #[test]
@@ -125,8 +129,12 @@ fn its_bias_falls_as_one_over_the_number_of_particles() {
     );
 }
 
-/// Every (x, h) with its probability under p.
-fn dreams<'a>(model: &impl Enumerable, states: &'a [State]) -> Vec<(f64, (Vec<f64>, &'a State))> {
+/// Every (x, h) that can be dreamt in the place of a datum, with its probability under p.
+fn dreams<'a>(
+    model: &impl Enumerable,
+    datum: &[f64],
+    states: &'a [State],
+) -> Vec<(f64, (Vec<f64>, &'a State))> {
     let of = |x: &Vec<f64>| {
         let exact = Exact::new(model, x);
         let x = x.clone();
@@ -135,13 +143,13 @@ fn dreams<'a>(model: &impl Enumerable, states: &'a [State]) -> Vec<(f64, (Vec<f6
             .map(move |(h, log_p)| (log_p.exp(), (x.clone(), h)))
             .collect::<Vec<_>>()
     };
-    model.observations().iter().flat_map(of).collect()
+    model.dreamt_beside(datum).iter().flat_map(of).collect()
 }
 
-/// E_p ∇ log q(h | x).
-fn sleep_gradient(model: &impl Enumerable) -> Vec<f64> {
+/// E_p ∇ log q(h | x), in the place of a datum.
+fn sleep_gradient(model: &impl Enumerable, datum: &[f64]) -> Vec<f64> {
     let states = model.states();
-    let terms: Vec<(f64, Vec<f64>)> = dreams(model, &states)
+    let terms: Vec<(f64, Vec<f64>)> = dreams(model, datum, &states)
         .into_iter()
         .map(|(probability, (x, h))| (probability, model.log_q(&x, h).1))
         .collect();
@@ -156,8 +164,8 @@ fn sleep_and_wake_sleep_are_the_enumerated_expectations() {
     let model = Reference::t1();
     let x = data(2);
     let (batch, states) = (Batch::new(&model, &x), model.states());
-    let dreams = dreams(&model, &states);
-    let asleep = sleep_gradient(&model);
+    let dreams = dreams(&model, &x[0], &states);
+    let asleep = sleep_gradient(&model, &x[0]);
     for (method, wakes) in [(Rws::SLEEP, false), (Rws::WAKE_SLEEP, true)] {
         let mut chance = Stream::new(1, Purpose::new("unused"), [0, 0]);
         let mut step = |tuples: &[Vec<&State>], first: usize, second: usize| {
@@ -201,9 +209,10 @@ fn sleep_and_wake_sleep_are_the_enumerated_expectations() {
 
 #[test]
 fn dreams_of_a_batch_of_one_are_the_enumerated_expectation_jointly() {
-    // Two latent layers; one of classes.
+    // Two latent layers; one of classes; a context that is kept.
     dreams_are_enumerated(&Reference::random(2, &[1, 2], 5));
     dreams_are_enumerated(&Categories::random(2, 2, 3, &[2], 5));
+    dreams_are_enumerated(&Conditional::random(1, 1, 2, &[2], 5));
 }
 
 /// Every dream beside every proposal.
@@ -212,7 +221,7 @@ fn dreams_are_enumerated<R: Enumerable>(model: &R) {
     let (batch, states) = (Batch::new(model, &x), model.states());
     let mut gradient = vec![0.0; model.parameters().len()];
     let mut chance = Stream::new(1, Purpose::new("unused"), [0, 0]);
-    for (of_dream, dream) in dreams(model, &states) {
+    for (of_dream, dream) in dreams(model, &x[0], &states) {
         each_proposal(&exact(model, &x), 1, |of_tuple, tuples| {
             let noise = batch.proposing(tuples);
             let noise = noise.then_dreams(model, std::slice::from_ref(&dream));
@@ -222,6 +231,6 @@ fn dreams_are_enumerated<R: Enumerable>(model: &R) {
     }
     let mut expected = batch_mean(model, &x, |exact| exact.bound_gradient(1));
     expected[model.phi()].fill(0.0);
-    add_scaled(&mut expected, 1.0, &sleep_gradient(model));
+    add_scaled(&mut expected, 1.0, &sleep_gradient(model, &x[0]));
     assert!(relative_error(&gradient, &expected) < TOLERANCE);
 }

@@ -1,0 +1,213 @@
+//! Tables 2 and 3, small: the program itself, from an edited file to the table, on generated images; stopped, and gone on with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const TABLE_2: &str = include_str!("../table2.toml");
+const TABLE_3: &str = include_str!("../table3.toml");
+
+/// A file of two epochs with few images at checks, in `folder`.
+fn small(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let epochs = text
+        .lines()
+        .rev()
+        .find(|line| line.starts_with("epochs = "));
+    // The last `epochs` of the file is the quick profile's.
+    let text = text
+        .replace(epochs.expect("quick has epochs"), "epochs = 2")
+        .replace("valid_images = 500 ", "valid_images = 20 ")
+        .replace("test_images = 500", "test_images = 20")
+        .replace("valid_images = 1000 ", "valid_images = 20 ")
+        .replace("test_images = 1000", "test_images = 20");
+    let path = folder.join(format!("{name}.toml"));
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn command(folder: &Path, toml: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
+    command
+        .arg("reproduce")
+        .arg(toml)
+        .args(["--dataset", "glyphs", "--out", "runs", "--jobs", "1"])
+        .args(more)
+        .current_dir(folder);
+    command
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
+}
+
+/// The text of a run that ends well.
+fn run(folder: &Path, toml: &Path, more: &[&str]) -> String {
+    let output = command(folder, toml, more).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    text(&output)
+}
+
+fn result(run: &Path) -> serde_json::Value {
+    let text = fs::read_to_string(run.join("result.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// What a run measured, without the times.
+fn metrics(run: &Path) -> Vec<serde_json::Value> {
+    let lines = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let timeless = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line.as_object_mut().unwrap().remove("seconds");
+        line
+    };
+    lines.lines().map(timeless).collect()
+}
+
+/// Width, height and pixels of a grey PNG.
+fn picture(path: &Path) -> (u32, u32, Vec<u8>) {
+    let file = std::io::BufReader::new(fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    (info.width, info.height, pixels)
+}
+
+#[test]
+fn table_3_has_a_row_for_each_method_and_k_and_a_picture_in_each_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let toml = small(dir.path(), "table3", TABLE_3);
+    let chosen = ["--method", "jsa,rloo", "--particles", "3,2"];
+    let out = run(dir.path(), &toml, &chosen);
+    assert!(
+        out.contains("structured, K = 2") && out.contains("Lower half given the upper, K = 3"),
+        "{out}"
+    );
+    let base = dir.path().join("runs/table3/quick/glyphs");
+    let table = fs::read_to_string(base.join("table.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + 4, "{table}");
+    assert!(table.contains("structured,2,jsa,glyphs"), "{table}");
+    for k in [2, 3] {
+        let run = base.join(format!("structured/particles-{k}/jsa/seed-1"));
+        let (width, height, pixels) = picture(&run.join("completions.png"));
+        assert_eq!((width, height), (10 * 30 + 2, 10 * 30 + 2));
+        // The first image is whole, the second has its upper half alone, and a sample has the same upper half.
+        let image = |column: usize, rows: std::ops::Range<usize>| -> Vec<u8> {
+            let line = |y: usize| &pixels[(2 + y) * width as usize + 2 + column * 30..][..28];
+            rows.flat_map(line).copied().collect()
+        };
+        assert!(
+            image(0, 0..28)
+                .iter()
+                .all(|&pixel| pixel == 0 || pixel == 255)
+        );
+        assert!(image(1, 14..28).iter().all(|&pixel| pixel == 160));
+        for column in 1..10 {
+            assert_eq!(image(column, 0..14), image(0, 0..14));
+        }
+        assert_ne!(image(2, 14..28), image(3, 14..28));
+    }
+    let again = run(dir.path(), &toml, &chosen);
+    assert!(again.contains("4 runs, all done."), "{again}");
+    // A table holds what earlier requests made.
+    let more = run(dir.path(), &toml, &["--method", "jsa", "--particles", "2"]);
+    assert!(more.contains("K = 3"), "{more}");
+}
+
+#[test]
+fn a_killed_run_of_table_3_goes_on_and_ends_as_an_undisturbed_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = TABLE_3.replace("checkpoint_seconds = 60", "checkpoint_seconds = 1");
+    let chosen = ["--method", "jsa", "--particles", "2"];
+    let run_of = |name: &str| {
+        let run = format!("runs/{name}/quick/glyphs/structured/particles-2/jsa/seed-1");
+        dir.path().join(run)
+    };
+    let file = |name: &str| {
+        let text = text.replace("name = \"table3\"", &format!("name = \"{name}\""));
+        small(dir.path(), name, &text)
+    };
+    let killed = file("killed");
+    let mut first = command(dir.path(), &killed, &chosen);
+    let mut first = first
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while !run_of("killed").join("checkpoints/000001").is_dir() {
+        assert!(begin.elapsed() < Duration::from_secs(300), "no checkpoint");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    first.kill().unwrap();
+    first.wait().unwrap();
+
+    run(dir.path(), &killed, &chosen);
+    run(dir.path(), &file("undisturbed"), &chosen);
+    let [killed, undisturbed] = [run_of("killed"), run_of("undisturbed")];
+    assert_eq!(metrics(&killed), metrics(&undisturbed));
+    assert_eq!(
+        result(&killed)["test_nll"],
+        result(&undisturbed)["test_nll"]
+    );
+    let picture_of = |run: &Path| picture(&run.join("completions.png"));
+    assert_eq!(picture_of(&killed), picture_of(&undisturbed));
+}
+
+#[test]
+fn table_2_tells_the_released_formula_beside_the_likelihood() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = TABLE_2.replace("particles = 20 ", "particles = 2 ");
+    let toml = small(dir.path(), "table2", &text);
+    let methods = "jsa,jsa-frozen-reference,rloo,vimco,st-gumbel-softmax-learned,arsm";
+    let out = run(dir.path(), &toml, &["--method", methods]);
+    assert!(out.contains("the released code's formula gives"), "{out}");
+    let base = dir.path().join("runs/table2/quick/glyphs/categorical");
+    let of = |method: &str| result(&base.join(method).join("seed-1"));
+    let straight_through = of("st-gumbel-softmax-learned");
+    let released = straight_through["released_nll"].as_f64().unwrap();
+    let right = straight_through["test_nll"].as_f64().unwrap();
+    assert!(released.is_finite() && released != right);
+    assert!(of("jsa").get("released_nll").is_none());
+    // Two kernels, one start.
+    assert_ne!(
+        of("jsa")["test_nll"],
+        of("jsa-frozen-reference")["test_nll"]
+    );
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_before_anything_starts() {
+    let refusal = |args: &[&str]| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
+        let output = command
+            .arg("reproduce")
+            .args(args)
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        assert!(
+            !output.status.success() && output.stdout.is_empty(),
+            "{args:?}"
+        );
+        assert!(!dir.path().join("runs").exists(), "{args:?}");
+        text(&output)
+    };
+    for (args, parts) in [
+        (
+            &["table2", "--method", "disarm"][..],
+            ["`disarm`", "bits alone"],
+        ),
+        (
+            &["table3", "--method", "rloo", "--particles", "1"],
+            ["`rloo`", "at least 2 particles"],
+        ),
+        (&["table2", "--particles", "5"], ["--particles", "copy"]),
+        (&["table3", "--net", "linear"], ["`linear`", "structured"]),
+        (&["table3", "--particles", "0"], ["--particles", "1.."]),
+    ] {
+        let text = refusal(args);
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    }
+}
