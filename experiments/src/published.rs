@@ -162,7 +162,7 @@ impl Published {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::tests::table1;
+    use crate::spec::Spec;
 
     #[test]
     fn the_targets_are_the_three_rows_of_the_authors_own_runs() {
@@ -189,25 +189,54 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_name_nets_and_methods_of_the_experiment() {
-        let spec = table1();
-        let published = Published::load(spec.published.as_deref().unwrap()).unwrap();
-        for row in &published.row {
-            assert!(
-                row.nll
-                    .keys()
-                    .all(|net| spec.net.iter().any(|n| n.name == *net)),
-                "{}",
-                row.label
-            );
-            assert!(
-                row.ours
-                    .iter()
-                    .all(|ours| spec.method.iter().any(|m| m.name == *ours)),
-                "{}",
-                row.label
-            );
+    fn the_rows_name_nets_methods_and_particles_of_their_experiment() {
+        for experiment in ["table1", "table2", "table3"] {
+            let spec = Spec::load(experiment).unwrap();
+            let published = Published::load(spec.published.as_deref().unwrap()).unwrap();
+            let nets: Vec<&str> = spec.net.iter().map(|net| net.name.as_str()).collect();
+            let methods: Vec<&str> = spec.method.iter().map(|m| m.name.as_str()).collect();
+            let particles = &spec.profile("paper").unwrap().particles;
+            for row in &published.row {
+                let label = &row.label;
+                assert!(
+                    row.nll.keys().all(|net| nets.contains(&net.as_str())),
+                    "{label}"
+                );
+                assert!(row.ours().all(|ours| methods.contains(&ours)), "{label}");
+                assert_eq!(row.particles.is_some(), !particles.is_empty(), "{label}");
+                assert!(
+                    row.particles.iter().all(|k| particles.contains(k)),
+                    "{label}"
+                );
+            }
         }
+    }
+
+    #[test]
+    fn table_2_is_compared_with_both_accept_tests_and_table_3_by_particles() {
+        let table2 = Published::load("jsa-table2").unwrap();
+        let mean = |method| {
+            let row = table2.row_of(method, None)?;
+            Some(row.nll["categorical"].mean)
+        };
+        assert_eq!(
+            (mean("jsa"), mean("jsa-frozen-reference")),
+            (Some(75.3), Some(75.3))
+        );
+        assert_eq!((mean("rloo"), mean("vimco")), (Some(79.3), None));
+        let table3 = Published::load("jsa-table3").unwrap();
+        assert_eq!(table3.row.len(), 15);
+        let mean = |method, k| {
+            let row = table3.row_of(method, Some(k))?;
+            Some(row.nll["structured"].mean)
+        };
+        assert_eq!((mean("jsa", 5), mean("jsa", 80)), (Some(45.2), Some(42.6)));
+        assert_eq!(
+            (mean("rws", 20), mean("rloo", 40)),
+            (Some(43.8), Some(46.1))
+        );
+        assert_eq!((mean("jsa", 6), mean("vimco", 5)), (None, None));
+        assert!(table3.row_of("jsa", None).is_none());
     }
 
     #[test]

@@ -337,6 +337,7 @@ impl Spec {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::nets::Net;
 
     pub(crate) fn table1() -> Spec {
         Spec::load("table1").unwrap()
@@ -374,6 +375,74 @@ pub(crate) mod tests {
             assert_eq!((s.valid_images, s.test_images), (Some(1000), Some(1000)));
             assert!((1..=5).contains(&cell.seed));
         }
+    }
+
+    #[test]
+    fn table2_holds_the_papers_protocol() {
+        let spec = Spec::load("table2").unwrap();
+        assert_eq!(spec.dataset, "threshold-mnist");
+        let cells = spec
+            .cells("paper", &Selection::default(), &spec.dataset)
+            .unwrap();
+        assert_eq!(cells.len(), 6 * 5);
+        for cell in cells {
+            assert!(Net::of(&cell).is_ok(), "{}", cell.label());
+            let s = &cell.settings;
+            assert_eq!((s.epochs, s.switch_epoch(), s.batch), (500, 300, 200));
+            assert_eq!((s.learning_rate, s.stage1_extra), (3e-4, 1));
+            let races = cell.method == "arsm";
+            assert_eq!(s.particles, if races { 1 } else { 20 });
+            let straight_through = cell.method == "st-gumbel-softmax-learned";
+            assert_eq!(
+                (s.free_logits, s.released_nll),
+                (straight_through, straight_through)
+            );
+        }
+    }
+
+    #[test]
+    fn table3_holds_the_papers_protocol_for_every_number_of_particles() {
+        let spec = Spec::load("table3").unwrap();
+        let cells = spec
+            .cells("paper", &Selection::default(), "binarized-mnist")
+            .unwrap();
+        assert_eq!(cells.len(), 5 * 4 * 5);
+        let order: Vec<_> = cells.iter().step_by(20).map(Cell::particles).collect();
+        assert_eq!(order, [5, 10, 20, 40, 80].map(Some));
+        for cell in cells {
+            assert!(Net::of(&cell).is_ok(), "{}", cell.label());
+            let s = &cell.settings;
+            assert_eq!((s.epochs, s.switch_epoch(), s.batch), (200, 60, 100));
+            assert_eq!((s.learning_rate, s.stage1_extra), (3e-4, 0));
+            assert_eq!((s.check_every, s.final_samples), (5, Some(1000)));
+        }
+    }
+
+    #[test]
+    fn numbers_of_particles_are_chosen_where_some_are_compared_and_refused_elsewhere() {
+        let selection = Selection {
+            particles: vec![7, 2, 7],
+            methods: vec!["jsa".into()],
+            ..Selection::default()
+        };
+        let table3 = Spec::load("table3").unwrap();
+        let cells = table3.cells("quick", &selection, "glyphs").unwrap();
+        let particles: Vec<_> = cells.iter().map(Cell::particles).collect();
+        assert_eq!(particles, [Some(2), Some(7)]);
+        let error = table1().cells("quick", &selection, "glyphs").unwrap_err();
+        assert!(
+            error.to_string().contains("no use for `--particles`"),
+            "{error}"
+        );
+        let none = Source {
+            file: "my.toml".into(),
+            text: Source::find("table3")
+                .unwrap()
+                .text
+                .replace("particles = [5, 20]", "particles = [5, 0]"),
+        };
+        let error = Spec::parse(&none).unwrap_err().to_string();
+        assert!(error.contains("`particles` must be at least 1"), "{error}");
     }
 
     #[test]

@@ -50,7 +50,7 @@ fn run(folder: &Path, toml: &Path, more: &[&str]) -> String {
 
 fn result(run: &Path) -> serde_json::Value {
     let text = fs::read_to_string(run.join("result.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
+    serde_json::from_str::<serde_json::Value>(&text).unwrap()["content"].take()
 }
 
 /// What a run measured, without the times.

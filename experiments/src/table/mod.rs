@@ -539,6 +539,99 @@ mod tests {
         assert_eq!(row.epoch_text(), "998-999 of 1000");
     }
 
+    /// A finished cell of table 3.
+    fn structured(method: &str, particles: usize, nll: f64) -> (Cell, CellStatus) {
+        let (mut cell, status) = done("structured", method, 1, nll, 200);
+        (cell.experiment, cell.by_particles) = ("table3".into(), true);
+        cell.settings.particles = particles;
+        (cell, status)
+    }
+
+    #[test]
+    fn numbers_of_particles_have_rows_of_their_own_each_beside_its_published_number() {
+        let spec = Spec::load("table3").unwrap();
+        let published = Published::load("jsa-table3").unwrap();
+        let source = Source {
+            spec: &spec,
+            published: Some(&published),
+            profile: "paper",
+            epochs: None,
+            dataset: "binarized-mnist",
+            synthetic: false,
+        };
+        let cells = [
+            structured("jsa", 5, 45.6),
+            structured("rws", 5, 46.2),
+            structured("rws", 80, 42.9),
+            structured("vimco", 80, 43.0),
+        ];
+        let table = Table::build(source, &cells).unwrap();
+        let published = |row: &Row| row.published.map(|number| number.mean);
+        let rows: Vec<_> = table.rows.iter().map(published).collect();
+        assert_eq!(rows, [Some(45.2), Some(46.2), Some(42.8), None]);
+        let sds: Vec<_> = table
+            .rows
+            .iter()
+            .map(|row| row.difference.map(|d| d.sds))
+            .collect();
+        assert!((sds[0].unwrap() - 1.0).abs() < 1e-9, "{sds:?}");
+        // Published as 42.8 ± 0.0.
+        assert!((sds[2].unwrap() - 2.0).abs() < 1e-9, "{sds:?}");
+        let text = text::render(&table, false);
+        for part in [
+            "Lower half given the upper, K = 5\n",
+            "Lower half given the upper, K = 80\n",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        let notes = table.notes.join("\n");
+        assert!(
+            notes.contains("a published sd of 0.0 counts as 0.05"),
+            "{notes}"
+        );
+        assert!(!text.contains("Quoted") && !text.contains("* ."), "{text}");
+        let lines = csv::render(&table);
+        assert!(
+            lines.starts_with("net,particles,method,dataset,")
+                && lines.contains("\nstructured,80,rws,binarized-mnist,"),
+            "{lines}"
+        );
+        let columns: Vec<usize> = lines.lines().map(|line| line.split(',').count()).collect();
+        assert_eq!(columns, [19; 5]);
+    }
+
+    #[test]
+    fn the_released_formula_is_told_beside_the_likelihood_and_is_not_in_it() {
+        let (mut cell, status) = done("categorical", "st-gumbel-softmax-learned", 1, 90.0, 500);
+        cell.experiment = "table2".into();
+        let CellStatus::Done(mut result) = status else {
+            unreachable!()
+        };
+        result.released_nll = Some(82.75);
+        let spec = Spec::load("table2").unwrap();
+        let published = Published::load("jsa-table2").unwrap();
+        let source = Source {
+            spec: &spec,
+            published: Some(&published),
+            profile: "paper",
+            epochs: None,
+            dataset: "threshold-mnist",
+            synthetic: false,
+        };
+        let table = Table::build(source, &[(cell, CellStatus::Done(result))]).unwrap();
+        let row = &table.rows[0];
+        assert_eq!(
+            (row.ours.unwrap().mean, row.released.unwrap().mean),
+            (90.0, 82.75)
+        );
+        assert_eq!(row.published.unwrap().mean, 82.8);
+        let notes = table.notes.join("\n");
+        assert!(
+            notes.contains("the released code's formula gives 82.75"),
+            "{notes}"
+        );
+    }
+
     #[test]
     fn rloo_is_compared_with_the_papers_vimco_and_vimco_with_nothing() {
         let cells = [

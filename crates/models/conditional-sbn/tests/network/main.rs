@@ -3,6 +3,7 @@
 
 mod densities;
 mod draws;
+mod gradients;
 mod likelihood;
 mod methods;
 mod table_3;

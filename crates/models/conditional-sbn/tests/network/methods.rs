@@ -6,7 +6,7 @@ use burn::tensor::backend::AutodiffBackend;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_conditional_sbn::ConditionalSbn;
-use helmholtz_estimators::{Batch, Entry, EstimateError, Layered, Learned, Method};
+use helmholtz_estimators::{Batch, Entry, Layered, Learned, Method};
 use helmholtz_samplers::MemoryStore;
 
 use crate::{data, small, stream, tensor};
