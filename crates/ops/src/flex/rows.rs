@@ -30,8 +30,18 @@ pub fn log_prob(
 #[inline(always)]
 fn rows<const FMA: bool>((width, logits, values, log_prob): (usize, &[f32], &[f32], &mut [f32])) {
     let (logits, values) = (Cyclic::new(logits, width), Cyclic::new(values, width));
-    for (n, out) in log_prob.iter_mut().enumerate() {
-        *out = row::<FMA>(logits.row(n), values.row(n), |_, _| {}) as f32;
+    if logits.rows == log_prob.len() {
+        for (n, out) in log_prob.iter_mut().enumerate() {
+            *out = row::<FMA>(logits.row(n), values.row(n), |_, _| {}) as f32;
+        }
+    } else {
+        let logarithms: Vec<f64> = (0..logits.rows)
+            .map(|n| logarithms::<FMA>(logits.row(n)))
+            .collect();
+        for (n, out) in log_prob.iter_mut().enumerate() {
+            let linear = linear::<FMA>(logits.row(n), values.row(n));
+            *out = (linear - logarithms[n % logits.rows]) as f32;
+        }
     }
 }
 
@@ -84,38 +94,101 @@ fn row<const FMA: bool>(
     mut derivative: impl FnMut(usize, &[f32; LANES]),
 ) -> f64 {
     let mut linear = [0.0f32; LANES];
-    let mut product = [1.0f32; LANES];
-    let mut lanes =
-        |column: usize, a: &[f32; LANES], v: &[f32; LANES], product: &mut [f32; LANES]| {
-            let mut residual = [0.0f32; LANES];
-            for lane in 0..LANES {
-                let (a, v) = (a[lane], v[lane]);
-                let e = exp_of_negative::<FMA>(-a.abs());
-                linear[lane] += multiply_add::<FMA>(v, a, -a.max(0.0));
-                product[lane] *= 1.0 + e;
-                residual[lane] = v - sigmoid_from(a, e);
-            }
-            derivative(column, &residual);
-        };
+    let mut product = Product::EMPTY;
+    chunks(logits, values, |column, a, v| {
+        let mut residual = [0.0f32; LANES];
+        for lane in 0..LANES {
+            let (a, v) = (a[lane], v[lane]);
+            let e = exp_of_negative::<FMA>(-a.abs());
+            linear[lane] += multiply_add::<FMA>(v, a, -a.max(0.0));
+            product.lanes[lane] *= 1.0 + e;
+            residual[lane] = v - sigmoid_from(a, e);
+        }
+        product.count();
+        derivative(column, &residual);
+    });
+    sum(&linear) - product.logarithm()
+}
+
+/// The part of [`row`] that depends on the values: Σ v·a − max(a, 0).
+#[inline(always)]
+fn linear<const FMA: bool>(logits: &[f32], values: &[f32]) -> f64 {
+    let mut linear = [0.0f32; LANES];
+    chunks(logits, values, |_, a, v| {
+        for lane in 0..LANES {
+            linear[lane] += multiply_add::<FMA>(v[lane], a[lane], -a[lane].max(0.0));
+        }
+    });
+    sum(&linear)
+}
+
+/// The part of [`row`] that does not: ln Π (1 + e^−|a|).
+#[inline(always)]
+fn logarithms<const FMA: bool>(logits: &[f32]) -> f64 {
+    let mut product = Product::EMPTY;
+    chunks(logits, logits, |_, a, _| {
+        for lane in 0..LANES {
+            product.lanes[lane] *= 1.0 + exp_of_negative::<FMA>(-a[lane].abs());
+        }
+        product.count();
+    });
+    product.logarithm()
+}
+
+/// Visits a row lane by lane, with the column of the first. Beyond the last column the logits are so negative that a zero
+/// bit is certain: the padding adds nothing.
+#[inline(always)]
+fn chunks(
+    logits: &[f32],
+    values: &[f32],
+    mut visit: impl FnMut(usize, &[f32; LANES], &[f32; LANES]),
+) {
     let (logit_chunks, logit_tail) = logits.as_chunks::<LANES>();
     let (value_chunks, value_tail) = values.as_chunks::<LANES>();
-    let mut logarithms = 0.0f64;
     for (index, (a, v)) in logit_chunks.iter().zip(value_chunks).enumerate() {
-        lanes(index * LANES, a, v, &mut product);
-        if index % FLUSH == FLUSH - 1 {
-            logarithms += logarithm_of_product(&product);
-            product = [1.0; LANES];
-        }
+        visit(index * LANES, a, v);
     }
     if !logit_tail.is_empty() {
-        // A logit so negative that a zero bit is certain: the padding adds nothing.
         let (mut a, mut v) = ([-1e3f32; LANES], [0.0f32; LANES]);
         a[..logit_tail.len()].copy_from_slice(logit_tail);
         v[..value_tail.len()].copy_from_slice(value_tail);
-        lanes(logits.len() - logit_tail.len(), &a, &v, &mut product);
+        visit(logits.len() - logit_tail.len(), &a, &v);
     }
-    let sum: f64 = linear.iter().map(|&lane| f64::from(lane)).sum();
-    sum - logarithms - logarithm_of_product(&product)
+}
+
+#[inline(always)]
+fn sum(lanes: &[f32; LANES]) -> f64 {
+    lanes.iter().map(|&lane| f64::from(lane)).sum()
+}
+
+/// A product of factors between 1 and 2, of which the logarithm is wanted.
+struct Product {
+    lanes: [f32; LANES],
+    factors: usize,
+    logarithms: f64,
+}
+
+impl Product {
+    const EMPTY: Self = Self {
+        lanes: [1.0; LANES],
+        factors: 0,
+        logarithms: 0.0,
+    };
+
+    /// One more factor went to each lane.
+    #[inline(always)]
+    fn count(&mut self) {
+        self.factors += 1;
+        if self.factors == FLUSH {
+            self.logarithms += logarithm_of_product(&self.lanes);
+            (self.lanes, self.factors) = ([1.0; LANES], 0);
+        }
+    }
+
+    #[inline(always)]
+    fn logarithm(&self) -> f64 {
+        self.logarithms + logarithm_of_product(&self.lanes)
+    }
 }
 
 #[inline(always)]
@@ -235,6 +308,11 @@ mod tests {
                 let mut alone = [0.0];
                 rows::<FMA>((width, &logits, &bits, &mut alone));
                 assert_eq!(log_prob, alone);
+                // The same logits for two rows of values.
+                let (mut both, values) = ([0.0; 2], [bits.clone(), logits.clone()].concat());
+                rows::<FMA>((width, &logits, &values, &mut both));
+                rows::<FMA>((width, &logits, &logits, &mut alone));
+                assert_eq!(both, [log_prob[0], alone[0]]);
 
                 let pairs = || logits.iter().zip(&bits).map(|(&a, &v)| (f64::from(a), v));
                 let term =
