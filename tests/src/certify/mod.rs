@@ -83,15 +83,6 @@ fn claimed<'a, M: Model<Tape>>(
     }
 }
 
-/// The largest |mean − claimed| of a coordinate, in standard errors, where the entry claims something.
-fn claimed_t<M: Model<Tape>>(
-    entry: &Entry,
-    subject: &Subject<M>,
-    found: &(Vec<f64>, Vec<f64>),
-) -> Option<f64> {
-    claimed(entry.target, subject).map(|(exact, among)| largest_t(found, exact, among))
-}
-
 /// Certifies one entry of the catalogue.
 pub fn certify<M: Model<Tape>>(entry: &Entry, subject: &Subject<M>) -> Certificate {
     let (found, particles) = estimated(entry, subject);
@@ -108,7 +99,7 @@ pub fn certify<M: Model<Tape>>(entry: &Entry, subject: &Subject<M>) -> Certifica
     let off = norm(&mut phi.clone().map(|i| found.0[i] - reference[i]));
     let squares = phi.clone().map(|i| found.1[i] * found.1[i]).sum::<f64>();
     Certificate {
-        t: claimed_t(entry, subject, &found),
+        t: claimed(entry.target, subject).map(|(exact, among)| largest_t(&found, exact, among)),
         bias: off / norm(&mut phi.map(|i| reference[i])),
         variance: squares * (BATCHES * subject.copies()) as f64,
         evaluations: entry.method.evaluations(

@@ -12,7 +12,7 @@ use helmholtz_samplers::{FrozenReferenceMis, IndexKernel, Info, log_sum_exp};
 use helmholtz_sbn::Sbn;
 
 use super::unconditional::Unconditional;
-use super::{Subject, claimed_t, estimated, largest_t, mean_of};
+use super::{Subject, claimed, estimated, largest_t, mean_of};
 use crate::Tape;
 use crate::production::held;
 
@@ -135,9 +135,16 @@ pub const MSC_WITHOUT_THE_STATE: Changed<Msc> = Changed(Msc, |_, coefficients| {
 });
 
 /// The twin that every claim has: f without log p(h^L), held against the gradient with it. `flat` is the subject mistaken for
-/// one with an even prior.
+/// one with an even prior. Held in φ, where something is claimed of it: in θ the prior's own gradient gives it away.
 pub fn without_prior<M: Model<Tape>>(entry: &Entry, flat: &Subject<M>) -> Option<Twin> {
-    let t = claimed_t(entry, flat, &estimated(entry, flat).0)?;
+    let (exact, among) = claimed(entry.target, flat)?;
+    let phi = flat.phi.clone();
+    let among = if among.contains(&phi.start) {
+        phi
+    } else {
+        among
+    };
+    let t = largest_t(&estimated(entry, flat).0, exact, among);
     let (of, fault) = (entry.name, "f without log p(h)");
     Some(Twin { of, fault, t })
 }
