@@ -94,101 +94,77 @@ fn row<const FMA: bool>(
     mut derivative: impl FnMut(usize, &[f32; LANES]),
 ) -> f64 {
     let mut linear = [0.0f32; LANES];
-    let mut product = Product::EMPTY;
-    chunks(logits, values, |column, a, v| {
-        let mut residual = [0.0f32; LANES];
-        for lane in 0..LANES {
-            let (a, v) = (a[lane], v[lane]);
-            let e = exp_of_negative::<FMA>(-a.abs());
-            linear[lane] += multiply_add::<FMA>(v, a, -a.max(0.0));
-            product.lanes[lane] *= 1.0 + e;
-            residual[lane] = v - sigmoid_from(a, e);
+    let mut product = [1.0f32; LANES];
+    let mut lanes =
+        |column: usize, a: &[f32; LANES], v: &[f32; LANES], product: &mut [f32; LANES]| {
+            let mut residual = [0.0f32; LANES];
+            for lane in 0..LANES {
+                let (a, v) = (a[lane], v[lane]);
+                let e = exp_of_negative::<FMA>(-a.abs());
+                linear[lane] += multiply_add::<FMA>(v, a, -a.max(0.0));
+                product[lane] *= 1.0 + e;
+                residual[lane] = v - sigmoid_from(a, e);
+            }
+            derivative(column, &residual);
+        };
+    let (logit_chunks, logit_tail) = logits.as_chunks::<LANES>();
+    let (value_chunks, value_tail) = values.as_chunks::<LANES>();
+    let mut logarithms = 0.0f64;
+    for (index, (a, v)) in logit_chunks.iter().zip(value_chunks).enumerate() {
+        lanes(index * LANES, a, v, &mut product);
+        if index % FLUSH == FLUSH - 1 {
+            logarithms += logarithm_of_product(&product);
+            product = [1.0; LANES];
         }
-        product.count();
-        derivative(column, &residual);
-    });
-    sum(&linear) - product.logarithm()
+    }
+    if !logit_tail.is_empty() {
+        let (a, v) = (padded(logit_tail, CERTAIN), padded(value_tail, 0.0));
+        lanes(logits.len() - logit_tail.len(), &a, &v, &mut product);
+    }
+    sum(&linear) - (logarithms + logarithm_of_product(&product))
 }
 
 /// The part of [`row`] that depends on the values: Σ v·a − max(a, 0).
 #[inline(always)]
 fn linear<const FMA: bool>(logits: &[f32], values: &[f32]) -> f64 {
     let mut linear = [0.0f32; LANES];
-    chunks(logits, values, |_, a, v| {
+    let (logit_chunks, logit_tail) = logits.as_chunks::<LANES>();
+    let (value_chunks, value_tail) = values.as_chunks::<LANES>();
+    for (a, v) in logit_chunks.iter().zip(value_chunks) {
         for lane in 0..LANES {
             linear[lane] += multiply_add::<FMA>(v[lane], a[lane], -a[lane].max(0.0));
         }
-    });
+    }
+    if !logit_tail.is_empty() {
+        let (a, v) = (padded(logit_tail, CERTAIN), padded(value_tail, 0.0));
+        for lane in 0..LANES {
+            linear[lane] += multiply_add::<FMA>(v[lane], a[lane], -a[lane].max(0.0));
+        }
+    }
     sum(&linear)
 }
 
-/// The part of [`row`] that does not: ln Π (1 + e^−|a|).
+/// The part of [`row`] that does not: ln Π (1 + e^−|a|), which is minus the log-probability of the likelier bits.
 #[inline(always)]
 fn logarithms<const FMA: bool>(logits: &[f32]) -> f64 {
-    let mut product = Product::EMPTY;
-    chunks(logits, logits, |_, a, _| {
-        for lane in 0..LANES {
-            product.lanes[lane] *= 1.0 + exp_of_negative::<FMA>(-a[lane].abs());
-        }
-        product.count();
-    });
-    product.logarithm()
+    let likelier: Vec<f32> = logits.iter().map(|&a| f32::from(a > 0.0)).collect();
+    -row::<FMA>(logits, &likelier, |_, _| {})
 }
 
-/// Visits a row lane by lane, with the column of the first. Beyond the last column the logits are so negative that a zero
-/// bit is certain: the padding adds nothing.
+/// A logit so negative that a zero bit is certain: what pads a row adds nothing.
+const CERTAIN: f32 = -1e3;
+
+/// The end of a row, filled up.
 #[inline(always)]
-fn chunks(
-    logits: &[f32],
-    values: &[f32],
-    mut visit: impl FnMut(usize, &[f32; LANES], &[f32; LANES]),
-) {
-    let (logit_chunks, logit_tail) = logits.as_chunks::<LANES>();
-    let (value_chunks, value_tail) = values.as_chunks::<LANES>();
-    for (index, (a, v)) in logit_chunks.iter().zip(value_chunks).enumerate() {
-        visit(index * LANES, a, v);
-    }
-    if !logit_tail.is_empty() {
-        let (mut a, mut v) = ([-1e3f32; LANES], [0.0f32; LANES]);
-        a[..logit_tail.len()].copy_from_slice(logit_tail);
-        v[..value_tail.len()].copy_from_slice(value_tail);
-        visit(logits.len() - logit_tail.len(), &a, &v);
-    }
+fn padded(tail: &[f32], with: f32) -> [f32; LANES] {
+    let mut lanes = [with; LANES];
+    lanes[..tail.len()].copy_from_slice(tail);
+    lanes
 }
 
 #[inline(always)]
 fn sum(lanes: &[f32; LANES]) -> f64 {
     lanes.iter().map(|&lane| f64::from(lane)).sum()
-}
-
-/// A product of factors between 1 and 2, of which the logarithm is wanted.
-struct Product {
-    lanes: [f32; LANES],
-    factors: usize,
-    logarithms: f64,
-}
-
-impl Product {
-    const EMPTY: Self = Self {
-        lanes: [1.0; LANES],
-        factors: 0,
-        logarithms: 0.0,
-    };
-
-    /// One more factor went to each lane.
-    #[inline(always)]
-    fn count(&mut self) {
-        self.factors += 1;
-        if self.factors == FLUSH {
-            self.logarithms += logarithm_of_product(&self.lanes);
-            (self.lanes, self.factors) = ([1.0; LANES], 0);
-        }
-    }
-
-    #[inline(always)]
-    fn logarithm(&self) -> f64 {
-        self.logarithms + logarithm_of_product(&self.lanes)
-    }
 }
 
 #[inline(always)]
