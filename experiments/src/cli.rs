@@ -38,6 +38,7 @@ Examples:
   cargo xtask reproduce my-table.toml                 an edited copy of experiments/table1.toml
   cargo xtask reproduce table2                        categorical autoencoders
   cargo xtask reproduce table3 --particles 5,20       the lower half of a digit given the upper one, for two K
+  cargo xtask reproduce estimators                    every estimator for twenty epochs (hours)
   cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
 
 Nets of table1:    linear, nonlinear, two-layers
@@ -61,7 +62,7 @@ fn after_help() -> String {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
 pub struct Reproduce {
-    /// The experiment: `table1`, `table2`, `table3`, `arm-toy`, or the path of a TOML file like those in experiments/
+    /// The experiment: `table1`, `table2`, `table3`, `estimators`, `arm-toy`, or the path of a TOML file like those in experiments/
     pub experiment: String,
 
     /// The scale: `quick` (minutes) or `paper` (the published protocol)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 4] = [
+const BUNDLED: [(&str, &str, &str); 5] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -27,6 +27,11 @@ const BUNDLED: [(&str, &str, &str); 4] = [
         "arm-toy",
         "experiments/arm-toy.toml",
         include_str!("../arm-toy.toml"),
+    ),
+    (
+        "estimators",
+        "experiments/estimators.toml",
+        include_str!("../estimators.toml"),
     ),
 ];
 
