@@ -27,6 +27,31 @@ impl<B: Backend> Sums<B> {
         }
     }
 
+    /// Of candidates p with values t `[1, B, P, D]` and weights γ `[1, B, P, M]`, which all particles share; a particle has
+    /// candidate p as often as `present` `[L, B, P]` says.
+    pub fn of_present(weights: Tensor<B, 4>, values: Tensor<B, 4>, present: Tensor<B, 3>) -> Self {
+        let [_, instances, candidates, m] = weights.dims();
+        let (d, particles) = (values.dims()[3], present.dims()[0]);
+        let each = weights.clone().reshape([instances, candidates, m, 1]);
+        let values = values.reshape([instances, candidates, 1, d]);
+        let sum = each.clone() * values.clone();
+        let squares = sum.clone() * values;
+        let columns = [each, sum, squares].map(|terms| terms.flatten::<3>(2, 3));
+        let sums = present
+            .swap_dims(0, 1)
+            .matmul(Tensor::cat(columns.into(), 2));
+        let sums = sums.swap_dims(0, 1);
+        let part = |from, d| {
+            let columns = sums.clone().narrow(2, from, m * d);
+            columns.reshape([particles, instances, m, d])
+        };
+        Self {
+            count: part(0, 1),
+            sum: part(m, d),
+            squares: part(m + m * d, d),
+        }
+    }
+
     /// Σ_n γ_nm t_n / Σ_n γ_nm `[L, B, M, D]`.
     pub fn mean(&self) -> Tensor<B, 4> {
         self.sum.clone() / self.count.clone()
@@ -53,5 +78,12 @@ impl<B: helmholtz_ops::Backend> Statistics<B> {
     pub fn sums(&self, features: Tensor<B, 4>) -> Sums<B> {
         let weights = activation::softmax(self.weights.forward(features.clone()), 3);
         Sums::new(weights, self.values.forward(features))
+    }
+
+    /// The sums over those of P candidate data, with features `[1, B, P, F]`, that are `present` `[L, B, P]` in a particle:
+    /// where the features of a datum depend on a latent with few values, a candidate for each value.
+    pub fn sums_of(&self, features: Tensor<B, 4>, present: Tensor<B, 3>) -> Sums<B> {
+        let weights = activation::softmax(self.weights.forward(features.clone()), 3);
+        Sums::of_present(weights, self.values.forward(features), present)
     }
 }

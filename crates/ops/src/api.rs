@@ -162,6 +162,39 @@ pub fn linear<B: Backend>(
     ))
 }
 
+/// Σ_h w_h tanh(q_nh + k_mh) of each query n with each key m: a net of one hidden layer on pairs, whose first layer is the
+/// sum of one of the query and one of the key (Bahdanau, Cho & Bengio 2015, appendix A.1.2).
+///
+/// Queries `[R, N, H]`, keys `[G, M, H]`, weights `[H]`; group g of the keys meets the queries g mod R: `[G, N, M]`.
+/// Differentiable in all of them. On the CPU the hidden units, `[G, N, M, H]`, are never in memory: the gradient makes them
+/// again.
+///
+/// # Panics
+/// If the numbers of units differ, or R doesn't divide G.
+pub fn additive_scores<B: Backend>(
+    queries: Tensor<B, 3>,
+    keys: Tensor<B, 3>,
+    weights: Tensor<B, 1>,
+) -> Tensor<B, 3> {
+    let [r, _, units] = queries.dims();
+    let [g, _, key_units] = keys.dims();
+    assert_eq!(units, key_units, "queries and keys differ in units");
+    assert_eq!(
+        [units],
+        weights.dims(),
+        "queries and weights differ in units"
+    );
+    assert!(
+        r > 0 && g.is_multiple_of(r),
+        "{r} groups of queries cannot meet {g} groups of keys cyclically"
+    );
+    wrap(B::additive_scores(
+        queries.into_primitive().tensor(),
+        keys.into_primitive().tensor(),
+        weights.into_primitive().tensor(),
+    ))
+}
+
 /// max(x, 0) + slope · min(x, 0), elementwise, for a slope > 0.
 ///
 /// # Panics

@@ -9,7 +9,7 @@ use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorMetadata, TensorPrimitive};
 
 use crate::portable::{self, cycle};
-use crate::{Backend, LinearGradients};
+use crate::{AdditiveGradients, Backend, LinearGradients};
 
 impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     fn bernoulli_log_prob(
@@ -78,6 +78,29 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 x.primitive,
                 weight.primitive,
                 bias.primitive,
+            )),
+        }
+    }
+
+    fn additive_scores(
+        queries: FloatTensor<Self>,
+        keys: FloatTensor<Self>,
+        weights: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        match AdditiveScores
+            .prepare::<C>([&queries, &keys, &weights].map(|tensor| tensor.node.clone()))
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let kept = [&queries, &keys, &weights].map(|tensor| tensor.primitive.clone());
+                let [queries, keys, weights] = kept.clone();
+                prep.finish(kept, B::additive_scores(queries, keys, weights))
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::additive_scores(
+                queries.primitive,
+                keys.primitive,
+                weights.primitive,
             )),
         }
     }
@@ -186,6 +209,28 @@ impl<B: Backend> Backward<B, 3> for Linear {
             }
             if let Some(node) = bias_node {
                 grads.register::<B>(node.id, bias);
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct AdditiveScores;
+
+impl<B: Backend> Backward<B, 3> for AdditiveScores {
+    type State = [FloatTensor<B>; 3];
+
+    fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let [queries, keys, weights] = ops.state;
+        let AdditiveGradients {
+            queries,
+            keys,
+            weights,
+        } = B::additive_scores_backward(queries, keys, weights, grad);
+        for (node, gradient) in ops.parents.into_iter().zip([queries, keys, weights]) {
+            if let Some(node) = node {
+                grads.register::<B>(node.id, gradient);
             }
         }
     }

@@ -4,9 +4,10 @@
 use burn::tensor::{DType, TensorData};
 use burn_flex::{Flex, FlexTensor};
 
-use crate::{AdamStep, Backend, LinearGradients, portable};
+use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients, portable};
 
 mod adam;
+mod additive;
 mod categorical;
 mod elementwise;
 mod exp;
@@ -131,6 +132,28 @@ impl Backend for Flex {
             ),
             false => portable::linear_backward::<Self>(x, weight, grad),
         }
+    }
+
+    fn additive_scores(queries: FlexTensor, keys: FlexTensor, weights: FlexTensor) -> FlexTensor {
+        if !all_f32([&queries, &keys, &weights]) {
+            return portable::additive_scores::<Self>(queries, keys, weights);
+        }
+        let [queries, keys, weights] = [queries, keys, weights].map(|t| t.to_contiguous());
+        additive::scores(&queries, &keys, &weights)
+    }
+
+    fn additive_scores_backward(
+        queries: FlexTensor,
+        keys: FlexTensor,
+        weights: FlexTensor,
+        grad: FlexTensor,
+    ) -> AdditiveGradients<Self> {
+        if !all_f32([&queries, &keys, &weights, &grad]) {
+            return portable::additive_scores_backward::<Self>(queries, keys, weights, grad);
+        }
+        let [queries, keys, weights, grad] =
+            [queries, keys, weights, grad].map(|t| t.to_contiguous());
+        additive::backward(&queries, &keys, &weights, &grad)
     }
 
     fn fused_leaky_relu(x: FlexTensor, slope: f64) -> FlexTensor {

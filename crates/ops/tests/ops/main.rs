@@ -3,6 +3,7 @@
 mod data;
 
 mod adam;
+mod additive;
 mod categorical;
 mod categorical_edges;
 mod categorical_sampling;
