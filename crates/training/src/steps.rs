@@ -246,3 +246,167 @@ where
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use burn::backend::Autodiff;
+    use burn::module::{Module, Param};
+    use burn::tensor::{Tensor, TensorData, backend::Backend};
+    use burn_flex::Flex;
+    use helmholtz_runs::{OpenMode, Status, read_metrics};
+    use serde_json::json;
+
+    use super::*;
+
+    type B = Autodiff<Flex>;
+
+    #[derive(Module, Debug)]
+    struct Point<B: Backend> {
+        at: Param<Tensor<B, 1>>,
+    }
+
+    impl Point<B> {
+        fn start() -> Self {
+            let at = Tensor::from_data(TensorData::from([1.0f32, -2.0]), &Default::default());
+            Self {
+                at: Param::from_tensor(at),
+            }
+        }
+    }
+
+    fn values<B: Backend>(point: &Point<B>) -> Vec<f32> {
+        point.at.val().into_data().to_vec().unwrap()
+    }
+
+    /// ½ |x − s mod 3|² at step s; not a number from step `ends` on.
+    struct Targets {
+        ends: u64,
+    }
+
+    impl Objective<B, Point<B>> for Targets {
+        fn gradients(
+            &self,
+            model: &Point<B>,
+            step: u64,
+        ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {
+            let target = if step < self.ends {
+                (step % 3) as f64
+            } else {
+                f64::NAN
+            };
+            let loss = (model.at.val() - target).square().sum() * 0.5;
+            let value = loss.to_data().iter::<f64>().sum();
+            Ok((GradientsParams::from_grads(loss.backward(), model), value))
+        }
+
+        fn check(
+            &self,
+            model: &Point<Flex>,
+            steps: u64,
+        ) -> Result<Map<String, Value>, Box<dyn Error + Send + Sync>> {
+            if steps > 90 {
+                return Err("too far".into());
+            }
+            let row = json!({"first": values(model)[0]});
+            Ok(row.as_object().expect("an object").clone())
+        }
+    }
+
+    fn config(steps: u64) -> StepConfig {
+        StepConfig {
+            seed: 5,
+            steps,
+            learning_rate: 0.1,
+            beta_2: 0.99,
+            check_every: 4,
+            checkpoint_seconds: 1e9,
+            device_name: "cpu".into(),
+        }
+    }
+
+    /// A run in this folder which is told to stop after `last` steps.
+    fn run(folder: &Path, steps: u64, ends: u64, last: u64) -> Result<Point<B>, TrainError> {
+        let mut folder = RunFolder::open(folder, &json!(1), OpenMode::Resume)?;
+        let stop = AtomicBool::new(false);
+        let observe = |event: &Event| {
+            if let Event::Step { step, .. } = event {
+                stop.fetch_or(*step == last, Ordering::Relaxed);
+            }
+        };
+        let (config, targets) = (config(steps), Targets { ends });
+        let device = Default::default();
+        train_steps(
+            Point::start(),
+            &targets,
+            &config,
+            &device,
+            &mut folder,
+            &observe,
+            &stop,
+        )
+    }
+
+    /// The metrics, but for times.
+    fn checks(folder: &Path) -> Vec<Value> {
+        let mut rows = read_metrics(folder).unwrap();
+        for row in &mut rows {
+            row.as_object_mut().unwrap().remove("seconds");
+        }
+        rows
+    }
+
+    #[test]
+    fn a_run_that_was_stopped_ends_in_the_bits_of_one_that_was_not() {
+        let home = tempfile::tempdir().unwrap();
+        let (whole, parts) = (home.path().join("whole"), home.path().join("parts"));
+        let expected = run(&whole, 10, 100, 100).unwrap();
+        for stop in [3, 4, 9] {
+            let stopped = run(&parts, 10, 100, stop).unwrap_err();
+            assert!(matches!(stopped, TrainError::Interrupted { steps, .. } if steps == stop));
+        }
+        let found = run(&parts, 10, 100, 100).unwrap();
+        assert_eq!(values(&found), values(&expected));
+        assert_eq!(checks(&parts), checks(&whole));
+        let steps: Vec<Value> = checks(&whole)
+            .into_iter()
+            .map(|mut row| row["step"].take())
+            .collect();
+        assert_eq!(steps, [0, 4, 8, 10]);
+        assert_ne!(
+            values(&found),
+            values(&run(&home.path().join("other"), 9, 100, 100).unwrap())
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_number_ends_the_run_with_its_step_and_keeps_the_checkpoint_before() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("run");
+        let error = run(&folder, 10, 6, 100).unwrap_err().to_string();
+        assert!(
+            error.contains("a parameter is not a number (seed 5, epoch 0, step 6)"),
+            "{error}"
+        );
+        let status = RunFolder::peek(&folder).unwrap();
+        assert!(
+            matches!(&status, Status::Failed(failure) if failure.step == 6),
+            "{status:?}"
+        );
+        let (found, expected) = (
+            run(&folder, 10, 100, 100),
+            run(&home.path().join("b"), 10, 100, 100),
+        );
+        assert_eq!(values(&found.unwrap()), values(&expected.unwrap()));
+    }
+
+    #[test]
+    fn an_objective_that_refuses_ends_the_run_with_its_words() {
+        let home = tempfile::tempdir().unwrap();
+        let error = run(&home.path().join("run"), 95, 100, 100)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("too far"), "{error}");
+    }
+}

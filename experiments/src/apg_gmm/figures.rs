@@ -106,7 +106,7 @@ pub fn divisions(divisions: &[Division]) -> Figure {
         let own = |(label, style): (&&str, usize)| {
             let own = divisions.iter().filter(|d| d.label == **label);
             line(
-                **label,
+                *label,
                 style,
                 own.map(|d| [d.sweeps as f64, value(d)]).collect(),
             )

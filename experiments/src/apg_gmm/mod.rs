@@ -36,4 +36,4 @@ pub(crate) const TABLE: u64 = 0x7461_626c_65;
 pub(crate) const FIGURE: u64 = 0x6669_67;
 
 /// The draws of evaluations.
-pub(crate) const DRAWS: Purpose = Purpose::new("gmm-evaluation");
+pub(crate) const DRAWS: Purpose = Purpose::new("gmm-eval");
