@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 3] = [
+const BUNDLED: [(&str, &str, &str); 4] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -22,6 +22,11 @@ const BUNDLED: [(&str, &str, &str); 3] = [
         "apg-gmm",
         "experiments/apg-gmm.toml",
         include_str!("../apg-gmm.toml"),
+    ),
+    (
+        "estimators",
+        "experiments/estimators.toml",
+        include_str!("../estimators.toml"),
     ),
 ];
 
