@@ -24,9 +24,10 @@
 //! * [`cell_runner`], [`runner`], [`nets`], [`driver`], [`progress`]: running cells and watching them.
 //! * [`kept`], [`completions`], [`picture`]: what a run keeps besides likelihoods.
 //! * [`table`], [`plot`]: the outcome.
-//! * [`arm_toy`]: an experiment of another kind, without nets.
+//! * [`arm_toy`], [`apg_gmm`]: experiments of other kinds.
 //! * [`variance`]: how noisy the methods' gradients are, for what they cost.
 
+pub mod apg_gmm;
 pub mod arm_toy;
 pub mod backend;
 pub mod cell;

@@ -9,7 +9,7 @@ use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorMetadata, TensorPrimitive};
 
 use crate::portable::{self, cycle};
-use crate::{Backend, LinearGradients};
+use crate::{AdditiveGradients, Backend, LinearGradients};
 
 impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     fn bernoulli_log_prob(
@@ -80,6 +80,45 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 bias.primitive,
             )),
         }
+    }
+
+    fn additive_scores(
+        queries: FloatTensor<Self>,
+        keys: FloatTensor<Self>,
+        weights: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        match AdditiveScores
+            .prepare::<C>([&queries, &keys, &weights].map(|tensor| tensor.node.clone()))
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let kept = [&queries, &keys, &weights].map(|tensor| tensor.primitive.clone());
+                let [queries, keys, weights] = kept.clone();
+                prep.finish(kept, B::additive_scores(queries, keys, weights))
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::additive_scores(
+                queries.primitive,
+                keys.primitive,
+                weights.primitive,
+            )),
+        }
+    }
+
+    fn normal_log_probs(
+        values: FloatTensor<Self>,
+        means: FloatTensor<Self>,
+        precisions: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        if [&values, &means, &precisions]
+            .iter()
+            .any(|t| t.is_tracked())
+        {
+            return portable::normal_log_probs::<Self>(values, means, precisions);
+        }
+        let [values, means, precisions] = [values, means, precisions].map(|t| t.primitive);
+        let log_probs = B::normal_log_probs(values, means, precisions);
+        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(log_probs)
     }
 
     fn fused_leaky_relu(x: FloatTensor<Self>, slope: f64) -> FloatTensor<Self> {
@@ -186,6 +225,28 @@ impl<B: Backend> Backward<B, 3> for Linear {
             }
             if let Some(node) = bias_node {
                 grads.register::<B>(node.id, bias);
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct AdditiveScores;
+
+impl<B: Backend> Backward<B, 3> for AdditiveScores {
+    type State = [FloatTensor<B>; 3];
+
+    fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let [queries, keys, weights] = ops.state;
+        let AdditiveGradients {
+            queries,
+            keys,
+            weights,
+        } = B::additive_scores_backward(queries, keys, weights, grad);
+        for (node, gradient) in ops.parents.into_iter().zip([queries, keys, weights]) {
+            if let Some(node) = node {
+                grads.register::<B>(node.id, gradient);
             }
         }
     }

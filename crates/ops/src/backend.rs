@@ -35,6 +35,16 @@ pub struct LinearGradients<B: Backend> {
     pub parameters: Option<(FloatTensor<B>, FloatTensor<B>)>,
 }
 
+/// The gradients of additive scores in all that they are made of.
+pub struct AdditiveGradients<B: Backend> {
+    /// In the queries `[R, N, H]`.
+    pub queries: FloatTensor<B>,
+    /// In the keys `[G, M, H]`.
+    pub keys: FloatTensor<B>,
+    /// In the weights `[H]`.
+    pub weights: FloatTensor<B>,
+}
+
 /// A burn backend with our fused operations. Each default is the portable definition in plain tensor operations; it
 /// works in the dtype of its arguments and on nested autodiff backends.
 ///
@@ -121,6 +131,36 @@ pub trait Backend: burn::tensor::backend::Backend {
         grad: FloatTensor<Self>,
     ) -> LinearGradients<Self> {
         portable::linear_backward::<Self>(x, weight, grad)
+    }
+
+    /// Σ_h w_h tanh(q_nh + k_mh) for queries `[R, N, H]`, keys `[G, M, H]` and weights `[H]`, the queries broadcast cyclically
+    /// to G groups: `[G, N, M]`.
+    fn additive_scores(
+        queries: FloatTensor<Self>,
+        keys: FloatTensor<Self>,
+        weights: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::additive_scores::<Self>(queries, keys, weights)
+    }
+
+    /// The gradients of [`Backend::additive_scores`] for the scores' gradient `[G, N, M]`.
+    fn additive_scores_backward(
+        queries: FloatTensor<Self>,
+        keys: FloatTensor<Self>,
+        weights: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+    ) -> AdditiveGradients<Self> {
+        portable::additive_scores_backward::<Self>(queries, keys, weights, grad)
+    }
+
+    /// Σ_d log N(x_nd; μ_md, 1/τ_md) for values x `[R, N, D]`, means μ and precisions τ `[G, M, D]`, the values broadcast
+    /// cyclically to G groups: `[G, N, M]`.
+    fn normal_log_probs(
+        values: FloatTensor<Self>,
+        means: FloatTensor<Self>,
+        precisions: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::normal_log_probs::<Self>(values, means, precisions)
     }
 
     /// max(x, 0) + slope · min(x, 0), elementwise.

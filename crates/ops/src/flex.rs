@@ -4,13 +4,15 @@
 use burn::tensor::{DType, TensorData};
 use burn_flex::{Flex, FlexTensor};
 
-use crate::{AdamStep, Backend, LinearGradients, portable};
+use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients, portable};
 
 mod adam;
+mod additive;
 mod categorical;
 mod elementwise;
 mod exp;
 mod linear;
+mod normal;
 mod product;
 mod rows;
 
@@ -131,6 +133,40 @@ impl Backend for Flex {
             ),
             false => portable::linear_backward::<Self>(x, weight, grad),
         }
+    }
+
+    fn additive_scores(queries: FlexTensor, keys: FlexTensor, weights: FlexTensor) -> FlexTensor {
+        if !all_f32([&queries, &keys, &weights]) {
+            return portable::additive_scores::<Self>(queries, keys, weights);
+        }
+        let [queries, keys, weights] = [queries, keys, weights].map(|t| t.to_contiguous());
+        additive::scores(&queries, &keys, &weights)
+    }
+
+    fn additive_scores_backward(
+        queries: FlexTensor,
+        keys: FlexTensor,
+        weights: FlexTensor,
+        grad: FlexTensor,
+    ) -> AdditiveGradients<Self> {
+        if !all_f32([&queries, &keys, &weights, &grad]) {
+            return portable::additive_scores_backward::<Self>(queries, keys, weights, grad);
+        }
+        let [queries, keys, weights, grad] =
+            [queries, keys, weights, grad].map(|t| t.to_contiguous());
+        additive::backward(&queries, &keys, &weights, &grad)
+    }
+
+    fn normal_log_probs(
+        values: FlexTensor,
+        means: FlexTensor,
+        precisions: FlexTensor,
+    ) -> FlexTensor {
+        if !all_f32([&values, &means, &precisions]) {
+            return portable::normal_log_probs::<Self>(values, means, precisions);
+        }
+        let [values, means, precisions] = [values, means, precisions].map(|t| t.to_contiguous());
+        normal::log_probs(&values, &means, &precisions)
     }
 
     fn fused_leaky_relu(x: FlexTensor, slope: f64) -> FlexTensor {

@@ -1,9 +1,11 @@
 //! The portable definitions of our operations, in plain tensor operations on any backend and dtype.
 
+use std::f64::consts::PI;
+
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive, activation};
 
-use crate::{AdamStep, Backend, LinearGradients};
+use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients};
 
 fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))
@@ -188,6 +190,61 @@ pub fn linear_backward<B: Backend>(
             (unwrap(weight), unwrap(bias))
         }),
     }
+}
+
+/// tanh(q + k) of each pair: `[G / R, R, N, M, H]`.
+fn hidden<B: Backend>(queries: FloatTensor<B>, keys: FloatTensor<B>) -> Tensor<B, 5> {
+    let (queries, keys) = (wrap::<B, 3>(queries), wrap::<B, 3>(keys));
+    let ([r, n, h], [g, m, _]) = (queries.dims(), keys.dims());
+    (queries.reshape([1, r, n, 1, h]) + keys.reshape([g / r, r, 1, m, h])).tanh()
+}
+
+pub fn additive_scores<B: Backend>(
+    queries: FloatTensor<B>,
+    keys: FloatTensor<B>,
+    weights: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let hidden = hidden::<B>(queries, keys);
+    let [cycles, r, n, m, h] = hidden.dims();
+    let weights = wrap::<B, 1>(weights).reshape([1, 1, 1, 1, h]);
+    unwrap((hidden * weights).sum_dim(4).reshape([cycles * r, n, m]))
+}
+
+pub fn additive_scores_backward<B: Backend>(
+    queries: FloatTensor<B>,
+    keys: FloatTensor<B>,
+    weights: FloatTensor<B>,
+    grad: FloatTensor<B>,
+) -> AdditiveGradients<B> {
+    let hidden = hidden::<B>(queries, keys);
+    let [cycles, r, n, m, h] = hidden.dims();
+    let weights = wrap::<B, 1>(weights).reshape([1, 1, 1, 1, h]);
+    let grad = wrap::<B, 3>(grad).reshape([cycles, r, n, m, 1]);
+    let in_weights = (hidden.clone() * grad.clone()).reshape([cycles * r * n * m, h]);
+    let slope = hidden.clone().ones_like() - hidden.square();
+    let in_sum = slope * weights * grad;
+    AdditiveGradients {
+        queries: unwrap(in_sum.clone().sum_dim(3).sum_dim(0).reshape([r, n, h])),
+        keys: unwrap(in_sum.sum_dim(2).reshape([cycles * r, m, h])),
+        weights: unwrap(in_weights.sum_dim(0).squeeze_dim::<1>(0)),
+    }
+}
+
+/// ½ Σ_d (log τ − log 2π − τ (x − μ)²).
+pub fn normal_log_probs<B: Backend>(
+    values: FloatTensor<B>,
+    means: FloatTensor<B>,
+    precisions: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let values = wrap::<B, 3>(values);
+    let (means, precisions) = (wrap::<B, 3>(means), wrap::<B, 3>(precisions));
+    let ([r, n, d], [g, m, _]) = (values.dims(), means.dims());
+    let own = [g / r, r, 1, m, d];
+    let norm = (precisions.clone().log() - (2.0 * PI).ln()).sum_dim(2);
+    let norm = norm.reshape([g / r, r, 1, m, 1]);
+    let away = (values.reshape([1, r, n, 1, d]) - means.reshape(own)).square();
+    let energy = (away * precisions.reshape(own)).sum_dim(4);
+    unwrap(((norm - energy) * 0.5).reshape([g, n, m]))
 }
 
 pub fn leaky_relu<B: Backend>(x: FloatTensor<B>, slope: f64) -> FloatTensor<B> {

@@ -29,6 +29,43 @@ fn all(sums: Sums<B>) -> Vec<f64> {
     .concat()
 }
 
+/// Of each datum of each particle a candidate among three: with the features of that candidate only, or among the sums.
+#[test]
+fn sums_over_present_candidates_are_sums_over_data() {
+    let mut draw = Initialiser::<B>::new(17, DType::F64, &Default::default());
+    let mut net = |outputs| draw.tanh_net(&[4, 8, outputs], Initialisation::FanIn);
+    let statistics = Statistics::new(net(2), net(3));
+    let (particles, data, choices) = (2, 5, 3);
+    let candidates = features(data * choices).narrow(0, 0, 1);
+    let chosen = |row: usize, n: usize| n * choices + (row + 2 * n + row * n) % choices;
+    let rows = (0..particles * 3).flat_map(|row| (0..data).map(move |n| chosen(row, n)));
+    let present = rows.flat_map(|own| {
+        let first = own / choices * choices;
+        (first..first + choices).map(move |p| f64::from(u8::from(p == own)))
+    });
+    let present = tensor(
+        &present.collect::<Vec<f64>>(),
+        [particles, 3, data * choices],
+    );
+    let all_features = numbers(candidates.clone());
+    let own = (0..particles * 3).flat_map(|row| (0..data).map(move |n| (row % 3, chosen(row, n))));
+    let own = own.flat_map(|(b, p)| {
+        let row = b * data * choices + p;
+        all_features[4 * row..4 * row + 4].to_vec()
+    });
+    let own: Vec<f64> = own.collect();
+    let expected = all(statistics.sums(tensor(&own, [particles, 3, data, 4])));
+    let found = statistics.sums_of(candidates.clone(), present.clone());
+    assert_near(&all(found), &expected);
+    let others = all(statistics.sums_of(candidates, present.roll(&[1], &[2])));
+    assert!(
+        others
+            .iter()
+            .zip(&expected)
+            .any(|(a, b)| (a - b).abs() > 1e-3)
+    );
+}
+
 fn assert_near(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {

@@ -1,5 +1,11 @@
-//! One training step of the published mixture: K = 10 sweeps, L = 10 particles, B = 20 instances of N = 60 data, Adam. And the
-//! same run without gradients. One thread.
+//! One training step of the published mixture: K = 10 sweeps, L = 10 particles, B = 20 instances of N = 60 data, Adam. The same
+//! run without gradients, and the step's matrix products alone. One thread.
+//!
+//! Beside criterion's times, the ratio products ÷ step is measured in turn and printed: its median over pairs, which other work
+//! on the machine disturbs less.
+
+use std::hint::black_box;
+use std::time::Instant;
 
 use burn::backend::Autodiff;
 use burn::optim::{AdamConfig, Optimizer};
@@ -10,41 +16,116 @@ use helmholtz_apg::{Sampler, Streams};
 use helmholtz_gmm::{GmmConfig, Scheme};
 use helmholtz_samplers::resampling::{Policy, Systematic};
 
+const SWEEPS: usize = 10;
+const PARTICLES: usize = 10;
+const BATCH: usize = 20;
+const POINTS: usize = 60;
+const PAIRS: usize = 31;
+
 fn batch<B: helmholtz_ops::Backend>(device: &B::Device) -> Tensor<B, 3> {
-    let instances: Vec<u64> = (0..20).collect();
+    let instances: Vec<u64> = (0..BATCH as u64).collect();
     let config = GmmConfig::default();
-    config.simulate(1, &instances, 60, DType::F32, device).x
+    config.simulate(1, &instances, POINTS, DType::F32, device).x
+}
+
+/// The products of a step: how often, and pairs of matrices. A product of a forward pass has two of the same size in the
+/// backward pass.
+fn products() -> Vec<(usize, Tensor<Flex, 3>, Tensor<Flex, 3>)> {
+    let device = Default::default();
+    let pair = |times: usize, batch: usize, [m, k, n]: [usize; 3]| {
+        let (a, b) = (
+            Tensor::ones([batch, m, k], &device),
+            Tensor::ones([batch, k, n], &device),
+        );
+        (3 * times, a, b)
+    };
+    let GmmConfig {
+        clusters: m,
+        dimensions: d,
+        hidden: h,
+        ..
+    } = GmmConfig::default();
+    let (data, etas) = (BATCH * POINTS, PARTICLES * BATCH * m);
+    let (features, moves) = (d + m, SWEEPS - 1);
+    vec![
+        // The net for c, and the logits that it leaves free.
+        pair(SWEEPS, 1, [data, d, h]),
+        pair(SWEEPS, 1, [etas, 2 * d, h]),
+        pair(SWEEPS, 1, [PARTICLES * data, m, m - 1]),
+        // The statistics of each datum in each cluster, their products, and the sums over the data.
+        pair(moves, 1, [data * m, features, d]),
+        pair(moves, 1, [data * m, features, m]),
+        pair(moves, 1, [data * m, d, m * d]),
+        pair(moves, 1, [data * m, m, m * d]),
+        pair(moves, BATCH, [PARTICLES, POINTS * m, m + 2 * m * d]),
+    ]
+}
+
+fn multiply(products: &[(usize, Tensor<Flex, 3>, Tensor<Flex, 3>)]) {
+    for (times, a, b) in products {
+        for _ in 0..*times {
+            black_box(a.clone().matmul(b.clone()));
+        }
+    }
+}
+
+fn seconds(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
 }
 
 fn benchmark(criterion: &mut Criterion) {
-    let sampler = Sampler::new(10, 10, Policy::Always, Systematic).expect("a sampler");
+    let sampler = Sampler::new(PARTICLES, SWEEPS, Policy::Always, Systematic).expect("a sampler");
     let device = Default::default();
     let start = |seed| GmmConfig::default().init::<Autodiff<Flex>>(seed, DType::F32, &device);
     let mut model = Some(start(1).expect("a mixture"));
     let mut adam = AdamConfig::new().with_beta_2(0.99).init();
     let x = batch(&device);
-    let mut step = 0;
-    criterion.bench_function("step/gmm", |b| {
-        b.iter(|| {
-            let present = model.take().expect("a model");
-            let mut streams = Streams::new(1, step);
-            let (gradients, _) = sampler
-                .gradients(&present, &x, &Scheme::Apg.blocks(), &mut streams)
-                .expect("weights");
-            model = Some(adam.step(2.5e-4, present, gradients));
-            step += 1;
-        });
-    });
+    let mut number = 0;
+    let mut step = || {
+        let present = model.take().expect("a model");
+        let mut streams = Streams::new(1, number);
+        let (gradients, _) = sampler
+            .gradients(&present, &x, &Scheme::Apg.blocks(), &mut streams)
+            .expect("weights");
+        model = Some(adam.step(2.5e-4, present, gradients));
+        number += 1;
+    };
+    let products = products();
+    if std::env::args().any(|argument| argument == "--bench") {
+        let pairs = (0..PAIRS).map(|_| (seconds(|| multiply(&products)), seconds(&mut step)));
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        let median = |of: fn(&(f64, f64)) -> f64| {
+            let mut values: Vec<f64> = pairs.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            values[PAIRS / 2]
+        };
+        println!(
+            "gmm: products/step {:.3}, {:.1} steps/s (medians of {PAIRS} pairs)",
+            median(|(products, step)| products / step),
+            1.0 / median(|(_, step)| *step),
+        );
+    }
+    criterion.bench_function("step/gmm", |b| b.iter(&mut step));
+    criterion.bench_function("products/gmm", |b| b.iter(|| multiply(&products)));
     let model = GmmConfig::default()
         .init::<Flex>(1, DType::F32, &device)
         .expect("a mixture");
     let x = batch::<Flex>(&device);
+    let mut number = 0;
     criterion.bench_function("run/gmm", |b| {
         b.iter(|| {
-            let mut streams = Streams::new(1, step);
-            step += 1;
+            let mut streams = Streams::new(1, number);
+            number += 1;
             sampler
-                .run(&model, &x, &Scheme::Apg.blocks(), &mut streams, |_, _| {})
+                .run(
+                    &model,
+                    &x,
+                    &Scheme::Apg.blocks(),
+                    &mut streams,
+                    |_, _, _| {},
+                )
                 .expect("weights")
         });
     });

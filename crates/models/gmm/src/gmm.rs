@@ -1,13 +1,11 @@
 //! The mixture: its density, and the laws of its latents.
 
-use std::f64::consts::PI;
-
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData, activation::log_softmax};
 use helmholtz_apg::{Model, OneShot, Proposal, Statistics, Sums, particle};
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_nets::Linear;
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, additive_scores, linear, normal_log_probs};
 use helmholtz_random::Draws;
 
 use crate::Choices;
@@ -80,11 +78,18 @@ impl<B: Backend> Gmm<B> {
         x: &Tensor<B, 3>,
         assignment: &Tensor<B, 4>,
     ) -> NormalGamma<B, 4> {
-        let [particles, instances, data, _] = assignment.dims();
-        let shape = [particles, instances, data, x.dims()[2]];
-        let x_each = x.clone().unsqueeze::<4>().expand(shape);
-        let features = Tensor::cat(vec![x_each, assignment.clone()], 3);
-        self.posterior(x, self.conditional.sums(features))
+        let ([instances, data, d], m) = (x.dims(), self.clusters);
+        // A datum in each cluster that it may be in: N M rows for all particles, of which each has N.
+        let rows = [instances, data, m, d];
+        let each = x.clone().unsqueeze_dim::<4>(2).expand(rows);
+        let one_hot = (0..m * m).map(|i| f64::from(u8::from(i / m == i % m)));
+        let one_hot = TensorData::new(one_hot.collect::<Vec<f64>>(), [1, 1, m, m]);
+        let one_hot = Tensor::<B, 4>::from_data(one_hot, (&x.device(), x.dtype()));
+        let one_hot = one_hot.expand([instances, data, m, m]);
+        let features = Tensor::cat(vec![each, one_hot], 3);
+        let features = features.reshape([1, instances, data * m, d + m]);
+        let present = assignment.clone().flatten::<3>(2, 3);
+        self.posterior(x, self.conditional.sums_of(features, present))
     }
 
     /// p(μ, τ | x, c), the exact conditional, for assignments `[L, B, N, M]`.
@@ -101,17 +106,21 @@ impl<B: Backend> Gmm<B> {
     ) -> Choices<B> {
         let [hidden, output] = &self.affinity;
         let ([instances, data, d], m) = (x.dims(), self.clusters);
-        // A linear layer on (x, μ, τ) is a sum of one on x and one on (μ, τ): N + M rows instead of N M.
         let (weight, units) = (hidden.weight.val(), hidden.bias.val().dims()[0]);
-        let of_x = x.clone().reshape([instances * data, d]);
-        let of_x = of_x.matmul(weight.clone().narrow(0, 0, d));
-        let of_x = of_x.reshape([1, instances, data, 1, units]);
-        let eta = Tensor::cat(vec![mean.clone(), precision.clone()], 3);
-        let particles = eta.dims()[0];
-        let eta = eta.reshape([particles * instances * m, 2 * d]);
-        let of_eta = eta.matmul(weight.narrow(0, d, 2 * d)) + hidden.bias.val().unsqueeze();
-        let of_eta = of_eta.reshape([particles, instances, 1, m, units]);
-        Choices::new(output.forward((of_x + of_eta).tanh()).squeeze_dim(4))
+        // A linear layer on (x, μ, τ) is a sum of one on x and one on (μ, τ): N + M rows instead of N M.
+        let queries = x.clone().reshape([instances * data, d]);
+        let queries = queries.matmul(weight.clone().narrow(0, 0, d));
+        let keys = Tensor::cat(vec![mean.clone(), precision.clone()], 3);
+        let groups = keys.dims()[0] * instances;
+        let keys = keys.reshape([groups * m, 2 * d]);
+        let keys = linear(keys, weight.narrow(0, d, 2 * d), hidden.bias.val());
+        let scores = additive_scores(
+            queries.reshape([instances, data, units]),
+            keys.reshape([groups, m, units]),
+            output.weight.val().reshape([units]),
+        );
+        let logits = scores + output.bias.val().reshape([1, 1, 1]);
+        Choices::new(logits.reshape([groups / instances, instances, data, m]))
     }
 
     /// p(c | x, μ, τ), the exact conditional.
@@ -121,18 +130,13 @@ impl<B: Backend> Gmm<B> {
         mean: &Tensor<B, 4>,
         precision: &Tensor<B, 4>,
     ) -> Choices<B> {
-        let each = |latent: &Tensor<B, 4>| latent.clone().unsqueeze_dim::<5>(2);
-        let x = x.clone().unsqueeze::<4>().unsqueeze_dim::<5>(3);
-        let log_p = log_normal(x, each(mean), each(precision));
-        Choices::new(log_p.sum_dim(4).squeeze_dim(4))
+        Choices::new(log_normal(x, mean, precision))
     }
 
     /// log p(x_n, c_n | μ, τ) `[L, B, N]`, nats.
     pub(crate) fn log_data(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 3> {
-        let own = |latent: &Tensor<B, 4>| z.assignment.clone().matmul(latent.clone());
-        let x = x.clone().unsqueeze::<4>();
-        let log_p = log_normal(x, own(&z.mean), own(&z.precision));
-        log_p.sum_dim(3).squeeze_dim::<3>(3) - (self.clusters as f64).ln()
+        let own = z.assignment.clone() * log_normal(x, &z.mean, &z.precision);
+        own.sum_dim(3).squeeze_dim::<3>(3) - (self.clusters as f64).ln()
     }
 
     /// log p(μ, τ) `[L, B, 1]`, nats.
@@ -161,14 +165,16 @@ impl<B: Backend> Gmm<B> {
     }
 }
 
-/// log N(x; μ, 1/τ) elementwise, broadcast.
-fn log_normal<B: Backend, const D: usize>(
-    x: Tensor<B, D>,
-    mean: Tensor<B, D>,
-    precision: Tensor<B, D>,
-) -> Tensor<B, D> {
-    let constant = 0.5 * (2.0 * PI).ln();
-    precision.clone().log() * 0.5 - (x - mean).square() * precision * 0.5 - constant
+/// log N(x_n; μ_m, 1/τ_m), summed over dimensions: `[L, B, N, M]`.
+fn log_normal<B: Backend>(
+    x: &Tensor<B, 3>,
+    mean: &Tensor<B, 4>,
+    precision: &Tensor<B, 4>,
+) -> Tensor<B, 4> {
+    let [particles, instances, m, _] = mean.dims();
+    let groups = |latent: &Tensor<B, 4>| latent.clone().flatten::<3>(0, 1);
+    let log_p = normal_log_probs(x.clone(), groups(mean), groups(precision));
+    log_p.reshape([particles, instances, x.dims()[1], m])
 }
 
 impl<B: Backend> Model<B> for Gmm<B> {

@@ -1,36 +1,80 @@
-//! The exponential, written so that a loop over it becomes vector instructions.
+//! The exponential, the hyperbolic tangent and the logarithm, written so that a loop over them becomes vector instructions.
 
 use super::multiply_add;
 
 /// Below, the exponential and the sigmoid are zero in f32: no uniform may be less.
 pub const EXP_IS_ZERO: f32 = -104.0;
 
-/// eˣ for x ≤ 0 to 2 units in the last place: x = n ln 2 + r with |r| ≤ ½ ln 2, a polynomial in r (Taylor to r⁷, whose
-/// remainder is below 6·10⁻⁹), and n added to the exponent. Below −87 the result is e⁻⁸⁷.
+/// x = n ln 2 + r with |r| ≤ ½ ln 2, for x ≤ 0; x below −87 is taken for −87.
+struct Reduced {
+    r: f32,
+    /// 2ⁿ.
+    scale: f32,
+}
+
+impl Reduced {
+    #[inline(always)]
+    fn of<const FMA: bool>(x: f32) -> Self {
+        /// 1.5 · 2²³: adding it rounds to an integer, which is then found in the low bits.
+        const ROUND: f32 = 12_582_912.0;
+        const LN_2_HIGH: f32 = 0.693_145_75;
+        const LN_2_LOW: f32 = 1.428_606_8e-6;
+        // Not `max`, which would make a number of what is none.
+        let x = if x < -87.0 { -87.0 } else { x };
+        let shifted = multiply_add::<FMA>(x, std::f32::consts::LOG2_E, ROUND);
+        let n = shifted - ROUND;
+        Self {
+            r: multiply_add::<FMA>(n, -LN_2_LOW, multiply_add::<FMA>(n, -LN_2_HIGH, x)),
+            scale: f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23)),
+        }
+    }
+
+    /// (eʳ − 1) / r by Taylor to r⁶, whose remainder is below 2·10⁻⁸.
+    #[inline(always)]
+    fn slope<const FMA: bool>(&self) -> f32 {
+        let mut slope = 1.0 / 5040.0;
+        for coefficient in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0] {
+            slope = multiply_add::<FMA>(slope, self.r, coefficient);
+        }
+        slope
+    }
+}
+
+/// eˣ for x ≤ 0 to 2 units in the last place. Below −87 the result is e⁻⁸⁷.
 #[inline(always)]
 pub fn exp_of_negative<const FMA: bool>(x: f32) -> f32 {
-    /// 1.5 · 2²³: adding it rounds to an integer, which is then found in the low bits.
-    const ROUND: f32 = 12_582_912.0;
-    const LN_2_HIGH: f32 = 0.693_145_75;
-    const LN_2_LOW: f32 = 1.428_606_8e-6;
-    // Not `max`, which would make a number of what is none.
-    let x = if x < -87.0 { -87.0 } else { x };
-    let shifted = multiply_add::<FMA>(x, std::f32::consts::LOG2_E, ROUND);
-    let n = shifted - ROUND;
-    let r = multiply_add::<FMA>(n, -LN_2_LOW, multiply_add::<FMA>(n, -LN_2_HIGH, x));
-    let mut power = 1.0 / 5040.0;
-    for coefficient in [
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-        1.0,
-    ] {
-        power = multiply_add::<FMA>(power, r, coefficient);
+    let reduced = Reduced::of::<FMA>(x);
+    multiply_add::<FMA>(reduced.slope::<FMA>(), reduced.r, 1.0) * reduced.scale
+}
+
+/// tanh x = −sign(x) m / (2 + m) with m = e^(−2|x|) − 1, to 3 units in the last place: m = 2ⁿ (eʳ − 1) + (2ⁿ − 1) keeps its
+/// relative precision where x is small.
+#[inline(always)]
+pub fn tanh<const FMA: bool>(x: f32) -> f32 {
+    let reduced = Reduced::of::<FMA>(-2.0 * x.abs());
+    let m = reduced.slope::<FMA>() * reduced.r;
+    let m = multiply_add::<FMA>(reduced.scale, m, reduced.scale - 1.0);
+    (-m / (2.0 + m)).copysign(x)
+}
+
+/// ln x for finite normal x > 0, to 2 units in the last place: x = 2ⁿ m with m from √½ to √2, and the series of
+/// 2 artanh((m − 1) / (m + 1)) to the ninth power, whose remainder is below 3·10⁻⁹ of it.
+#[inline(always)]
+pub fn ln<const FMA: bool>(x: f32) -> f32 {
+    const LN_2: f32 = std::f32::consts::LN_2;
+    const SQRT_HALF: u32 = std::f32::consts::FRAC_1_SQRT_2.to_bits();
+    // Exponents count from √½.
+    let n = (x.to_bits().wrapping_sub(SQRT_HALF) as i32) >> 23;
+    let m = f32::from_bits(x.to_bits().wrapping_sub((n << 23) as u32));
+    let s = (m - 1.0) / (m + 1.0);
+    let z = s * s;
+    let mut series = 2.0 / 9.0;
+    for coefficient in [2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0, 2.0] {
+        series = multiply_add::<FMA>(series, z, coefficient);
     }
-    power * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
+    // Nothing, but where x is not a number.
+    let nothing = x - x;
+    multiply_add::<FMA>(n as f32, LN_2, s * series) + nothing
 }
 
 #[cfg(test)]
@@ -47,6 +91,44 @@ mod tests {
             for found in [exp_of_negative::<true>(x), exp_of_negative::<false>(x)] {
                 let error = f64::from(found) / f64::from(x).exp() - 1.0;
                 assert!(error.abs() <= 4.0 * ROUNDING, "exp({x}): {error:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_hyperbolic_tangent_is_good_to_three_units_in_the_last_place() {
+        // Every binade down to the subnormal numbers, and densely where the range is reduced.
+        let small = (0..4000).map(|i| 2f32.powf(-(i as f32) / 30.0));
+        let dense = (0..200_000).map(|i| i as f32 * 1e-4);
+        for x in small.chain(dense).flat_map(|x| [x, -x]) {
+            let expected = f64::from(x).tanh();
+            for found in [tanh::<true>(x), tanh::<false>(x)] {
+                let error = (f64::from(found) - expected).abs();
+                let bound = 6.0 * ROUNDING * expected.abs();
+                assert!(
+                    error <= bound.max(1e-45),
+                    "tanh({x:e}) = {found:e}: {error:e}"
+                );
+            }
+        }
+        for (x, expected) in [(f32::INFINITY, 1.0), (f32::NEG_INFINITY, -1.0), (1e30, 1.0)] {
+            assert_eq!(tanh::<true>(x), expected);
+        }
+        assert!(tanh::<true>(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn the_logarithm_is_good_to_two_units_in_the_last_place() {
+        let powers = (0..30_000).map(|i| 2f32.powf(i as f32 / 120.0 - 125.0));
+        let near_one = (0..100_000).map(|i| 0.5 + i as f32 * 2e-5);
+        for x in powers.chain(near_one) {
+            let expected = f64::from(x).ln();
+            for found in [ln::<true>(x), ln::<false>(x)] {
+                let error = (f64::from(found) - expected).abs();
+                assert!(
+                    error <= 4.0 * ROUNDING * expected.abs(),
+                    "ln({x:e}) = {found:e}: {error:e}"
+                );
             }
         }
     }

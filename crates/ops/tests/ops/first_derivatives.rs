@@ -1,7 +1,10 @@
 //! Every hand-written gradient against central differences in f64, and gradients that are wrong on purpose.
 
 use burn::tensor::{Tensor, activation};
-use helmholtz_ops::{Backend, bernoulli_log_prob, categorical_log_prob, leaky_relu, linear};
+use helmholtz_ops::{
+    Backend, additive_scores, bernoulli_log_prob, categorical_log_prob, leaky_relu, linear,
+    normal_log_probs,
+};
 
 use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, constant, gradient, value};
@@ -84,6 +87,44 @@ impl Function for Affine {
     }
 }
 
+/// Σ c ∘ score² of two groups of queries and four of keys, in queries, keys and weights.
+pub struct AdditiveScores;
+
+impl Function for AdditiveScores {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[6, 5], [8, 5], [1, 5]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [queries, keys, weights] = [0, 1, 2].map(|i| arguments[i].clone());
+        let (queries, keys) = (queries.reshape([2, 3, 5]), keys.reshape([4, 2, 5]));
+        let scores = additive_scores(queries, keys, weights.squeeze_dim(0)).reshape([4, 6]);
+        let c: Vec<f64> = (0..24).map(|i| (f64::from(i) - 11.5) / 8.0).collect();
+        (scores.clone() * scores * constant(&c, [4, 6])).sum()
+    }
+}
+
+/// Σ c ∘ (log p)² of two groups of values and four of normals, in values, means and the logarithms of precisions.
+pub struct NormalLogProbs;
+
+impl Function for NormalLogProbs {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[6, 2], [8, 2], [8, 2]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [values, means, precisions] = [0, 1, 2].map(|i| arguments[i].clone());
+        let (means, precisions) = (
+            means.reshape([4, 2, 2]),
+            precisions.exp().reshape([4, 2, 2]),
+        );
+        let log_probs = normal_log_probs(values.reshape([2, 3, 2]), means, precisions);
+        let log_probs = log_probs.reshape([4, 6]);
+        let c: Vec<f64> = (0..24).map(|i| (f64::from(i) - 11.5) / 80.0).collect();
+        (log_probs.clone() * log_probs * constant(&c, [4, 6])).sum()
+    }
+}
+
 /// Σ c ∘ leaky(x)², away from the kink.
 pub struct Rectifier;
 
@@ -145,6 +186,16 @@ fn the_categorical_row_pass_gradient_is_that_of_the_log_probability() {
 #[test]
 fn the_linear_gradient_is_that_of_the_layer() {
     check(&Affine);
+}
+
+#[test]
+fn the_gradient_of_additive_scores_is_that_of_the_net() {
+    check(&AdditiveScores);
+}
+
+#[test]
+fn the_gradient_of_normal_log_densities_is_theirs() {
+    check(&NormalLogProbs);
 }
 
 #[test]

@@ -3,12 +3,14 @@
 mod data;
 
 mod adam;
+mod additive;
 mod categorical;
 mod categorical_edges;
 mod categorical_sampling;
 mod elementwise;
 mod first_derivatives;
 mod linear;
+mod normal;
 mod rows;
 mod sampling;
 mod second_derivatives;

@@ -5,7 +5,9 @@ use helmholtz_ops::{Backend, bernoulli_log_prob};
 
 use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, gradient, hessian_times};
-use crate::first_derivatives::{Affine, COLUMNS, CategoricalRows, Network, Rectifier, RowPass};
+use crate::first_derivatives::{
+    AdditiveScores, Affine, COLUMNS, CategoricalRows, Network, NormalLogProbs, Rectifier, RowPass,
+};
 
 /// The gradient along a direction is a function like any other.
 fn outcome(function: &impl Function, break_it: impl Fn(&mut Vec<f64>)) -> Result<(), String> {
@@ -43,6 +45,16 @@ fn the_categorical_row_pass_gradient_can_be_differentiated() {
 #[test]
 fn the_linear_gradient_can_be_differentiated() {
     check(&Affine);
+}
+
+#[test]
+fn the_gradient_of_additive_scores_can_be_differentiated() {
+    check(&AdditiveScores);
+}
+
+#[test]
+fn the_gradient_of_normal_log_densities_can_be_differentiated() {
+    check(&NormalLogProbs);
 }
 
 #[test]

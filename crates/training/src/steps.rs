@@ -1,0 +1,412 @@
+//! The loop over gradient steps on data that never end.
+
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use burn::module::AutodiffModule;
+use burn::optim::adaptor::OptimizerAdaptor;
+use burn::optim::{GradientsParams, Optimizer};
+use helmholtz_ops::AutodiffBackend;
+use helmholtz_runs::{Failure, Provenance, RunFolder, resumed_elsewhere};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::snapshot::{MODEL, OPTIMIZER, decode, encode, is_finite, part};
+use crate::{Adam, Event, TrainError};
+
+/// What is descended, one draw of it after the other.
+pub trait Objective<B: AutodiffBackend, M: AutodiffModule<B>> {
+    /// The gradients of step `step`, counted from 0, and what progress shows of them. They depend on nothing but the model
+    /// and the number of the step.
+    ///
+    /// # Errors
+    /// What keeps the run from going on, with its place.
+    fn gradients(
+        &self,
+        model: &M,
+        step: u64,
+    ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>>;
+
+    /// What is to be recorded of the model after `steps` steps, by name.
+    ///
+    /// # Errors
+    /// What keeps the run from going on.
+    fn check(
+        &self,
+        model: &M::InnerModule,
+        steps: u64,
+    ) -> Result<Map<String, Value>, Box<dyn Error + Send + Sync>>;
+}
+
+/// How long to descend, and what to keep of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepConfig {
+    /// Names the run in errors.
+    pub seed: u64,
+    /// Gradient steps.
+    pub steps: u64,
+    /// Adam's learning rate.
+    pub learning_rate: f64,
+    /// Adam's β₂.
+    pub beta_2: f64,
+    /// Steps from one check to the next, the first at the start; the end is checked too.
+    pub check_every: u64,
+    /// Seconds from one checkpoint to the next. One is also made after each check.
+    pub checkpoint_seconds: f64,
+    /// What the provenance calls the device, such as `cpu`.
+    pub device_name: String,
+}
+
+/// Where a run is.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Progress {
+    steps_done: u64,
+    /// The steps done at the last check.
+    checked: Option<u64>,
+    provenance: Option<Provenance>,
+}
+
+/// Trains `model` by Adam in a run folder, from its last checkpoint if it has one, and returns it.
+///
+/// Checks are lines of `metrics.jsonl`. `observe` hears of every step and must be quick. Once `stop` is set, a checkpoint is
+/// made and the run ends with [`TrainError::Interrupted`].
+///
+/// # Errors
+/// [`TrainError`]; whichever it is, the checkpoints so far are whole. A parameter that is not a number ends the run at the
+/// step that made it.
+pub fn train_steps<B, M, O>(
+    model: M,
+    objective: &O,
+    config: &StepConfig,
+    device: &B::Device,
+    folder: &mut RunFolder,
+    observe: &dyn Fn(&Event),
+    stop: &AtomicBool,
+) -> Result<M, TrainError>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B>,
+    O: Objective<B, M>,
+{
+    for warning in folder.warnings() {
+        observe(&Event::Warning(warning.clone()));
+    }
+    let adam = Adam::default().with_beta_2(config.beta_2);
+    let mut run = Run {
+        model,
+        optimizer: OptimizerAdaptor::from(adam),
+        progress: Progress::default(),
+        config,
+        folder,
+        observe,
+        last_checkpoint: Instant::now(),
+    };
+    run.resume(device)?;
+    match run.run(objective, stop) {
+        Ok(()) => Ok(run.model),
+        Err(error) => {
+            run.note(&error)?;
+            Err(error)
+        }
+    }
+}
+
+struct Run<'a, B, M>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B>,
+{
+    model: M,
+    optimizer: OptimizerAdaptor<Adam<B::InnerBackend>, M, B>,
+    progress: Progress,
+    config: &'a StepConfig,
+    folder: &'a mut RunFolder,
+    observe: &'a dyn Fn(&Event),
+    last_checkpoint: Instant,
+}
+
+impl<B, M> Run<'_, B, M>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B>,
+{
+    fn resume(&mut self, device: &B::Device) -> Result<(), TrainError> {
+        let Some(mut checkpoint) = self.folder.latest_checkpoint()? else {
+            return Ok(());
+        };
+        let record = decode::<B, _>(part(&checkpoint, MODEL)?, MODEL, device)?;
+        self.model = self.model.clone().load_record(record);
+        let record = decode::<B, _>(part(&checkpoint, OPTIMIZER)?, OPTIMIZER, device)?;
+        self.optimizer = self.optimizer.clone().load_record(record);
+        self.progress = serde_json::from_value(checkpoint.state.take())
+            .map_err(|_| TrainError::Checkpoint { part: "state" })?;
+        let before = self.progress.provenance.as_ref();
+        if let Some(warning) = before.and_then(|b| resumed_elsewhere(b, &self.provenance())) {
+            (self.observe)(&Event::Warning(warning));
+        }
+        let step = self.progress.steps_done;
+        (self.observe)(&Event::Resumed { epoch: 0, step });
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        objective: &impl Objective<B, M>,
+        stop: &AtomicBool,
+    ) -> Result<(), TrainError> {
+        let interval = Duration::from_secs_f64(self.config.checkpoint_seconds);
+        loop {
+            let done = self.progress.steps_done;
+            let last = done >= self.config.steps;
+            let due = last || done.is_multiple_of(self.config.check_every);
+            if due && self.progress.checked != Some(done) {
+                self.check(objective, done)?;
+            }
+            if last {
+                return Ok(());
+            }
+            if stop.load(Ordering::Relaxed) {
+                self.checkpoint()?;
+                return Err(TrainError::Interrupted {
+                    epochs: 0,
+                    steps: done,
+                });
+            }
+            if self.last_checkpoint.elapsed() >= interval {
+                self.checkpoint()?;
+            }
+            self.step(objective, done)?;
+        }
+    }
+
+    fn step(&mut self, objective: &impl Objective<B, M>, step: u64) -> Result<(), TrainError> {
+        let found = objective.gradients(&self.model, step);
+        let (gradients, loss) = found.map_err(TrainError::Objective)?;
+        let (model, rate) = (self.model.clone(), self.config.learning_rate);
+        self.model = self.optimizer.step(rate, model, gradients);
+        if !is_finite(&self.model) {
+            return Err(TrainError::NotANumber {
+                what: "a parameter",
+                seed: self.config.seed,
+                epoch: 0,
+                step,
+            });
+        }
+        self.progress.steps_done = step + 1;
+        (self.observe)(&Event::Step {
+            epoch: 1,
+            step: step + 1,
+            steps_per_epoch: self.config.steps,
+            loss,
+        });
+        Ok(())
+    }
+
+    fn check(&mut self, objective: &impl Objective<B, M>, done: u64) -> Result<(), TrainError> {
+        let found = objective.check(&self.model.valid(), done);
+        let mut row = found.map_err(TrainError::Objective)?;
+        row.insert("kind".into(), "check".into());
+        row.insert("step".into(), done.into());
+        row.insert("seconds".into(), self.folder.seconds().into());
+        self.folder.append_metrics(&Value::Object(row))?;
+        self.progress.checked = Some(done);
+        self.checkpoint()
+    }
+
+    fn provenance(&self) -> Provenance {
+        let Self { folder, config, .. } = self;
+        folder.provenance(config.seed, &config.device_name)
+    }
+
+    fn checkpoint(&mut self) -> Result<(), TrainError> {
+        self.progress.provenance = Some(self.provenance());
+        let state = serde_json::to_value(&self.progress)
+            .map_err(|_| TrainError::Checkpoint { part: "state" })?;
+        let model = encode::<B>(self.model.clone().into_record());
+        let optimizer = encode::<B>(self.optimizer.to_record());
+        let parts = [(MODEL, model.as_slice()), (OPTIMIZER, optimizer.as_slice())];
+        self.folder.save_checkpoint(&state, &parts)?;
+        self.last_checkpoint = Instant::now();
+        (self.observe)(&Event::Checkpoint { epoch: 0 });
+        Ok(())
+    }
+
+    /// Leaves a note in the folder why the run cannot go on.
+    fn note(&mut self, error: &TrainError) -> Result<(), TrainError> {
+        if let TrainError::NotANumber { .. } | TrainError::Objective(_) = error {
+            self.folder.fail(&Failure {
+                reason: error.to_string(),
+                seed: self.config.seed,
+                epoch: 0,
+                step: self.progress.steps_done,
+                batch: vec![],
+            })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use burn::backend::Autodiff;
+    use burn::module::{Module, Param};
+    use burn::tensor::{Tensor, TensorData, backend::Backend};
+    use burn_flex::Flex;
+    use helmholtz_runs::{OpenMode, Status, read_metrics};
+    use serde_json::json;
+
+    use super::*;
+
+    type B = Autodiff<Flex>;
+
+    #[derive(Module, Debug)]
+    struct Point<B: Backend> {
+        at: Param<Tensor<B, 1>>,
+    }
+
+    impl Point<B> {
+        fn start() -> Self {
+            let at = Tensor::from_data(TensorData::from([1.0f32, -2.0]), &Default::default());
+            Self {
+                at: Param::from_tensor(at),
+            }
+        }
+    }
+
+    fn values<B: Backend>(point: &Point<B>) -> Vec<f32> {
+        point.at.val().into_data().to_vec().unwrap()
+    }
+
+    /// ½ |x − s mod 3|² at step s; not a number from step `ends` on.
+    struct Targets {
+        ends: u64,
+    }
+
+    impl Objective<B, Point<B>> for Targets {
+        fn gradients(
+            &self,
+            model: &Point<B>,
+            step: u64,
+        ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {
+            let target = if step < self.ends {
+                (step % 3) as f64
+            } else {
+                f64::NAN
+            };
+            let loss = (model.at.val() - target).square().sum() * 0.5;
+            let value = loss.to_data().iter::<f64>().sum();
+            Ok((GradientsParams::from_grads(loss.backward(), model), value))
+        }
+
+        fn check(
+            &self,
+            model: &Point<Flex>,
+            steps: u64,
+        ) -> Result<Map<String, Value>, Box<dyn Error + Send + Sync>> {
+            if steps > 90 {
+                return Err("too far".into());
+            }
+            let row = json!({"first": values(model)[0]});
+            Ok(row.as_object().expect("an object").clone())
+        }
+    }
+
+    fn config(steps: u64) -> StepConfig {
+        StepConfig {
+            seed: 5,
+            steps,
+            learning_rate: 0.1,
+            beta_2: 0.99,
+            check_every: 4,
+            checkpoint_seconds: 1e9,
+            device_name: "cpu".into(),
+        }
+    }
+
+    /// A run in this folder which is told to stop after `last` steps.
+    fn run(folder: &Path, steps: u64, ends: u64, last: u64) -> Result<Point<B>, TrainError> {
+        let mut folder = RunFolder::open(folder, &json!(1), OpenMode::Resume)?;
+        let stop = AtomicBool::new(false);
+        let observe = |event: &Event| {
+            if let Event::Step { step, .. } = event {
+                stop.fetch_or(*step == last, Ordering::Relaxed);
+            }
+        };
+        let (config, targets) = (config(steps), Targets { ends });
+        let device = Default::default();
+        train_steps(
+            Point::start(),
+            &targets,
+            &config,
+            &device,
+            &mut folder,
+            &observe,
+            &stop,
+        )
+    }
+
+    /// The metrics, but for times.
+    fn checks(folder: &Path) -> Vec<Value> {
+        let mut rows = read_metrics(folder).unwrap();
+        for row in &mut rows {
+            row.as_object_mut().unwrap().remove("seconds");
+        }
+        rows
+    }
+
+    #[test]
+    fn a_run_that_was_stopped_ends_in_the_bits_of_one_that_was_not() {
+        let home = tempfile::tempdir().unwrap();
+        let (whole, parts) = (home.path().join("whole"), home.path().join("parts"));
+        let expected = run(&whole, 10, 100, 100).unwrap();
+        for stop in [3, 4, 9] {
+            let stopped = run(&parts, 10, 100, stop).unwrap_err();
+            assert!(matches!(stopped, TrainError::Interrupted { steps, .. } if steps == stop));
+        }
+        let found = run(&parts, 10, 100, 100).unwrap();
+        assert_eq!(values(&found), values(&expected));
+        assert_eq!(checks(&parts), checks(&whole));
+        let steps: Vec<Value> = checks(&whole)
+            .into_iter()
+            .map(|mut row| row["step"].take())
+            .collect();
+        assert_eq!(steps, [0, 4, 8, 10]);
+        assert_ne!(
+            values(&found),
+            values(&run(&home.path().join("other"), 9, 100, 100).unwrap())
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_number_ends_the_run_with_its_step_and_keeps_the_checkpoint_before() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("run");
+        let error = run(&folder, 10, 6, 100).unwrap_err().to_string();
+        assert!(
+            error.contains("a parameter is not a number (seed 5, epoch 0, step 6)"),
+            "{error}"
+        );
+        let status = RunFolder::peek(&folder).unwrap();
+        assert!(
+            matches!(&status, Status::Failed(failure) if failure.step == 6),
+            "{status:?}"
+        );
+        let (found, expected) = (
+            run(&folder, 10, 100, 100),
+            run(&home.path().join("b"), 10, 100, 100),
+        );
+        assert_eq!(values(&found.unwrap()), values(&expected.unwrap()));
+    }
+
+    #[test]
+    fn an_objective_that_refuses_ends_the_run_with_its_words() {
+        let home = tempfile::tempdir().unwrap();
+        let error = run(&home.path().join("run"), 95, 100, 100)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("too far"), "{error}");
+    }
+}

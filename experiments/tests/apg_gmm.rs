@@ -1,0 +1,132 @@
+//! Amortized population Gibbs on Gaussian mixtures, from the command to its files.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn reproduce(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
+    command.arg("reproduce").args(args).current_dir(folder);
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A small cut of the experiment, as a file of the user's in `folder`.
+fn small(folder: &Path) {
+    let mut text = include_str!("../apg-gmm.toml").to_string();
+    for (from, to) in [
+        ("name = \"apg-gmm\"", "name = \"small\""),
+        ("sweeps = 10   ", "sweeps = 2   "),
+        ("particles = 10   ", "particles = 3   "),
+        ("batch = 20   ", "batch = 2   "),
+        ("points = 60", "points = 8"),
+        ("check_every = 250", "check_every = 2"),
+        ("check_instances = 100", "check_instances = 3"),
+        ("quick = 5000", "quick = 5"),
+        ("points = 100", "points = 9"),
+        ("instances = 100", "instances = 3"),
+        ("sweeps = 20 ", "sweeps = 2 "),
+        ("[5, 10, 20]", "[1, 2]"),
+        ("prior_particles = 1000 ", "prior_particles = 4 "),
+        ("curve_sweeps = 30", "curve_sweeps = 2"),
+        ("curve_particles = 100", "curve_particles = 3"),
+        ("curve_runs = 10", "curve_runs = 2"),
+        ("curve_prior_particles = 10000", "curve_prior_particles = 5"),
+        ("budget = 1000", "budget = 4"),
+        ("[1, 5, 10, 20, 25]", "[1, 2, 4]"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    fs::write(folder.join("small.toml"), text).unwrap();
+}
+
+#[test]
+fn a_run_leaves_figures_and_table_and_is_not_repeated() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path());
+    let args = ["small.toml", "--seed", "3"];
+    let plan = reproduce(dir.path(), &[&args[..], &["--dry-run"]].concat());
+    let plan = text(&plan.stdout);
+    assert!(
+        plan.contains("5 gradient steps;") && plan.contains("to do"),
+        "{plan}"
+    );
+    assert!(!dir.path().join("runs").exists());
+
+    let output = reproduce(dir.path(), &args);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{err}");
+    let run = dir.path().join("runs/small/quick/seed-3");
+    for name in ["training", "courses", "budget", "particle"] {
+        assert!(
+            fs::read_to_string(run.join(format!("{name}.svg")))
+                .unwrap()
+                .starts_with("<svg")
+        );
+        assert!(run.join(format!("{name}.csv")).exists());
+    }
+    let table = fs::read_to_string(run.join("table.md")).unwrap();
+    assert!(out.contains(&table), "{out}");
+    for part in [
+        "| KL, (μ, τ) given c |",
+        "| Gibbs | 10 | 2 |",
+        "| BPG | 4 |",
+        "LF = 10",
+        "seed 3",
+    ] {
+        assert!(table.contains(part), "no `{part}` in {table}");
+    }
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    assert_eq!(
+        metrics.lines().count(),
+        4,
+        "at 0, 2, 4 and 5 steps: {metrics}"
+    );
+
+    let again = reproduce(dir.path(), &args);
+    assert!(text(&again.stdout).contains("(done)") && text(&again.stdout).contains(&table));
+
+    // Other steps have a folder of their own, and the same seed gives the same run so far.
+    let output = reproduce(dir.path(), &[&args[..], &["--steps", "2"]].concat());
+    assert!(output.status.success());
+    let fewer = dir
+        .path()
+        .join("runs/small/quick-2-steps/seed-3/metrics.jsonl");
+    let rows = |text: &str| -> Vec<serde_json::Value> {
+        let rows = text
+            .lines()
+            .take(2)
+            .map(|line| serde_json::from_str(line).unwrap());
+        rows.map(|mut row: serde_json::Value| {
+            row.as_object_mut().unwrap().remove("seconds");
+            row
+        })
+        .collect()
+    };
+    assert_eq!(rows(&fs::read_to_string(fewer).unwrap()), rows(&metrics));
+}
+
+#[test]
+fn flags_that_mean_nothing_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for (args, part) in [
+        (
+            &["apg-gmm", "--method", "jsa"][..],
+            "has no use for `--method`",
+        ),
+        (
+            &["apg-gmm", "--seeds", "1,2"],
+            "has no use for `--seeds with several`",
+        ),
+        (&["apg-gmm", "--profile", "papr"], "Did you mean `paper`?"),
+        (&["table1", "--steps", "3"], "give --epochs"),
+    ] {
+        let output = reproduce(dir.path(), args);
+        let err = text(&output.stderr);
+        assert!(!output.status.success() && err.contains(part), "{err}");
+    }
+}
