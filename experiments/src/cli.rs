@@ -1,6 +1,7 @@
 //! What a user types.
 
 use crate::device::Device;
+use crate::error::HarnessError;
 use crate::names::parse_seeds;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
@@ -37,10 +38,11 @@ Examples:
   cargo xtask reproduce table1 --device cuda --jobs 8
   cargo xtask reproduce my-table.toml                 an edited copy of experiments/table1.toml
   cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
+  cargo xtask reproduce apg-gmm --steps 25000         amortized population Gibbs on Gaussian mixtures
 
 Nets of table1:    linear, nonlinear, two-layers
 
-arm-toy takes --seed, --out, --dry-run, --json and --fresh.
+arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm also --profile, --steps and --device.
 
 The same command resumes what was stopped, and does nothing again that is done.
 Data are looked for in --data-dir, HELMHOLTZ_DATA and the user's cache folder, else downloaded.";
@@ -57,7 +59,7 @@ fn after_help() -> String {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
 pub struct Reproduce {
-    /// The experiment: `table1`, `arm-toy`, or the path of a TOML file like those in experiments/
+    /// The experiment: `table1`, `arm-toy`, `apg-gmm`, or the path of a TOML file like those in experiments/
     pub experiment: String,
 
     /// The scale: `quick` (minutes) or `paper` (the published protocol)
@@ -90,6 +92,10 @@ pub struct Reproduce {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub epochs: Option<u64>,
 
+    /// Gradient steps instead of the profile's, of experiments without epochs (such runs have folders of their own)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub steps: Option<u64>,
+
     /// Where to compute
     #[arg(long, value_enum, default_value = "cpu")]
     pub device: Device,
@@ -121,6 +127,28 @@ pub struct Reproduce {
     /// Start the selected runs over; their old folders are kept aside
     #[arg(long)]
     pub fresh: bool,
+}
+
+impl Reproduce {
+    /// Refuses the first of these flags that is given: it means nothing to the experiment.
+    ///
+    /// # Errors
+    /// [`HarnessError::Flag`] with the remedy.
+    pub fn refuse(
+        &self,
+        experiment: &str,
+        flags: &[(&'static str, bool)],
+        remedy: &str,
+    ) -> Result<(), HarnessError> {
+        match flags.iter().find(|(_, given)| *given) {
+            Some((flag, _)) => Err(HarnessError::Flag {
+                experiment: experiment.into(),
+                flag,
+                remedy: remedy.into(),
+            }),
+            None => Ok(()),
+        }
+    }
 }
 
 const VARIANCE_EXAMPLES: &str = "\

@@ -23,9 +23,10 @@
 //! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
 //! * [`cell_runner`], [`runner`], [`driver`], [`progress`]: running cells and watching them.
 //! * [`table`], [`plot`]: the outcome.
-//! * [`arm_toy`]: an experiment of another kind, without nets.
+//! * [`arm_toy`], [`apg_gmm`]: experiments of other kinds.
 //! * [`variance`]: how noisy the methods' gradients are, for what they cost.
 
+pub mod apg_gmm;
 pub mod arm_toy;
 pub mod backend;
 pub mod cell;

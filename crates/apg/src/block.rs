@@ -53,6 +53,9 @@ pub trait Conditional<B: Backend, M: Model<B>, C: ?Sized> {
     /// The law given z_−b, which is read off `z`. Of z_b in `z` nothing may be read.
     fn law(&self, model: &M, x: &M::Data, z: &M::State) -> Self::Law;
 
+    /// The same law, known to no tape.
+    fn detach(&self, law: &Self::Law) -> Self::Law;
+
     /// z with its block drawn anew; a constant.
     fn sample(&self, law: &Self::Law, z: &M::State, chance: &mut C) -> M::State;
 
@@ -92,11 +95,12 @@ where
         chance: &mut C,
     ) -> Move<B, M::State> {
         let law = self.0.law(model, x, old);
-        let state = self.0.sample(&law, old, chance).detach();
+        let fixed = self.0.detach(&law);
+        let state = self.0.sample(&fixed, old, chance).detach();
         let log_forward = self.0.log_prob(&law, &state);
         let log_target = self.0.log_target(model, x, &state);
         let target_ratio = log_target.clone().detach() - self.0.log_target(frozen, x, old);
-        let kernel_ratio = self.0.log_prob(&law, old).detach() - log_forward.clone().detach();
+        let kernel_ratio = self.0.log_prob(&fixed, old) - log_forward.clone().detach();
         Move {
             state,
             log_forward,

@@ -26,6 +26,18 @@ pub enum ApgError {
         /// What the weights are.
         source: SamplerError,
     },
+    /// A loss that is not a finite number.
+    #[error("the loss of block {block} of sweep {sweep} ({run}) is {value}")]
+    Loss {
+        /// The name of the block, or `one-shot`.
+        block: String,
+        /// The sweep, 0 for the one-shot proposal.
+        sweep: usize,
+        /// Step and seed.
+        run: String,
+        /// What it is.
+        value: f64,
+    },
     /// A resampling policy that is none.
     #[error(transparent)]
     Policy(SamplerError),

@@ -68,7 +68,13 @@ impl<R> Sampler<R> {
         })
     }
 
-    /// Runs on data x. Each loss is handed to `losses` as soon as it is known; a run for evaluation ignores them.
+    /// L.
+    pub fn particles(&self) -> usize {
+        self.particles
+    }
+
+    /// Runs on data x. After the one-shot proposal and after each block, `visit` is given the population and the loss, which
+    /// a run for evaluation ignores.
     ///
     /// # Errors
     /// [`ApgError::Weights`] when a weight is NaN or +inf or all are zero, with the place and the run.
@@ -78,7 +84,7 @@ impl<R> Sampler<R> {
         x: &M::Data,
         blocks: &[&dyn Block<B, M, G::Chance>],
         randomness: &mut G,
-        mut losses: impl FnMut(Place, Loss<B>),
+        mut visit: impl FnMut(Place, &Population<M::State>, Loss<B>),
     ) -> Result<Run<M::State>, ApgError>
     where
         B: Backend,
@@ -99,7 +105,8 @@ impl<R> Sampler<R> {
             Population::new(state, log_w).map_err(|refused| refused.at(place, one_shot(), &run))?;
         let mut records = vec![Record::new(place, one_shot(), &population)];
         let [weights, log_q, log_p] = [weights, log_q, log_p].map(|t| t.unsqueeze_dim(2));
-        losses(place, Loss::new(weights, log_q, log_p));
+        let loss = Loss::new(weights, log_q, log_p);
+        visit(place, &population, loss);
 
         for sweep in 1..self.sweeps {
             for (index, block) in blocks.iter().enumerate() {
@@ -114,10 +121,8 @@ impl<R> Sampler<R> {
                 let moved = block.advance(model, &frozen, x, population.state(), chance);
                 let weights = population.extend(moved.state, moved.log_v).map_err(at)?;
                 records.push(Record::new(place, block.name(), &population));
-                losses(
-                    place,
-                    Loss::new(weights, moved.log_forward, moved.log_target),
-                );
+                let loss = Loss::new(weights, moved.log_forward, moved.log_target);
+                visit(place, &population, loss);
             }
         }
         Ok(Run {

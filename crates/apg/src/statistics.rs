@@ -1,7 +1,7 @@
 //! Neural sufficient statistics.
 
 use burn::module::Module;
-use burn::tensor::{Tensor, activation, backend::Backend};
+use burn::tensor::{Tensor, TensorData, activation, backend::Backend};
 use helmholtz_nets::TanhNet;
 
 /// Sums over data n of weighted statistics, for M clusters: what stands for the data in a conjugate update, or goes on into
@@ -32,14 +32,25 @@ impl<B: Backend> Sums<B> {
     pub fn of_present(weights: Tensor<B, 4>, values: Tensor<B, 4>, present: Tensor<B, 3>) -> Self {
         let [_, instances, candidates, m] = weights.dims();
         let (d, particles) = (values.dims()[3], present.dims()[0]);
-        let each = weights.clone().reshape([instances, candidates, m, 1]);
-        let values = values.reshape([instances, candidates, 1, d]);
-        let sum = each.clone() * values.clone();
+        let rows = |of: Tensor<B, 4>| -> Tensor<B, 2> {
+            let columns = of.dims()[3];
+            of.reshape([instances * candidates, columns])
+        };
+        let like = (&weights.device(), weights.dtype());
+        // Every pair of a weight and a value, each repeated by a product: faster than a broadcast.
+        let pairs = |among: usize, which: fn(usize, usize) -> usize| {
+            let row =
+                |i: usize| (0..m * d).map(move |pair| f64::from(u8::from(which(pair, d) == i)));
+            let ones = (0..among).flat_map(row).collect::<Vec<f64>>();
+            Tensor::<B, 2>::from_data(TensorData::new(ones, [among, m * d]), like)
+        };
+        let (weights, values) = (rows(weights), rows(values));
+        let values = values.matmul(pairs(d, |pair, d| pair % d));
+        let sum = weights.clone().matmul(pairs(m, |pair, d| pair / d)) * values.clone();
         let squares = sum.clone() * values;
-        let columns = [each, sum, squares].map(|terms| terms.flatten::<3>(2, 3));
-        let sums = present
-            .swap_dims(0, 1)
-            .matmul(Tensor::cat(columns.into(), 2));
+        let columns = Tensor::cat(vec![weights, sum, squares], 1);
+        let columns = columns.reshape([instances, candidates, m + 2 * m * d]);
+        let sums = present.swap_dims(0, 1).matmul(columns);
         let sums = sums.swap_dims(0, 1);
         let part = |from, d| {
             let columns = sums.clone().narrow(2, from, m * d);

@@ -36,6 +36,16 @@ pub struct NormalGamma<B: Backend, const D: usize> {
 }
 
 impl<B: Backend, const D: usize> NormalGamma<B, D> {
+    /// The same distribution, known to no tape.
+    pub fn detach(&self) -> Self {
+        Self {
+            mean: self.mean.clone().detach(),
+            nu: self.nu.clone().detach(),
+            alpha: self.alpha.clone().detach(),
+            beta: self.beta.clone().detach(),
+        }
+    }
+
     /// The marginal law of τ.
     pub fn precision(&self) -> Gamma<B, D> {
         Gamma {

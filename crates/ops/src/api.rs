@@ -176,22 +176,52 @@ pub fn additive_scores<B: Backend>(
     keys: Tensor<B, 3>,
     weights: Tensor<B, 1>,
 ) -> Tensor<B, 3> {
-    let [r, _, units] = queries.dims();
-    let [g, _, key_units] = keys.dims();
-    assert_eq!(units, key_units, "queries and keys differ in units");
+    let units = queries.dims()[2];
+    assert_eq!(units, keys.dims()[2], "queries and keys differ in units");
     assert_eq!(
         [units],
         weights.dims(),
         "queries and weights differ in units"
     );
-    assert!(
-        r > 0 && g.is_multiple_of(r),
-        "{r} groups of queries cannot meet {g} groups of keys cyclically"
-    );
+    assert_groups(queries.dims()[0], keys.dims()[0]);
     wrap(B::additive_scores(
         queries.into_primitive().tensor(),
         keys.into_primitive().tensor(),
         weights.into_primitive().tensor(),
+    ))
+}
+
+/// Asserts that `few` groups can be repeated cyclically to `many`.
+fn assert_groups(few: usize, many: usize) {
+    assert!(
+        few > 0 && many.is_multiple_of(few),
+        "{few} groups cannot meet {many} groups cyclically"
+    );
+}
+
+/// Σ_d log N(x_nd; μ_md, 1/τ_md) of each datum x_n under each of M normals with independent coordinates, in nats.
+///
+/// Values x `[R, N, D]`, means μ and precisions τ > 0 `[G, M, D]`; group g of the normals meets the values g mod R:
+/// `[G, N, M]`. Differentiable in all of them.
+///
+/// # Panics
+/// If the numbers of dimensions differ, or R doesn't divide G.
+pub fn normal_log_probs<B: Backend>(
+    values: Tensor<B, 3>,
+    means: Tensor<B, 3>,
+    precisions: Tensor<B, 3>,
+) -> Tensor<B, 3> {
+    assert_eq!(means.dims(), precisions.dims(), "a precision for each mean");
+    assert_eq!(
+        values.dims()[2],
+        means.dims()[2],
+        "values and means differ in dimensions"
+    );
+    assert_groups(values.dims()[0], means.dims()[0]);
+    wrap(B::normal_log_probs(
+        values.into_primitive().tensor(),
+        means.into_primitive().tensor(),
+        precisions.into_primitive().tensor(),
     ))
 }
 

@@ -105,6 +105,22 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         }
     }
 
+    fn normal_log_probs(
+        values: FloatTensor<Self>,
+        means: FloatTensor<Self>,
+        precisions: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        if [&values, &means, &precisions]
+            .iter()
+            .any(|t| t.is_tracked())
+        {
+            return portable::normal_log_probs::<Self>(values, means, precisions);
+        }
+        let [values, means, precisions] = [values, means, precisions].map(|t| t.primitive);
+        let log_probs = B::normal_log_probs(values, means, precisions);
+        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(log_probs)
+    }
+
     fn fused_leaky_relu(x: FloatTensor<Self>, slope: f64) -> FloatTensor<Self> {
         match LeakyRelu
             .prepare::<C>([x.node.clone()])

@@ -153,6 +153,16 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::additive_scores_backward::<Self>(queries, keys, weights, grad)
     }
 
+    /// Σ_d log N(x_nd; μ_md, 1/τ_md) for values x `[R, N, D]`, means μ and precisions τ `[G, M, D]`, the values broadcast
+    /// cyclically to G groups: `[G, N, M]`.
+    fn normal_log_probs(
+        values: FloatTensor<Self>,
+        means: FloatTensor<Self>,
+        precisions: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::normal_log_probs::<Self>(values, means, precisions)
+    }
+
     /// max(x, 0) + slope · min(x, 0), elementwise.
     fn fused_leaky_relu(x: FloatTensor<Self>, slope: f64) -> FloatTensor<Self> {
         portable::leaky_relu::<Self>(x, slope)

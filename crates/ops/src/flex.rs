@@ -12,6 +12,7 @@ mod categorical;
 mod elementwise;
 mod exp;
 mod linear;
+mod normal;
 mod product;
 mod rows;
 
@@ -154,6 +155,18 @@ impl Backend for Flex {
         let [queries, keys, weights, grad] =
             [queries, keys, weights, grad].map(|t| t.to_contiguous());
         additive::backward(&queries, &keys, &weights, &grad)
+    }
+
+    fn normal_log_probs(
+        values: FlexTensor,
+        means: FlexTensor,
+        precisions: FlexTensor,
+    ) -> FlexTensor {
+        if !all_f32([&values, &means, &precisions]) {
+            return portable::normal_log_probs::<Self>(values, means, precisions);
+        }
+        let [values, means, precisions] = [values, means, precisions].map(|t| t.to_contiguous());
+        normal::log_probs(&values, &means, &precisions)
     }
 
     fn fused_leaky_relu(x: FlexTensor, slope: f64) -> FlexTensor {

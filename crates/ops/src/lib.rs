@@ -26,6 +26,7 @@
 //! | [`pinned_logits`] | all logits, with the constant 0 of each first class |
 //! | [`linear`] | x W + b |
 //! | [`additive_scores`] | a net of one hidden layer on pairs |
+//! | [`normal_log_probs`] | log-densities of data under normals, in pairs |
 //! | [`log_gamma`], [`digamma`], [`trigamma`] | ln Γ and its derivatives |
 //! | [`adam`] | one Adam update of a parameter and its moments |
 //!
@@ -46,6 +47,6 @@ mod special;
 
 pub use api::{
     adam, additive_scores, bernoulli_log_prob, categorical_log_prob, digamma, leaky_relu, linear,
-    log_gamma, pinned_logits, sample_bernoulli, sample_categorical, trigamma,
+    log_gamma, normal_log_probs, pinned_logits, sample_bernoulli, sample_categorical, trigamma,
 };
 pub use backend::{AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients};

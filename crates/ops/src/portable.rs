@@ -1,5 +1,7 @@
 //! The portable definitions of our operations, in plain tensor operations on any backend and dtype.
 
+use std::f64::consts::PI;
+
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive, activation};
 
@@ -226,6 +228,23 @@ pub fn additive_scores_backward<B: Backend>(
         keys: unwrap(in_sum.sum_dim(2).reshape([cycles * r, m, h])),
         weights: unwrap(in_weights.sum_dim(0).squeeze_dim::<1>(0)),
     }
+}
+
+/// ½ Σ_d (log τ − log 2π − τ (x − μ)²).
+pub fn normal_log_probs<B: Backend>(
+    values: FloatTensor<B>,
+    means: FloatTensor<B>,
+    precisions: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let values = wrap::<B, 3>(values);
+    let (means, precisions) = (wrap::<B, 3>(means), wrap::<B, 3>(precisions));
+    let ([r, n, d], [g, m, _]) = (values.dims(), means.dims());
+    let own = [g / r, r, 1, m, d];
+    let norm = (precisions.clone().log() - (2.0 * PI).ln()).sum_dim(2);
+    let norm = norm.reshape([g / r, r, 1, m, 1]);
+    let away = (values.reshape([1, r, n, 1, d]) - means.reshape(own)).square();
+    let energy = (away * precisions.reshape(own)).sum_dim(4);
+    unwrap(((norm - energy) * 0.5).reshape([g, n, m]))
 }
 
 pub fn leaky_relu<B: Backend>(x: FloatTensor<B>, slope: f64) -> FloatTensor<B> {

@@ -40,6 +40,22 @@ impl Provenance {
         Self::new(&config_hash(config), seed, device, &clock::now(), 0.0)
     }
 
+    /// What a table says below its numbers, as a list in Markdown.
+    pub fn markdown(&self) -> String {
+        format!(
+            "- Commit {}, configuration {}, seed {}; {}, {}, {} ({}).\n- {:.1} s, started {}.\n",
+            self.commit,
+            self.config_hash,
+            self.seed,
+            self.rustc,
+            self.device,
+            self.cpu,
+            self.cpu_features.join(" "),
+            self.seconds,
+            self.started
+        )
+    }
+
     pub(crate) fn new(
         config_hash: &str,
         seed: u64,

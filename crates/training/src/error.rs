@@ -45,6 +45,9 @@ pub enum TrainError {
         /// What is missing or unreadable.
         part: &'static str,
     },
+    /// An objective that cannot be descended any further.
+    #[error("{0}; the last checkpoint before it is kept")]
+    Objective(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The estimator refused.
     #[error(transparent)]
     Estimate(#[from] EstimateError),

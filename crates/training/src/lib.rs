@@ -27,6 +27,7 @@
 //! | [`Adam`] | the optimiser, one pass over a parameter and its moments |
 //! | [`Trainer`] | parameters, optimiser and chains, and one step of them |
 //! | [`train`] | the loop, with checks and checkpoints |
+//! | [`train_steps`], [`Objective`] | a loop over steps on data that never end, for what is not an estimator: amortized samplers |
 //! | [`load_model`], [`load_learned`], [`load_chains`] | what a checkpoint holds, to look at |
 //! | [`Event`] | what a run tells while it goes on |
 
@@ -36,6 +37,7 @@ mod error;
 mod event;
 mod progress;
 mod snapshot;
+mod steps;
 mod train;
 mod trainer;
 
@@ -45,5 +47,6 @@ pub use error::TrainError;
 pub use event::Event;
 pub use progress::{Check, Selected};
 pub use snapshot::{Parameters, load_chains, load_learned, load_model};
+pub use steps::{Objective, StepConfig, train_steps};
 pub use train::{Outcome, train};
 pub use trainer::{StepReport, Trainer};

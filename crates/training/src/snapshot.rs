@@ -22,12 +22,12 @@ pub(crate) const SELECTED: &str = "selected";
 
 type Recorded = BinBytesRecorder<FullPrecisionSettings, Vec<u8>>;
 
-fn encode<B: Backend>(record: impl Record<B>) -> Vec<u8> {
+pub(crate) fn encode<B: Backend>(record: impl Record<B>) -> Vec<u8> {
     Recorder::<B>::record(&Recorded::new(), record, ())
         .expect("a record in memory cannot fail to be written")
 }
 
-fn decode<B: Backend, R: Record<B>>(
+pub(crate) fn decode<B: Backend, R: Record<B>>(
     bytes: &[u8],
     part: &'static str,
     device: &B::Device,
@@ -36,7 +36,10 @@ fn decode<B: Backend, R: Record<B>>(
         .map_err(|_| TrainError::Checkpoint { part })
 }
 
-fn part<'a>(checkpoint: &'a Checkpoint, part: &'static str) -> Result<&'a [u8], TrainError> {
+pub(crate) fn part<'a>(
+    checkpoint: &'a Checkpoint,
+    part: &'static str,
+) -> Result<&'a [u8], TrainError> {
     let bytes = checkpoint.parts.get(part);
     Ok(bytes.ok_or(TrainError::Checkpoint { part })?)
 }
@@ -158,12 +161,16 @@ where
         Ok(())
     }
 
-    /// Whether every parameter is a finite number.
     pub(crate) fn is_finite(&self) -> bool {
-        let mut finite = Finite(true);
-        self.model().visit(&mut finite);
-        finite.0
+        is_finite(self.model())
     }
+}
+
+/// Whether every parameter is a finite number.
+pub(crate) fn is_finite<B: Backend, M: Module<B>>(model: &M) -> bool {
+    let mut finite = Finite(true);
+    model.visit(&mut finite);
+    finite.0
 }
 
 struct Finite(bool);

@@ -77,7 +77,7 @@ impl Outcome {
             ascents(settings, &self.numbers.ascents),
             variances(settings, &self.numbers.variances),
             t1(settings, &self.numbers.t1),
-            provenance(&self.provenance),
+            self.provenance.markdown(),
         ]
         .join("\n")
     }
@@ -160,19 +160,4 @@ fn t1(settings: &Settings, variances: &[GradientVariance]) -> String {
         );
     }
     out
-}
-
-fn provenance(p: &Provenance) -> String {
-    format!(
-        "- Commit {}, configuration {}, seed {}; {}, {}, {} ({}).\n- {:.1} s, started {}.\n",
-        p.commit,
-        p.config_hash,
-        p.seed,
-        p.rustc,
-        p.device,
-        p.cpu,
-        p.cpu_features.join(" "),
-        p.seconds,
-        p.started
-    )
 }

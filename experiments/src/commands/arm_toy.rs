@@ -64,31 +64,28 @@ pub fn reproduce(
 /// The experiment's settings, with the seed that is asked for.
 fn settings(args: &Reproduce, source: &Source) -> Result<Settings, HarnessError> {
     let mut settings = Settings::parse(source)?;
-    let meaningless = [
-        ("--profile", args.profile != "quick"),
-        ("--method", !args.methods.is_empty()),
-        ("--net", !args.nets.is_empty()),
-        ("--epochs", args.epochs.is_some()),
-        ("--device", args.device != Device::Cpu),
-        ("--data-dir", args.data_dir.is_some()),
-        ("--dataset", args.dataset.is_some()),
-        ("--jobs", args.jobs.is_some()),
-    ];
     let several = args.seeds.as_ref().is_some_and(|seeds| seeds.len() != 1);
-    let flag = |flag, remedy: String| HarnessError::Flag {
-        experiment: settings.name.clone(),
-        flag,
-        remedy,
-    };
-    if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
-        let remedy = "it takes --seed, --out, --dry-run, --json and --fresh; the rest is set in its file, and an edited copy \
-                      of experiments/arm-toy.toml is run by its path";
-        return Err(flag(name, remedy.into()));
-    }
-    if several {
-        let remedy = "it takes one seed; every run of it has its own replicates";
-        return Err(flag("--seeds with several", remedy.into()));
-    }
+    args.refuse(
+        &settings.name,
+        &[
+            ("--profile", args.profile != "quick"),
+            ("--method", !args.methods.is_empty()),
+            ("--net", !args.nets.is_empty()),
+            ("--epochs", args.epochs.is_some()),
+            ("--steps", args.steps.is_some()),
+            ("--device", args.device != Device::Cpu),
+            ("--data-dir", args.data_dir.is_some()),
+            ("--dataset", args.dataset.is_some()),
+            ("--jobs", args.jobs.is_some()),
+        ],
+        "it takes --seed, --out, --dry-run, --json and --fresh; the rest is set in its file, and an edited copy of \
+         experiments/arm-toy.toml is run by its path",
+    )?;
+    args.refuse(
+        &settings.name,
+        &[("--seeds with several", several)],
+        "it takes one seed; every run of it has its own replicates",
+    )?;
     if let Some([seed]) = args.seeds.as_deref() {
         settings.seed = *seed;
     }

@@ -1,5 +1,6 @@
 //! What the program does, a file for each command.
 
+pub mod apg_gmm;
 pub mod arm_toy;
 pub mod loading;
 pub mod plan_text;

@@ -1,9 +1,9 @@
 //! `reproduce`: plans, runs and resumes the cells of an experiment, and shows the table.
 
-use super::arm_toy;
 use super::loading::Loading;
 use super::plan_text::{self, Heading, count};
 use super::streams::Streams;
+use super::{apg_gmm, arm_toy};
 use crate::cell::Cell;
 use crate::cell_runner::CellRunner;
 use crate::cli::Reproduce;
@@ -62,7 +62,10 @@ pub fn reproduce(
     let spec = match source.kind()? {
         Kind::Table => Spec::parse(&source)?,
         Kind::ArmToy => return arm_toy::reproduce(args, &source, stop, streams),
+        Kind::ApgGmm => return apg_gmm::reproduce(args, &source, stop, streams),
     };
+    let remedy = "its runs are counted in epochs; give --epochs";
+    args.refuse(&spec.name, &[("--steps", args.steps.is_some())], remedy)?;
     let selection = Selection {
         nets: args.nets.clone(),
         methods: args.methods.clone(),

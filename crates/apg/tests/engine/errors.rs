@@ -46,7 +46,7 @@ fn message(value: f64) -> String {
         &x,
         &blocks,
         &mut Streams::new(77, 12),
-        |_, _| {},
+        |_, _, _| {},
     );
     run.expect_err("an error").to_string()
 }

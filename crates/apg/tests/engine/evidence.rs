@@ -55,7 +55,7 @@ where
     let sampler = Sampler::new(2, 2, policy, resampler).expect("a sampler");
     let x = tensor(&X[..data], [1, data]);
     let mean = expectation(|chance| {
-        let run = sampler.run(model, &x, blocks, &mut AllBranches(chance), |_, _| {});
+        let run = sampler.run(model, &x, blocks, &mut AllBranches(chance), |_, _, _| {});
         let population = run.expect("positive weights").population;
         let z = population.log_evidence()[0].exp();
         let weighted = |f| population.mean(f)[0] * z;

@@ -68,7 +68,7 @@ fn sampler(sweeps: usize) -> Sampler<Systematic> {
 /// The losses of a run of two sweeps over a and c.
 fn losses(model: &Toy<B>, blocks: &[&dyn Block<B, Toy<B>, Stream>]) -> Vec<(Place, Loss<B>)> {
     let mut losses = Vec::new();
-    let record = |place, loss| losses.push((place, loss));
+    let record = |place, _: &_, loss| losses.push((place, loss));
     sampler(2)
         .run(model, &x(), blocks, &mut Streams::new(15, 0), record)
         .expect("a run");
@@ -228,4 +228,41 @@ fn a_run_whose_laws_learn_nothing_has_gradients_of_the_model_alone() {
     );
     let z = all_states::<B>(2);
     assert!(model.log_joint(&x().narrow(0, 0, 1), &z).dims() == [8, 1]);
+}
+
+/// A block whose density is not a number, though its weights are.
+struct NotANumber;
+
+impl Block<B, Toy<B>, Stream> for NotANumber {
+    fn name(&self) -> String {
+        "vague".into()
+    }
+
+    fn advance(
+        &self,
+        model: &Toy<B>,
+        frozen: &Toy<B>,
+        x: &Tensor<B, 2>,
+        old: &Bits<B>,
+        chance: &mut Stream,
+    ) -> Move<B, Bits<B>> {
+        let moved = Update(A(Law::Learned)).advance(model, frozen, x, old, chance);
+        Move {
+            log_forward: moved.log_forward.clone() * f64::NAN,
+            ..moved
+        }
+    }
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_is_named_by_block_sweep_step_and_seed() {
+    let c = Update(Cs(Law::Learned));
+    let blocks: [&dyn Block<B, Toy<B>, Stream>; 2] = [&c, &NotANumber];
+    let mut streams = Streams::new(15, 8);
+    let found = sampler(4).gradients(&Toy::new(PARAMETERS), &x(), &blocks, &mut streams);
+    let message = found.expect_err("an error").to_string();
+    assert_eq!(
+        message,
+        "the loss of block vague of sweep 1 (step 8, seed 15) is NaN"
+    );
 }

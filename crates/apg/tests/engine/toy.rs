@@ -152,6 +152,10 @@ impl<B: Backend, C: Chance + ?Sized> Conditional<B, Toy<B>, C> for A {
         }
     }
 
+    fn detach(&self, law: &Tensor<B, 3>) -> Tensor<B, 3> {
+        law.clone().detach()
+    }
+
     fn sample(&self, law: &Tensor<B, 3>, z: &Bits<B>, chance: &mut C) -> Bits<B> {
         Bits {
             a: draw(law, chance),
@@ -187,6 +191,10 @@ impl<B: Backend, C: Chance + ?Sized> Conditional<B, Toy<B>, C> for Cs {
             Law::Exact => prior + x.clone().unsqueeze(),
             Law::Prior => prior,
         }
+    }
+
+    fn detach(&self, law: &Tensor<B, 3>) -> Tensor<B, 3> {
+        law.clone().detach()
     }
 
     fn sample(&self, law: &Tensor<B, 3>, z: &Bits<B>, chance: &mut C) -> Bits<B> {

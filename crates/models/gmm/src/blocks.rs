@@ -39,6 +39,10 @@ impl<B: Backend, C: Draws + Noise> Conditional<B, Gmm<B>, C> for Eta {
         }
     }
 
+    fn detach(&self, law: &NormalGamma<B, 4>) -> NormalGamma<B, 4> {
+        law.detach()
+    }
+
     fn sample(&self, law: &NormalGamma<B, 4>, z: &GmmState<B>, chance: &mut C) -> GmmState<B> {
         let (mean, precision) = law.sample(z.mean.dims(), chance);
         GmmState {
@@ -74,6 +78,10 @@ impl<B: Backend, C: Draws + Noise> Conditional<B, Gmm<B>, C> for Assignments {
             Law::Exact => model.exact_choices(x, &z.mean, &z.precision),
             Law::Prior => Choices::new(z.assignment.zeros_like()),
         }
+    }
+
+    fn detach(&self, law: &Choices<B>) -> Choices<B> {
+        law.detach()
     }
 
     fn sample(&self, law: &Choices<B>, z: &GmmState<B>, chance: &mut C) -> GmmState<B> {

@@ -1,13 +1,11 @@
 //! The mixture: its density, and the laws of its latents.
 
-use std::f64::consts::PI;
-
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData, activation::log_softmax};
 use helmholtz_apg::{Choices, Model, OneShot, Proposal, Statistics, Sums, particle};
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_nets::Linear;
-use helmholtz_ops::{Backend, additive_scores, linear};
+use helmholtz_ops::{Backend, additive_scores, linear, normal_log_probs};
 use helmholtz_random::Draws;
 
 particle! {
@@ -130,18 +128,13 @@ impl<B: Backend> Gmm<B> {
         mean: &Tensor<B, 4>,
         precision: &Tensor<B, 4>,
     ) -> Choices<B> {
-        let each = |latent: &Tensor<B, 4>| latent.clone().unsqueeze_dim::<5>(2);
-        let x = x.clone().unsqueeze::<4>().unsqueeze_dim::<5>(3);
-        let log_p = log_normal(x, each(mean), each(precision));
-        Choices::new(log_p.sum_dim(4).squeeze_dim(4))
+        Choices::new(log_normal(x, mean, precision))
     }
 
     /// log p(x_n, c_n | μ, τ) `[L, B, N]`, nats.
     pub(crate) fn log_data(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 3> {
-        let own = |latent: &Tensor<B, 4>| z.assignment.clone().matmul(latent.clone());
-        let x = x.clone().unsqueeze::<4>();
-        let log_p = log_normal(x, own(&z.mean), own(&z.precision));
-        log_p.sum_dim(3).squeeze_dim::<3>(3) - (self.clusters as f64).ln()
+        let own = z.assignment.clone() * log_normal(x, &z.mean, &z.precision);
+        own.sum_dim(3).squeeze_dim::<3>(3) - (self.clusters as f64).ln()
     }
 
     /// log p(μ, τ) `[L, B, 1]`, nats.
@@ -170,14 +163,16 @@ impl<B: Backend> Gmm<B> {
     }
 }
 
-/// log N(x; μ, 1/τ) elementwise, broadcast.
-fn log_normal<B: Backend, const D: usize>(
-    x: Tensor<B, D>,
-    mean: Tensor<B, D>,
-    precision: Tensor<B, D>,
-) -> Tensor<B, D> {
-    let constant = 0.5 * (2.0 * PI).ln();
-    precision.clone().log() * 0.5 - (x - mean).square() * precision * 0.5 - constant
+/// log N(x_n; μ_m, 1/τ_m), summed over dimensions: `[L, B, N, M]`.
+fn log_normal<B: Backend>(
+    x: &Tensor<B, 3>,
+    mean: &Tensor<B, 4>,
+    precision: &Tensor<B, 4>,
+) -> Tensor<B, 4> {
+    let [particles, instances, m, _] = mean.dims();
+    let groups = |latent: &Tensor<B, 4>| latent.clone().flatten::<3>(0, 1);
+    let log_p = normal_log_probs(x.clone(), groups(mean), groups(precision));
+    log_p.reshape([particles, instances, x.dims()[1], m])
 }
 
 impl<B: Backend> Model<B> for Gmm<B> {

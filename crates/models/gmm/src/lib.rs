@@ -16,7 +16,7 @@
 //! let x = config.simulate(1, &[0, 1], 60, DType::F32, &Default::default()).x;
 //!
 //! let sampler = Sampler::new(10, 10, Policy::Always, Systematic)?;
-//! let run = sampler.run(&model, &x, &Scheme::Apg.blocks(), &mut Streams::new(1, 0), |_, _| {})?;
+//! let run = sampler.run(&model, &x, &Scheme::Apg.blocks(), &mut Streams::new(1, 0), |_, _, _| {})?;
 //! let population = run.population;
 //! let log_joint = population.mean(model.log_joint(&x, population.state())); // of each instance, nats
 //! assert_eq!(log_joint.len(), 2);
@@ -25,13 +25,14 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`GmmConfig`], [`Simulated`] | the prior, the sizes; instances drawn from the prior |
+//! | [`GmmConfig`], [`Simulated`] | the prior, the sizes; instances drawn from the prior; the density without assignments |
 //! | [`Gmm`], [`GmmState`] | densities, exact conditionals, nets; the divergences of the nets from the exact conditionals |
 //! | [`Eta`], [`Assignments`], [`Law`], [`Scheme`] | the blocks, by learned, exact and prior laws; the published samplers |
 
 mod blocks;
 mod config;
 mod gmm;
+mod marginal;
 mod simulate;
 
 pub use blocks::{Assignments, Eta, Law, Scheme};

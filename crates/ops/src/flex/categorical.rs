@@ -4,6 +4,8 @@
 
 use burn_flex::FlexTensor;
 
+mod single;
+
 use super::exp::{EXP_IS_ZERO, exp_of_negative};
 use super::rows::Cyclic;
 use super::{LANES, dispatch, elements, size, zeros};
@@ -36,6 +38,9 @@ fn score<const FMA: bool>(
         Option<&mut [f32]>,
     ),
 ) {
+    if logits.width == classes - 1 {
+        return single::score::<FMA>((classes, logits, values, log_prob, residual));
+    }
     let mut row = Row::new(logits.width / (classes - 1), classes);
     for m in 0..logits.rows {
         row.set::<FMA>(logits.row(m));
@@ -69,6 +74,9 @@ pub fn sample(logits: &FlexTensor, uniforms: &FlexTensor, classes: usize) -> Fle
 fn invert<const FMA: bool>(
     (classes, logits, uniforms, values): (usize, Cyclic<'_>, &[f32], &mut [f32]),
 ) {
+    if logits.width == classes - 1 {
+        return single::invert::<FMA>((classes, logits, uniforms, values));
+    }
     let variables = logits.width / (classes - 1);
     let mut row = Row::new(variables, classes);
     for m in 0..logits.rows {
@@ -207,7 +215,7 @@ mod tests {
     /// The bounds of the tests in `tests/ops`, for the row pass and the sampling compiled with or without fused multiply-add:
     /// one row of logits, two of values, which the uniforms ¼ and ¾ draw.
     fn check<const FMA: bool>() {
-        for (variables, classes) in [(1, 2), (3, 5), (20, 10), (40, 17)] {
+        for (variables, classes) in [(1, 2), (1, 3), (3, 5), (20, 10), (40, 17)] {
             for scale in [1.0, 80.0, 1e4] {
                 let free = classes - 1;
                 let unit = |i: usize| ((i * 7919 + 13) % 1009) as f32 / 504.5 - 1.0;

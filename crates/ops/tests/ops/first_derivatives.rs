@@ -3,6 +3,7 @@
 use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
     Backend, additive_scores, bernoulli_log_prob, categorical_log_prob, leaky_relu, linear,
+    normal_log_probs,
 };
 
 use crate::data::Matrix;
@@ -103,6 +104,27 @@ impl Function for AdditiveScores {
     }
 }
 
+/// Σ c ∘ (log p)² of two groups of values and four of normals, in values, means and the logarithms of precisions.
+pub struct NormalLogProbs;
+
+impl Function for NormalLogProbs {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[6, 2], [8, 2], [8, 2]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [values, means, precisions] = [0, 1, 2].map(|i| arguments[i].clone());
+        let (means, precisions) = (
+            means.reshape([4, 2, 2]),
+            precisions.exp().reshape([4, 2, 2]),
+        );
+        let log_probs = normal_log_probs(values.reshape([2, 3, 2]), means, precisions);
+        let log_probs = log_probs.reshape([4, 6]);
+        let c: Vec<f64> = (0..24).map(|i| (f64::from(i) - 11.5) / 80.0).collect();
+        (log_probs.clone() * log_probs * constant(&c, [4, 6])).sum()
+    }
+}
+
 /// Σ c ∘ leaky(x)², away from the kink.
 pub struct Rectifier;
 
@@ -169,6 +191,11 @@ fn the_linear_gradient_is_that_of_the_layer() {
 #[test]
 fn the_gradient_of_additive_scores_is_that_of_the_net() {
     check(&AdditiveScores);
+}
+
+#[test]
+fn the_gradient_of_normal_log_densities_is_theirs() {
+    check(&NormalLogProbs);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod categorical_sampling;
 mod elementwise;
 mod first_derivatives;
 mod linear;
+mod normal;
 mod rows;
 mod sampling;
 mod second_derivatives;

@@ -6,7 +6,7 @@ use helmholtz_ops::{Backend, bernoulli_log_prob};
 use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, gradient, hessian_times};
 use crate::first_derivatives::{
-    AdditiveScores, Affine, COLUMNS, CategoricalRows, Network, Rectifier, RowPass,
+    AdditiveScores, Affine, COLUMNS, CategoricalRows, Network, NormalLogProbs, Rectifier, RowPass,
 };
 
 /// The gradient along a direction is a function like any other.
@@ -50,6 +50,11 @@ fn the_linear_gradient_can_be_differentiated() {
 #[test]
 fn the_gradient_of_additive_scores_can_be_differentiated() {
     check(&AdditiveScores);
+}
+
+#[test]
+fn the_gradient_of_normal_log_densities_can_be_differentiated() {
+    check(&NormalLogProbs);
 }
 
 #[test]

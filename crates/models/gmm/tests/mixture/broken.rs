@@ -60,6 +60,10 @@ impl Conditional<B, Gmm<B>, Stream> for ReleasedEta {
         }
     }
 
+    fn detach(&self, law: &NormalGamma<B, 4>) -> NormalGamma<B, 4> {
+        law.detach()
+    }
+
     fn sample(&self, law: &NormalGamma<B, 4>, z: &GmmState<B>, chance: &mut Stream) -> GmmState<B> {
         Eta(Law::Exact).sample(law, z, chance)
     }

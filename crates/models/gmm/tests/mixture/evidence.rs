@@ -101,7 +101,7 @@ fn runs<R: Resampler<Stream>>(blocks: &Blocks<'_>, policy: Policy, resampler: R)
     for step in 0..RUNS / BATCH {
         let mut streams = Streams::new(1, step as u64);
         let run = sampler
-            .run(&model, &x, blocks, &mut streams, |_, _| {})
+            .run(&model, &x, blocks, &mut streams, |_, _, _| {})
             .expect("weights");
         let ratio = |log_z_hat: &f64| (log_z_hat - log_z).exp();
         let z = run.population.state();

@@ -24,7 +24,7 @@ fn expected(points: usize) -> f64 {
     -6.0 * numbers(prior.entropy())[0] - points as f64 * datum
 }
 
-fn means(name: &str, expected: &[f64], samples: Vec<Vec<f64>>) -> Report {
+pub fn means(name: &str, expected: &[f64], samples: Vec<Vec<f64>>) -> Report {
     let count = samples[0].len();
     let mut at = 0..count;
     let draw = |_: &mut Stream, out: &mut [f64]| {

@@ -62,7 +62,7 @@ fn test_18_the_same_nets_run_at_any_number_of_data() {
             &x,
             &Scheme::Apg.blocks(),
             &mut streams,
-            |_, _| {},
+            |_, _, _| {},
         );
         let state = run.expect("weights").population.state().clone();
         assert_eq!(state.assignment.dims(), [3, 2, points, 3]);

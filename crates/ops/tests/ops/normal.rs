@@ -1,0 +1,90 @@
+//! Log-densities of data under normals: the fast path in f32 against the portable definition in f64, and that against the
+//! formula.
+
+use std::f64::consts::PI;
+
+use burn::backend::Autodiff;
+use burn::tensor::DType;
+use burn_flex::Flex;
+use helmholtz_ops::{Backend, normal_log_probs};
+use proptest::prelude::*;
+
+use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
+
+/// R, N, G, M, D.
+type Shape = [usize; 5];
+
+/// Values, means, precisions.
+type Parts = [Matrix; 3];
+
+fn parts([r, n, g, m, d]: Shape, seed: u64) -> Parts {
+    let matrix = |rows, scale, own| Matrix::symmetric([rows, d], scale, seed.wrapping_add(own));
+    let precisions = matrix(g * m, 3.0, 2).map(f32::exp);
+    [matrix(r * n, 5.0, 0), matrix(g * m, 5.0, 1), precisions]
+}
+
+fn found<B: Backend>([r, n, g, m, d]: Shape, parts: &Parts, dtype: DType) -> Vec<f64> {
+    let tensor = |i: usize, rows, columns| parts[i].tensor::<B>(dtype).reshape([rows, columns, d]);
+    let log_probs = normal_log_probs(tensor(0, r, n), tensor(1, g, m), tensor(2, g, m));
+    assert_eq!(log_probs.dims(), [g, n, m]);
+    read(log_probs)
+}
+
+/// The log-densities, and the sums of the sizes of their terms.
+fn by_hand([r, n, g, m, d]: Shape, [x, mu, tau]: &Parts) -> Vec<[f64; 2]> {
+    let pairs = (0..g * n * m).map(|at| (at / (n * m), at / m % n, at % m));
+    let pairs = pairs.map(|(group, i, j)| {
+        let (datum, normal) = (group % r * n + i, group * m + j);
+        let terms = (0..d).map(|k| {
+            let tau = tau.at(normal, k);
+            let energy = 0.5 * tau * (x.at(datum, k) - mu.at(normal, k)).powi(2);
+            let norm = 0.5 * (tau / (2.0 * PI)).ln();
+            [norm - energy, energy + 0.5 * tau.ln().abs() + 1.0]
+        });
+        terms.fold([0.0; 2], |sum, term| [sum[0] + term[0], sum[1] + term[1]])
+    });
+    pairs.collect()
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    /// A term takes at most 6 roundings, and a sum of D of them D.
+    #[test]
+    fn fast_log_densities_agree_with_the_portable_ones_and_those_with_the_formula(
+        (r, cycles, n, m, d) in (1usize..4, 1usize..4, 1usize..7, 1usize..5, 1usize..4),
+        seed in any::<u64>(),
+    ) {
+        let shape = [r, n, r * cycles, m, d];
+        let parts = parts(shape, seed);
+        let expected = by_hand(shape, &parts);
+        let values: Vec<f64> = expected.iter().map(|[value, _]| *value).collect();
+        let portable = found::<Flex>(shape, &parts, DType::F64);
+        assert_within("portable", &portable, &values, |i| 1e-14 * (1.0 + expected[i][1]));
+        let bound = |i: usize| (6.0 + d as f64) * ROUNDING * expected[i][1];
+        assert_within("fast", &found::<Flex>(shape, &parts, DType::F32), &values, bound);
+        let untracked = found::<Autodiff<Flex>>(shape, &parts, DType::F32);
+        assert_within("fast, under autodiff", &untracked, &values, bound);
+    }
+}
+
+/// Groups that meet the values of another, and a precision taken for a variance.
+#[test]
+fn log_densities_that_are_wrong_are_caught() {
+    let shape = [2, 3, 4, 2, 2];
+    let parts = parts(shape, 7);
+    let right = found::<Flex>(shape, &parts, DType::F32);
+    let off = |wrong: &Parts| {
+        let wrong = by_hand(shape, wrong).into_iter().zip(&right);
+        wrong
+            .filter(|([value, _], right)| (value - *right).abs() > 1e-2)
+            .count()
+    };
+    assert_eq!(off(&parts), 0);
+    let mut turned = parts.clone();
+    turned[0].elements.rotate_left(6);
+    assert_eq!(off(&turned), right.len());
+    let mut inverted = parts.clone();
+    inverted[2] = inverted[2].clone().map(f32::recip);
+    assert_eq!(off(&inverted), right.len());
+}

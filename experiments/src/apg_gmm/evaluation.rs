@@ -1,0 +1,371 @@
+//! The numbers of the table and of the figures.
+
+use crate::error::HarnessError;
+use burn::tensor::Tensor;
+use helmholtz_apg::{Population, Streams};
+use helmholtz_gmm::{Gmm, GmmState, Scheme};
+use helmholtz_ops::Backend;
+use serde::{Deserialize, Serialize};
+
+use super::samplers::{Length, Mover, Place, course, instances, means};
+use super::training::{mean, numbers, sampler};
+use super::{FIGURE, Settings, TABLE};
+use crate::runner::failed;
+
+/// What a sampler reached on the instances of the table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The sampler.
+    pub label: String,
+    /// L.
+    pub particles: usize,
+    /// Moves after the one-shot proposal.
+    pub moves: usize,
+    /// The mean over instances of Σ_l W_l log p(x, z_l), nats.
+    pub log_joint: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// The mean without weights.
+    pub plain: f64,
+    /// The mean over instances of the difference from Gibbs, and its standard error.
+    pub over_gibbs: [f64; 2],
+}
+
+/// The course of a sampler on one instance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// The sampler.
+    pub label: String,
+    /// L.
+    pub particles: usize,
+    /// The weighted log joint after each move, a mean over runs.
+    pub log_joint: Vec<f64>,
+}
+
+/// One division of a budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Division {
+    /// The sampler.
+    pub label: String,
+    /// K.
+    pub sweeps: usize,
+    /// L.
+    pub particles: usize,
+    /// The weighted log joint at the end, a mean over runs.
+    pub log_joint: f64,
+    /// ESS / L after the last block (μ, τ), or the only block.
+    pub ess: f64,
+}
+
+/// One particle on one instance, after some moves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Moves.
+    pub moves: usize,
+    /// x, with the cluster of each datum.
+    pub data: Vec<([f64; 2], usize)>,
+    /// μ and 1/√τ of each cluster.
+    pub clusters: Vec<[[f64; 2]; 2]>,
+}
+
+/// All that is measured at the end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// The table.
+    pub rows: Vec<Row>,
+    /// Figure 2.
+    pub curves: Vec<Curve>,
+    /// Figure 3.
+    pub divisions: Vec<Division>,
+    /// Figure 1.
+    pub snapshots: Vec<Snapshot>,
+}
+
+/// Particles and instances at a time: more would not fit a processor's caches.
+const AT_A_TIME: usize = 4000;
+
+/// Measures; `going_on` hears what, and may stop it with an error.
+///
+/// # Errors
+/// Weights that are none, and those of `going_on`.
+pub fn evaluate<B: Backend>(
+    settings: &Settings,
+    model: &Gmm<B>,
+    device: &B::Device,
+    going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
+) -> Result<Evaluation, HarnessError> {
+    let evaluation = Measuring {
+        settings,
+        model,
+        device,
+        going_on,
+    };
+    Ok(Evaluation {
+        rows: evaluation.rows()?,
+        curves: evaluation.curves()?,
+        divisions: evaluation.divisions()?,
+        snapshots: evaluation.snapshots()?,
+    })
+}
+
+struct Measuring<'a, B: Backend> {
+    settings: &'a Settings,
+    model: &'a Gmm<B>,
+    device: &'a B::Device,
+    going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+}
+
+impl<B: Backend> Measuring<'_, B> {
+    /// The course on these instances, some at a time.
+    fn course(
+        &self,
+        mover: Mover,
+        seed: u64,
+        all: &[u64],
+        length: Length,
+    ) -> Result<Vec<Place>, HarnessError> {
+        let e = &self.settings.evaluation;
+        let at_a_time = (AT_A_TIME / length.particles).clamp(1, e.batch as usize);
+        let config = &self.settings.model;
+        let mut places: Vec<Place> = vec![];
+        for (batch, numbers) in all.chunks(at_a_time).enumerate() {
+            (self.going_on)(&format!(
+                "{}, {} of {} instances",
+                mover.label(),
+                batch * at_a_time,
+                all.len()
+            ))?;
+            let x = instances::<B>(config, seed, numbers, e.points, self.device);
+            let draws = (self.settings.seed, (seed << 16) + batch as u64);
+            let more = course(mover, (self.model, config), &x, length, draws)?;
+            if places.is_empty() {
+                places = more;
+            } else {
+                places
+                    .iter_mut()
+                    .zip(more)
+                    .for_each(|(all, more)| all.join(more));
+            }
+        }
+        Ok(places)
+    }
+
+    fn rows(&self) -> Result<Vec<Row>, HarnessError> {
+        let e = &self.settings.evaluation;
+        let all: Vec<u64> = (0..e.instances).collect();
+        let length = |particles| Length {
+            particles,
+            moves: e.sweeps,
+            step_size: e.step_size,
+        };
+        let of = |mover, particles| self.course(mover, TABLE, &all, length(particles));
+        let gibbs = of(Mover::Gibbs, e.particles)?;
+        let reached = gibbs[e.sweeps].weighted.clone();
+        let row = |label: String, particles, moves: usize, place: &Place| {
+            let (log_joint, standard_error) = mean_and_error(&place.weighted);
+            let over: Vec<f64> = place
+                .weighted
+                .iter()
+                .zip(&reached)
+                .map(|(a, b)| a - b)
+                .collect();
+            let (difference, error) = mean_and_error(&over);
+            Row {
+                label,
+                particles,
+                moves,
+                log_joint,
+                standard_error,
+                plain: mean(&place.plain),
+                over_gibbs: [difference, error],
+            }
+        };
+        let budget = e.particles * (e.sweeps + 1);
+        let one_shot = Length {
+            particles: budget,
+            moves: 0,
+            step_size: e.step_size,
+        };
+        let one_shot = self.course(Mover::Apg, TABLE, &all, one_shot)?;
+        let mut rows = vec![row(
+            "one shot of the same nets (RWS)".into(),
+            budget,
+            0,
+            &one_shot[0],
+        )];
+        let bpg = of(Mover::Bpg, e.prior_particles)?;
+        rows.push(row(
+            Mover::Bpg.label(),
+            e.prior_particles,
+            e.sweeps,
+            &bpg[e.sweeps],
+        ));
+        for &leapfrog in &e.leapfrog {
+            let mover = Mover::Hmc(leapfrog);
+            let places = of(mover, e.particles)?;
+            rows.push(row(mover.label(), e.particles, e.sweeps, &places[e.sweeps]));
+        }
+        for mover in [Mover::ApgJoint, Mover::Apg] {
+            let places = of(mover, e.particles)?;
+            for &moves in &e.shown_sweeps {
+                rows.push(row(mover.label(), e.particles, moves, &places[moves]));
+            }
+        }
+        for &moves in &e.shown_sweeps {
+            rows.push(row(Mover::Gibbs.label(), e.particles, moves, &gibbs[moves]));
+        }
+        Ok(rows)
+    }
+
+    /// The same instance for every run.
+    fn runs(&self) -> Vec<u64> {
+        vec![0; self.settings.evaluation.curve_runs as usize]
+    }
+
+    fn curves(&self) -> Result<Vec<Curve>, HarnessError> {
+        let e = &self.settings.evaluation;
+        let mut movers = vec![
+            (Mover::Apg, e.curve_particles),
+            (Mover::Gibbs, e.curve_particles),
+            (Mover::Bpg, e.curve_prior_particles),
+        ];
+        movers.extend(
+            e.leapfrog
+                .iter()
+                .map(|&steps| (Mover::Hmc(steps), e.curve_particles)),
+        );
+        let of = |(mover, particles): (Mover, usize)| {
+            let length = Length {
+                particles,
+                moves: e.curve_sweeps,
+                step_size: e.curve_step_size,
+            };
+            let places = self.course(mover, FIGURE, &self.runs(), length)?;
+            Ok(Curve {
+                label: mover.label(),
+                particles,
+                log_joint: means(&places)
+                    .into_iter()
+                    .map(|[weighted, _]| weighted)
+                    .collect(),
+            })
+        };
+        movers.into_iter().map(of).collect()
+    }
+
+    fn divisions(&self) -> Result<Vec<Division>, HarnessError> {
+        let e = &self.settings.evaluation;
+        let mut divisions = vec![];
+        for mover in [Mover::Apg, Mover::ApgJoint] {
+            for &sweeps in &e.budget_sweeps {
+                let particles = e.budget / sweeps;
+                let length = Length {
+                    particles,
+                    moves: sweeps - 1,
+                    step_size: e.step_size,
+                };
+                let places = self.course(mover, FIGURE, &self.runs(), length)?;
+                let last = places.last().expect("the one-shot proposal");
+                divisions.push(Division {
+                    label: mover.label(),
+                    sweeps,
+                    particles,
+                    log_joint: mean(&last.weighted),
+                    ess: mean(&last.ess),
+                });
+            }
+        }
+        Ok(divisions)
+    }
+
+    /// A single particle; data of the plane only.
+    fn snapshots(&self) -> Result<Vec<Snapshot>, HarnessError> {
+        const EVERY: usize = 3;
+        const MOVES: usize = 12;
+        let (config, e) = (&self.settings.model, &self.settings.evaluation);
+        if config.dimensions != 2 {
+            return Ok(vec![]);
+        }
+        let x = instances::<B>(config, FIGURE, &[0], e.points, self.device);
+        let blocks = Scheme::Apg.blocks();
+        let mut snapshots = vec![];
+        let mut streams = Streams::new(self.settings.seed, FIGURE);
+        let visit = |place: helmholtz_apg::Place, population: &Population<GmmState<B>>, _| {
+            let whole = place.sweep == 0 || place.block + 1 == blocks.len();
+            if whole && place.sweep.is_multiple_of(EVERY) {
+                snapshots.push(snapshot(place.sweep, &x, population.state()));
+            }
+        };
+        sampler(1, MOVES + 1)
+            .run(self.model, &x, &blocks, &mut streams, visit)
+            .map_err(failed)?;
+        Ok(snapshots)
+    }
+}
+
+fn snapshot<B: Backend>(moves: usize, x: &Tensor<B, 3>, state: &GmmState<B>) -> Snapshot {
+    let pairs = |values: Vec<f64>| -> Vec<[f64; 2]> {
+        let (pairs, _) = values.as_chunks::<2>();
+        pairs.to_vec()
+    };
+    let clusters = state.mean.dims()[2];
+    let chosen = numbers(state.assignment.clone());
+    let chosen = chosen.chunks_exact(clusters);
+    let chosen = chosen.map(|row| row.iter().position(|&c| c == 1.0).unwrap_or(0));
+    let deviations = numbers(state.precision.clone().sqrt().recip());
+    let means = pairs(numbers(state.mean.clone())).into_iter();
+    Snapshot {
+        moves,
+        data: pairs(numbers(x.clone())).into_iter().zip(chosen).collect(),
+        clusters: means
+            .zip(pairs(deviations))
+            .map(|(mean, sd)| [mean, sd])
+            .collect(),
+    }
+}
+
+/// The mean of at least two numbers, and its standard error.
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let (center, count) = (mean(values), values.len() as f64);
+    let squares: f64 = values.iter().map(|v| (v - center).powi(2)).sum();
+    (center, (squares / (count - 1.0) / count).sqrt())
+}
+
+/// −E log p(x, μ, τ, c) = −H(x, μ, τ, c) of N data: what the mean log joint of exact draws from the posterior is over instances,
+/// in nats. By datum −ln M + D (ψ(α) − ln β − 1 − ln 2π) / 2; by cluster and dimension the negative entropies of τ and of μ given τ.
+pub fn expected_log_joint<B: Backend>(settings: &Settings, device: &B::Device) -> f64 {
+    use burn::tensor::{DType, TensorData};
+    use helmholtz_distributions::{Entropy, NormalGamma};
+    let config = &settings.model;
+    let number = |x: f64| Tensor::<B, 1>::from_data(TensorData::from([x]), (device, DType::F64));
+    let prior = NormalGamma {
+        mean: number(config.mean),
+        nu: number(config.nu),
+        alpha: number(config.alpha),
+        beta: number(config.beta),
+    };
+    let entropy = numbers(prior.entropy())[0];
+    let log_tau = numbers(helmholtz_ops::digamma(number(config.alpha)))[0] - config.beta.ln();
+    let coordinate = 0.5 * (log_tau - 1.0 - (2.0 * std::f64::consts::PI).ln());
+    let datum = -(config.clusters as f64).ln() + config.dimensions as f64 * coordinate;
+    let latents = (config.clusters * config.dimensions) as f64;
+    settings.evaluation.points as f64 * datum - latents * entropy
+}
+
+#[cfg(all(test, feature = "cpu"))]
+mod tests {
+    use super::*;
+    use crate::apg_gmm::settings::tests::apg_gmm;
+    use burn_flex::Flex;
+
+    #[test]
+    fn the_expected_log_joint_is_that_of_the_specification() {
+        let found = expected_log_joint::<Flex>(&apg_gmm(), &Default::default());
+        assert!((found + 442.22).abs() < 0.01, "{found}");
+    }
+
+    #[test]
+    fn a_standard_error_is_that_of_the_mean() {
+        assert_eq!(mean_and_error(&[1.0, 3.0]), (2.0, 1.0));
+    }
+}

@@ -1,0 +1,256 @@
+//! What is compared: ways to move particles, from the same one-shot proposal.
+
+use crate::error::HarnessError;
+use crate::runner::failed;
+use burn::tensor::{DType, Tensor, TensorData};
+use helmholtz_apg::{Model, OneShot, Population, Sampler, Streams};
+use helmholtz_gmm::{Choices, Gmm, GmmConfig, GmmState, Scheme};
+use helmholtz_ops::Backend;
+use helmholtz_random::Stream;
+use helmholtz_samplers::resampling::{Policy, Systematic};
+use helmholtz_samplers::{Hmc, Kernel};
+use serde::{Deserialize, Serialize};
+
+use super::DRAWS;
+use super::training::{mean, numbers};
+
+/// A way to move particles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mover {
+    /// Amortized population Gibbs with the blocks (μ, τ) and c.
+    Apg,
+    /// The same with one block.
+    ApgJoint,
+    /// Exact conditionals, without weights.
+    Gibbs,
+    /// Block population Gibbs: (μ, τ) from the prior.
+    Bpg,
+    /// Hamiltonian Monte Carlo on (ln τ, μ) with this many leapfrog steps, c drawn exactly.
+    Hmc(usize),
+}
+
+impl Mover {
+    /// What tables and figures call it.
+    pub fn label(self) -> String {
+        match self {
+            Self::Apg => "APG".into(),
+            Self::ApgJoint => "APG, one block".into(),
+            Self::Gibbs => "Gibbs".into(),
+            Self::Bpg => "BPG".into(),
+            Self::Hmc(steps) => format!("HMC-RWS, LF = {steps}"),
+        }
+    }
+}
+
+/// Particles of some instances after a number of moves; an entry an instance.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Place {
+    /// Σ_l W_l log p(x, z_l), nats.
+    pub weighted: Vec<f64>,
+    /// The plain mean of log p(x, z_l).
+    pub plain: Vec<f64>,
+    /// 1 / (L Σ W²) after the block (μ, τ), or the only one.
+    pub ess: Vec<f64>,
+}
+
+impl Place {
+    fn of<B: Backend>(log_joint: Tensor<B, 2>, weighted: Vec<f64>) -> Self {
+        let [_, instances] = log_joint.dims();
+        let plain = numbers(log_joint.mean_dim(0));
+        Self {
+            weighted,
+            plain,
+            ess: vec![1.0; instances],
+        }
+    }
+
+    /// The instances of both.
+    pub fn join(&mut self, other: Self) {
+        self.weighted.extend(other.weighted);
+        self.plain.extend(other.plain);
+        self.ess.extend(other.ess);
+    }
+}
+
+/// How many moves, of how many particles.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Length {
+    /// L.
+    pub particles: usize,
+    /// Moves after the one-shot proposal.
+    pub moves: usize,
+    /// The step size of Hamiltonian Monte Carlo.
+    pub step_size: f64,
+}
+
+/// Moves particles on data `[B, N, D]`, and tells of them at the start and after each move. `batch` names the draws.
+///
+/// # Errors
+/// Weights that are none.
+pub fn course<B: Backend>(
+    mover: Mover,
+    (model, config): (&Gmm<B>, &GmmConfig),
+    x: &Tensor<B, 3>,
+    length: Length,
+    (seed, batch): (u64, u64),
+) -> Result<Vec<Place>, HarnessError> {
+    let mut streams = Streams::new(seed, batch);
+    let (scheme, policy) = match mover {
+        Mover::Hmc(leapfrog) => {
+            return hamiltonian((model, config), x, length, leapfrog, (seed, batch));
+        }
+        Mover::Apg => (Scheme::Apg, Policy::Always),
+        Mover::ApgJoint => (Scheme::ApgJoint, Policy::Always),
+        Mover::Gibbs => (Scheme::Gibbs, Policy::Never),
+        Mover::Bpg => (Scheme::Bpg, Policy::Always),
+    };
+    let sampler = Sampler::new(length.particles, length.moves + 1, policy, Systematic);
+    let sampler = sampler.map_err(failed)?;
+    let blocks = scheme.blocks();
+    let mut places: Vec<Place> = vec![];
+    let mut ess = vec![];
+    let share = |population: &Population<GmmState<B>>| -> Vec<f64> {
+        let ess = population.effective_sample_size().into_iter();
+        ess.map(|ess| ess / length.particles as f64).collect()
+    };
+    sampler
+        .run(model, x, &blocks, &mut streams, |place, population, _| {
+            if place.block == 0 {
+                ess = share(population);
+            }
+            if place.sweep == 0 || place.block + 1 == blocks.len() {
+                let log_joint = model.log_joint(x, population.state());
+                let weighted = population.mean(log_joint.clone());
+                let ess = ess.clone();
+                places.push(Place {
+                    ess,
+                    ..Place::of(log_joint, weighted)
+                });
+            }
+        })
+        .map_err(failed)?;
+    Ok(places)
+}
+
+/// Independent chains on (ln τ, μ) from the one-shot proposal, c drawn from its exact conditional after each move.
+fn hamiltonian<B: Backend>(
+    (model, config): (&Gmm<B>, &GmmConfig),
+    x: &Tensor<B, 3>,
+    length: Length,
+    leapfrog: usize,
+    (seed, batch): (u64, u64),
+) -> Result<Vec<Place>, HarnessError> {
+    let mut stream = Stream::new(seed, DRAWS, [batch, 0]);
+    let start = OneShot::<B, Stream>::propose(model, x, length.particles, &mut stream).state;
+    let shape = start.mean.dims();
+    let coordinates = shape[2] * shape[3];
+    let data: Vec<Vec<f64>> = {
+        let all = numbers(x.clone());
+        let each = all.len() / shape[1];
+        all.chunks_exact(each).map(<[f64]>::to_vec).collect()
+    };
+    let (tau, mu) = (
+        numbers(start.precision.clone()),
+        numbers(start.mean.clone()),
+    );
+    let mut positions: Vec<Vec<f64>> = tau
+        .chunks_exact(coordinates)
+        .zip(mu.chunks_exact(coordinates))
+        .map(|(tau, mu)| {
+            tau.iter()
+                .map(|t| t.ln())
+                .chain(mu.iter().copied())
+                .collect()
+        })
+        .collect();
+    let mut places = vec![of_chains(model, x, start)];
+    for _ in 0..length.moves {
+        for (chain, position) in positions.iter_mut().enumerate() {
+            let own = &data[chain % shape[1]];
+            let target = |at: &[f64], gradient: &mut [f64]| config.log_marginal(own, at, gradient);
+            let hmc = Hmc::new(target, length.step_size, leapfrog).map_err(failed)?;
+            hmc.step(position, &mut stream);
+        }
+        let half = |from: usize, map: fn(f64) -> f64| {
+            let values = positions.iter().flat_map(|p| &p[from..from + coordinates]);
+            let values: Vec<f64> = values.map(|&v| map(v)).collect();
+            Tensor::<B, 4>::from_data(TensorData::new(values, shape), (&x.device(), x.dtype()))
+        };
+        let (precision, mean) = (half(0, f64::exp), half(coordinates, |mu| mu));
+        let assignment = Choices::sample(&model.exact_choices(x, &mean, &precision), &mut stream);
+        let state = GmmState {
+            precision,
+            mean,
+            assignment,
+        };
+        places.push(of_chains(model, x, state));
+    }
+    Ok(places)
+}
+
+fn of_chains<B: Backend>(model: &Gmm<B>, x: &Tensor<B, 3>, state: GmmState<B>) -> Place {
+    let log_joint = model.log_joint(x, &state);
+    let plain = numbers(log_joint.clone().mean_dim(0));
+    Place::of(log_joint, plain)
+}
+
+/// The mean over instances of each place's weighted and plain log joint.
+pub fn means(places: &[Place]) -> Vec<[f64; 2]> {
+    let of = |place: &Place| [mean(&place.weighted), mean(&place.plain)];
+    places.iter().map(of).collect()
+}
+
+/// Fresh instances of a mixture, on the device.
+pub fn instances<B: Backend>(
+    config: &GmmConfig,
+    seed: u64,
+    numbers: &[u64],
+    points: usize,
+    device: &B::Device,
+) -> Tensor<B, 3> {
+    config.simulate(seed, numbers, points, DType::F32, device).x
+}
+
+#[cfg(all(test, feature = "cpu"))]
+mod tests {
+    use super::*;
+    use burn_flex::Flex;
+
+    /// −E log p(x, z) of the published mixture with 20 data, to which exact samplers must come: ± 4.5 standard errors, and
+    /// what a sampler that has not converged in so few moves may miss, which for these is less.
+    #[test]
+    fn exact_samplers_reach_the_entropy() {
+        let config = GmmConfig::default();
+        let device = Default::default();
+        let model = config.init::<Flex>(1, DType::F32, &device).unwrap();
+        let all: Vec<u64> = (0..200).collect();
+        let data = config.simulate::<Flex>(5, &all, 20, DType::F32, &device);
+        let truth = numbers(model.log_joint(&data.x, &data.truth));
+        let length = Length {
+            particles: 4,
+            moves: 60,
+            step_size: 0.1,
+        };
+        for mover in [Mover::Gibbs, Mover::Hmc(10)] {
+            let places = course(mover, (&model, &config), &data.x, length, (1, 0)).unwrap();
+            assert_eq!(places.len(), 61);
+            // Paired with the truth, whose law is that of the chains.
+            let off: Vec<f64> = (places[60].weighted.iter().zip(&truth))
+                .map(|(a, b)| a - b)
+                .collect();
+            let (center, size) = (mean(&off), off.len() as f64);
+            let spread = off.iter().map(|o| (o - center).powi(2)).sum::<f64>() / (size - 1.0);
+            let bound = 4.5 * (spread / size).sqrt();
+            assert!(
+                center.abs() < bound,
+                "{}: {center} ± {bound}",
+                mover.label()
+            );
+            assert!(
+                mean(&places[0].weighted) < mean(&truth) - 100.0,
+                "where they came from"
+            );
+        }
+    }
+}

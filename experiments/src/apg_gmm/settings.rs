@@ -1,0 +1,231 @@
+//! The experiment as data.
+
+use std::collections::BTreeMap;
+
+use crate::error::HarnessError;
+use crate::names::unknown;
+use crate::source::{Kind, Source, is_folder_name};
+use helmholtz_gmm::GmmConfig;
+use serde::{Deserialize, Serialize};
+
+/// `experiments/apg-gmm.toml`, or a file like it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// [`Kind::ApgGmm`].
+    pub kind: Kind,
+    /// Names the run folder.
+    pub name: String,
+    /// Heads the table.
+    pub title: String,
+    /// Names the random streams.
+    pub seed: u64,
+    /// The mixture and its proposals.
+    pub model: GmmConfig,
+    /// How the proposals learn.
+    pub training: TrainingSettings,
+    /// Gradient steps of each profile.
+    pub profiles: BTreeMap<String, u64>,
+    /// What is measured at the end.
+    pub evaluation: EvaluationSettings,
+}
+
+/// How the proposals learn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingSettings {
+    /// K, the one-shot proposal counted.
+    pub sweeps: usize,
+    /// L.
+    pub particles: usize,
+    /// Instances of a step.
+    pub batch: u64,
+    /// Data of an instance.
+    pub points: usize,
+    /// Adam's.
+    pub learning_rate: f64,
+    /// Adam's.
+    pub beta_2: f64,
+    /// Steps from one check to the next.
+    pub check_every: u64,
+    /// Instances of a check.
+    pub check_instances: u64,
+    /// Seconds from one checkpoint to the next.
+    pub checkpoint_seconds: f64,
+}
+
+/// What is measured at the end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluationSettings {
+    /// Data of an instance.
+    pub points: usize,
+    /// Instances of the table.
+    pub instances: u64,
+    /// Instances at a time.
+    pub batch: u64,
+    /// Moves after the one-shot proposal, of the table.
+    pub sweeps: usize,
+    /// After how many moves the table shows amortized population Gibbs.
+    pub shown_sweeps: Vec<usize>,
+    /// L of the table.
+    pub particles: usize,
+    /// L of block population Gibbs in the table.
+    pub prior_particles: usize,
+    /// Leapfrog steps of Hamiltonian Monte Carlo.
+    pub leapfrog: Vec<usize>,
+    /// Its step size, in the table.
+    pub step_size: f64,
+    /// Moves of a curve.
+    pub curve_sweeps: usize,
+    /// L of a curve.
+    pub curve_particles: usize,
+    /// Runs of which a curve is the mean.
+    pub curve_runs: u64,
+    /// L of block population Gibbs in a curve.
+    pub curve_prior_particles: usize,
+    /// The step size of Hamiltonian Monte Carlo in a curve.
+    pub curve_step_size: f64,
+    /// K L where one is weighed against the other.
+    pub budget: usize,
+    /// Each K there, a divisor of the budget.
+    pub budget_sweeps: Vec<usize>,
+}
+
+impl Settings {
+    /// The settings in an experiment file.
+    ///
+    /// # Errors
+    /// A file that is not well-formed, holds an unknown key or makes no sense.
+    pub fn parse(source: &Source) -> Result<Self, HarnessError> {
+        let settings: Self = source.parse()?;
+        match settings.problem() {
+            Some(problem) => Err(HarnessError::Spec {
+                file: source.file.clone(),
+                problem: problem.into(),
+            }),
+            None => Ok(settings),
+        }
+    }
+
+    /// The gradient steps of a profile.
+    ///
+    /// # Errors
+    /// An unknown profile, with the choices.
+    pub fn steps(&self, profile: &str) -> Result<u64, HarnessError> {
+        let steps = self.profiles.get(profile).copied();
+        steps.ok_or_else(|| unknown("profile", profile, self.profiles.keys().cloned()))
+    }
+
+    /// What is wrong with the settings, if anything.
+    fn problem(&self) -> Option<&'static str> {
+        let (t, e) = (&self.training, &self.evaluation);
+        let counts = [
+            t.sweeps,
+            t.particles,
+            t.points,
+            e.points,
+            e.sweeps,
+            e.particles,
+        ];
+        let more = [
+            e.prior_particles,
+            e.curve_sweeps,
+            e.curve_particles,
+            e.curve_prior_particles,
+        ];
+        let numbers = [
+            t.batch,
+            t.check_every,
+            t.check_instances,
+            e.instances,
+            e.batch,
+            e.curve_runs,
+        ];
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        let divides = |k: &usize| *k > 0 && e.budget.is_multiple_of(*k);
+        let checks = [
+            (
+                !is_folder_name(&self.name),
+                "`name` names a folder: use lower-case letters, digits and hyphens",
+            ),
+            (
+                counts.contains(&0) || more.contains(&0) || numbers.contains(&0),
+                "every number of sweeps, particles, instances, points, runs and steps must be at least 1",
+            ),
+            (
+                !positive(t.learning_rate)
+                    || !(0.0..1.0).contains(&t.beta_2)
+                    || !positive(t.checkpoint_seconds),
+                "`training` needs a positive learning_rate and checkpoint_seconds, and a beta_2 from 0 to below 1",
+            ),
+            (
+                e.instances < 2,
+                "`evaluation.instances` must be at least 2: there is no spread of one",
+            ),
+            (
+                e.leapfrog.contains(&0) || !positive(e.step_size) || !positive(e.curve_step_size),
+                "Hamiltonian Monte Carlo needs at least one leapfrog step, and positive step sizes",
+            ),
+            (
+                e.shown_sweeps.iter().any(|k| !(1..=e.sweeps).contains(k)),
+                "`evaluation.shown_sweeps` go from 1 to `evaluation.sweeps`",
+            ),
+            (
+                e.budget == 0 || !e.budget_sweeps.iter().all(divides),
+                "`evaluation.budget_sweeps` must divide `evaluation.budget`",
+            ),
+        ];
+        let problem = checks.iter().find(|(wrong, _)| *wrong);
+        problem.map(|(_, text)| *text)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn apg_gmm() -> Settings {
+        Settings::parse(&Source::find("apg-gmm").unwrap()).unwrap()
+    }
+
+    fn error(from: &str, to: &str) -> String {
+        let mut source = Source::find("apg-gmm").unwrap();
+        assert!(source.text.contains(from), "{from}");
+        source.text = source.text.replace(from, to);
+        Settings::parse(&source).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_bundled_file_holds_the_published_setting() {
+        let settings = apg_gmm();
+        let TrainingSettings {
+            sweeps,
+            particles,
+            batch,
+            points,
+            ..
+        } = settings.training;
+        assert_eq!((sweeps, particles, batch, points), (10, 10, 20, 60));
+        assert_eq!(settings.model, GmmConfig::default());
+        assert_eq!(settings.steps("paper").unwrap(), 200_000);
+        let text = settings.steps("papr").unwrap_err().to_string();
+        assert!(text.contains("Did you mean `paper`?"), "{text}");
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_say_why() {
+        for (from, to, part) in [
+            ("name = \"apg-gmm\"", "name = \"APG\"", "lower-case"),
+            ("batch = 20   ", "batch = 0    ", "at least 1"),
+            ("2.5e-4", "-1.0", "learning_rate"),
+            ("[5, 10, 20]", "[5, 10, 21]", "shown_sweeps"),
+            ("[1, 5, 10, 20, 25]", "[1, 7]", "must divide"),
+            ("leapfrog = [1, 5, 10]", "leapfrog = [0]", "leapfrog"),
+            ("sweeps = 10 ", "swepes = 10 ", "swepes"),
+        ] {
+            let text = error(from, to);
+            assert!(text.contains(part), "{from} -> {to}: {text}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A gradient step of the proposals, and a check of them.
+
+use std::error::Error;
+
+use burn::module::{Module, ModuleMapper, Param};
+use burn::optim::GradientsParams;
+use burn::tensor::{DType, Tensor};
+use helmholtz_apg::{Sampler, Streams};
+use helmholtz_gmm::{Gmm, Scheme, Simulated};
+use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_samplers::resampling::{Policy, Systematic};
+use helmholtz_training::Objective;
+use serde_json::{Map, Value};
+
+use super::{CHECK, Settings};
+
+/// What the proposals descend: the losses of all blocks on fresh instances.
+pub struct Training<'a, B: AutodiffBackend> {
+    settings: &'a Settings,
+    sampler: Sampler<Systematic>,
+    device: B::Device,
+    /// The instances of checks, with their true latents, in f64.
+    check: Simulated<B::InnerBackend>,
+    seed: u64,
+}
+
+impl<'a, B: AutodiffBackend> Training<'a, B> {
+    /// Of these settings, named by `seed`.
+    pub fn new(settings: &'a Settings, seed: u64, device: &B::Device) -> Self {
+        let training = &settings.training;
+        let numbers: Vec<u64> = (0..training.check_instances).collect();
+        let config = &settings.model;
+        Self {
+            sampler: sampler(training.particles, training.sweeps),
+            check: config.simulate(CHECK, &numbers, training.points, DType::F64, device),
+            device: device.clone(),
+            settings,
+            seed,
+        }
+    }
+}
+
+/// Always resampled, by one uniform.
+pub(crate) fn sampler(particles: usize, sweeps: usize) -> Sampler<Systematic> {
+    let sampler = Sampler::new(particles, sweeps, Policy::Always, Systematic);
+    sampler.expect("settings have particles and sweeps")
+}
+
+impl<B: AutodiffBackend> Objective<B, Gmm<B>> for Training<'_, B> {
+    /// Instances `step · batch` and on.
+    fn gradients(
+        &self,
+        model: &Gmm<B>,
+        step: u64,
+    ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {
+        let training = &self.settings.training;
+        let numbers: Vec<u64> = (step * training.batch..(step + 1) * training.batch).collect();
+        let config = &self.settings.model;
+        let data = config.simulate::<B>(
+            self.seed,
+            &numbers,
+            training.points,
+            DType::F32,
+            &self.device,
+        );
+        let mut streams = Streams::new(self.seed, step);
+        let blocks = Scheme::Apg.blocks();
+        let (gradients, run) = self
+            .sampler
+            .gradients(model, &data.x, &blocks, &mut streams)?;
+        Ok((gradients, -mean(&run.population.log_evidence())))
+    }
+
+    fn check(
+        &self,
+        model: &Gmm<B::InnerBackend>,
+        steps: u64,
+    ) -> Result<Map<String, Value>, Box<dyn Error + Send + Sync>> {
+        let Simulated { x, truth } = &self.check;
+        let clusters = model.clusters() as f64;
+        // Small divergences are differences of large numbers.
+        let exact = model.clone().map(&mut ToF64);
+        let kl = numbers(exact.kl(x, &truth.assignment));
+        let assignment_kl = numbers(exact.assignment_kl(x, truth));
+        let x = x.clone().cast(DType::F32);
+        let mut streams = Streams::new(CHECK, steps);
+        let blocks = Scheme::Apg.blocks();
+        let run = self
+            .sampler
+            .run(model, &x, &blocks, &mut streams, |_, _, _| {})?;
+        let mut row = Map::new();
+        row.insert("kl".into(), (mean(&kl) / clusters).into());
+        row.insert("assignment_kl".into(), mean(&assignment_kl).into());
+        let last = run.records.len().saturating_sub(blocks.len()).max(1);
+        for record in run.records[..1].iter().chain(&run.records[last..]) {
+            let share = mean(&record.ess) / self.sampler.particles() as f64;
+            row.insert(format!("ess_{}", record.block), share.into());
+        }
+        row.insert(
+            "log_evidence".into(),
+            mean(&run.population.log_evidence()).into(),
+        );
+        Ok(row)
+    }
+}
+
+/// Parameters in f64.
+struct ToF64;
+
+impl<B: burn::tensor::backend::Backend> ModuleMapper<B> for ToF64 {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
+        param.map(|tensor| tensor.cast(DType::F64))
+    }
+}
+
+/// The mean.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The elements of a tensor.
+pub(crate) fn numbers<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Vec<f64> {
+    tensor.into_data().iter::<f64>().collect()
+}

@@ -1,0 +1,277 @@
+//! `reproduce apg-gmm`: trains amortized population Gibbs on Gaussian mixtures, and shows its table.
+
+use super::loading::Loading;
+use super::reproduce::{End, named_together};
+use super::streams::Streams;
+use crate::apg_gmm::{Outcome, Run, Settings, figures};
+use crate::backend::on_device;
+use crate::cli::Reproduce;
+use crate::error::HarnessError;
+use crate::source::Source;
+use crate::table::files::write_one;
+use helmholtz_runs::{OpenMode, RunFolder, Status, read_metrics};
+use helmholtz_training::Event;
+use serde_json::{Map, Value, json, to_value};
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Carries out a request for the experiment in `source`: plans, trains, measures, writes figures and table.
+///
+/// # Errors
+/// A flag that means nothing here, a file that makes no sense, a folder that cannot be used, a run that cannot go on.
+pub fn reproduce(
+    args: &Reproduce,
+    source: &Source,
+    stop: &AtomicBool,
+    streams: &Streams,
+) -> Result<End, HarnessError> {
+    let settings = settings(args, source)?;
+    let of_profile = settings.steps(&args.profile)?;
+    let steps = args.steps.unwrap_or(of_profile);
+    args.device.check_built()?;
+    let place = place(args, &settings, steps == of_profile, steps);
+    let config = json!({"settings": settings, "steps": steps});
+    let status = match args.fresh {
+        true => None,
+        false => Some(RunFolder::peek_as(&place, &config)?),
+    };
+    say_plan(
+        args,
+        &settings,
+        (steps, of_profile),
+        (&place, status.as_ref()),
+        streams,
+    );
+    if args.dry_run {
+        return Ok(End::Complete);
+    }
+
+    let mode = match args.fresh {
+        true => OpenMode::Fresh,
+        false => OpenMode::Resume,
+    };
+    let mut folder = RunFolder::open(&place, &config, mode)?;
+    let outcome = match folder.result()? {
+        Some(result) => serde_json::from_value(result).map_err(|source| HarnessError::Result {
+            folder: place.clone(),
+            source,
+        })?,
+        None => match compute(args, &settings, steps, &mut folder, stop, streams) {
+            Err(HarnessError::Interrupted { .. }) => {
+                let without = if args.fresh { " without --fresh" } else { "" };
+                let remedy = format!("Stopped. The same command{without} resumes.");
+                streams.err.line(remedy);
+                return Ok(End::Interrupted);
+            }
+            outcome => outcome?,
+        },
+    };
+    show(args, &settings, &outcome, &place, streams);
+    Ok(End::Complete)
+}
+
+/// The experiment's settings, with the seed that is asked for.
+fn settings(args: &Reproduce, source: &Source) -> Result<Settings, HarnessError> {
+    let mut settings = Settings::parse(source)?;
+    let several = args.seeds.as_ref().is_some_and(|seeds| seeds.len() != 1);
+    args.refuse(
+        &settings.name,
+        &[
+            ("--method", !args.methods.is_empty()),
+            ("--net", !args.nets.is_empty()),
+            ("--epochs", args.epochs.is_some()),
+            ("--data-dir", args.data_dir.is_some()),
+            ("--dataset", args.dataset.is_some()),
+            ("--jobs", args.jobs.is_some()),
+            ("--seeds with several", several),
+        ],
+        "it takes --profile, --steps, --seed, --device, --out, --dry-run, --json and --fresh; the rest is set in its file, and an \
+         edited copy of experiments/apg-gmm.toml is run by its path",
+    )?;
+    if let Some([seed]) = args.seeds.as_deref() {
+        settings.seed = *seed;
+    }
+    Ok(settings)
+}
+
+/// The run folder; runs of another number of steps than the profile's have their own.
+fn place(args: &Reproduce, settings: &Settings, of_profile: bool, steps: u64) -> PathBuf {
+    let profile = match of_profile {
+        true => args.profile.clone(),
+        false => format!("{}-{steps}-steps", args.profile),
+    };
+    let place = args.out.join(&settings.name).join(profile);
+    place.join(format!("seed-{}", settings.seed))
+}
+
+fn say_plan(
+    args: &Reproduce,
+    settings: &Settings,
+    (steps, of_profile): (u64, u64),
+    (place, status): (&Path, Option<&Status>),
+    streams: &Streams,
+) {
+    let state = match status {
+        Some(Status::Finished(_)) => "done",
+        Some(Status::Absent) | None => "to do",
+        Some(_) => "begun, will be resumed",
+    };
+    if args.json {
+        let line = json!({"event": "plan", "settings": settings, "steps": steps, "folder": place, "state": state});
+        streams.out.line(line.to_string());
+        return;
+    }
+    let (t, e) = (&settings.training, &settings.evaluation);
+    let instead = match steps == of_profile {
+        true => String::new(),
+        false => format!(" instead of the profile's {of_profile}"),
+    };
+    streams.out.line(format!(
+        "{}\n  training    {steps} gradient steps{instead}; K = {}, L = {}, {} instances of {} data a step\n  \
+         evaluation  {} instances of {} data\n  run in      {} ({state})\n",
+        settings.title,
+        t.sweeps,
+        t.particles,
+        t.batch,
+        t.points,
+        e.instances,
+        e.points,
+        place.display(),
+    ));
+}
+
+/// Seconds between lines where nothing is live.
+const LINE_SECONDS: u64 = 60;
+
+/// Shows steps as they are made: live, or a line now and then, or JSON.
+struct Watch<'a> {
+    json: bool,
+    streams: &'a Streams,
+    loading: &'a Loading,
+    started: Instant,
+    /// The step at the start.
+    first: Cell<u64>,
+    said: Cell<Option<Instant>>,
+}
+
+impl Watch<'_> {
+    fn event(&self, event: &Event) {
+        match event {
+            Event::Resumed { step, .. } => {
+                self.first.set(*step);
+                self.streams
+                    .err
+                    .line(format!("Resumed after {step} steps."));
+            }
+            Event::Warning(text) => self.streams.err.line(format!("warning: {text}")),
+            Event::Step {
+                step,
+                steps_per_epoch,
+                loss,
+                ..
+            } => self.step(*step, *steps_per_epoch, *loss),
+            _ => {}
+        }
+    }
+
+    fn step(&self, step: u64, steps: u64, loss: f64) {
+        let rate = (step - self.first.get()) as f64 / self.started.elapsed().as_secs_f64();
+        let left = Duration::from_secs_f64((steps - step) as f64 / rate.max(1e-9));
+        let left = indicatif::HumanDuration(left);
+        let text = format!(
+            "step {step} of {steps}, log Ẑ {:.1}, {rate:.1} steps/s, {left} left",
+            -loss
+        );
+        self.loading.state(text.clone());
+        let due = |said: Instant| said.elapsed() >= Duration::from_secs(LINE_SECONDS);
+        if self.said.get().is_none_or(due) {
+            self.said.set(Some(Instant::now()));
+            if self.json {
+                let line = json!({"event": "step", "step": step, "steps": steps, "log_evidence": -loss, "steps_per_second": rate});
+                self.streams.out.line(line.to_string());
+            } else if !self.streams.err_is_live {
+                self.streams.err.line(text);
+            }
+        }
+    }
+}
+
+/// Trains and measures, writes the files, and last the result.
+fn compute(
+    args: &Reproduce,
+    settings: &Settings,
+    steps: u64,
+    folder: &mut RunFolder,
+    stop: &AtomicBool,
+    streams: &Streams,
+) -> Result<Outcome, HarnessError> {
+    let loading = Loading::new(streams);
+    let watch = Watch {
+        json: args.json,
+        streams,
+        loading: &loading,
+        started: Instant::now(),
+        first: Cell::new(0),
+        said: Cell::new(None),
+    };
+    let going_on = |what: &str| {
+        loading.state(format!("measuring: {what}"));
+        match stop.load(Ordering::Relaxed) {
+            true => Err(HarnessError::Interrupted { epoch: 0 }),
+            false => Ok(()),
+        }
+    };
+    let run = Run {
+        settings,
+        steps,
+        device_name: args.device.as_str(),
+        folder,
+        observe: &|event| watch.event(event),
+        going_on: &going_on,
+        stop,
+    };
+    let report = on_device(args.device, run)?;
+    drop(loading);
+    let metrics = read_metrics(folder.path())?;
+    for (name, figure) in figures::all(&metrics, &report.evaluation) {
+        figure.write(folder.path(), name)?;
+    }
+    let check = |row: Option<&Value>| -> Map<String, Value> {
+        let row = row.and_then(Value::as_object).cloned();
+        row.unwrap_or_default()
+    };
+    let outcome = Outcome {
+        steps,
+        checks: [check(metrics.first()), check(metrics.last())],
+        expected: report.expected,
+        evaluation: report.evaluation,
+        provenance: folder.provenance(settings.seed, args.device.as_str()),
+    };
+    write_one(folder.path(), "table.md", &outcome.markdown(settings))?;
+    folder.finish(&to_value(&outcome).expect("an outcome is plain data"))?;
+    Ok(outcome)
+}
+
+fn show(args: &Reproduce, settings: &Settings, outcome: &Outcome, place: &Path, streams: &Streams) {
+    let names = [
+        "table.md",
+        "training.svg",
+        "courses.svg",
+        "budget.svg",
+        "particle.svg",
+    ];
+    let files: Vec<PathBuf> = names.iter().map(|name| place.join(name)).collect();
+    if args.json {
+        let line = json!({"event": "table", "table": outcome, "files": files});
+        streams.out.line(line.to_string());
+    } else {
+        streams.out.line(outcome.markdown(settings));
+        let line = format!(
+            "Written to {}; each figure's data beside it, as CSV",
+            named_together(&files)
+        );
+        streams.out.line(line);
+    }
+}
