@@ -39,7 +39,7 @@ impl<B: helmholtz_ops::Backend> Centres<B> {
         let [particles, instances, m, _] = average.dims();
         let prior = vec![0.0, 0.0, self.spread, self.spread];
         let prior = TensorData::new(prior, [1, 1, 1, 4]);
-        let prior = Tensor::from_data(prior, (&average.device(), average.dtype()));
+        let prior = Tensor::<B, 4>::from_data(prior, (&average.device(), average.dtype()));
         let prior = prior.expand([particles, instances, m, 4]);
         let features = Tensor::cat(vec![average, prior], 3);
         Normal {

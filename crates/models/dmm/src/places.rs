@@ -1,7 +1,7 @@
 //! The proposal for where each datum lies: on which ring, and where on it.
 
 use burn::module::Module;
-use burn::tensor::{Tensor, backend::Backend as Burn};
+use burn::tensor::Tensor;
 use helmholtz_apg::Choices;
 use helmholtz_distributions::{Beta, LogProb, Noise, SampleReal};
 use helmholtz_nets::TanhNet;
@@ -13,7 +13,7 @@ const LIMIT: f64 = 10.0;
 
 /// q(c, h | x, μ), independent for each datum: c_n, then h_n ~ Beta(a, b) by nets of the displacement x_n − μ_{c_n}.
 #[derive(Clone, Debug)]
-pub struct Places<B: Burn> {
+pub struct Places<B: Backend> {
     /// Of c `[L, B, N, M]`.
     pub(crate) choices: Choices<B>,
     /// The nets of ln a and ln b.
