@@ -46,7 +46,13 @@ fn benchmark(criterion: &mut Criterion) {
             let mut streams = Streams::new(1, step);
             step += 1;
             sampler
-                .run(&model, &x, &Scheme::Apg.blocks(), &mut streams, |_, _| {})
+                .run(
+                    &model,
+                    &x,
+                    &Scheme::Apg.blocks(),
+                    &mut streams,
+                    |_, _, _| {},
+                )
                 .expect("weights")
         });
     });

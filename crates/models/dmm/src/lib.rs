@@ -15,7 +15,7 @@
 //! let x = Rings::default().simulate(1, &[0, 1], 200, DType::F32, &Default::default())?.x;
 //!
 //! let sampler = Sampler::new(10, 3, Policy::Always, Systematic)?;
-//! let run = sampler.run(&model, &x, &Scheme::Apg.blocks(), &mut Streams::new(1, 0), |_, _| {})?;
+//! let run = sampler.run(&model, &x, &Scheme::Apg.blocks(), &mut Streams::new(1, 0), |_, _, _| {})?;
 //! let population = run.population;
 //! let log_joint = population.mean(model.log_joint(&x, population.state())); // of each instance, nats
 //! assert_eq!(log_joint.len(), 2);

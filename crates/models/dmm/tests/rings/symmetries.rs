@@ -58,7 +58,13 @@ fn test_18_the_same_nets_run_at_any_number_of_data() {
         let x = x.expect("rings").x;
         let mut streams = Streams::new(1, points as u64);
         for scheme in [Scheme::Apg, Scheme::Bpg] {
-            let run = sampler.run(&released(), &x, &scheme.blocks(), &mut streams, |_, _| {});
+            let run = sampler.run(
+                &released(),
+                &x,
+                &scheme.blocks(),
+                &mut streams,
+                |_, _, _| {},
+            );
             let state = run.expect("weights").population.state().clone();
             assert_eq!(state.assignment.dims(), [3, 2, points, 4]);
             assert_eq!(state.angle.dims(), [3, 2, points, 1]);
