@@ -21,8 +21,10 @@
 //! | [`Sampler`], [`Loss`], [`Run`], [`Record`] | the algorithm, and what it gives |
 //! | [`Randomness`], [`Streams`], [`AllBranches`] | keyed draws; every branch, for proofs |
 //! | [`Statistics`], [`Sums`] | neural sufficient statistics |
+//! | [`Choices`] | a cluster for each datum |
 
 mod block;
+mod choices;
 mod error;
 mod gradients;
 mod loss;
@@ -37,6 +39,7 @@ mod statistics;
 pub use burn;
 
 pub use block::{Block, Conditional, Joint, Move, Update};
+pub use choices::Choices;
 pub use error::ApgError;
 pub use loss::Loss;
 pub use model::{Model, OneShot, Proposal};

@@ -225,12 +225,12 @@ pub fn normal_log_probs<B: Backend>(
     ))
 }
 
-/// max(x, 0) + slope · min(x, 0), elementwise, for a slope > 0.
+/// max(x, 0) + slope · min(x, 0), elementwise, for a slope ≥ 0; 0 is the rectifier, whose derivative at 0 is 0.
 ///
 /// # Panics
-/// If the slope is not positive.
+/// If the slope is negative: its sign could not be told from the output's.
 pub fn leaky_relu<B: Backend>(x: Tensor<B, 2>, slope: f64) -> Tensor<B, 2> {
-    assert!(slope > 0.0, "the slope must be positive");
+    assert!(slope >= 0.0, "the slope must not be negative");
     wrap(B::fused_leaky_relu(x.into_primitive().tensor(), slope))
 }
 

@@ -168,7 +168,7 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::leaky_relu::<Self>(x, slope)
     }
 
-    /// The gradient of [`Backend::fused_leaky_relu`]: grad · (1 where output > 0, else slope), from its **output** (slope > 0
+    /// The gradient of [`Backend::fused_leaky_relu`]: grad · (1 where output > 0, else slope), from its **output** (slope ≥ 0
     /// keeps the sign).
     fn fused_leaky_relu_backward(
         output: FloatTensor<Self>,

@@ -3,8 +3,8 @@
 use crate::error::HarnessError;
 use crate::runner::failed;
 use burn::tensor::{DType, Tensor, TensorData};
-use helmholtz_apg::{Model, OneShot, Population, Sampler, Streams};
-use helmholtz_gmm::{Choices, Gmm, GmmConfig, GmmState, Scheme};
+use helmholtz_apg::{Choices, Model, OneShot, Population, Sampler, Streams};
+use helmholtz_gmm::{Gmm, GmmConfig, GmmState, Scheme};
 use helmholtz_ops::Backend;
 use helmholtz_random::Stream;
 use helmholtz_samplers::resampling::{Policy, Systematic};

@@ -1,13 +1,13 @@
 //! The two blocks of a sweep, (μ, τ) and c, by learned, exact and prior laws.
 
 use burn::tensor::Tensor;
-use helmholtz_apg::{Block, Conditional, Joint, Update};
+use helmholtz_apg::{Block, Choices, Conditional, Joint, Update};
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_ops::Backend;
 use helmholtz_random::Draws;
 
 use crate::gmm::total;
-use crate::{Choices, Gmm, GmmState};
+use crate::{Gmm, GmmState};
 
 /// Which law proposes a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

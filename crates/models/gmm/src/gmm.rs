@@ -2,13 +2,11 @@
 
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData, activation::log_softmax};
-use helmholtz_apg::{Model, OneShot, Proposal, Statistics, Sums, particle};
+use helmholtz_apg::{Choices, Model, OneShot, Proposal, Statistics, Sums, particle};
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_nets::Linear;
 use helmholtz_ops::{Backend, additive_scores, linear, normal_log_probs};
 use helmholtz_random::Draws;
-
-use crate::Choices;
 
 particle! {
     /// The latents of a mixture.

@@ -28,17 +28,14 @@
 //! | [`GmmConfig`], [`Simulated`] | the prior, the sizes; instances drawn from the prior; the density without assignments |
 //! | [`Gmm`], [`GmmState`] | densities, exact conditionals, nets; the divergences of the nets from the exact conditionals |
 //! | [`Eta`], [`Assignments`], [`Law`], [`Scheme`] | the blocks, by learned, exact and prior laws; the published samplers |
-//! | [`Choices`] | a cluster for each datum |
 
 mod blocks;
-mod choices;
 mod config;
 mod gmm;
 mod marginal;
 mod simulate;
 
 pub use blocks::{Assignments, Eta, Law, Scheme};
-pub use choices::Choices;
 pub use config::{ConfigError, GmmConfig};
 pub use gmm::{Gmm, GmmState};
 pub use simulate::Simulated;

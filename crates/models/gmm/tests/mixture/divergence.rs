@@ -56,7 +56,7 @@ fn it_is_large_for_nets_as_they_start() {
 fn of_equal_assignments_it_is_the_sum_written_out() {
     let data = truth(9);
     let (model, z) = (published(), &data.truth);
-    let log_p = |choices: helmholtz_gmm::Choices<B>| {
+    let log_p = |choices: helmholtz_apg::Choices<B>| {
         let each: Vec<f64> = numbers(choices.logits().clone());
         let rows = each.chunks_exact(3).map(|row| {
             let total: f64 = row.iter().map(|l| l.exp()).sum();
