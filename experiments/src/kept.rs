@@ -27,8 +27,7 @@ pub trait Keeps<B: Backend>:
     ///
     /// # Errors
     /// A file that cannot be written, or a stop.
-    fn keep(selected: &Self::InnerModule, run: &Finished<B>) -> Result<Kept, HarnessError> {
-        let _ = (selected, run);
+    fn keep(_selected: &Self::InnerModule, _run: &Finished<B>) -> Result<Kept, HarnessError> {
         Ok(Kept::default())
     }
 }
