@@ -107,10 +107,10 @@ fn means_of_chains(jacobian: f64) -> Vec<Vec<f64>> {
     };
     let hmc = Hmc::new(target, 0.3, 5).expect("a kernel");
     let (mut tau, mut scaled) = (vec![], vec![]);
-    for chain in 0..400 {
+    for chain in 0..2000 {
         let (mut x, mut stream) = (vec![0.0; 2 * ETA], stream(100 + chain));
         let mut sums = [0.0; 2];
-        for step in 0..150 {
+        for step in 0..120 {
             hmc.step(&mut x, &mut stream);
             for i in (0..ETA).filter(|_| step >= 100) {
                 let t = x[i].exp();
@@ -118,8 +118,8 @@ fn means_of_chains(jacobian: f64) -> Vec<Vec<f64>> {
                 sums[1] += (x[ETA + i] - 0.3).powi(2) * t * 0.7;
             }
         }
-        tau.push(sums[0] / (50 * ETA) as f64);
-        scaled.push(sums[1] / (50 * ETA) as f64);
+        tau.push(sums[0] / (20 * ETA) as f64);
+        scaled.push(sums[1] / (20 * ETA) as f64);
     }
     vec![tau, scaled]
 }
