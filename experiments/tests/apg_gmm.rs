@@ -73,7 +73,7 @@ fn a_run_leaves_figures_and_table_and_is_not_repeated() {
     assert!(out.contains(&table), "{out}");
     for part in [
         "| KL, (μ, τ) given c |",
-        "| Gibbs | 10 | 2 |",
+        "| Gibbs | 3 | 2 |",
         "| BPG | 4 |",
         "LF = 10",
         "seed 3",

