@@ -29,11 +29,11 @@ pub use settings::{EvaluationSettings, Settings, TrainingSettings};
 use helmholtz_random::Purpose;
 
 /// Which instances are whose: training has the numbers that its steps count, checks and evaluations their own seeds.
-pub(crate) const CHECK: u64 = 0x6368_6563_6b;
+pub(crate) const CHECK: u64 = 0x0063_6865_636b;
 /// The instances of the table.
-pub(crate) const TABLE: u64 = 0x7461_626c_65;
+pub(crate) const TABLE: u64 = 0x0074_6162_6c65;
 /// The instance of the figures.
-pub(crate) const FIGURE: u64 = 0x6669_67;
+pub(crate) const FIGURE: u64 = 0x0066_6967;
 
 /// The draws of evaluations.
 pub(crate) const DRAWS: Purpose = Purpose::new("gmm-eval");

@@ -68,10 +68,7 @@ fn estimated<M: Model<Tape>>(entry: &Entry, subject: &Subject<M>) -> ((Vec<f64>,
 }
 
 /// What an entry claims its mean to be, and of which coordinates, if of any.
-fn claimed<'a, M: Model<Tape>>(
-    target: Target,
-    subject: &'a Subject<M>,
-) -> Option<(&'a [f64], Range<usize>)> {
+fn claimed<M: Model<Tape>>(target: Target, subject: &Subject<M>) -> Option<(&[f64], Range<usize>)> {
     let all = 0..subject.elbo.len();
     let theta = subject.phi.end..subject.elbo.len();
     match target {

@@ -49,9 +49,8 @@ impl GmmConfig {
             log_p += constant + largest + total.ln();
             for (cluster, term) in terms.iter().enumerate() {
                 let share = (term - largest).exp() / total;
-                for k in 0..d {
-                    let i = cluster * d + k;
-                    let away = x[k] - mu[i];
+                for (i, x) in (cluster * d..).zip(x) {
+                    let away = x - mu[i];
                     in_log_tau[i] += share * 0.5 * (1.0 - tau[i] * away * away);
                     in_mu[i] += share * tau[i] * away;
                 }

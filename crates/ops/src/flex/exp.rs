@@ -73,7 +73,7 @@ pub fn ln<const FMA: bool>(x: f32) -> f32 {
         series = multiply_add::<FMA>(series, z, coefficient);
     }
     // Nothing, but where x is not a number.
-    let nothing = x - x;
+    let nothing = x * 0.0;
     multiply_add::<FMA>(n as f32, LN_2, s * series) + nothing
 }
 

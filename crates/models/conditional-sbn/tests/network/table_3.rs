@@ -93,7 +93,8 @@ fn what_describes_no_model_is_an_error_that_says_why() {
         let result = config.init::<Flex>(1, DType::F32, &Default::default());
         result.map(|_| ()).unwrap_err()
     };
-    let empty: [(&'static str, &dyn Fn(&mut ConditionalSbnConfig)); 4] = [
+    type Spoil<'a> = (&'static str, &'a dyn Fn(&mut ConditionalSbnConfig));
+    let empty: [Spoil<'_>; 4] = [
         ("context", &|c| c.context = 0),
         ("target", &|c| c.target = 0),
         ("latent", &|c| c.latent = 0),

@@ -25,7 +25,7 @@ fn position(at: u64) -> Vec<f64> {
 }
 
 fn value(data: &[f64], position: &[f64]) -> f64 {
-    config().log_marginal(data, position, &mut vec![0.0; 2 * ETA])
+    config().log_marginal(data, position, &mut [0.0; 2 * ETA])
 }
 
 /// ln Σ_c p(x, μ, τ, c) by the model's own density, one datum more each time: what the constant of the prior is cancels.
@@ -59,7 +59,7 @@ fn it_is_the_sum_over_all_assignments() {
     // Without the Jacobian: off by Σ ln τ, which depends on the position.
     let other = |at: &[f64]| joint_of_one(&model, &data[..2], at) - value(&data[..2], at);
     let jacobian: f64 = position[..ETA].iter().sum();
-    let constant = other(&vec![0.0; 2 * ETA]);
+    let constant = other(&[0.0; 2 * ETA]);
     assert!((other(&position) + jacobian - constant).abs() < 1e-11);
 }
 

@@ -90,8 +90,8 @@ impl Rows {
             }
         }
         for logits in &self.logits {
-            for lane in 0..LANES {
-                self.largest[lane] = self.largest[lane].max(logits[lane]);
+            for (largest, &logit) in self.largest.iter_mut().zip(logits) {
+                *largest = largest.max(logit);
             }
         }
         for (weights, logits) in self.weights.iter_mut().zip(&self.logits) {
