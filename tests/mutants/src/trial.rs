@@ -1,0 +1,111 @@
+//! The tests that reach a mutant, until one fails.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::build;
+use crate::checkout::Checkout;
+use crate::mutant::Mutant;
+use crate::process::{self, End};
+use crate::results::{Results, Verdict};
+use crate::site::{Kind, Site};
+use crate::tests::Test;
+
+/// Tries each mutant with a switch that is asked for and has no verdict. A test is late after five times its usual time and 20 s.
+pub fn switched(
+    sites: &[Site],
+    tests: &[Test],
+    results: &mut Results,
+    jobs: usize,
+    asked: impl Fn(&&Mutant) -> bool,
+) -> Result<(), String> {
+    let switches = sites.iter().filter(|site| site.kind != Kind::Constant);
+    let numbered = switches.flat_map(|site| {
+        let numbers = site.first..;
+        numbers.zip(&site.mutants).map(|pair| (site.first, pair))
+    });
+    let open: Vec<(u32, (u32, &Mutant))> = numbered
+        .filter(|(_, (_, mutant))| asked(mutant) && !results.has(mutant))
+        .collect();
+    let (results, done) = (Mutex::new(results), AtomicUsize::new(0));
+    in_parallel(jobs, open.len(), |index| {
+        let (site, (number, mutant)) = open[index];
+        let start = Instant::now();
+        let reaching: Vec<&Test> = tests.iter().filter(|t| t.reached.contains(&site)).collect();
+        let verdict = verdict(&number.to_string(), &reaching)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        let (total, name) = (open.len(), mutant.name());
+        eprintln!("{done:4}/{total} {seconds:6.1} s  {verdict}: {name}");
+        let mut results = results.lock().map_err(|error| error.to_string())?;
+        results.add(mutant, verdict, seconds)
+    })
+}
+
+/// Tries each mutant of a constant that is asked for and has no verdict: a build each, and all tests.
+pub fn constants(
+    checkout: &Checkout,
+    sites: &[Site],
+    tests: &[Test],
+    results: &mut Results,
+    asked: impl Fn(&&Mutant) -> bool,
+) -> Result<(), String> {
+    let tests: Vec<&Test> = tests.iter().collect();
+    for (index, site) in sites.iter().enumerate() {
+        for (place, mutant) in site.mutants.iter().enumerate() {
+            if site.kind != Kind::Constant || !asked(&mutant) || results.has(mutant) {
+                continue;
+            }
+            build::program(checkout, sites, Some((index, place)), results)?;
+            if !results.has(mutant) {
+                let start = Instant::now();
+                let verdict = verdict("0", &tests)?;
+                eprintln!("constant {verdict}: {}", mutant.name());
+                results.add(mutant, verdict, start.elapsed().as_secs_f64())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn verdict(number: &str, tests: &[&Test]) -> Result<Verdict, String> {
+    for test in tests {
+        let limit = Duration::from_secs_f64(20.0 + 5.0 * test.seconds);
+        let by = test.name.clone();
+        match process::run(test, &[("HELMHOLTZ_MUTANT", number)], limit)? {
+            End::Passed => {}
+            End::Failed => return Ok(Verdict::Killed { by }),
+            End::Late => return Ok(Verdict::Late { by }),
+        }
+    }
+    Ok(Verdict::Survived { tests: tests.len() })
+}
+
+/// Does `work` for 0, .., count − 1, this many at a time; stops at the first error.
+pub fn in_parallel(
+    jobs: usize,
+    count: usize,
+    work: impl Fn(usize) -> Result<(), String> + Sync,
+) -> Result<(), String> {
+    let next = AtomicUsize::new(0);
+    let worker = || -> Result<(), String> {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                return Ok(());
+            }
+            if let Err(error) = work(index) {
+                next.store(count, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
+        let ends = workers.into_iter().map(|worker| worker.join());
+        ends.map(|end| end.unwrap_or(Err("a worker panicked".into())))
+            .collect()
+    })
+}
