@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -117,7 +116,7 @@ fn cargo(checkout: &Checkout) -> Result<(Vec<Value>, Vec<Binary>), String> {
     let mut arguments = vec![
         "test",
         "--no-run",
-        "--keep-going",
+        "--no-fail-fast",
         "--message-format=json",
         "--lib",
     ];
@@ -128,7 +127,7 @@ fn cargo(checkout: &Checkout) -> Result<(Vec<Value>, Vec<Binary>), String> {
         arguments.extend(["--test", test]);
     }
     let mut command = checkout.cargo(&arguments);
-    let output = command.stderr(Stdio::null()).output();
+    let output = command.output();
     let output = output.map_err(|error| format!("no cargo: {error}"))?;
     let (mut errors, mut binaries) = (Vec::new(), Vec::new());
     for line in String::from_utf8_lossy(&output.stdout).lines() {
@@ -154,8 +153,8 @@ fn cargo(checkout: &Checkout) -> Result<(Vec<Value>, Vec<Binary>), String> {
     // Said at the end of a crate that has others.
     errors.retain(|error| !error["spans"].as_array().is_none_or(Vec::is_empty));
     if errors.is_empty() && !output.status.success() {
-        let command = "cargo test --no-run";
-        return Err(format!("`{command}` fails in {}", checkout.tree.display()));
+        let problem = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("`cargo test --no-run` fails:\n{problem}"));
     }
     Ok((errors, binaries))
 }
