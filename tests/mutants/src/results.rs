@@ -62,6 +62,8 @@ pub struct Results {
     commit: String,
     sources: String,
     verdicts: HashMap<String, Verdict>,
+    /// The tests that noticed mutants at other commits.
+    earlier: HashMap<String, String>,
     seconds: f64,
 }
 
@@ -69,17 +71,16 @@ impl Results {
     pub fn open(checkout: &Checkout) -> Result<Self, String> {
         let path = checkout.scratch.join("results.jsonl");
         let written = fs::read_to_string(&path).unwrap_or_default();
-        let lines = written.lines().filter_map(|line| {
-            // A line that a kill cut short is not there.
-            let line: Line = serde_json::from_str(line).ok()?;
-            [&checkout.commit, &checkout.sources]
-                .contains(&&line.at)
-                .then_some(line)
-        });
-        let (mut verdicts, mut seconds) = (HashMap::new(), 0.0);
-        for line in lines {
-            seconds += line.seconds;
-            verdicts.insert(line.mutant, line.verdict);
+        let (mut verdicts, mut earlier) = (HashMap::new(), HashMap::new());
+        let mut seconds = 0.0;
+        // A line that a kill cut short is not there.
+        for line in written.lines().flat_map(serde_json::from_str::<Line>) {
+            if [&checkout.commit, &checkout.sources].contains(&&line.at) {
+                seconds += line.seconds;
+                verdicts.insert(line.mutant, line.verdict);
+            } else if let Verdict::Killed { by } = line.verdict {
+                earlier.insert(line.mutant, by);
+            }
         }
         let file = File::options().create(true).append(true).open(&path);
         Ok(Self {
@@ -87,6 +88,7 @@ impl Results {
             commit: checkout.commit.clone(),
             sources: checkout.sources.clone(),
             verdicts,
+            earlier,
             seconds,
         })
     }
@@ -116,6 +118,11 @@ impl Results {
     pub fn is_unviable(&self, mutant: &Mutant) -> bool {
         let verdict = self.verdicts.get(&mutant.name());
         verdict.is_some_and(Verdict::is_unviable)
+    }
+
+    /// The test that noticed it at another commit.
+    pub fn earlier(&self, mutant: &Mutant) -> Option<&str> {
+        self.earlier.get(&mutant.name()).map(String::as_str)
     }
 
     /// The verdict on a mutant that has one.

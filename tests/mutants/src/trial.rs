@@ -13,7 +13,11 @@ use crate::results::{Results, Verdict};
 use crate::site::{Kind, Site};
 use crate::tests::Test;
 
-/// Tries each mutant with a switch that is asked for and has no verdict. A test is late after five times its usual time and 20 s.
+/// Tests of at most so many seconds are tried on all mutants before the others.
+const QUICK: f64 = 2.0;
+
+/// Tries each mutant with a switch that is asked for and has no verdict: first the test that noticed it in an earlier run, then
+/// the others, quickest first. A test is late after five times its usual time and 20 s.
 pub fn switched(
     sites: &[Site],
     tests: &[Test],
@@ -22,23 +26,65 @@ pub fn switched(
     asked: impl Fn(&&Mutant) -> bool,
 ) -> Result<(), String> {
     let switches = sites.iter().filter(|site| site.kind != Kind::Constant);
-    let numbered = switches.flat_map(|site| {
+    let trials = switches.flat_map(|site| {
+        let reaching: Vec<&Test> = tests
+            .iter()
+            .filter(|t| t.reached.contains(&site.first))
+            .collect();
         let numbers = site.first..;
-        numbers.zip(&site.mutants).map(|pair| (site.first, pair))
+        numbers
+            .zip(&site.mutants)
+            .map(move |(number, mutant)| Trial {
+                number,
+                mutant,
+                tests: reaching.clone(),
+            })
     });
-    let open: Vec<(u32, (u32, &Mutant))> = numbered
-        .filter(|(_, (_, mutant))| asked(mutant) && !results.has(mutant))
+    let mut open: Vec<Trial> = trials
+        .filter(|trial| asked(&trial.mutant) && !results.has(trial.mutant))
         .collect();
+    for trial in &mut open {
+        let earlier = results.earlier(trial.mutant);
+        trial
+            .tests
+            .sort_by_key(|test| Some(test.name.as_str()) != earlier);
+    }
+    pass(&open, results, jobs, QUICK)?;
+    open.retain(|trial| !results.has(trial.mutant));
+    eprintln!("{} pass the quick tests; now the others", open.len());
+    pass(&open, results, jobs, f64::INFINITY)
+}
+
+/// A mutant, and the tests that reach it.
+struct Trial<'a> {
+    number: u32,
+    mutant: &'a Mutant,
+    tests: Vec<&'a Test>,
+}
+
+/// Gives a verdict on the mutants that fail a test of at most `longest` seconds, and those that pass all there are.
+fn pass(trials: &[Trial], results: &mut Results, jobs: usize, longest: f64) -> Result<(), String> {
     let (results, done) = (Mutex::new(results), AtomicUsize::new(0));
-    in_parallel(jobs, open.len(), |index| {
-        let (site, (number, mutant)) = open[index];
+    in_parallel(jobs, trials.len(), |index| {
+        let Trial {
+            number,
+            mutant,
+            tests,
+        } = &trials[index];
         let start = Instant::now();
-        let reaching: Vec<&Test> = tests.iter().filter(|t| t.reached.contains(&site)).collect();
-        let verdict = verdict(&number.to_string(), &reaching)?;
+        let own: Vec<&Test> = tests
+            .iter()
+            .copied()
+            .filter(|t| t.seconds <= longest)
+            .collect();
+        let verdict = verdict(&number.to_string(), &own)?;
         let seconds = start.elapsed().as_secs_f64();
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-        let (total, name) = (open.len(), mutant.name());
+        let (total, name) = (trials.len(), mutant.name());
         eprintln!("{done:4}/{total} {seconds:6.1} s  {verdict}: {name}");
+        if verdict.survives() && own.len() < tests.len() {
+            return Ok(());
+        }
         let mut results = results.lock().map_err(|error| error.to_string())?;
         results.add(mutant, verdict, seconds)
     })
