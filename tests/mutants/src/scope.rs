@@ -34,8 +34,9 @@ pub const PACKAGES: [&str; 5] = [
 ];
 
 /// Their tests outside of the sources: the proofs, and what each crate claims of the files above.
-pub const TESTS: [&str; 7] = [
+pub const TESTS: [&str; 8] = [
     "proofs",
+    "readme",
     "ops",
     "layers",
     "real",

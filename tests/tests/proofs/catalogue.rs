@@ -1,0 +1,268 @@
+//! What every method of the catalogue reports beside its gradient, and what it refuses.
+
+use helmholtz_distributions::Noise;
+use helmholtz_estimators::{
+    Batch as Given, Entry, Estimate, EstimateError, Learned, Method, Moments, MuProp, Nvil, Target,
+};
+use helmholtz_random::{Purpose, Stream};
+use helmholtz_samplers::ChainStore;
+use helmholtz_tests::{Batch, Enumerable, Exact, Reference, State, Tape, flat_gradient};
+
+use crate::data;
+
+/// Two layers of different sizes.
+fn network() -> Reference {
+    Reference::random(4, &[3, 2], 7)
+}
+
+/// One estimate without chains.
+fn estimated(
+    batch: &Batch,
+    entry: &Entry,
+    particles: usize,
+    stream: &mut Stream,
+) -> Result<Estimate<Tape>, EstimateError> {
+    let given = Given::<Tape, dyn ChainStore> {
+        x: batch.x(),
+        chains: None,
+        particles,
+        epoch: 0,
+    };
+    let mut learned = batch.learned(&entry.method, 1);
+    let mut chance = Stream::new(2, Purpose::new("chance"), [0, 0]);
+    let model = batch.model();
+    entry
+        .method
+        .estimate(model, &mut learned, given, stream, &mut chance)
+}
+
+fn noise() -> Stream {
+    Stream::new(3, Purpose::new("noise"), [0, 0])
+}
+
+#[test]
+fn what_a_method_learns_is_made_where_there_is_something() {
+    let batch = Batch::new(&network(), &data(1));
+    for entry in Method::CATALOGUE {
+        let learned = batch.learned(&entry.method, 1);
+        let something = !entry.learns().is_empty();
+        assert_eq!(learned.controls.is_some(), something, "{}", entry.name);
+    }
+}
+
+#[test]
+fn chains_are_kept_by_the_methods_that_move_them() {
+    for entry in Method::CATALOGUE {
+        let kept = ["jsa", "jsa-mtmis", "jsa-frozen-reference", "msc"].contains(&entry.name);
+        assert_eq!(entry.method.keeps_chains(), kept, "{}", entry.name);
+    }
+}
+
+/// Methods that need a second particle: to move to, or to compare with.
+const OF_TWO: [&str; 9] = [
+    "jsa",
+    "jsa-mtmis",
+    "jsa-frozen-reference",
+    "rloo",
+    "vimco",
+    "vimco-arithmetic",
+    "arms",
+    "double-cv",
+    "rodeo",
+];
+
+#[test]
+fn fewer_particles_than_a_method_needs_are_refused() {
+    let batch = Batch::new(&network(), &data(2));
+    for entry in Method::CATALOGUE {
+        let needed = if OF_TWO.contains(&entry.name) { 2 } else { 1 };
+        assert_eq!(entry.least_particles(), needed, "{}", entry.name);
+        let enough = estimated(&batch, &entry, needed, &mut noise());
+        assert!(enough.is_ok(), "{}", entry.name);
+        match estimated(&batch, &entry, needed - 1, &mut noise()) {
+            Err(EstimateError::TooFewParticles { least, given }) => {
+                assert_eq!((least, given), (needed, needed - 1), "{}", entry.name);
+            }
+            other => panic!("{}: {:?}", entry.name, other.map(|e| e.elbo)),
+        }
+    }
+}
+
+/// Whether f = log p − log q is reported at latents that are drawn from q: relaxed latents have another objective.
+fn draws_from_q(entry: &Entry) -> bool {
+    entry.target != Target::Relaxed
+}
+
+#[test]
+fn the_elbo_that_is_reported_is_the_evidence_where_q_is_the_posterior() {
+    // There f is log p(x) at every draw.
+    let (model, x) = (Reference::with_exact_posterior(), data(2));
+    let batch = Batch::new(&model, &x);
+    let evidence = x.iter().map(|x| Exact::new(&model, x).log_evidence());
+    let elbo = evidence.sum::<f64>() / x.len() as f64;
+    for entry in Method::CATALOGUE.iter().filter(|entry| draws_from_q(entry)) {
+        let reported = estimated(&batch, entry, 3, &mut noise()).unwrap().elbo;
+        assert!(
+            (reported - elbo).abs() < 1e-10,
+            "{}: {reported}",
+            entry.name
+        );
+    }
+}
+
+#[test]
+fn the_rows_that_are_differentiated_are_counted() {
+    let batch = Batch::new(&network(), &data(2));
+    for entry in Method::CATALOGUE {
+        let rows = match (entry.name, entry.method) {
+            // Chains differentiate the states that they visit.
+            ("jsa" | "jsa-mtmis" | "jsa-frozen-reference", _) => continue,
+            ("ws", _) => 2,
+            ("arms", _) => 2,
+            ("disarm-bound", _) => 12,
+            _ => 6,
+        };
+        let estimate = estimated(&batch, &entry, 3, &mut noise()).unwrap();
+        assert_eq!(estimate.live_rows, rows, "{}", entry.name);
+    }
+}
+
+/// The objective of what is learned, and the gradient that the estimate ascends.
+fn learning(
+    batch: &Batch,
+    method: &Method,
+    learned: &Learned<Tape>,
+    particles: usize,
+    noise: &mut impl Noise,
+) -> (f64, Vec<f64>) {
+    let given = Given::<Tape, dyn ChainStore> {
+        x: batch.x(),
+        chains: None,
+        particles,
+        epoch: 0,
+    };
+    let mut chance = Stream::new(2, Purpose::new("chance"), [0, 0]);
+    let estimated = method.estimate(
+        batch.model(),
+        &mut learned.clone(),
+        given,
+        noise,
+        &mut chance,
+    );
+    let Estimate { loss, controls, .. } = estimated.unwrap();
+    let objective = controls.expect("something is learned").into_data();
+    let gradient = flat_gradient(&loss, batch.model());
+    (
+        objective.iter::<f64>().sum(),
+        gradient.into_iter().map(|g| -g).collect(),
+    )
+}
+
+#[test]
+fn control_variates_descend_the_squared_gradient_in_the_logits() {
+    // Of one path, or of a layer whose logits all paths share, that is the gradient in the biases.
+    for (model, biases) in [
+        (Reference::t1(), vec![12..15]),
+        (Reference::t2(), vec![8..10, 14..16]),
+    ] {
+        let batch = Batch::new(&model, &data(1));
+        for (name, particles) in [
+            ("rebar", 1),
+            ("rebar-tied", 1),
+            ("relax", 1),
+            ("relax-tied", 1),
+            ("relax-all", 1),
+            ("double-cv", 2),
+            ("double-cv", 3),
+            ("rodeo", 2),
+            ("rodeo", 3),
+        ] {
+            if particles > 1 && biases.len() > 1 {
+                continue;
+            }
+            let method: Method = name.parse().unwrap();
+            let learned = batch.learned(&method, 1);
+            let noise = &mut noise();
+            let (objective, gradient) = learning(&batch, &method, &learned, particles, noise);
+            let places = biases.iter().cloned().flatten();
+            let squares: f64 = places.map(|at| gradient[at].powi(2)).sum();
+            assert!(
+                (objective / squares - 1.0).abs() < 1e-10,
+                "{name}: {objective}, {squares}"
+            );
+        }
+    }
+}
+
+#[test]
+fn leave_one_out_control_variates_descend_the_squares_of_each_path_above_the_first_layer() {
+    // Two layers of one bit. Paths with h¹ = 1 and h¹ = 0: the second layer's weight has the gradient of the first path alone, its
+    // bias that of both.
+    let model = Reference::random(4, &[1, 1], 6);
+    let batch = Batch::new(&model, &data(1));
+    let path = |h: [f64; 2]| h.map(|bit| vec![bit]).to_vec();
+    for name in ["double-cv", "rodeo"] {
+        let method: Method = name.parse().unwrap();
+        let learned = batch.learned(&method, 1);
+        for (above_one, above_zero) in [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)] {
+            let (one, zero) = (path([1.0, above_one]), path([0.0, above_zero]));
+            let mut noise = batch.proposing(&[vec![&one, &zero]]);
+            let (objective, gradient) = learning(&batch, &method, &learned, 2, &mut noise);
+            let (shared, first, both) = (gradient[4], gradient[5], gradient[6]);
+            let squares = shared.powi(2) + first.powi(2) + (both - first).powi(2);
+            assert!(
+                (objective / squares - 1.0).abs() < 1e-10,
+                "{name}: {objective}, {squares}"
+            );
+        }
+    }
+}
+
+#[test]
+fn baselines_descend_the_squared_signals() {
+    // Two layers of one bit: the gradient in a layer's bias is its signal times h − p.
+    let model = Reference::random(4, &[1, 1], 6);
+    let x = data(1);
+    let batch = Batch::new(&model, &x);
+    let states = model.states();
+    for method in [
+        Method::Nvil(Nvil { normalise: false }),
+        Method::MuProp(MuProp),
+    ] {
+        let learned = batch.learned(&method, 1);
+        let controls = learned.controls.map(|controls| controls.with_scales(0.0));
+        let learned = Learned {
+            controls,
+            moments: vec![
+                Moments {
+                    mean: -3.0,
+                    variance: 4.0,
+                },
+                Moments {
+                    mean: 2.0,
+                    variance: 1.0,
+                },
+            ],
+        };
+        let objective = |states: &[&State]| {
+            let mut noise = batch.proposing(&[states.to_vec()]);
+            learning(&batch, &method, &learned, states.len(), &mut noise)
+        };
+        for h in &states {
+            let (found, gradient) = objective(&[h]);
+            let ones = model.recognition_thresholds(&x[0], h);
+            let squares = |bias: usize, level: usize| {
+                (gradient[bias] / (h[level][0] - ones[level][0])).powi(2)
+            };
+            let expected = squares(4, 0) + squares(6, 1);
+            assert!(
+                (found / expected - 1.0).abs() < 1e-10,
+                "{found}, {expected}"
+            );
+        }
+        // Their mean over rows.
+        let [one, other] = [0, 1].map(|at| objective(&[&states[at]]).0);
+        let (both, _) = objective(&[&states[0], &states[1]]);
+        assert!((both - (one + other) / 2.0).abs() < 1e-10);
+    }
+}
