@@ -81,10 +81,11 @@ fn pass(trials: &[Trial], results: &mut Results, jobs: usize, longest: f64) -> R
         let seconds = start.elapsed().as_secs_f64();
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         let (total, name) = (trials.len(), mutant.name());
-        eprintln!("{done:4}/{total} {seconds:6.1} s  {verdict}: {name}");
         if verdict.survives() && own.len() < tests.len() {
+            eprintln!("{done:4}/{total} {seconds:6.1} s  open: {name}");
             return Ok(());
         }
+        eprintln!("{done:4}/{total} {seconds:6.1} s  {verdict}: {name}");
         let mut results = results.lock().map_err(|error| error.to_string())?;
         results.add(mutant, verdict, seconds)
     })

@@ -2,11 +2,13 @@
 
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{
-    Batch as Given, Entry, Estimate, EstimateError, Learned, Method, Moments, MuProp, Nvil, Target,
+    Batch as Given, Chains, Entry, Estimate, EstimateError, Learned, Method, Moments, MuProp, Nvil,
+    Target,
 };
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
-use helmholtz_tests::{Batch, Enumerable, Exact, Reference, State, Tape, flat_gradient};
+use helmholtz_tests::vectors::relative_error;
+use helmholtz_tests::{Batch, Enumerable, Exact, Reference, State, Tape, flat_gradient, store_of};
 
 use crate::data;
 
@@ -58,6 +60,24 @@ fn chains_are_kept_by_the_methods_that_move_them() {
     }
 }
 
+#[test]
+fn the_first_stage_of_a_chain_may_propose_one_particle_more() {
+    for entry in Method::CATALOGUE {
+        let moves = ["jsa", "jsa-mtmis", "jsa-frozen-reference"].contains(&entry.name);
+        for (extra, more) in [(false, 0), (true, usize::from(moves))] {
+            let evaluations = |method: Method| [false, true].map(|r| method.evaluations(3, 2, r));
+            let [plain, changed] = [entry.method, entry.method.with_stage1_extra(extra)];
+            let [first, second] = evaluations(plain);
+            assert_eq!(
+                evaluations(changed),
+                [first + more, second],
+                "{}",
+                entry.name
+            );
+        }
+    }
+}
+
 /// Methods that need a second particle: to move to, or to compare with.
 const OF_TWO: [&str; 9] = [
     "jsa",
@@ -85,6 +105,49 @@ fn fewer_particles_than_a_method_needs_are_refused() {
             }
             other => panic!("{}: {:?}", entry.name, other.map(|e| e.elbo)),
         }
+    }
+}
+
+#[test]
+fn fewer_particles_than_a_chain_needs_are_refused() {
+    let (model, batch) = (network(), Batch::new(&network(), &data(1)));
+    for (name, needed) in [
+        ("jsa", 1),
+        ("jsa-mtmis", 1),
+        ("jsa-frozen-reference", 1),
+        ("msc", 2),
+    ] {
+        let method: Method = name.parse().unwrap();
+        assert_eq!(method.least_particles(true), needed, "{name}");
+        let given = |particles: usize| {
+            let mut store = store_of(&model, &[&model.states()[3]]);
+            let rows = [0];
+            let chains = Chains::<dyn ChainStore> {
+                store: &mut store,
+                rows: &rows,
+            };
+            let given = Given {
+                x: batch.x(),
+                chains: Some(chains),
+                particles,
+                epoch: 0,
+            };
+            let mut learned = batch.learned(&method, 1);
+            method.estimate(
+                batch.model(),
+                &mut learned,
+                given,
+                &mut noise(),
+                &mut noise(),
+            )
+        };
+        assert!(given(needed).is_ok(), "{name}");
+        let refused = given(needed - 1);
+        let few = EstimateError::TooFewParticles {
+            least: needed,
+            given: needed - 1,
+        };
+        assert_eq!(refused.unwrap_err().to_string(), few.to_string(), "{name}");
     }
 }
 
@@ -150,7 +213,8 @@ fn learning(
         &mut chance,
     );
     let Estimate { loss, controls, .. } = estimated.unwrap();
-    let objective = controls.expect("something is learned").into_data();
+    // Without an objective of its own what is learned descends the loss.
+    let objective = controls.unwrap_or(loss.clone()).into_data();
     let gradient = flat_gradient(&loss, batch.model());
     (
         objective.iter::<f64>().sum(),
@@ -264,5 +328,45 @@ fn baselines_descend_the_squared_signals() {
         let [one, other] = [0, 1].map(|at| objective(&[&states[at]]).0);
         let (both, _) = objective(&[&states[0], &states[1]]);
         assert!((both - (one + other) / 2.0).abs() < 1e-10);
+    }
+}
+
+/// Gives both halves of what is asked for the same uniforms: two paths of one datum become equal.
+struct Twice(Stream);
+
+impl Noise for Twice {
+    fn fill(&mut self, out: &mut [f32]) {
+        let (first, second) = out.split_at_mut(out.len() / 2);
+        self.0.fill(first);
+        second.copy_from_slice(first);
+    }
+}
+
+#[test]
+fn two_paths_that_are_equal_give_what_one_gives() {
+    let (one_layer, two_layers) = (Reference::t1(), network());
+    for entry in Method::CATALOGUE {
+        let method = entry.method;
+        // Of the others the particles are no paths of their own.
+        if entry.least_particles() > 1 || matches!(method, Method::Weighted(_)) {
+            continue;
+        }
+        // Of these the uniforms of layers above lie in another order.
+        let in_order = !matches!(method, Method::Ars(_) | Method::Arsm(_));
+        let model = if in_order { &two_layers } else { &one_layer };
+        let batch = Batch::new(model, &data(1));
+        let learned = batch.learned(&method, 1);
+        let one = batch.gradient(&method, &learned, 1, &mut noise());
+        let two = batch.gradient(&method, &learned, 2, &mut Twice(noise()));
+        assert!(relative_error(&two, &one) < 1e-10, "{}", entry.name);
+        if learned.controls.is_some() {
+            let (one, _) = learning(&batch, &method, &learned, 1, &mut noise());
+            let (two, _) = learning(&batch, &method, &learned, 2, &mut Twice(noise()));
+            assert!(
+                (two / one - 1.0).abs() < 1e-10,
+                "{}: {two}, {one}",
+                entry.name
+            );
+        }
     }
 }

@@ -45,22 +45,35 @@ fn a_scale_multiplies_its_control_variate() {
 }
 
 #[test]
-fn baselines_are_given_data_less_their_mean() {
-    // A datum that is the mean makes the first baseline, tanh layers without biases, zero: the signal is f.
+fn baselines_are_nets_of_data_less_their_mean() {
+    // C(x) = W₂ᵀ tanh(W₁ᵀ (x − mean)), biases being zero at first; the mean of the data is 0.3.
     let model = Reference::random(4, &[1], 6);
     let x = data(1);
     let batch = Batch::new(&model, &x);
-    let (mean, device) = (x[0].iter().map(|&x| x as f32).collect(), Default::default());
-    let layers = helmholtz_estimators::Layered::<Tape>::layers(batch.model());
-    let dtype = burn::tensor::DType::F64;
-    let learned = Learned::init(&NVIL.controls(), || mean, &layers, 1, dtype, &device);
+    let mut learned = batch.learned(&NVIL, 1);
+    let parameters = flat_parameters(learned.controls.as_ref().unwrap());
+    let (first, second) = (&parameters[..400], &parameters[400..500]);
+    let hidden = |unit: usize| -> f64 {
+        let inputs = x[0].iter().zip(first[unit..].iter().step_by(100));
+        inputs
+            .map(|(x, w)| (x - f64::from(0.3f32)) * w)
+            .sum::<f64>()
+            .tanh()
+    };
+    let baseline: f64 = second
+        .iter()
+        .enumerate()
+        .map(|(unit, w)| w * hidden(unit))
+        .sum();
+    learned.moments = vec![moments(-3.0, 1.0)];
     for h in model.states() {
         let mut noise = batch.proposing(&[vec![&h]]);
         let gradient = batch.gradient(&NVIL, &learned, 1, &mut noise);
         let ones = model.recognition_thresholds(&x[0], &h);
         let signal = gradient[4] / (h[0][0] - ones[0][0]);
         let f = model.log_p(&x[0], &h).0 - model.log_q(&x[0], &h).0;
-        assert!((signal - f).abs() < 1e-10, "{signal}, {f}");
+        let expected = f - baseline + 3.0;
+        assert!((signal - expected).abs() < 1e-10, "{signal}, {expected}");
     }
 }
 

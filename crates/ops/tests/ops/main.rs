@@ -8,6 +8,7 @@ mod categorical_edges;
 mod categorical_sampling;
 mod elementwise;
 mod first_derivatives;
+mod layouts;
 mod linear;
 mod rows;
 mod sampling;
