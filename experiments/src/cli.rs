@@ -36,6 +36,7 @@ Examples:
   cargo xtask reproduce table1 --dataset glyphs       generated images: needs no data
   cargo xtask reproduce table1 --device cuda --jobs 8
   cargo xtask reproduce my-table.toml                 an edited copy of experiments/table1.toml
+  cargo xtask reproduce estimators                    every estimator for twenty epochs (hours)
   cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
 
 Nets of table1:    linear, nonlinear, two-layers
@@ -57,7 +58,7 @@ fn after_help() -> String {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
 pub struct Reproduce {
-    /// The experiment: `table1`, `arm-toy`, or the path of a TOML file like those in experiments/
+    /// The experiment: `table1`, `estimators`, `arm-toy`, or the path of a TOML file like those in experiments/
     pub experiment: String,
 
     /// The scale: `quick` (minutes) or `paper` (the published protocol)

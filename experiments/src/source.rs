@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 2] = [
+const BUNDLED: [(&str, &str, &str); 3] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -17,6 +17,11 @@ const BUNDLED: [(&str, &str, &str); 2] = [
         "arm-toy",
         "experiments/arm-toy.toml",
         include_str!("../arm-toy.toml"),
+    ),
+    (
+        "estimators",
+        "experiments/estimators.toml",
+        include_str!("../estimators.toml"),
     ),
 ];
 

@@ -347,6 +347,14 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn the_experiment_of_all_estimators_has_the_whole_catalogue() {
+        let spec = Spec::load("estimators").unwrap();
+        let named = &spec.profile("quick").unwrap().methods;
+        let all = Estimator::CATALOGUE.map(|entry| entry.name);
+        assert_eq!(*named, all);
+    }
+
+    #[test]
     fn a_selection_narrows_and_widens_a_profile() {
         let selection = Selection {
             nets: vec!["two-layers".into()],

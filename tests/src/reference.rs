@@ -86,6 +86,12 @@ impl Reference {
         model
     }
 
+    /// The network with a prior in which all bits are even: log p(h^L) is a constant.
+    pub fn with_flat_prior(mut self) -> Self {
+        self.parameters[self.prior..].fill(0.0);
+        self
+    }
+
     /// What the production code builds this network from.
     pub fn config(&self) -> SbnConfig {
         SbnConfig {

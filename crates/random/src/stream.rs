@@ -9,7 +9,7 @@ use rand_core::{Rng, SeedableRng, TryRng};
 use crate::Purpose;
 
 /// Words converted at a time by [`Stream::fill_uniform_f32`].
-const CHUNK: usize = 1024;
+const CHUNK: usize = 256;
 
 /// A random stream named by (seed, purpose, position).
 ///

@@ -6,6 +6,9 @@
 
 mod subject;
 pub mod twins;
+mod unconditional;
+
+use std::ops::Range;
 
 use helmholtz_estimators::{Entry, Method, Model, Nvil, Reinforce, Target, Weighted};
 use helmholtz_random::{Purpose, Stream};
@@ -18,16 +21,8 @@ use crate::statistics::{BATCHES, STUDENT_LIMIT_OF_MANY, batch_means};
 /// What was found of one estimator on one model.
 #[derive(Clone, Debug)]
 pub struct Certificate {
-    /// The estimator.
-    pub name: String,
-    /// The model.
-    pub model: String,
-    /// What it claims, in words.
-    pub claim: String,
     /// The largest |mean − claimed| of a coordinate, in standard errors, where something is claimed.
     pub t: Option<f64>,
-    /// Coordinates compared.
-    pub comparisons: usize,
     /// ‖mean − exact‖ / ‖exact‖ in φ, against ∇ ELBO or, for those that climb it, the inclusive gradient.
     pub bias: f64,
     /// Σ Var over φ of one estimate of one datum.
@@ -52,19 +47,15 @@ pub fn mean_of(mut estimate: impl FnMut(&mut Stream) -> Vec<f64>) -> (Vec<f64>, 
 }
 
 /// The largest |mean − exact| in standard errors; a coordinate that never varies must be exact to rounding.
-pub fn largest_t(
-    (mean, error): &(Vec<f64>, Vec<f64>),
-    exact: &[f64],
-    among: std::ops::Range<usize>,
-) -> f64 {
+pub fn largest_t((mean, error): &(Vec<f64>, Vec<f64>), exact: &[f64], among: Range<usize>) -> f64 {
     let scale = exact.iter().fold(1e-3f64, |max, e| max.max(e.abs()));
     among
         .map(|i| (mean[i] - exact[i]).abs() / error[i].max(1e-9 * scale))
         .fold(0.0, |max, t| if t > max || t.is_nan() { t } else { max })
 }
 
-/// Certifies one entry of the catalogue, with K = 2 where it can.
-pub fn certify<M: Model<Tape>>(entry: &Entry, subject: &Subject<M>, model: &str) -> Certificate {
+/// The mean of one entry's estimates with K = 2, where it can, and the number of particles.
+fn estimated<M: Model<Tape>>(entry: &Entry, subject: &Subject<M>) -> ((Vec<f64>, Vec<f64>), usize) {
     let method = match entry.method {
         // The division by a running deviation scales the gradient: off, where it is held to be unbiased.
         Method::Nvil(_) => Method::Nvil(Nvil { normalise: false }),
@@ -73,25 +64,28 @@ pub fn certify<M: Model<Tape>>(entry: &Entry, subject: &Subject<M>, model: &str)
     let particles = method.least_particles(method.keeps_chains()).max(2);
     let learned = subject.learned(&method);
     let found = mean_of(|stream| subject.estimate(&method, &learned, particles, stream));
-    certificate(entry, subject, model, &found, particles)
+    (found, particles)
 }
 
-fn certificate<M: Model<Tape>>(
-    entry: &Entry,
-    subject: &Subject<M>,
-    model: &str,
-    found: &(Vec<f64>, Vec<f64>),
-    particles: usize,
-) -> Certificate {
+/// What an entry claims its mean to be, and of which coordinates, if of any.
+fn claimed<'a, M: Model<Tape>>(
+    target: Target,
+    subject: &'a Subject<M>,
+) -> Option<(&'a [f64], Range<usize>)> {
     let all = 0..subject.elbo.len();
     let theta = subject.phi.end..subject.elbo.len();
-    let (claimed, among) = match entry.target {
-        Target::Elbo => (Some(&subject.elbo), all),
-        Target::Bound => (Some(&subject.bound_of_two), all),
-        Target::Inclusive => (Some(&subject.inclusive), all),
-        Target::ElbosTheta => (Some(&subject.elbo), theta),
-        Target::InclusiveAsymptotically | Target::Relaxed | Target::Nothing => (None, 0..0),
-    };
+    match target {
+        Target::Elbo => Some((&subject.elbo, all)),
+        Target::Bound => Some((&subject.bound_of_two, all)),
+        Target::Inclusive => Some((&subject.inclusive, all)),
+        Target::ElbosTheta => Some((&subject.elbo, theta)),
+        Target::InclusiveAsymptotically | Target::Relaxed | Target::Nothing => None,
+    }
+}
+
+/// Certifies one entry of the catalogue.
+pub fn certify<M: Model<Tape>>(entry: &Entry, subject: &Subject<M>) -> Certificate {
+    let (found, particles) = estimated(entry, subject);
     let reference = match entry.target {
         Target::Bound => &subject.bound_of_two,
         Target::Inclusive | Target::InclusiveAsymptotically | Target::ElbosTheta => {
@@ -105,11 +99,7 @@ fn certificate<M: Model<Tape>>(
     let off = norm(&mut phi.clone().map(|i| found.0[i] - reference[i]));
     let squares = phi.clone().map(|i| found.1[i] * found.1[i]).sum::<f64>();
     Certificate {
-        name: entry.name.into(),
-        model: model.into(),
-        claim: entry.target.to_string(),
-        t: claimed.map(|exact| largest_t(found, exact, among.clone())),
-        comparisons: among.len(),
+        t: claimed(entry.target, subject).map(|(exact, among)| largest_t(&found, exact, among)),
         bias: off / norm(&mut phi.map(|i| reference[i])),
         variance: squares * (BATCHES * subject.copies()) as f64,
         evaluations: entry.method.evaluations(

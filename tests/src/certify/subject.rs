@@ -65,6 +65,12 @@ impl<M: Model<Tape>> Subject<M> {
         Self { x, ..self }
     }
 
+    /// The same, estimated by the production model of another reference: what is known of this one is wrong for it.
+    pub fn mistaken_for<R: Enumerable<Production<Tape> = M>>(self, other: &R) -> Self {
+        let model = build::<Tape, R>(other, DType::F64);
+        Self { model, ..self }
+    }
+
     /// What the method may have learned: its parts at random values, and coefficients that start at 0 at another.
     pub fn learned(&self, method: &Method) -> Learned<Tape> {
         let mean = vec![0.3; self.x.dims()[1]];

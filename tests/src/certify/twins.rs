@@ -3,15 +3,18 @@
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_estimators::{
-    Coefficient, Joint, Jsa, Layered, LogitGradient, Method, Model, Nvil, Objective, Outcome,
-    Reinforce, Rloo, Vimco, Weighting, estimate, estimate_logits,
+    Coefficient, Control, Entry, Joint, Jsa, Layered, LogitGradient, Method, Model, Msc, Nvil,
+    Objective, Outcome, Rebar, Reinforce, Rloo, Vimco, Weighting, estimate, estimate_logits,
 };
 use helmholtz_ops::Backend;
 use helmholtz_random::{Chance, Stream};
-use helmholtz_samplers::FrozenReferenceMis;
+use helmholtz_samplers::{FrozenReferenceMis, IndexKernel, Info, log_sum_exp};
+use helmholtz_sbn::Sbn;
 
-use super::{Subject, largest_t, mean_of};
+use super::unconditional::Unconditional;
+use super::{Subject, claimed, estimated, largest_t, mean_of};
 use crate::Tape;
+use crate::production::held;
 
 /// A fault, and how far it is seen.
 #[derive(Clone, Debug)]
@@ -30,6 +33,10 @@ pub struct Changed<W>(pub W, pub fn(&[f64], &mut [Coefficient]));
 impl<W: Weighting> Weighting for Changed<W> {
     fn proposals(&self, particles: usize, retained: bool) -> usize {
         self.0.proposals(particles, retained)
+    }
+
+    fn keeps_chains(&self) -> bool {
+        self.0.keeps_chains()
     }
 
     fn weigh(
@@ -93,15 +100,70 @@ impl LogitGradient<Bits> for ComplementedArm {
     }
 }
 
-/// All twins on a model of bits.
-pub fn all<M>(subject: &Subject<M>) -> Vec<Twin>
-where
-    M: Model<Tape> + Layered<Tape, Variables = Bits>,
-{
+/// Multiple-trial Metropolis with the chosen trial left out of the denominator and nothing in its place.
+#[derive(Clone, Copy, Debug)]
+pub struct WithoutCurrent;
+
+impl IndexKernel for WithoutCurrent {
+    fn run(
+        &self,
+        _log_w_current: f64,
+        log_w_proposals: &[f64],
+        chance: &mut impl Chance,
+        visits: &mut Vec<u32>,
+    ) -> Info {
+        let chosen = chance.choose(log_w_proposals);
+        let accepted = chosen.filter(|&j| {
+            let others = log_w_proposals.iter().enumerate().filter(|&(i, _)| i != j);
+            let all = log_sum_exp(log_w_proposals.iter().copied());
+            chance.accept(all - log_sum_exp(others.map(|(_, &l)| l)))
+        });
+        visits.clear();
+        visits.push(accepted.map_or(0, |j| j as u32 + 1));
+        Info::default()
+    }
+}
+
+/// Conditional importance sampling without the state that it conditions on.
+pub const MSC_WITHOUT_THE_STATE: Changed<Msc> = Changed(Msc, |_, coefficients| {
+    let others: f64 = coefficients[1..].iter().map(|c| c.phi).sum();
+    let share = |c: f64| c / others;
+    for c in &mut coefficients[1..] {
+        (c.theta, c.phi) = (share(c.theta), share(c.phi));
+    }
+    (coefficients[0].theta, coefficients[0].phi) = (0.0, 0.0);
+});
+
+/// The twin that every claim has: f without log p(h^L), held against the gradient with it. `flat` is the subject mistaken for
+/// one with an even prior. Held in φ, where something is claimed of it: in θ the prior's own gradient gives it away.
+pub fn without_prior<M: Model<Tape>>(entry: &Entry, flat: &Subject<M>) -> Option<Twin> {
+    let (exact, among) = claimed(entry.target, flat)?;
+    let phi = flat.phi.clone();
+    let among = if among.contains(&phi.start) {
+        phi
+    } else {
+        among
+    };
+    let t = largest_t(&estimated(entry, flat).0, exact, among);
+    let (of, fault) = (entry.name, "f without log p(h)");
+    Some(Twin { of, fault, t })
+}
+
+/// All others, on a model of bits.
+pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
     let frozen = Jsa {
         kernel: FrozenReferenceMis,
         stage1_extra: false,
     };
+    let trials = Jsa {
+        kernel: WithoutCurrent,
+        stage1_extra: false,
+    };
+    let rebar = Rebar {
+        control: Control::Relaxed,
+        tied: true,
+    };
+    let controls = held(&subject.learned(&Method::Rebar(rebar))).controls;
     let nvil = Method::Nvil(Nvil { normalise: true });
     let mut learned = subject.learned(&nvil);
     for moments in &mut learned.moments {
@@ -132,6 +194,32 @@ where
             "the accept test against the first state's weight",
             &frozen,
             &subject.inclusive,
+        ),
+        weighted(
+            subject,
+            "jsa-mtmis",
+            "the chosen trial's place in the denominator left empty",
+            &trials,
+            &subject.inclusive,
+        ),
+        weighted(
+            subject,
+            "msc",
+            "without the chain's state among the particles",
+            &MSC_WITHOUT_THE_STATE,
+            &subject.inclusive,
+        ),
+        twin(
+            subject,
+            "rebar-tied",
+            "without the conditional draw",
+            elbo,
+            |stream| {
+                subject.gradient(|model, x| {
+                    let controls = controls.as_ref().expect("what REBAR learns");
+                    rebar.estimate(&Unconditional::new(model), controls, x, 2, stream)
+                })
+            },
         ),
         twin(
             subject,

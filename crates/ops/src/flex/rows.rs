@@ -30,8 +30,18 @@ pub fn log_prob(
 #[inline(always)]
 fn rows<const FMA: bool>((width, logits, values, log_prob): (usize, &[f32], &[f32], &mut [f32])) {
     let (logits, values) = (Cyclic::new(logits, width), Cyclic::new(values, width));
-    for (n, out) in log_prob.iter_mut().enumerate() {
-        *out = row::<FMA>(logits.row(n), values.row(n), |_, _| {}) as f32;
+    if logits.rows == log_prob.len() {
+        for (n, out) in log_prob.iter_mut().enumerate() {
+            *out = row::<FMA>(logits.row(n), values.row(n), |_, _| {}) as f32;
+        }
+    } else {
+        let logarithms: Vec<f64> = (0..logits.rows)
+            .map(|n| logarithms::<FMA>(logits.row(n)))
+            .collect();
+        for (n, out) in log_prob.iter_mut().enumerate() {
+            let linear = linear::<FMA>(logits.row(n), values.row(n));
+            *out = (linear - logarithms[n % logits.rows]) as f32;
+        }
     }
 }
 
@@ -108,14 +118,53 @@ fn row<const FMA: bool>(
         }
     }
     if !logit_tail.is_empty() {
-        // A logit so negative that a zero bit is certain: the padding adds nothing.
-        let (mut a, mut v) = ([-1e3f32; LANES], [0.0f32; LANES]);
-        a[..logit_tail.len()].copy_from_slice(logit_tail);
-        v[..value_tail.len()].copy_from_slice(value_tail);
+        let (a, v) = (padded(logit_tail, CERTAIN), padded(value_tail, 0.0));
         lanes(logits.len() - logit_tail.len(), &a, &v, &mut product);
     }
-    let sum: f64 = linear.iter().map(|&lane| f64::from(lane)).sum();
-    sum - logarithms - logarithm_of_product(&product)
+    sum(&linear) - (logarithms + logarithm_of_product(&product))
+}
+
+/// The part of [`row`] that depends on the values: Σ v·a − max(a, 0).
+#[inline(always)]
+fn linear<const FMA: bool>(logits: &[f32], values: &[f32]) -> f64 {
+    let mut linear = [0.0f32; LANES];
+    let (logit_chunks, logit_tail) = logits.as_chunks::<LANES>();
+    let (value_chunks, value_tail) = values.as_chunks::<LANES>();
+    for (a, v) in logit_chunks.iter().zip(value_chunks) {
+        for lane in 0..LANES {
+            linear[lane] += multiply_add::<FMA>(v[lane], a[lane], -a[lane].max(0.0));
+        }
+    }
+    if !logit_tail.is_empty() {
+        let (a, v) = (padded(logit_tail, CERTAIN), padded(value_tail, 0.0));
+        for lane in 0..LANES {
+            linear[lane] += multiply_add::<FMA>(v[lane], a[lane], -a[lane].max(0.0));
+        }
+    }
+    sum(&linear)
+}
+
+/// The part of [`row`] that does not: ln Π (1 + e^−|a|), which is minus the log-probability of the likelier bits.
+#[inline(always)]
+fn logarithms<const FMA: bool>(logits: &[f32]) -> f64 {
+    let likelier: Vec<f32> = logits.iter().map(|&a| f32::from(a > 0.0)).collect();
+    -row::<FMA>(logits, &likelier, |_, _| {})
+}
+
+/// A logit so negative that a zero bit is certain: what pads a row adds nothing.
+const CERTAIN: f32 = -1e3;
+
+/// The end of a row, filled up.
+#[inline(always)]
+fn padded(tail: &[f32], with: f32) -> [f32; LANES] {
+    let mut lanes = [with; LANES];
+    lanes[..tail.len()].copy_from_slice(tail);
+    lanes
+}
+
+#[inline(always)]
+fn sum(lanes: &[f32; LANES]) -> f64 {
+    lanes.iter().map(|&lane| f64::from(lane)).sum()
 }
 
 #[inline(always)]
@@ -235,6 +284,11 @@ mod tests {
                 let mut alone = [0.0];
                 rows::<FMA>((width, &logits, &bits, &mut alone));
                 assert_eq!(log_prob, alone);
+                // The same logits for two rows of values.
+                let (mut both, values) = ([0.0; 2], [bits.clone(), logits.clone()].concat());
+                rows::<FMA>((width, &logits, &values, &mut both));
+                rows::<FMA>((width, &logits, &logits, &mut alone));
+                assert_eq!(both, [log_prob[0], alone[0]]);
 
                 let pairs = || logits.iter().zip(&bits).map(|(&a, &v)| (f64::from(a), v));
                 let term =

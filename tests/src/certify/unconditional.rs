@@ -1,0 +1,168 @@
+//! A model whose relaxed latents have no law given their values, for twins that must fail.
+
+use burn::module::Module;
+use burn::tensor::{Tensor, backend::Backend};
+use helmholtz_distributions::{Bits, Noise, Relaxable, Variables};
+use helmholtz_estimators::{Joint, Layered, Particles, Proposals, Propose};
+use helmholtz_samplers::Latents;
+use helmholtz_sbn::Sbn;
+
+/// The network with [`UnconditionalBits`].
+#[derive(Module, Debug)]
+pub struct Unconditional<B: Backend> {
+    net: Sbn<B>,
+}
+
+impl<B: Backend> Unconditional<B> {
+    /// The same network, sharing its parameters.
+    pub fn new(net: &Sbn<B>) -> Self {
+        Self { net: net.clone() }
+    }
+}
+
+/// Bits whose noisy logits given the value are the noisy logits themselves: z̃ = z, and not only in value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnconditionalBits(Bits);
+
+impl Relaxable for UnconditionalBits {
+    fn noisy(&self) -> usize {
+        self.0.noisy()
+    }
+
+    fn noise<B: helmholtz_ops::Backend>(&self, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.0.noise(uniforms)
+    }
+
+    fn perturb<B: helmholtz_ops::Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        noise: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        self.0.perturb(logits, noise)
+    }
+
+    fn harden<B: helmholtz_ops::Backend>(&self, z: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.0.harden(z)
+    }
+
+    fn relax<B: helmholtz_ops::Backend>(
+        &self,
+        z: Tensor<B, 2>,
+        temperature: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        self.0.relax(z, temperature)
+    }
+
+    fn perturb_given<B: helmholtz_ops::Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        _values: Tensor<B, 2>,
+        noise: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        self.0.perturb(logits, noise)
+    }
+
+    fn noise_given<B: helmholtz_ops::Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        _values: Tensor<B, 2>,
+        z: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        z - logits
+    }
+}
+
+impl Variables for UnconditionalBits {
+    fn logits(&self) -> usize {
+        self.0.logits()
+    }
+
+    fn values(&self) -> usize {
+        self.0.values()
+    }
+
+    fn uniforms(&self) -> usize {
+        self.0.uniforms()
+    }
+
+    fn sample<B: helmholtz_ops::Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        uniforms: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        self.0.sample(logits, uniforms)
+    }
+
+    fn log_prob<B: helmholtz_ops::Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: Tensor<B, 2>,
+    ) -> Tensor<B, 1> {
+        self.0.log_prob(logits, values)
+    }
+
+    fn score<B: helmholtz_ops::Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        self.0.score(logits, values)
+    }
+
+    fn mean<B: helmholtz_ops::Backend>(&self, logits: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.0.mean(logits)
+    }
+
+    fn tangent<B: helmholtz_ops::Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        m: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        self.0.tangent(logits, m)
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Propose<B> for Unconditional<B> {
+    type Encoded = Tensor<B, 2>;
+
+    fn latents(&self) -> Latents {
+        self.net.latents()
+    }
+
+    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.net.encode(x)
+    }
+
+    fn propose(
+        &self,
+        encoded: &Tensor<B, 2>,
+        retained: Option<Particles<B>>,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Proposals<B> {
+        self.net.propose(encoded, retained, particles, noise)
+    }
+
+    fn log_q(&self, encoded: &Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+        self.net.log_q(encoded, particles)
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Layered<B> for Unconditional<B> {
+    type Variables = UnconditionalBits;
+
+    fn layers(&self) -> Vec<UnconditionalBits> {
+        let layers = self.net.layers().into_iter();
+        layers.map(UnconditionalBits).collect()
+    }
+
+    fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.net.logits_above(level, below)
+    }
+}
+
+impl<B: helmholtz_ops::Backend> Joint<B> for Unconditional<B> {
+    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+        self.net.log_joint(x, particles)
+    }
+}
