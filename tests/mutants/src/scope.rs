@@ -34,9 +34,10 @@ pub const PACKAGES: [&str; 5] = [
 ];
 
 /// Their tests outside of the sources: the proofs, and what each crate claims of the files above.
-pub const TESTS: [&str; 8] = [
+pub const TESTS: [&str; 9] = [
     "proofs",
     "readme",
+    "settings",
     "ops",
     "layers",
     "real",

@@ -1,11 +1,11 @@
 //! The tests that reach a mutant, until one fails.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::build;
+use crate::build::{self, Tests};
 use crate::checkout::Checkout;
 use crate::mutant::Mutant;
 use crate::process::{self, End};
@@ -38,6 +38,7 @@ pub fn switched(
                 number,
                 mutant,
                 tests: reaching.clone(),
+                spent: AtomicU64::new(0),
             })
     });
     let mut open: Vec<Trial> = trials
@@ -60,6 +61,8 @@ struct Trial<'a> {
     number: u32,
     mutant: &'a Mutant,
     tests: Vec<&'a Test>,
+    /// Milliseconds spent on it in earlier passes.
+    spent: AtomicU64,
 }
 
 /// Gives a verdict on the mutants that fail a test of at most `longest` seconds, and those that pass all there are.
@@ -70,6 +73,7 @@ fn pass(trials: &[Trial], results: &mut Results, jobs: usize, longest: f64) -> R
             number,
             mutant,
             tests,
+            spent,
         } = &trials[index];
         let start = Instant::now();
         let own: Vec<&Test> = tests
@@ -83,15 +87,18 @@ fn pass(trials: &[Trial], results: &mut Results, jobs: usize, longest: f64) -> R
         let (total, name) = (trials.len(), mutant.name());
         if verdict.survives() && own.len() < tests.len() {
             eprintln!("{done:4}/{total} {seconds:6.1} s  open: {name}");
+            spent.fetch_add((1e3 * seconds) as u64, Ordering::Relaxed);
             return Ok(());
         }
         eprintln!("{done:4}/{total} {seconds:6.1} s  {verdict}: {name}");
         let mut results = results.lock().map_err(|error| error.to_string())?;
-        results.add(mutant, verdict, seconds)
+        let before = spent.load(Ordering::Relaxed) as f64 / 1e3;
+        results.add(mutant, verdict, before + seconds)
     })
 }
 
-/// Tries each mutant of a constant that is asked for and has no verdict: a build each, and all tests.
+/// Tries each mutant of a constant that is asked for and has no verdict, by a build each: of its own package's tests, and if they
+/// all pass, of all.
 pub fn constants(
     checkout: &Checkout,
     sites: &[Site],
@@ -99,18 +106,28 @@ pub fn constants(
     results: &mut Results,
     asked: impl Fn(&&Mutant) -> bool,
 ) -> Result<(), String> {
-    let tests: Vec<&Test> = tests.iter().collect();
     for (index, site) in sites.iter().enumerate() {
         for (place, mutant) in site.mutants.iter().enumerate() {
             if site.kind != Kind::Constant || !asked(&mutant) || results.has(mutant) {
                 continue;
             }
-            build::program(checkout, sites, Some((index, place)), results)?;
-            if !results.has(mutant) {
-                let start = Instant::now();
+            let start = Instant::now();
+            let folder = mutant.file.split("/src/").next().unwrap_or("");
+            let (own, others): (Vec<&Test>, Vec<&Test>) =
+                tests.iter().partition(|test| test.folder.ends_with(folder));
+            let package = folder.replace("crates/", "helmholtz-");
+            let steps = [(Tests::Of(&package), own), (Tests::All, others)];
+            for (built, tests) in steps {
+                build::program(checkout, sites, Some((index, place)), built, results)?;
+                if results.has(mutant) {
+                    break;
+                }
                 let verdict = verdict("0", &tests)?;
-                eprintln!("constant {verdict}: {}", mutant.name());
-                results.add(mutant, verdict, start.elapsed().as_secs_f64())?;
+                if !verdict.survives() || matches!(built, Tests::All) {
+                    let seconds = start.elapsed().as_secs_f64();
+                    eprintln!("constant {seconds:6.1} s  {verdict}: {}", mutant.name());
+                    results.add(mutant, verdict, seconds)?;
+                }
             }
         }
     }
@@ -151,8 +168,7 @@ pub fn in_parallel(
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
-        let ends = workers.into_iter().map(|worker| worker.join());
-        ends.map(|end| end.unwrap_or(Err("a worker panicked".into())))
-            .collect()
+        let mut ends = workers.into_iter().map(|worker| worker.join());
+        ends.try_for_each(|end| end.unwrap_or(Err("a worker panicked".into())))
     })
 }
