@@ -1,6 +1,6 @@
 //! Settings that the papers state.
 
-use helmholtz_estimators::{Concrete, Method, Temperature};
+use helmholtz_estimators::{Concrete, ControlsConfig, Method, Temperature};
 
 #[test]
 fn the_relaxed_bounds_temperatures_are_those_of_binary_concrete() {
@@ -37,4 +37,18 @@ fn rebars_control_variates_have_a_temperature_and_those_of_relax_a_net_too() {
     }
     let muprop = "muprop".parse::<Method>().unwrap().controls();
     assert_eq!((muprop.baselines, muprop.scales), (true, 2));
+}
+
+#[test]
+fn whatever_is_learned_makes_something_to_learn() {
+    let nothing = ControlsConfig::AS_THE_MODEL;
+    assert!(nothing.is_empty() && ControlsConfig::AS_REBAR.is_empty());
+    let mut each = [nothing; 6];
+    each[0].baselines = true;
+    each[1].critics = true;
+    each[2].surrogates = true;
+    each[3].scales = 1;
+    each[4].coefficients = 1;
+    each[5].temperature = Some(Temperature::Itself(1.0));
+    assert!(each.iter().all(|config| !config.is_empty()));
 }

@@ -17,7 +17,7 @@ pub struct Checkout {
     pub tree: PathBuf,
     /// The commit.
     pub commit: String,
-    /// Names the sources of the packages: mutants that did not compile don't as long as this stays.
+    /// Names the sources of the packages.
     pub sources: String,
     /// What stood in the changed files before, and since when: a file that ends with the same text is given its old time
     /// again, so that cargo doesn't rebuild.

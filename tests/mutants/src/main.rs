@@ -129,6 +129,7 @@ fn run(root: &Path, arguments: &Arguments) -> Result<bool, String> {
     if !all().filter(asked).all(|mutant| results.has(mutant)) {
         let program = build::program(&checkout, &sites, None, Tests::All, &mut results)?;
         let tests = tests::traced(&checkout, &program, arguments.jobs)?;
+        results.keep(|name| tests.iter().any(|test| test.name == name));
         trial::switched(&sites, &tests, &mut results, arguments.jobs, asked)?;
         trial::constants(&checkout, &sites, &tests, &mut results, asked)?;
     }

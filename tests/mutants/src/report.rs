@@ -103,7 +103,8 @@ pub fn markdown(
         "# The mutation run\n\n\
          Made by `cargo xtask mutants`, at commit {}, with {}; {:.0} minutes of tests. All mutants are compiled into one program \
          behind a switch; each is given the tests that reach it, quickest first, until one fails. Tests: those of {} and the \
-         proofs, in the dev profile. A test that takes more than five times its usual time and 20 s counts as late, by itself. \
+         proofs, in the dev profile. A test that takes more than five times its usual time and 20 s counts as late, by itself. Verdicts stand while the \
+         sources stay; tests that were added are tried on what survived the others. \
          The score is the share of mutants that compile that a test notices.\n\n\
          Mutated: `{}`, without `{}`.\n\n",
         &checkout.commit[..7],

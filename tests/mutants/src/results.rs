@@ -20,8 +20,8 @@ pub enum Verdict {
     Killed { by: String },
     /// A test did not end.
     Late { by: String },
-    /// All tests that reach it passed.
-    Survived { tests: usize },
+    /// All tests that reach it passed: these.
+    Survived { tests: Vec<String> },
 }
 
 impl Verdict {
@@ -40,8 +40,10 @@ impl fmt::Display for Verdict {
             Self::Unviable => write!(f, "does not compile"),
             Self::Killed { by } => write!(f, "killed by {by}"),
             Self::Late { by } => write!(f, "{by} does not end"),
-            Self::Survived { tests: 0 } => write!(f, "SURVIVES, reached by no test"),
-            Self::Survived { tests } => write!(f, "SURVIVES {tests} tests"),
+            Self::Survived { tests } if tests.is_empty() => {
+                write!(f, "SURVIVES, reached by no test")
+            }
+            Self::Survived { .. } => write!(f, "SURVIVES"),
         }
     }
 }
@@ -49,20 +51,22 @@ impl fmt::Display for Verdict {
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
 struct Line {
-    /// The commit; of a mutant that does not compile the sources, whatever commit has them.
-    at: String,
+    commit: String,
+    sources: String,
     mutant: String,
     verdict: Verdict,
     seconds: f64,
 }
 
-/// All verdicts of a commit.
+/// All verdicts on the present sources, of whatever commit. When tests are added, only they are tried on what survived the
+/// others; a test is known by its name.
 pub struct Results {
     file: File,
     commit: String,
     sources: String,
-    verdicts: HashMap<String, Verdict>,
-    /// The tests that noticed mutants at other commits.
+    /// Each with whether it is of the present commit.
+    verdicts: HashMap<String, (Verdict, bool)>,
+    /// The tests that noticed mutants of other sources.
     earlier: HashMap<String, String>,
     seconds: f64,
 }
@@ -75,9 +79,10 @@ impl Results {
         let mut seconds = 0.0;
         // A line that a kill cut short is not there.
         for line in written.lines().flat_map(serde_json::from_str::<Line>) {
-            if [&checkout.commit, &checkout.sources].contains(&&line.at) {
+            if line.sources == checkout.sources {
                 seconds += line.seconds;
-                verdicts.insert(line.mutant, line.verdict);
+                let commit = line.commit;
+                verdicts.insert(line.mutant, (line.verdict, commit == checkout.commit));
             } else if let Verdict::Killed { by } = line.verdict {
                 earlier.insert(line.mutant, by);
             }
@@ -96,10 +101,8 @@ impl Results {
     pub fn add(&mut self, mutant: &Mutant, verdict: Verdict, seconds: f64) -> Result<(), String> {
         let name = mutant.name();
         let line = Line {
-            at: match verdict {
-                Verdict::Unviable => self.sources.clone(),
-                _ => self.commit.clone(),
-            },
+            commit: self.commit.clone(),
+            sources: self.sources.clone(),
             mutant: name.clone(),
             verdict: verdict.clone(),
             seconds,
@@ -107,27 +110,45 @@ impl Results {
         let line = serde_json::to_string(&line).map_err(|error| error.to_string())?;
         writeln!(self.file, "{line}").map_err(|error| error.to_string())?;
         self.seconds += seconds;
-        self.verdicts.insert(name, verdict);
+        self.verdicts.insert(name, (verdict, true));
         Ok(())
     }
 
+    /// Forgets what was noticed by a test that is no more.
+    pub fn keep(&mut self, is_there: impl Fn(&str) -> bool) {
+        self.verdicts.retain(|_, (verdict, _)| match verdict {
+            Verdict::Killed { by } | Verdict::Late { by } => is_there(by),
+            _ => true,
+        });
+    }
+
+    /// Whether no test is left to try.
     pub fn has(&self, mutant: &Mutant) -> bool {
-        self.verdicts.contains_key(&mutant.name())
+        let verdict = self.verdicts.get(&mutant.name());
+        verdict.is_some_and(|(verdict, present)| *present || !verdict.survives())
     }
 
     pub fn is_unviable(&self, mutant: &Mutant) -> bool {
         let verdict = self.verdicts.get(&mutant.name());
-        verdict.is_some_and(Verdict::is_unviable)
+        verdict.is_some_and(|(verdict, _)| verdict.is_unviable())
     }
 
-    /// The test that noticed it at another commit.
+    /// The tests that it passed at another commit.
+    pub fn passed(&self, mutant: &Mutant) -> &[String] {
+        match self.verdicts.get(&mutant.name()) {
+            Some((Verdict::Survived { tests }, _)) => tests,
+            _ => &[],
+        }
+    }
+
+    /// The test that noticed it among other sources.
     pub fn earlier(&self, mutant: &Mutant) -> Option<&str> {
         self.earlier.get(&mutant.name()).map(String::as_str)
     }
 
     /// The verdict on a mutant that has one.
     pub fn verdict(&self, mutant: &Mutant) -> &Verdict {
-        &self.verdicts[&mutant.name()]
+        &self.verdicts[&mutant.name()].0
     }
 
     /// Seconds that the tests of all mutants took.

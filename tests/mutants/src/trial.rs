@@ -38,6 +38,7 @@ pub fn switched(
                 number,
                 mutant,
                 tests: reaching.clone(),
+                passed: Vec::new(),
                 spent: AtomicU64::new(0),
             })
     });
@@ -45,6 +46,9 @@ pub fn switched(
         .filter(|trial| asked(&trial.mutant) && !results.has(trial.mutant))
         .collect();
     for trial in &mut open {
+        let passed = results.passed(trial.mutant);
+        trial.passed = passed.to_vec();
+        trial.tests.retain(|test| !passed.contains(&test.name));
         let earlier = results.earlier(trial.mutant);
         trial
             .tests
@@ -61,6 +65,8 @@ struct Trial<'a> {
     number: u32,
     mutant: &'a Mutant,
     tests: Vec<&'a Test>,
+    /// Tests that it passed before.
+    passed: Vec<String>,
     /// Milliseconds spent on it in earlier passes.
     spent: AtomicU64,
 }
@@ -73,6 +79,7 @@ fn pass(trials: &[Trial], results: &mut Results, jobs: usize, longest: f64) -> R
             number,
             mutant,
             tests,
+            passed,
             spent,
         } = &trials[index];
         let start = Instant::now();
@@ -81,7 +88,7 @@ fn pass(trials: &[Trial], results: &mut Results, jobs: usize, longest: f64) -> R
             .copied()
             .filter(|t| t.seconds <= longest)
             .collect();
-        let verdict = verdict(&number.to_string(), &own)?;
+        let verdict = verdict(&number.to_string(), &own, passed)?;
         let seconds = start.elapsed().as_secs_f64();
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         let (total, name) = (trials.len(), mutant.name());
@@ -122,7 +129,7 @@ pub fn constants(
                 if results.has(mutant) {
                     break;
                 }
-                let verdict = verdict("0", &tests)?;
+                let verdict = verdict("0", &tests, &[])?;
                 if !verdict.survives() || matches!(built, Tests::All) {
                     let seconds = start.elapsed().as_secs_f64();
                     eprintln!("constant {seconds:6.1} s  {verdict}: {}", mutant.name());
@@ -134,7 +141,7 @@ pub fn constants(
     Ok(())
 }
 
-fn verdict(number: &str, tests: &[&Test]) -> Result<Verdict, String> {
+fn verdict(number: &str, tests: &[&Test], passed: &[String]) -> Result<Verdict, String> {
     for test in tests {
         let limit = Duration::from_secs_f64(20.0 + 5.0 * test.seconds);
         let by = test.name.clone();
@@ -144,7 +151,11 @@ fn verdict(number: &str, tests: &[&Test]) -> Result<Verdict, String> {
             End::Late => return Ok(Verdict::Late { by }),
         }
     }
-    Ok(Verdict::Survived { tests: tests.len() })
+    let passed = passed.iter().cloned();
+    let tests = passed.chain(tests.iter().map(|test| test.name.clone()));
+    Ok(Verdict::Survived {
+        tests: tests.collect(),
+    })
 }
 
 /// Does `work` for 0, .., count − 1, this many at a time; stops at the first error.

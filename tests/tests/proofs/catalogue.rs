@@ -174,6 +174,62 @@ fn the_elbo_that_is_reported_is_the_evidence_where_q_is_the_posterior() {
 }
 
 #[test]
+fn the_elbo_that_is_reported_is_f_at_the_draw() {
+    // Methods whose uniforms, one a bit, are compared with the probabilities of ones.
+    let (model, x) = (Reference::t2(), data(1));
+    let batch = Batch::new(&model, &x);
+    let names = [
+        "reinforce",
+        "nvil",
+        "muprop",
+        "straight-through",
+        "slope-annealed",
+        "half",
+    ];
+    for method in names.map(|name| name.parse::<Method>().unwrap()) {
+        for h in &model.states() {
+            let given = Given::<Tape, dyn ChainStore> {
+                x: batch.x(),
+                chains: None,
+                particles: 1,
+                epoch: 0,
+            };
+            let mut learned = batch.learned(&method, 1);
+            let (mut draw, mut chance) = (batch.proposing(&[vec![h]]), noise());
+            let estimated =
+                method.estimate(batch.model(), &mut learned, given, &mut draw, &mut chance);
+            let f = model.log_p(&x[0], h).0 - model.log_q(&x[0], h).0;
+            let elbo = estimated.unwrap().elbo;
+            assert!((elbo - f).abs() < 1e-10, "{method:?}: {elbo}, {f}");
+        }
+    }
+}
+
+#[test]
+fn wake_sleep_is_reweighted_wake_sleeps_sleep_phase_with_one_particle() {
+    let batch = Batch::new(&network(), &data(2));
+    let [one, other] = ["ws", "rws-sleep"].map(|name| {
+        let method: Method = name.parse().unwrap();
+        batch.gradient(&method, &batch.learned(&method, 1), 1, &mut noise())
+    });
+    assert_eq!(one, other);
+}
+
+#[test]
+fn centred_reinforce_takes_the_mean_over_the_batch_from_its_signals() {
+    // Of one datum with one particle that is the signal itself.
+    let model = network();
+    let batch = Batch::new(&model, &data(1));
+    for (name, moves) in [("reinforce", true), ("reinforce-centred", false)] {
+        let method: Method = name.parse().unwrap();
+        let learned = batch.learned(&method, 1);
+        let gradient = batch.gradient(&method, &learned, 1, &mut noise());
+        let phi = &gradient[model.phi()];
+        assert_eq!(phi.iter().any(|&g| g != 0.0), moves, "{name}");
+    }
+}
+
+#[test]
 fn the_rows_that_are_differentiated_are_counted() {
     let batch = Batch::new(&network(), &data(2));
     for entry in Method::CATALOGUE {
@@ -331,7 +387,7 @@ fn baselines_descend_the_squared_signals() {
     }
 }
 
-/// Gives both halves of what is asked for the same uniforms: two paths of one datum become equal.
+/// Gives both halves of what is asked for the same uniforms: two paths of one datum become equal, or those of two data.
 struct Twice(Stream);
 
 impl Noise for Twice {
@@ -343,7 +399,7 @@ impl Noise for Twice {
 }
 
 #[test]
-fn two_paths_that_are_equal_give_what_one_gives() {
+fn two_paths_or_data_that_are_equal_give_what_one_gives() {
     let (one_layer, two_layers) = (Reference::t1(), network());
     for entry in Method::CATALOGUE {
         let method = entry.method;
@@ -358,6 +414,9 @@ fn two_paths_that_are_equal_give_what_one_gives() {
         let learned = batch.learned(&method, 1);
         let one = batch.gradient(&method, &learned, 1, &mut noise());
         let two = batch.gradient(&method, &learned, 2, &mut Twice(noise()));
+        assert!(relative_error(&two, &one) < 1e-10, "{}", entry.name);
+        let two = Batch::new(model, &[data(1), data(1)].concat());
+        let two = two.gradient(&method, &learned, 1, &mut Twice(noise()));
         assert!(relative_error(&two, &one) < 1e-10, "{}", entry.name);
         if learned.controls.is_some() {
             let (one, _) = learning(&batch, &method, &learned, 1, &mut noise());
