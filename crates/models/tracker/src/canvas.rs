@@ -1,0 +1,244 @@
+//! Where a digit lies on a canvas: placing and cropping by nearest pixels.
+
+use serde::{Deserialize, Serialize};
+
+/// Which points of two grids coincide at their edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Alignment {
+    /// Pixels are squares, and the grids' borders coincide: pixel j of W has its centre at −1 + (2j + 1)/W. A placed digit is a
+    /// copy of it, moved by a whole number of pixels.
+    #[default]
+    PixelCentre,
+    /// Pixels are points, and the outermost coincide: pixel j of W lies at −1 + 2j/(W − 1), the released code's convention. The
+    /// scales of the two grids differ by 27·96 / (28·95), so that a placed digit is usually 29 pixels wide, one of them twice.
+    Corner,
+}
+
+/// A square canvas, and the size of the square digits on it.
+///
+/// A position z = (z^x, z^y) in \[−1, 1\]² is a digit's centre, x to the right and y **upwards**; at ±1 it touches the canvas'
+/// border. Its top left corner is at column (z^x + 1)/2 · (side − digit) and row (1 − z^y)/2 · (side − digit).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Canvas {
+    /// Pixels of the canvas' side.
+    pub side: usize,
+    /// Pixels of a digit's side.
+    pub digit: usize,
+    /// How the grids lie on each other.
+    pub alignment: Alignment,
+}
+
+impl Default for Canvas {
+    /// Digits of 28 pixels on a canvas of 96 (Wu et al. 2020, section 6.3).
+    fn default() -> Self {
+        Self {
+            side: 96,
+            digit: 28,
+            alignment: Alignment::PixelCentre,
+        }
+    }
+}
+
+impl Canvas {
+    /// The preset for a CPU: digits of 28 pixels on a canvas of 48.
+    pub const SMALL: Self = Self {
+        side: 48,
+        digit: 28,
+        alignment: Alignment::PixelCentre,
+    };
+
+    /// The pixels that a digit can be moved by along an axis.
+    pub fn room(&self) -> usize {
+        self.side - self.digit
+    }
+
+    /// Pixels of a canvas.
+    pub fn area(&self) -> usize {
+        self.side * self.side
+    }
+
+    /// Pixels of a digit.
+    pub fn digit_area(&self) -> usize {
+        self.digit * self.digit
+    }
+
+    /// For each pixel of the canvas along an axis, the digit's pixel seen there when its centre is at z, growing with the
+    /// pixels' index: −z^y for rows. None beyond the digit.
+    fn seen(&self, z: f64) -> impl Iterator<Item = Option<usize>> {
+        let Self {
+            side,
+            digit,
+            alignment,
+        } = *self;
+        let shift = self.shift(z);
+        let (canvas, own) = (side as f64, digit as f64);
+        (0..side as i64).map(move |pixel| {
+            let index = match alignment {
+                Alignment::PixelCentre => pixel - shift,
+                Alignment::Corner => {
+                    let at = -1.0 + 2.0 * pixel as f64 / (canvas - 1.0);
+                    let inside = (canvas * at - (canvas - own) * z) / own;
+                    ((inside + 1.0) * (own - 1.0) / 2.0).round_ties_even() as i64
+                }
+            };
+            usize::try_from(index).ok().filter(|&index| index < digit)
+        })
+    }
+
+    /// For each pixel of a crop along an axis, the canvas' pixel that it shows when its centre is at z. None beyond the canvas.
+    fn shown(&self, z: f64) -> impl Iterator<Item = Option<usize>> {
+        let Self {
+            side,
+            digit,
+            alignment,
+        } = *self;
+        let shift = self.shift(z);
+        let (canvas, own) = (side as f64, digit as f64);
+        (0..digit as i64).map(move |pixel| {
+            let index = match alignment {
+                Alignment::PixelCentre => pixel + shift,
+                Alignment::Corner => {
+                    let at = -1.0 + 2.0 * pixel as f64 / (own - 1.0);
+                    let outside = (own * at + (canvas - own) * z) / canvas;
+                    ((outside + 1.0) * (canvas - 1.0) / 2.0).round_ties_even() as i64
+                }
+            };
+            usize::try_from(index).ok().filter(|&index| index < side)
+        })
+    }
+
+    /// The whole number of pixels by which a digit at z is moved, ties to even.
+    fn shift(&self, z: f64) -> i64 {
+        ((z + 1.0) / 2.0 * self.room() as f64).round_ties_even() as i64
+    }
+
+    /// Adds `weight` times the digit at z to the canvas, both row by row from the top. A position outside \[−1, 1\]² moves it
+    /// over the border, where it is cut off.
+    ///
+    /// # Panics
+    /// If a slice has not the size of its square.
+    pub fn place(&self, digit: &[f32], z: [f64; 2], weight: f32, canvas: &mut [f32]) {
+        assert_eq!(digit.len(), self.digit_area(), "a digit's pixels");
+        assert_eq!(canvas.len(), self.area(), "a canvas' pixels");
+        let rows = self.seen(-z[1]).collect::<Vec<_>>();
+        let columns = self.seen(z[0]).collect::<Vec<_>>();
+        for (row, line) in rows.iter().zip(canvas.chunks_exact_mut(self.side)) {
+            let Some(row) = row else { continue };
+            let digit = &digit[row * self.digit..][..self.digit];
+            for (column, pixel) in columns.iter().zip(line) {
+                if let Some(column) = column {
+                    *pixel += weight * digit[*column];
+                }
+            }
+        }
+    }
+
+    /// The square of a digit's size around z, row by row from the top; zero beyond the canvas.
+    ///
+    /// # Panics
+    /// If the slice has not the size of a canvas.
+    pub fn crop(&self, canvas: &[f32], z: [f64; 2]) -> Vec<f32> {
+        assert_eq!(canvas.len(), self.area(), "a canvas' pixels");
+        let columns = self.shown(z[0]).collect::<Vec<_>>();
+        let mut crop = Vec::with_capacity(self.digit_area());
+        for row in self.shown(-z[1]) {
+            crop.extend(columns.iter().map(|column| match (row, column) {
+                (Some(row), Some(column)) => canvas[row * self.side + column],
+                _ => 0.0,
+            }));
+        }
+        crop
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use helmholtz_random::{Purpose, Stream};
+
+    use super::*;
+
+    const CORNER: Canvas = Canvas {
+        side: 96,
+        digit: 28,
+        alignment: Alignment::Corner,
+    };
+
+    fn noise(count: usize, at: u64) -> Vec<f32> {
+        let mut values = vec![0.0; count];
+        Stream::new(1, Purpose::new("canvas"), [at, 0]).fill_uniform_f32(&mut values);
+        values
+    }
+
+    fn placed(canvas: &Canvas, digit: &[f32], z: [f64; 2]) -> Vec<f32> {
+        let mut pixels = vec![0.0; canvas.area()];
+        canvas.place(digit, z, 1.0, &mut pixels);
+        pixels
+    }
+
+    /// Test 21, equation (6): the top left corner at −1, 0 and 1.
+    #[test]
+    fn test_21_the_corner_is_where_the_equation_says() {
+        let canvas = Canvas::default();
+        let mut digit = vec![0.0; 784];
+        digit[0] = 1.0;
+        for (x, column) in [(-1.0, 0), (0.0, 34), (1.0, 68)] {
+            for (y, row) in [(-1.0, 68), (0.0, 34), (1.0, 0)] {
+                let pixels = placed(&canvas, &digit, [x, y]);
+                let at = pixels.iter().position(|&pixel| pixel == 1.0);
+                assert_eq!(at, Some(row * 96 + column));
+                assert_eq!(pixels.iter().sum::<f32>(), 1.0);
+            }
+        }
+    }
+
+    /// Test 21: a digit placed anywhere is found again by a crop there, exactly, and keeps its mass.
+    #[test]
+    fn test_21_a_crop_of_what_was_placed_is_the_digit() {
+        for canvas in [Canvas::default(), Canvas::SMALL] {
+            let digit = noise(784, 0);
+            let mut stream = Stream::new(2, Purpose::new("canvas"), [0, 0]);
+            for _ in 0..200 {
+                let z = [0; 2].map(|_| 2.0 * stream.uniform_f64() - 1.0);
+                let pixels = placed(&canvas, &digit, z);
+                assert_eq!(canvas.crop(&pixels, z), digit);
+                let mass = |pixels: &[f32]| pixels.iter().map(|&p| f64::from(p)).sum::<f64>();
+                assert!((mass(&pixels) - mass(&digit)).abs() < 1e-9);
+            }
+        }
+    }
+
+    /// The released convention: as many columns as the code's digits have at −1, −½, 0, ½ and 1, which is no exact copy.
+    #[test]
+    fn test_21_corner_alignment_repeats_a_column() {
+        for (z, wide) in [(-1.0, 29), (-0.5, 29), (0.0, 28), (0.5, 29), (1.0, 29)] {
+            assert_eq!(CORNER.seen(z).flatten().count(), wide, "at {z}");
+        }
+        let digit = noise(784, 1);
+        let mass = |pixels: &[f32]| pixels.iter().sum::<f32>();
+        assert!(mass(&placed(&CORNER, &digit, [0.5, 0.5])) > mass(&digit) + 1.0);
+    }
+
+    #[test]
+    fn what_lies_over_the_border_is_cut_off() {
+        let canvas = Canvas::default();
+        let pixels = placed(&canvas, &vec![1.0; 784], [1.5, -1.5]); // 17 pixels too far right and down
+        assert_eq!(pixels.iter().sum::<f32>(), 11.0 * 11.0);
+        let crop = canvas.crop(&vec![1.0; canvas.area()], [1.5, -1.5]);
+        assert_eq!(crop.iter().sum::<f32>(), 11.0 * 11.0);
+        assert_eq!(canvas.crop(&pixels, [9.0, 9.0]), vec![0.0; 784]);
+    }
+
+    /// Test 23: what was placed and is taken away again leaves nothing.
+    #[test]
+    fn test_23_the_residual_of_the_true_template_is_zero() {
+        let (canvas, digit, z) = (Canvas::default(), noise(784, 3), [0.31, -0.62]);
+        let mut residual = placed(&canvas, &digit, z);
+        canvas.place(&digit, z, -1.0, &mut residual);
+        assert!(residual.iter().all(|&pixel| pixel == 0.0));
+        let mut other = placed(&canvas, &digit, z);
+        canvas.place(&digit, [0.31, -0.58], -1.0, &mut other);
+        assert!(other.iter().any(|&pixel| pixel != 0.0), "one pixel off");
+    }
+}
