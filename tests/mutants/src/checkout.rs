@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use crate::read;
 use crate::scope;
 
 /// A checkout of HEAD below `target/mutants`.
@@ -61,9 +60,9 @@ impl Checkout {
         })
     }
 
-    /// Reads a file of the checkout.
+    /// A file as the commit has it, whatever was planted in it.
     pub fn read(&self, file: &str) -> Result<String, String> {
-        read(&self.tree.join(file))
+        shown(&self.tree, &["show", &format!("{}:{file}", self.commit)])
     }
 
     /// Writes a file of the checkout.
@@ -97,13 +96,18 @@ fn set_time(path: &Path, time: SystemTime) -> Result<(), String> {
         .map_err(|error| format!("cannot set the time of {}: {error}", path.display()))
 }
 
-/// What git prints.
+/// What git prints, without the space around it.
 fn git(at: &Path, arguments: &[&str]) -> Result<String, String> {
+    shown(at, arguments).map(|text| text.trim().to_owned())
+}
+
+/// What git prints.
+fn shown(at: &Path, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new("git").args(arguments).current_dir(at).output();
     let output = output.map_err(|error| format!("no git: {error}"))?;
     if !output.status.success() {
         let problem = String::from_utf8_lossy(&output.stderr).into_owned();
         return Err(format!("`git {}` failed: {problem}", arguments.join(" ")));
     }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
