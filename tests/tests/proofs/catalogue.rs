@@ -206,13 +206,16 @@ fn the_elbo_that_is_reported_is_f_at_the_draw() {
 }
 
 #[test]
-fn wake_sleep_is_reweighted_wake_sleeps_sleep_phase_with_one_particle() {
-    let batch = Batch::new(&network(), &data(2));
+fn wake_sleep_dreams_as_reweighted_wake_sleep_does_with_one_particle() {
+    let model = network();
+    let batch = Batch::new(&model, &data(2));
     let [one, other] = ["ws", "rws-sleep"].map(|name| {
         let method: Method = name.parse().unwrap();
         batch.gradient(&method, &batch.learned(&method, 1), 1, &mut noise())
     });
     assert_eq!(one, other);
+    // What q learns it learns from dreams.
+    assert!(one[model.phi()].iter().all(|&g| g != 0.0));
 }
 
 #[test]
