@@ -3,6 +3,7 @@
 mod bench;
 mod cargo;
 mod certify;
+mod mutants;
 mod program;
 
 use std::process::ExitCode;
@@ -14,6 +15,7 @@ Commands:
   reproduce <experiment>   Reproduce a published table or figure: builds the runner for the device, starts it
   variance                 Measure how noisy the methods' gradients are, for what they cost
   certify                  Hold every gradient estimator against enumeration, beside faulty twins; prints a table
+  mutants                  Change the program in many small ways, one at a time, and see that a test fails; hours
   bench [filter]           Run the benchmarks
   help                     Show this text
 
@@ -37,13 +39,14 @@ fn main() -> ExitCode {
     let outcome = match command.as_deref() {
         Some(name @ ("reproduce" | "variance")) => program::run(name, &rest),
         Some("certify") => certify::run(&rest),
+        Some("mutants") => mutants::run(&rest),
         Some("bench") => bench::run(&rest),
         Some("help" | "--help" | "-h") => {
             println!("{HELP}");
             return ExitCode::SUCCESS;
         }
         Some(other) => Err(format!(
-            "unknown command `{other}`; the commands are: reproduce, variance, certify, bench, help"
+            "unknown command `{other}`; the commands are: reproduce, variance, certify, mutants, bench, help"
         )),
         None => {
             eprintln!("{HELP}");

@@ -43,7 +43,7 @@ pub struct Rebar {
 
 impl Rebar {
     /// What it learns.
-    pub const fn controls(&self) -> ControlsConfig {
+    pub fn controls(&self) -> ControlsConfig {
         ControlsConfig {
             scales: 1,
             temperature: Some(Temperature::Logarithm(0.5)),

@@ -1,6 +1,6 @@
 //! The transition of a whole production step, from the store through `estimate` and back, leaves the posterior invariant.
 
-use helmholtz_estimators::{Jsa, Weighting};
+use helmholtz_estimators::{Jsa, Msc, Weighting};
 use helmholtz_samplers::{FrozenReferenceMis, Mis, Mtmis};
 use helmholtz_tests::expectation::{expected_gradient, law_of_step};
 use helmholtz_tests::vectors::{max_difference, relative_error};
@@ -205,5 +205,28 @@ fn the_first_stage_of_mtmis_is_one_move_among_all_but_its_start() {
         let law = apply(&exact.q, &exact.mtmis(trials));
         let gradient = expected_gradient(&model, &x, &Jsa::MTMIS, k);
         assert!(relative_error(&gradient, &exact.gradient_under(&law)) < TOLERANCE);
+    }
+}
+
+#[test]
+fn markovian_score_climbing_moves_its_chain_by_conditional_importance_sampling() {
+    // From y, with one proposal h ~ q: to h with probability w(h) / (w(y) + w(h)).
+    for model in [Reference::t1(), Reference::t2()] {
+        let exact = Exact::new(&model, &data(1)[0]);
+        let posterior = exact.posterior();
+        let q: Vec<f64> = exact.tuples(1).iter().map(|(q, _)| *q).collect();
+        let w: Vec<f64> = posterior.iter().zip(&q).map(|(p, q)| p / q).collect();
+        let matrix = transition(&model, &data(1)[0], &Msc, 2, &[0]);
+        for (y, row) in matrix.iter().enumerate() {
+            for h in (0..w.len()).filter(|&h| h != y) {
+                let expected = q[h] * w[h] / (w[y] + w[h]);
+                assert!(
+                    (row[h] - expected).abs() < ROUNDING,
+                    "{} {expected}",
+                    row[h]
+                );
+            }
+        }
+        assert!(invariance_error(&exact, &matrix) < ROUNDING);
     }
 }

@@ -1,5 +1,6 @@
 //! NVIL and MuProp: over all latents, their mean is the gradient of the ELBO.
 
+use burn::tensor::DType;
 use helmholtz_estimators::{Layered, Learned, Method, Model, Moments, MuProp, Nvil};
 use helmholtz_tests::expectation::{each_proposal, exact};
 use helmholtz_tests::vectors::{add_scaled, relative_error};
@@ -106,5 +107,37 @@ fn muprop_without_its_expansion_is_nvil_at_every_draw() {
             let b = batch.gradient(&NVIL, &nvil, particles, &mut noise());
             assert!(relative_error(&a, &b) < 1e-12);
         });
+    }
+}
+
+#[test]
+fn muprop_is_its_formula_for_one_bit() {
+    // g = (f(h) − η f(μ) − η f'(μ) (h − μ)) (h − μ) + η f'(μ) μ (1 − μ) in the logit; at data that are the mean the baseline is 0.
+    let model = Reference::random(4, &[1], 6);
+    let x = data(1);
+    let batch = Batch::new(&model, &x);
+    let layers = Layered::<Tape>::layers(batch.model());
+    let (mean, device) = (x[0].iter().map(|&x| x as f32).collect(), Default::default());
+    let learned = Learned::init(&MUPROP.controls(), || mean, &layers, 1, DType::F64, &device);
+    let f = |h: f64| {
+        let h = vec![vec![h]];
+        model.log_p(&x[0], &h).0 - model.log_q(&x[0], &h).0
+    };
+    for eta in [0.4, 1.7] {
+        let learned = with_scales(eta)(learned.clone());
+        for h in model.states() {
+            let mut noise = batch.proposing(&[vec![&h]]);
+            let gradient = batch.gradient(&MUPROP, &learned, 1, &mut noise);
+            let mu = model.recognition_thresholds(&x[0], &h)[0][0];
+            let slope = (f(mu + 1e-4) - f(mu - 1e-4)) / 2e-4;
+            let score = h[0][0] - mu;
+            let signal = f(h[0][0]) - eta * f(mu) - eta * slope * score;
+            let expected = signal * score + eta * slope * mu * (1.0 - mu);
+            assert!(
+                (gradient[4] - expected).abs() < 1e-6,
+                "{} {expected}",
+                gradient[4]
+            );
+        }
     }
 }

@@ -2,8 +2,10 @@
 //! rounding unless it says otherwise, and each family has a twin, wrong in one place, that must fail.
 
 mod burn_target;
+mod catalogue;
 mod chains;
 mod concrete;
+mod controls;
 mod disarm_bound;
 mod exact_posterior;
 mod gradient_variance;

@@ -176,3 +176,16 @@ fn both_precisions_give_the_same_gradients() {
         }
     }
 }
+
+#[test]
+fn arithmetic_vimco_puts_the_mean_of_the_other_weights_in_place_of_one() {
+    // The signal is then ln Σ w − ln (Σ_{j≠k} w_j · K / (K − 1)).
+    let w = [0.3f64, 2.0, 0.7, 1.1];
+    let total: f64 = w.iter().sum();
+    let found = coefficients(&Vimco { arithmetic: true }, &w.map(f64::ln));
+    for (w, found) in w.iter().zip(found) {
+        let signal = total.ln() - ((total - w) * 4.0 / 3.0).ln();
+        assert!((found.theta - w / total).abs() < 1e-14);
+        assert!((found.phi - (signal - w / total)).abs() < 1e-14);
+    }
+}

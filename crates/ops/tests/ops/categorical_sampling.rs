@@ -1,6 +1,6 @@
 //! K1 for classes: sampling counted exactly over a grid of uniforms, and samplers that are wrong on purpose.
 
-use burn::tensor::{Bool, DType, Tensor, activation};
+use burn::tensor::{Bool, DType, Tensor, TensorData, activation};
 use burn_flex::Flex;
 use helmholtz_ops::{pinned_logits, sample_categorical};
 
@@ -235,5 +235,26 @@ fn samplers_that_are_wrong_are_caught() {
     ];
     for (name, twin) in wrong {
         assert!(twin.outcome().is_err(), "{name}");
+    }
+}
+
+#[test]
+fn the_largest_uniform_draws_no_class_of_probability_zero() {
+    // The cumulative probabilities of half of the variables are rounded to less than 1, which the uniform is not below.
+    let (variables, classes) = (1000, 5);
+    for (dtype, largest) in [
+        (DType::F32, f64::from(1.0f32.next_down())),
+        (DType::F64, 1.0f64.next_down()),
+    ] {
+        let mut logits = Matrix::symmetric([1, variables * (classes - 1)], 3.0, 5);
+        let last = logits.elements.iter_mut().skip(classes - 2);
+        last.step_by(classes - 1).for_each(|logit| *logit = -1000.0);
+        let logits = logits.tensor::<Flex>(dtype);
+        let uniforms = TensorData::new(vec![largest; variables], [1, variables]);
+        let uniforms = Tensor::<Flex, 2>::from_data(uniforms, (&Default::default(), dtype));
+        let values = read(sample_categorical(logits, uniforms, classes));
+        for value in values.chunks(classes) {
+            assert_eq!(value[classes - 1], 0.0, "{dtype:?}");
+        }
     }
 }

@@ -9,6 +9,7 @@ mod categorical_edges;
 mod categorical_sampling;
 mod elementwise;
 mod first_derivatives;
+mod layouts;
 mod linear;
 mod normal;
 mod rows;

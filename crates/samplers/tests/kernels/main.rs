@@ -4,5 +4,6 @@
 mod broken;
 mod exact;
 mod frozen_reference;
+mod info;
 mod invariance;
 mod mis_theory;

@@ -1,6 +1,6 @@
 //! The warm-up of HMC reaches the acceptance it is asked for.
 
-use helmholtz_random::{Purpose, Stream};
+use helmholtz_random::{Draws, Purpose, Stream};
 use helmholtz_samplers::{Hmc, Info, Kernel};
 
 /// Fifty logistic variables, scales 0.5 to 1.5: ln p = Σ -z - 2 ln(1 + e^-z), z = x / scale. Not a normal, whose
@@ -62,5 +62,40 @@ fn without_the_warm_up_the_acceptance_is_far_off() {
         let hmc = Hmc::new(logistics as Density, first, 5).expect("a kernel");
         let share = acceptance(&hmc, &mut vec![0.3; 50], &mut stream(9));
         assert!((share - 0.8).abs() > BAND);
+    }
+}
+
+#[test]
+fn the_first_step_size_is_the_power_of_two_at_which_one_leapfrog_step_crosses_acceptance_one_half()
+{
+    let normal = |x: &[f64], gradient: &mut [f64]| {
+        gradient[0] -= x[0];
+        -0.5 * x[0] * x[0]
+    };
+    for (seed, first) in [(0, 1e-5), (1, 0.3), (2, 7.0), (3, 1e3)] {
+        let hmc = Hmc::new(normal, first, 1).expect("a kernel");
+        // Without steps to tune it by, the first one stays.
+        let warmed = hmc.warm_up(0.8, 0, &mut vec![1.0], &mut stream(seed));
+        let found = warmed.expect("a kernel").step_size();
+        let momentum = stream(seed).normal();
+        let accepts = |step: f64| {
+            let half = momentum - 0.5 * step;
+            let end = 1.0 + step * half;
+            let turned = half - 0.5 * step * end;
+            let energy = |x: f64, r: f64| 0.5 * (x * x + r * r);
+            energy(1.0, momentum) - energy(end, turned) > 0.5f64.ln()
+        };
+        assert_eq!((found / first).log2().fract(), 0.0, "{found} from {first}");
+        let before = if found > first {
+            found / 2.0
+        } else {
+            found * 2.0
+        };
+        assert_eq!(accepts(found), found < first);
+        assert_eq!(accepts(before), found > first);
+        for within in [2.0 * first, 0.5 * first] {
+            let passed = (within - first) * (found - within) > 0.0;
+            assert!(!passed || accepts(within) == (found > first));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! APG test 19: HMC on a precision in log-space, and how far it moves.
 
-use helmholtz_random::{Draws, Stream};
+use helmholtz_random::{Draws, Purpose, Stream};
 use helmholtz_samplers::diagnostics::{monte_carlo_error, r_hat};
 use helmholtz_samplers::{Hmc, Kernel};
 
@@ -106,5 +106,21 @@ fn averages_of_warmed_up_chains_are_those_of_the_target() {
             assert!((mean - expected).abs() < 6.0 * error, "{mean} ± {error}");
             assert!(error < 0.1 && r_hat(&draws).expect("draws") < 1.02);
         }
+    }
+}
+
+#[test]
+fn a_divergence_is_a_rise_of_the_energy_whatever_constant_the_density_has() {
+    let normal = |constant: f64| {
+        move |x: &[f64], gradient: &mut [f64]| {
+            gradient[0] -= x[0];
+            constant - 0.5 * x[0] * x[0]
+        }
+    };
+    for constant in [-1e10, 0.0, 1e10] {
+        let hmc = Hmc::new(normal(constant), 40.0, 1).expect("a kernel");
+        let mut stream = Stream::new(7, Purpose::new("test"), [0, 0]);
+        let info = hmc.step(&mut vec![1.0], &mut stream);
+        assert_eq!((info.accepted, info.non_finite), (0, 1), "{constant}");
     }
 }

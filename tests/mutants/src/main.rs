@@ -1,0 +1,160 @@
+//! The mutation run: changes the program in many small ways, one at a time, and sees whether a test fails.
+//!
+//! All mutants are compiled into one program behind a switch (mutant schemata: Untch, Offutt & Harrold 1993), so that a
+//! mutant costs the run of a few tests and no build:
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`scope`] | which files are mutated, and which tests look at them |
+//! | [`mutant`] | a mutant: those of `cargo mutants --list`, and the faults of `tests/faults.toml` |
+//! | [`site`] | the expression or function body that a mutant replaces |
+//! | [`switch`] | a file with its sites made switches |
+//! | [`checkout`] | the scratch checkout that they are planted in |
+//! | [`build`] | the build, which tells mutants that do not compile |
+//! | [`tests`] | the tests, and the sites that each reaches |
+//! | [`process`] | one test run to its end, or to its time limit |
+//! | [`trial`] | the tests that reach a mutant, until one fails |
+//! | [`results`] | verdicts, kept on disk: a run that was stopped goes on |
+//! | [`report`] | the table, with an explanation of each survivor |
+
+mod build;
+mod checkout;
+mod mutant;
+mod process;
+mod report;
+mod results;
+mod scope;
+mod site;
+mod switch;
+mod tests;
+mod trial;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use build::Tests;
+use checkout::Checkout;
+use mutant::Mutant;
+use results::{Results, Verdict};
+
+const HELP: &str = "\
+Usage: cargo xtask mutants [--jobs N] [--only TEXT] [--list] [--out FILE]
+
+Plants every mutant that cargo-mutants makes of the files that hold coefficients, kernels and backward routines, and the faults
+of tests/faults.toml, in a scratch checkout of HEAD below target/mutants: all at once, behind a switch. Then runs for each mutant
+the tests that reach it, until one fails. Writes experiments/results/mutants.md; survivors are explained in
+tests/survivors.toml. Ends with 1 if a mutant survives without an explanation.
+
+Ctrl-C is safe; the same command goes on. The first build there takes as long as a clean one.
+
+  --jobs N      tests at a time (default 2)
+  --only TEXT   only mutants whose name holds TEXT; the table is printed, not written
+  --list        list the mutants, and stop
+  --out FILE    write the table there";
+
+struct Arguments {
+    jobs: usize,
+    only: Option<String>,
+    list: bool,
+    out: PathBuf,
+}
+
+fn main() -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let done = parse(std::env::args().skip(1), &root).and_then(|arguments| match arguments {
+        Some(arguments) => run(&root, &arguments),
+        None => {
+            println!("{HELP}");
+            Ok(true)
+        }
+    });
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn parse(
+    mut given: impl Iterator<Item = String>,
+    root: &Path,
+) -> Result<Option<Arguments>, String> {
+    let mut arguments = Arguments {
+        jobs: 2,
+        only: None,
+        list: false,
+        out: root.join("experiments/results/mutants.md"),
+    };
+    while let Some(flag) = given.next() {
+        let mut value = || given.next().ok_or(format!("`{flag}` needs a value"));
+        match flag.as_str() {
+            "--jobs" => {
+                let jobs = value()?;
+                let number = jobs.parse().ok().filter(|&jobs| jobs > 0);
+                arguments.jobs = number.ok_or(format!("`--jobs {jobs}`: give a number from 1"))?;
+            }
+            "--only" => arguments.only = Some(value()?),
+            "--list" => arguments.list = true,
+            "--out" => arguments.out = PathBuf::from(value()?),
+            "--help" | "-h" => return Ok(None),
+            other => return Err(format!("there is no flag `{other}`\n\n{HELP}")),
+        }
+    }
+    Ok(Some(arguments))
+}
+
+fn run(root: &Path, arguments: &Arguments) -> Result<bool, String> {
+    let checkout = Checkout::of_head(root)?;
+    let mut mutants = mutant::of_tool(&checkout)?;
+    mutants.extend(mutant::by_hand(&checkout)?);
+    if arguments.list {
+        for mutant in &mutants {
+            println!("{}", mutant.name());
+        }
+        println!("{} mutants", mutants.len());
+        return Ok(true);
+    }
+    let sites = site::of_mutants(&checkout, mutants)?;
+    let mut results = Results::open(&checkout)?;
+
+    let asked = |mutant: &&Mutant| match &arguments.only {
+        Some(text) => mutant.name().contains(text.as_str()),
+        None => true,
+    };
+    let all = || sites.iter().flat_map(|site| &site.mutants);
+    if !all().filter(asked).all(|mutant| results.has(mutant)) {
+        let program = build::program(&checkout, &sites, None, Tests::All, &mut results)?;
+        let tests = tests::traced(&checkout, &program, arguments.jobs)?;
+        results.keep(|name| tests.iter().any(|test| test.name == name));
+        trial::switched(&sites, &tests, &mut results, arguments.jobs, asked)?;
+        trial::constants(&checkout, &sites, &tests, &mut results, asked)?;
+    }
+    let mutants: Vec<&Mutant> = all().filter(asked).collect();
+    let report = report::markdown(root, &checkout, &mutants, &results)?;
+    match arguments.only {
+        Some(_) => println!("{}", report.text),
+        None => fs::write(&arguments.out, &report.text)
+            .map_err(|error| format!("cannot write {}: {error}", arguments.out.display()))?,
+    }
+    let of = |verdict: fn(&Verdict) -> bool| {
+        let count = mutants.iter().filter(|m| verdict(results.verdict(m)));
+        count.count()
+    };
+    eprintln!(
+        "{} mutants: {} do not compile, {} survive, {} of them unexplained",
+        mutants.len(),
+        of(Verdict::is_unviable),
+        of(Verdict::survives),
+        report.unexplained,
+    );
+    Ok(report.unexplained == 0)
+}
+
+/// Reads a file.
+fn read(file: &Path) -> Result<String, String> {
+    fs::read_to_string(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
+}

@@ -1,0 +1,161 @@
+//! The table, with an explanation of each survivor.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::checkout::Checkout;
+use crate::mutant::{self, Mutant, Origin};
+use crate::read;
+use crate::results::{Results, Verdict};
+use crate::scope;
+
+/// The report.
+pub struct Report {
+    /// As Markdown.
+    pub text: String,
+    /// Survivors that `tests/survivors.toml` does not explain.
+    pub unexplained: usize,
+}
+
+/// Why some mutants of one line survive.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Explanation {
+    /// The file, from the workspace's root.
+    file: String,
+    /// The line, without the space around it.
+    line: String,
+    /// What is changed in it, as the report says it.
+    mutants: Vec<String>,
+    /// Why no test fails.
+    why: String,
+}
+
+#[derive(Default, Deserialize)]
+struct Explanations {
+    #[serde(default)]
+    survivor: Vec<Explanation>,
+}
+
+impl Explanation {
+    fn explains(&self, mutant: &Mutant) -> bool {
+        let changes = &self.mutants;
+        self.file == mutant.file && self.line == mutant.line && changes.contains(&mutant.about)
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Count {
+    unviable: usize,
+    killed: usize,
+    late: usize,
+    survived: usize,
+}
+
+impl Count {
+    fn add(&mut self, verdict: &Verdict) {
+        *match verdict {
+            Verdict::Unviable => &mut self.unviable,
+            Verdict::Killed { .. } => &mut self.killed,
+            Verdict::Late { .. } => &mut self.late,
+            Verdict::Survived { .. } => &mut self.survived,
+        } += 1;
+    }
+
+    fn row(&self, name: &str) -> String {
+        let Self {
+            unviable,
+            killed,
+            late,
+            survived,
+        } = self;
+        let viable = killed + late + survived;
+        let score = 100.0 * (killed + late) as f64 / viable.max(1) as f64;
+        let all = unviable + viable;
+        format!("| {name} | {all} | {unviable} | {killed} | {late} | {survived} | {score:.1} % |\n")
+    }
+}
+
+pub fn markdown(
+    root: &Path,
+    checkout: &Checkout,
+    mutants: &[&Mutant],
+    results: &Results,
+) -> Result<Report, String> {
+    let explanations = read(&root.join("tests/survivors.toml"))?;
+    let Explanations { survivor: known } =
+        toml::from_str(&explanations).map_err(|error| format!("tests/survivors.toml: {error}"))?;
+    let (mut all, mut tool, mut hand) = (Count::default(), Count::default(), Count::default());
+    let mut files: BTreeMap<&str, Count> = BTreeMap::new();
+    for mutant in mutants {
+        let verdict = results.verdict(mutant);
+        all.add(verdict);
+        files.entry(&mutant.file).or_default().add(verdict);
+        match mutant.origin {
+            Origin::Hand => hand.add(verdict),
+            _ => tool.add(verdict),
+        }
+    }
+    let mut text = format!(
+        "# The mutation run\n\n\
+         Made by `cargo xtask mutants`, at commit {}, with {}; {:.0} minutes of tests. All mutants are compiled into one program \
+         behind a switch; each is given the tests that reach it, quickest first, until one fails. Tests: those of {} and the \
+         proofs, in the dev profile. A test that takes more than five times its usual time and 20 s counts as late, by itself. Verdicts stand while the \
+         sources stay; tests that were added are tried on what survived the others. \
+         The score is the share of mutants that compile that a test notices.\n\n\
+         Mutated: `{}`, without `{}`.\n\n",
+        &checkout.commit[..7],
+        mutant::version(checkout),
+        results.seconds() / 60.0,
+        scope::PACKAGES[..4].join(", "),
+        scope::FILES.join("`, `"),
+        scope::NOT.join("`, `"),
+    );
+    const HEAD: &str = "| mutants | do not compile | killed | late | survive | score |\n|---|---|---|---|---|---|---|\n";
+    text += &format!("| | {}", &HEAD[2..]);
+    text += &tool.row("cargo-mutants");
+    text += &hand.row("by hand");
+    text += &all.row("all");
+
+    text += "\n## Survivors\n";
+    let mut unexplained = 0;
+    let mut stale: Vec<&Explanation> = known.iter().collect();
+    let survivors = mutants.iter().filter(|m| results.verdict(m).survives());
+    let mut survivors: Vec<&&Mutant> = survivors.collect();
+    survivors.sort_by_key(|mutant| (&mutant.file, mutant.place));
+    let mut file = "";
+    for mutant in survivors {
+        if mutant.file != file {
+            file = &mutant.file;
+            let _ = write!(text, "\n`{file}`\n\n");
+        }
+        let why = known.iter().find(|known| known.explains(mutant));
+        stale.retain(|explanation| !explanation.explains(mutant));
+        unexplained += usize::from(why.is_none());
+        let why = why.map_or("**unexplained**", |known| &known.why);
+        let (line, about) = (mutant.place.0, &mutant.about);
+        let _ = writeln!(text, "* line {line}, `{}`: {about}. {why}", mutant.line);
+    }
+    for Explanation { file, line, .. } in stale {
+        eprintln!("nothing to explain in {file}, `{line}`");
+    }
+
+    text += &format!("\n## Files\n\n| file | {}", &HEAD[2..]);
+    for (file, count) in files {
+        text += &count.row(&format!("`{file}`"));
+    }
+
+    text += "\n## Faults written by hand\n\n| fault | file | noticed by |\n|---|---|---|\n";
+    for mutant in mutants.iter().filter(|m| m.origin == Origin::Hand) {
+        let by = match results.verdict(mutant) {
+            Verdict::Killed { by } | Verdict::Late { by } => format!("`{by}`"),
+            verdict => format!("**{verdict}**"),
+        };
+        let about = mutant.about.replace('|', "\\|");
+        let _ = writeln!(text, "| {about} | `{}` | {by} |", mutant.file);
+    }
+    Ok(Report { text, unexplained })
+}
