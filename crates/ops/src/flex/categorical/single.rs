@@ -52,8 +52,8 @@ pub fn invert<const FMA: bool>(
         for lane in 0..count {
             for n in (first + lane..uniforms.len()).step_by(logits.rows) {
                 let scaled = uniforms[n] * total[lane];
-                let reached = cumulative.iter().filter(|f| scaled >= f[lane]).count();
-                values[n * classes + reached] = 1.0;
+                let below = cumulative.iter().filter(|f| scaled < f[lane]).count();
+                values[n * classes + cumulative.len() - below] = 1.0;
             }
         }
     }
