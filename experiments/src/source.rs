@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 6] = [
+const BUNDLED: [(&str, &str, &str); 10] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -38,6 +38,26 @@ const BUNDLED: [(&str, &str, &str); 6] = [
         "experiments/estimators.toml",
         include_str!("../estimators.toml"),
     ),
+    (
+        "fig1",
+        "experiments/fig1.toml",
+        include_str!("../fig1.toml"),
+    ),
+    (
+        "fig2",
+        "experiments/fig2.toml",
+        include_str!("../fig2.toml"),
+    ),
+    (
+        "fig3",
+        "experiments/fig3.toml",
+        include_str!("../fig3.toml"),
+    ),
+    (
+        "fig4",
+        "experiments/fig4.toml",
+        include_str!("../fig4.toml"),
+    ),
 ];
 
 /// What kind of experiment a file describes: its key `kind`.
@@ -51,6 +71,10 @@ pub enum Kind {
     ArmToy,
     /// Amortized population Gibbs on Gaussian mixtures ([`Settings`](crate::apg_gmm::Settings)).
     ApgGmm,
+    /// The runs of a table, drawn ([`Settings`](crate::figures::settings::Settings)).
+    Curves,
+    /// The variance of gradients during training ([`Settings`](crate::variance_curve::Settings)).
+    VarianceCurve,
 }
 
 /// The text of an experiment file.
@@ -63,6 +87,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// The names of the experiments that come with the program.
+    pub fn bundled() -> impl Iterator<Item = &'static str> {
+        BUNDLED.iter().map(|(name, ..)| *name)
+    }
+
     /// The experiment called `request`, or the file of that path when it ends in `.toml`.
     ///
     /// # Errors

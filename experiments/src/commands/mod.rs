@@ -2,8 +2,11 @@
 
 pub mod apg_gmm;
 pub mod arm_toy;
+pub mod curves;
 pub mod loading;
 pub mod plan_text;
+pub mod report;
 pub mod reproduce;
 pub mod streams;
 pub mod variance;
+pub mod variance_curve;

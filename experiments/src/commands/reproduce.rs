@@ -3,7 +3,7 @@
 use super::loading::Loading;
 use super::plan_text::{self, Heading, count};
 use super::streams::Streams;
-use super::{apg_gmm, arm_toy};
+use super::{apg_gmm, arm_toy, curves, variance_curve};
 use crate::cell::Cell;
 use crate::cell_runner::CellRunner;
 use crate::cli::Reproduce;
@@ -64,6 +64,10 @@ pub fn reproduce(
         Kind::Table => Spec::parse(&source)?,
         Kind::ArmToy => return arm_toy::reproduce(args, &source, stop, streams),
         Kind::ApgGmm => return apg_gmm::reproduce(args, &source, stop, streams),
+        Kind::Curves => return curves::reproduce(args, &source, streams),
+        Kind::VarianceCurve => {
+            return variance_curve::reproduce(args, &source, &locator, stop, streams);
+        }
     };
     let remedy = "its runs are counted in epochs; give --epochs";
     args.refuse(&spec.name, &[("--steps", args.steps.is_some())], remedy)?;
