@@ -225,6 +225,31 @@ pub fn normal_log_probs<B: Backend>(
     ))
 }
 
+/// The valid cross-correlation, without a flip, of each image e with its template k: where the template fits,
+///
+/// > response[r, c] = Σ_ij k[i, j] e[r + i, c + j].
+///
+/// Images `[R, H, W]`, templates `[S, P, Q]`, the fewer repeated cyclically to G = max(R, S) pairs: `[G, H − P + 1, W − Q + 1]`.
+/// The responses carry no gradient.
+///
+/// # Panics
+/// If one number doesn't divide the other, or templates are empty or larger than images.
+pub fn cross_correlation<B: Backend>(
+    images: Tensor<B, 3>,
+    templates: Tensor<B, 3>,
+) -> Tensor<B, 3> {
+    let ([r, h, w], [s, p, q]) = (images.dims(), templates.dims());
+    assert_groups(r.min(s), r.max(s));
+    assert!(
+        (1..=h).contains(&p) && (1..=w).contains(&q),
+        "templates of {p} x {q} do not fit into images of {h} x {w}"
+    );
+    wrap(B::cross_correlation(
+        images.into_primitive().tensor(),
+        templates.into_primitive().tensor(),
+    ))
+}
+
 /// max(x, 0) + slope · min(x, 0), elementwise, for a slope ≥ 0; 0 is the rectifier, whose derivative at 0 is 0.
 ///
 /// # Panics

@@ -56,6 +56,14 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         <Self as burn::tensor::backend::AutodiffBackend>::from_inner(values)
     }
 
+    fn cross_correlation(
+        images: FloatTensor<Self>,
+        templates: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let responses = B::cross_correlation(images.primitive, templates.primitive);
+        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(responses)
+    }
+
     fn fused_linear(
         x: FloatTensor<Self>,
         weight: FloatTensor<Self>,

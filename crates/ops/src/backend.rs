@@ -163,6 +163,15 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::normal_log_probs::<Self>(values, means, precisions)
     }
 
+    /// Σ_ij k[i, j] e[r + i, c + j] for images e `[R, H, W]` and templates k `[S, P, Q]`, the fewer broadcast cyclically to G
+    /// pairs: `[G, H − P + 1, W − Q + 1]`.
+    fn cross_correlation(
+        images: FloatTensor<Self>,
+        templates: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::cross_correlation::<Self>(images, templates)
+    }
+
     /// max(x, 0) + slope · min(x, 0), elementwise.
     fn fused_leaky_relu(x: FloatTensor<Self>, slope: f64) -> FloatTensor<Self> {
         portable::leaky_relu::<Self>(x, slope)

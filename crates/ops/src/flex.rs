@@ -9,6 +9,7 @@ use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients, portable};
 mod adam;
 mod additive;
 mod categorical;
+mod correlation;
 mod elementwise;
 mod exp;
 mod linear;
@@ -167,6 +168,13 @@ impl Backend for Flex {
         }
         let [values, means, precisions] = [values, means, precisions].map(|t| t.to_contiguous());
         normal::log_probs(&values, &means, &precisions)
+    }
+
+    fn cross_correlation(images: FlexTensor, templates: FlexTensor) -> FlexTensor {
+        match all_f32([&images, &templates]) {
+            true => correlation::responses(&images.to_contiguous(), &templates.to_contiguous()),
+            false => portable::cross_correlation::<Self>(images, templates),
+        }
     }
 
     fn fused_leaky_relu(x: FlexTensor, slope: f64) -> FlexTensor {

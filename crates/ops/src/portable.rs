@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 
-use burn::tensor::ops::FloatTensor;
-use burn::tensor::{Tensor, TensorPrimitive, activation};
+use burn::tensor::ops::{ConvOptions, FloatTensor};
+use burn::tensor::{Tensor, TensorPrimitive, activation, module};
 
 use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients};
 
@@ -245,6 +245,20 @@ pub fn normal_log_probs<B: Backend>(
     let away = (values.reshape([1, r, n, 1, d]) - means.reshape(own)).square();
     let energy = (away * precisions.reshape(own)).sum_dim(4);
     unwrap(((norm - energy) * 0.5).reshape([g, n, m]))
+}
+
+pub fn cross_correlation<B: Backend>(
+    images: FloatTensor<B>,
+    templates: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let (images, templates) = (wrap::<B, 3>(images), wrap::<B, 3>(templates));
+    let ([r, h, w], [s, p, q]) = (images.dims(), templates.dims());
+    let groups = r.max(s);
+    let images = cycle(images.reshape([r, h * w]), groups).reshape([1, groups, h, w]);
+    let templates = cycle(templates.reshape([s, p * q]), groups).reshape([groups, 1, p, q]);
+    let options = ConvOptions::new([1, 1], [0, 0], [1, 1], groups);
+    let responses = module::conv2d(images, templates, None, options);
+    unwrap(responses.squeeze_dim::<3>(0))
 }
 
 pub fn leaky_relu<B: Backend>(x: FloatTensor<B>, slope: f64) -> FloatTensor<B> {

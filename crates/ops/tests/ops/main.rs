@@ -7,6 +7,7 @@ mod additive;
 mod categorical;
 mod categorical_edges;
 mod categorical_sampling;
+mod correlation;
 mod elementwise;
 mod first_derivatives;
 mod layouts;
