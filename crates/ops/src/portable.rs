@@ -105,6 +105,46 @@ pub fn pinned_rows<B: Backend>(logits: FloatTensor<B>, classes: usize) -> FloatT
 }
 
 /// Σ_v z·φ + ln softmax(φ)_0, the second being −ln Σ_c e^φ_c, since φ_0 = 0.
+/// ln(ρ + ε) and ln(1 − ρ + ε) of means ρ, cut off at 0 and 1. Added to 1 the floor would round away.
+fn log_means<B: Backend>(means: Tensor<B, 2>, floor: f64) -> [Tensor<B, 2>; 2] {
+    let means = means.clamp(0.0, 1.0);
+    let rest = means.clone().neg() + 1.0;
+    [means + floor, rest + floor].map(Tensor::log)
+}
+
+/// What the log-probability grows by when a value grows by 1: `[M, D]`.
+pub fn mean_logits<B: Backend>(means: FloatTensor<B>, floor: f64) -> FloatTensor<B> {
+    let [light, dark] = log_means::<B>(wrap(means), floor);
+    unwrap(light - dark)
+}
+
+pub fn bernoulli_mean_log_prob<B: Backend>(
+    means: FloatTensor<B>,
+    values: FloatTensor<B>,
+    floor: f64,
+) -> FloatTensor<B> {
+    let (means, values) = align::<B>(means, values);
+    let [light, dark] = log_means(means, floor);
+    let terms = values.clone() * light + (values.neg() + 1.0) * dark;
+    unwrap(terms.sum_dim(1).squeeze_dim::<1>(1))
+}
+
+pub fn bernoulli_mean_log_prob_and_slope<B: Backend>(
+    means: FloatTensor<B>,
+    values: FloatTensor<B>,
+    floor: f64,
+) -> (FloatTensor<B>, FloatTensor<B>) {
+    let log_prob = bernoulli_mean_log_prob::<B>(means.clone(), values.clone(), floor);
+    let (means, values) = align::<B>(means, values);
+    let beyond = means
+        .clone()
+        .lower_elem(0.0)
+        .bool_or(means.clone().greater_elem(1.0));
+    let light = values.clone() / (means.clone() + floor);
+    let dark = (values.neg() + 1.0) / (means.neg() + 1.0 + floor);
+    (log_prob, unwrap((light - dark).mask_fill(beyond, 0.0)))
+}
+
 pub fn categorical_log_prob<B: Backend>(
     logits: FloatTensor<B>,
     values: FloatTensor<B>,

@@ -83,14 +83,12 @@ fn sums<const N: usize, const FMA: bool>(
         let rows: [&[f32]; LINES] =
             std::array::from_fn(|line| &padded[(LINES - 1 + i - line) * own..][..own]);
         for j in 0..own {
+            let weights: [f32; LINES] = [rows[0][j], rows[1][j], rows[2][j], rows[3][j]];
             let (pixels, _) = image[j..][..N * LANES].as_chunks::<LANES>();
-            for line in 0..LINES {
-                let weight = rows[line][j];
-                for n in 0..N {
-                    for lane in 0..LANES {
-                        let sum = &mut sums[line][n][lane];
-                        *sum = multiply_add::<FMA>(weight, pixels[n][lane], *sum);
-                    }
+            for n in 0..N {
+                let pixels = pixels[n];
+                for line in 0..LINES {
+                    add::<FMA>(&mut sums[line][n], weights[line], &pixels);
                 }
             }
         }
@@ -99,5 +97,12 @@ fn sums<const N: usize, const FMA: bool>(
         let line = &mut line[left..];
         let kept = line.len().min(N * LANES);
         line[..kept].copy_from_slice(&sums.as_flattened()[..kept]);
+    }
+}
+
+#[inline(always)]
+fn add<const FMA: bool>(sum: &mut [f32; LANES], weight: f32, pixels: &[f32; LANES]) {
+    for lane in 0..LANES {
+        sum[lane] = multiply_add::<FMA>(weight, pixels[lane], sum[lane]);
     }
 }

@@ -12,6 +12,7 @@ mod elementwise;
 mod first_derivatives;
 mod layouts;
 mod linear;
+mod means;
 mod normal;
 mod rows;
 mod sampling;
