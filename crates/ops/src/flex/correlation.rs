@@ -82,13 +82,15 @@ fn sums<const N: usize, const FMA: bool>(
         let image = &pair.image[(top + i) * pair.wide + left..];
         let rows: [&[f32]; LINES] =
             std::array::from_fn(|line| &padded[(LINES - 1 + i - line) * own..][..own]);
-        for j in 0..own {
-            let weights: [f32; LINES] = [rows[0][j], rows[1][j], rows[2][j], rows[3][j]];
-            let (pixels, _) = image[j..][..N * LANES].as_chunks::<LANES>();
+        let [first, second, third, fourth] = rows;
+        let weights = first.iter().zip(second).zip(third.iter().zip(fourth));
+        // Windows and weights without a check, or the sums would go through memory.
+        for (window, ((w0, w1), (w2, w3))) in image.windows(N * LANES).zip(weights) {
+            let weights = [*w0, *w1, *w2, *w3];
+            let (pixels, _) = window.as_chunks::<LANES>();
             for n in 0..N {
-                let pixels = pixels[n];
                 for line in 0..LINES {
-                    add::<FMA>(&mut sums[line][n], weights[line], &pixels);
+                    sums[line][n] = add::<FMA>(sums[line][n], weights[line], pixels[n]);
                 }
             }
         }
@@ -101,8 +103,9 @@ fn sums<const N: usize, const FMA: bool>(
 }
 
 #[inline(always)]
-fn add<const FMA: bool>(sum: &mut [f32; LANES], weight: f32, pixels: &[f32; LANES]) {
+fn add<const FMA: bool>(mut sum: [f32; LANES], weight: f32, pixels: [f32; LANES]) -> [f32; LANES] {
     for lane in 0..LANES {
         sum[lane] = multiply_add::<FMA>(weight, pixels[lane], sum[lane]);
     }
+    sum
 }
