@@ -38,12 +38,14 @@
 //! | [`Placement`], [`crops`] | the same as tensors |
 //! | [`Bounce`], [`Identities`], [`Sequence`] | sequences of frames from keyed streams |
 //! | [`TrackerConfig`], [`Tracker`], [`TrackerState`], [`Video`] | densities, the decoder, the proposals' nets |
+//! | [`tracking_error`] | how far digits are from where they are found |
 //! | [`Where`], [`What`], [`Law`], [`Scheme`] | the blocks; the published samplers |
 
 mod blocks;
 mod bounce;
 mod canvas;
 mod config;
+mod error;
 mod identify;
 mod locate;
 mod placement;
@@ -53,6 +55,7 @@ pub use blocks::{Law, Scheme, What, Where};
 pub use bounce::{Bounce, BounceError, Identities, Sequence};
 pub use canvas::{Alignment, Canvas};
 pub use config::{Aggregation, ConfigError, TrackerConfig};
+pub use error::tracking_error;
 pub use placement::{Placement, crops};
 pub use tracker::{Tracker, TrackerState, Video};
 
