@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 10] = [
+const BUNDLED: [(&str, &str, &str); 11] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -32,6 +32,11 @@ const BUNDLED: [(&str, &str, &str); 10] = [
         "apg-gmm",
         "experiments/apg-gmm.toml",
         include_str!("../apg-gmm.toml"),
+    ),
+    (
+        "apg-bmnist",
+        "experiments/apg-bmnist.toml",
+        include_str!("../apg-bmnist.toml"),
     ),
     (
         "estimators",
@@ -71,6 +76,8 @@ pub enum Kind {
     ArmToy,
     /// Amortized population Gibbs on Gaussian mixtures ([`Settings`](crate::apg_gmm::Settings)).
     ApgGmm,
+    /// Amortized population Gibbs on bouncing digits ([`Settings`](crate::apg_bmnist::Settings)).
+    ApgBmnist,
     /// The runs of a table, drawn ([`Settings`](crate::figures::settings::Settings)).
     Curves,
     /// The variance of gradients during training ([`Settings`](crate::variance_curve::Settings)).
