@@ -11,7 +11,7 @@ fn helmholtz(folder: &Path, args: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-fn text(output: &Output) -> String {
+fn text_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
 }
 
@@ -40,7 +40,7 @@ fn figure_1_draws_the_runs_that_are_there_and_names_the_command_for_the_others()
         dir.path(),
         &["fig1", "--profile", "paper", "--epochs", "100"],
     );
-    let out = text(&output);
+    let out = text_of(&output);
     assert!(output.status.success(), "{out}");
     let command = "cargo xtask reproduce table1 --net nonlinear,two-layers --method jsa,rws,rloo --profile paper --epochs 100";
     assert!(
@@ -80,13 +80,13 @@ fn a_figure_without_runs_names_the_command_that_makes_them_and_writes_nothing() 
     ] {
         let output = helmholtz(dir.path(), &[figure]);
         assert!(!output.status.success());
-        assert!(text(&output).contains(command), "{}", text(&output));
+        assert!(text_of(&output).contains(command), "{}", text_of(&output));
     }
     let output = helmholtz(dir.path(), &["fig1", "--jobs", "2"]);
     assert!(
-        text(&output).contains("it trains nothing"),
+        text_of(&output).contains("it trains nothing"),
         "{}",
-        text(&output)
+        text_of(&output)
     );
     assert!(!dir.path().join("runs").exists());
 }
@@ -114,7 +114,7 @@ fn figure_3_trains_measures_and_draws_and_is_done_once() {
     small_fig3(dir.path());
     let args = ["small.toml", "--dataset", "glyphs", "--method", "jsa,rloo"];
     let output = helmholtz(dir.path(), &args);
-    let out = text(&output);
+    let out = text_of(&output);
     assert!(output.status.success(), "{out}");
     let base = dir.path().join("runs/fig3/quick/glyphs");
     let table = fs::read_to_string(base.join("table.md")).unwrap();
@@ -132,7 +132,7 @@ fn figure_3_trains_measures_and_draws_and_is_done_once() {
     );
     let svg = fs::read_to_string(base.join("fig3.svg")).unwrap();
     assert!(svg.contains("RLOO, released scale") && svg.contains("JSA: chains begin"));
-    let again = text(&helmholtz(dir.path(), &args));
+    let again = text_of(&helmholtz(dir.path(), &args));
     assert_eq!(again.matches("  done").count(), 2, "{again}");
     // And the report shows it, with what it keeps.
     let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
@@ -142,4 +142,55 @@ fn figure_3_trains_measures_and_draws_and_is_done_once() {
     assert!(report.output().unwrap().status.success());
     let page = fs::read_to_string(dir.path().join("report/report.html")).unwrap();
     assert!(page.contains("fig3: categorical / jsa / seed 1"));
+}
+
+#[test]
+fn training_nll_is_recorded_where_it_is_asked_for_and_changes_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let metrics = |name: &str, more: &str| -> Vec<serde_json::Value> {
+        let text = include_str!("../table1.toml")
+            .replace("name = \"table1\"", &format!("name = \"{name}\""))
+            .replace("epochs = 10\n", "epochs = 2\n")
+            .replace(
+                "valid_images = 1000 ",
+                &format!("valid_images = 20\n{more} "),
+            )
+            .replace("test_images = 1000", "test_images = 20");
+        fs::write(dir.path().join(format!("{name}.toml")), text).unwrap();
+        let file = format!("{name}.toml");
+        let cell = [
+            "--net",
+            "linear",
+            "--method",
+            "jsa",
+            "--dataset",
+            "glyphs",
+            "--jobs",
+            "1",
+        ];
+        let output = helmholtz(dir.path(), &[&[file.as_str()], &cell[..]].concat());
+        assert!(output.status.success(), "{}", text_of(&output));
+        let run = format!("runs/{name}/quick/glyphs/linear/jsa/seed-1/metrics.jsonl");
+        let lines = fs::read_to_string(dir.path().join(run)).unwrap();
+        let line = |line| {
+            let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+            line.as_object_mut().unwrap().remove("seconds");
+            line
+        };
+        lines.lines().map(line).collect()
+    };
+    let plain = metrics("plain", "");
+    let mut asked = metrics("asked", "train_images = 30");
+    let mut seen = 0;
+    for line in &mut asked {
+        if let Some(train) = line.as_object_mut().unwrap().remove("train") {
+            assert_eq!(
+                (&train["images"], &train["samples"]),
+                (&30.into(), &100.into())
+            );
+            seen += 1;
+        }
+    }
+    assert_eq!((seen, plain.len()), (2, 4));
+    assert_eq!(plain, asked);
 }
