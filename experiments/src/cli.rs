@@ -44,6 +44,7 @@ Examples:
   cargo xtask reproduce estimators                    every estimator for twenty epochs (hours)
   cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
   cargo xtask reproduce apg-gmm --steps 25000         amortized population Gibbs on Gaussian mixtures
+  cargo xtask reproduce apg-dmm --steps 30000         the same on deep mixtures of rings
   cargo xtask reproduce apg-bmnist --steps 5000       the same on bouncing digits
   cargo xtask reproduce fig1 --profile paper          NLL during training, drawn from the runs of table1; fig2, fig4 too
   cargo xtask reproduce fig3                          gradient variance during training: makes its own runs
@@ -52,7 +53,7 @@ Nets of table1:    linear, nonlinear, two-layers
 Nets of table2:    categorical
 Nets of table3:    structured
 
-arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm and apg-bmnist also --profile, --steps and --device.
+arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm, apg-dmm and apg-bmnist also --profile, --steps and --device.
 
 The same command resumes what was stopped, and does nothing again that is done.
 Data are looked for in --data-dir, HELMHOLTZ_DATA and the user's cache folder, else downloaded.";
@@ -69,8 +70,8 @@ fn after_help() -> String {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
 pub struct Reproduce {
-    /// The experiment: `table1`, `table2`, `table3`, `estimators`, `arm-toy`, `apg-gmm`, `apg-bmnist`, `fig1` to `fig4`, or the path
-    /// of a TOML file like those in experiments/
+    /// The experiment: `table1`, `table2`, `table3`, `estimators`, `arm-toy`, `apg-gmm`, `apg-dmm`, `apg-bmnist`, `fig1` to `fig4`, or
+    /// the path of a TOML file like those in experiments/
     pub experiment: String,
 
     /// The scale: `quick` (minutes) or `paper` (the published protocol)

@@ -24,10 +24,11 @@
 //! * [`cell_runner`], [`runner`], [`nets`], [`driver`], [`progress`]: running cells and watching them.
 //! * [`kept`], [`completions`], [`digits`], [`picture`]: what a run keeps besides likelihoods, and pictures of what it learned.
 //! * [`table`], [`plot`], [`figures`], [`report`]: the outcome.
-//! * [`arm_toy`], [`apg_gmm`], [`apg_bmnist`]: experiments of other kinds; [`stepwise`] ones are counted in gradient steps.
+//! * [`arm_toy`], [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`]: experiments of other kinds; [`stepwise`] ones are counted in gradient steps.
 //! * [`variance`], [`variance_curve`]: how noisy the methods' gradients are, for what they cost, and during training.
 
 pub mod apg_bmnist;
+pub mod apg_dmm;
 pub mod apg_gmm;
 pub mod arm_toy;
 pub mod backend;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 11] = [
+const BUNDLED: [(&str, &str, &str); 12] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -32,6 +32,11 @@ const BUNDLED: [(&str, &str, &str); 11] = [
         "apg-gmm",
         "experiments/apg-gmm.toml",
         include_str!("../apg-gmm.toml"),
+    ),
+    (
+        "apg-dmm",
+        "experiments/apg-dmm.toml",
+        include_str!("../apg-dmm.toml"),
     ),
     (
         "apg-bmnist",
@@ -76,6 +81,8 @@ pub enum Kind {
     ArmToy,
     /// Amortized population Gibbs on Gaussian mixtures ([`Settings`](crate::apg_gmm::Settings)).
     ApgGmm,
+    /// Amortized population Gibbs on deep mixtures ([`Settings`](crate::apg_dmm::Settings)).
+    ApgDmm,
     /// Amortized population Gibbs on bouncing digits ([`Settings`](crate::apg_bmnist::Settings)).
     ApgBmnist,
     /// The runs of a table, drawn ([`Settings`](crate::figures::settings::Settings)).

@@ -8,10 +8,12 @@ use helmholtz_tracker::{Bounce, Canvas, Scheme, Sequence, Tracker, TrackerState,
 use serde::{Deserialize, Serialize};
 
 use super::digits::video;
-use super::training::{borrowed, mean, sampler};
+use super::training::borrowed;
 use super::{Digits, Settings, TABLE};
+use crate::apg_gmm::training::{mean, sampler};
 use crate::error::HarnessError;
 use crate::runner::failed;
+use crate::stepwise::Measured;
 
 /// Frames of a sequence that are shown.
 const SHOWN_FRAMES: usize = 10;
@@ -125,26 +127,6 @@ fn look<B: Backend>(
         .map(|(found, truth)| tracking_error(found, &truth.positions) * pixels)
         .collect();
     watched
-}
-
-/// A mean with its standard error over sequences.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
-    /// The mean.
-    pub mean: f64,
-    /// Its standard error.
-    pub standard_error: f64,
-}
-
-impl Measured {
-    fn of(values: &[f64]) -> Self {
-        let (count, mean) = (values.len() as f64, mean(values));
-        let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-        Self {
-            mean,
-            standard_error: (squares / (count - 1.0) / count).sqrt(),
-        }
-    }
 }
 
 /// A row of the table.

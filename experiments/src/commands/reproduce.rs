@@ -24,7 +24,7 @@ use crate::schedule::say;
 use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
 use crate::table::{self, Table, files, gather, text};
-use crate::{apg_bmnist, apg_gmm};
+use crate::{apg_bmnist, apg_dmm, apg_gmm};
 use console::style;
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use serde_json::json;
@@ -66,6 +66,10 @@ pub fn reproduce(
         Kind::ArmToy => return arm_toy::reproduce(args, &source, stop, streams),
         Kind::ApgGmm => {
             let run = stepwise::reproduce::<apg_gmm::Settings>;
+            return run(args, &source, &locator, stop, streams);
+        }
+        Kind::ApgDmm => {
+            let run = stepwise::reproduce::<apg_dmm::Settings>;
             return run(args, &source, &locator, stop, streams);
         }
         Kind::ApgBmnist => {
