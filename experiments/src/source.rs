@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 8] = [
+const BUNDLED: [(&str, &str, &str); 12] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -48,6 +48,26 @@ const BUNDLED: [(&str, &str, &str); 8] = [
         "experiments/estimators.toml",
         include_str!("../estimators.toml"),
     ),
+    (
+        "fig1",
+        "experiments/fig1.toml",
+        include_str!("../fig1.toml"),
+    ),
+    (
+        "fig2",
+        "experiments/fig2.toml",
+        include_str!("../fig2.toml"),
+    ),
+    (
+        "fig3",
+        "experiments/fig3.toml",
+        include_str!("../fig3.toml"),
+    ),
+    (
+        "fig4",
+        "experiments/fig4.toml",
+        include_str!("../fig4.toml"),
+    ),
 ];
 
 /// What kind of experiment a file describes: its key `kind`.
@@ -65,6 +85,10 @@ pub enum Kind {
     ApgDmm,
     /// Amortized population Gibbs on bouncing digits ([`Settings`](crate::apg_bmnist::Settings)).
     ApgBmnist,
+    /// The runs of a table, drawn ([`Settings`](crate::figures::settings::Settings)).
+    Curves,
+    /// The variance of gradients during training ([`Settings`](crate::variance_curve::Settings)).
+    VarianceCurve,
 }
 
 /// The text of an experiment file.
@@ -77,6 +101,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// The names of the experiments that come with the program.
+    pub fn bundled() -> impl Iterator<Item = &'static str> {
+        BUNDLED.iter().map(|(name, ..)| *name)
+    }
+
     /// The experiment called `request`, or the file of that path when it ends in `.toml`.
     ///
     /// # Errors

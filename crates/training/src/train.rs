@@ -19,6 +19,7 @@ use crate::{Check, Event, Selected, TrainConfig, TrainError, Trainer};
 
 const VALID: Purpose = Purpose::new("valid");
 const TEST: Purpose = Purpose::new("test");
+const TRAIN: Purpose = Purpose::new("train");
 const SUBSET: Purpose = Purpose::new("subset");
 
 /// What a finished run gives.
@@ -70,6 +71,9 @@ where
         selected_model: Vec::new(),
         valid: subset(&data.valid, config.valid_images, config.seed, 0),
         test: subset(&data.test, config.test_images, config.seed, 1),
+        some_train: config
+            .train_images
+            .map(|images| subset(&data.train, Some(images), config.seed, 2)),
         train: &data.train,
         all_test: &data.test,
         config,
@@ -124,6 +128,8 @@ where
     selected_model: Vec<u8>,
     valid: BinaryImages,
     test: BinaryImages,
+    /// Training images that are evaluated at checks.
+    some_train: Option<BinaryImages>,
     train: &'a BinaryImages,
     all_test: &'a BinaryImages,
     config: &'a TrainConfig,
@@ -255,7 +261,8 @@ where
 
     fn check(&mut self, epoch: u64) -> Result<(), TrainError> {
         let model = self.trainer.model().valid();
-        let total = self.valid.len() + self.test.len();
+        let both = self.valid.len() + self.test.len();
+        let total = both + self.some_train.as_ref().map_or(0, BinaryImages::len);
         let valid = self.evaluate(
             &model,
             &self.valid,
@@ -271,15 +278,26 @@ where
             (self.valid.len(), total),
         )?;
         let check = Check { epoch, valid, test };
+        let train = match &self.some_train {
+            Some(images) => {
+                let samples = self.config.valid_samples;
+                Some(self.evaluate(&model, images, samples, TRAIN, (both, total))?)
+            }
+            None => None,
+        };
         let seconds = self.folder.seconds();
-        self.folder.append_metrics(&json!({
+        let mut row = json!({
             "kind": "check",
             "epoch": epoch,
             "stage": self.stage(epoch - 1),
             "valid": valid,
             "test": test,
             "seconds": seconds,
-        }))?;
+        });
+        if let Some(train) = train {
+            row["train"] = json!(train);
+        }
+        self.folder.append_metrics(&row)?;
         if self
             .progress
             .selected

@@ -10,6 +10,8 @@ pub mod markdown;
 mod notes;
 pub mod text;
 
+pub(crate) use notes::notes;
+
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
@@ -190,50 +192,7 @@ impl Table {
             ..
         } = source;
         let published = source.published.filter(|_| !synthetic);
-        let mut rows: Vec<Row> = Vec::new();
-        for (cell, status) in cells {
-            if !rows.last().is_some_and(|row| row.holds(cell)) {
-                rows.push(Row {
-                    net: cell.net.clone(),
-                    net_label: spec.net_label(&cell.net).to_string(),
-                    particles: cell.particles(),
-                    method: cell.method.clone(),
-                    method_label: spec.method_label(&cell.method).to_string(),
-                    ours: None,
-                    published: published.and_then(|p| published_number(p, cell)),
-                    difference: None,
-                    released: None,
-                    unfinished: Vec::new(),
-                    results: BTreeMap::new(),
-                });
-            }
-            let row = rows.last_mut().expect("pushed above");
-            let epochs = cell.settings.epochs;
-            let unfinished = match status {
-                CellStatus::Done(result) => {
-                    row.results.insert(cell.seed, (**result).clone());
-                    continue;
-                }
-                CellStatus::New => "not run".to_string(),
-                CellStatus::Partial { epoch } => format!("{epoch} of {epochs} epochs"),
-                CellStatus::Running { .. } => "running".to_string(),
-                CellStatus::Failed { .. } => "failed".to_string(),
-                CellStatus::Unusable { .. } => "folder unusable".to_string(),
-            };
-            row.unfinished.push((cell.seed, unfinished));
-        }
-        for row in &mut rows {
-            let numbers: Vec<f64> = row.results.values().map(CellResult::reported_nll).collect();
-            row.ours = Ours::of(&numbers);
-            let released = row.results.values().map(|result| result.released_nll);
-            row.released = released
-                .collect::<Option<Vec<f64>>>()
-                .and_then(|numbers| Ours::of(&numbers));
-            row.difference = row
-                .ours
-                .zip(row.published)
-                .and_then(|(ours, published)| ours.minus(published));
-        }
+        let rows = rows(spec, published, cells);
         let nets = spec.net.iter().map(|net| net.label.clone()).collect();
         let quoted = published.iter().flat_map(|p| p.quoted()).map(|row| Quoted {
             label: row.label.clone(),
@@ -250,7 +209,8 @@ impl Table {
                 .collect(),
         });
         let quoted = quoted.collect();
-        let notes = notes::notes(source, &rows, cells)?;
+        let deviations = &spec.profile(profile)?.deviations;
+        let notes = notes(source, deviations, &rows, cells);
         Ok(Self {
             title: spec.title.clone(),
             experiment: spec.name.clone(),
@@ -264,6 +224,59 @@ impl Table {
             notes,
         })
     }
+}
+
+/// The rows of these cells, which stand in the experiment's order, beside the numbers of a published table.
+pub(crate) fn rows(
+    spec: &Spec,
+    published: Option<&Published>,
+    cells: &[(Cell, CellStatus)],
+) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for (cell, status) in cells {
+        if !rows.last().is_some_and(|row| row.holds(cell)) {
+            rows.push(Row {
+                net: cell.net.clone(),
+                net_label: spec.net_label(&cell.net).to_string(),
+                particles: cell.particles(),
+                method: cell.method.clone(),
+                method_label: spec.method_label(&cell.method).to_string(),
+                ours: None,
+                published: published.and_then(|p| published_number(p, cell)),
+                difference: None,
+                released: None,
+                unfinished: Vec::new(),
+                results: BTreeMap::new(),
+            });
+        }
+        let row = rows.last_mut().expect("pushed above");
+        let epochs = cell.settings.epochs;
+        let unfinished = match status {
+            CellStatus::Done(result) => {
+                row.results.insert(cell.seed, (**result).clone());
+                continue;
+            }
+            CellStatus::New => "not run".to_string(),
+            CellStatus::Partial { epoch } => format!("{epoch} of {epochs} epochs"),
+            CellStatus::Running { .. } => "running".to_string(),
+            CellStatus::Failed { .. } => "failed".to_string(),
+            CellStatus::Unusable { .. } => "folder unusable".to_string(),
+        };
+        row.unfinished.push((cell.seed, unfinished));
+    }
+    for row in &mut rows {
+        let numbers: Vec<f64> = row.results.values().map(CellResult::reported_nll).collect();
+        row.ours = Ours::of(&numbers);
+        let released = row.results.values().map(|result| result.released_nll);
+        row.released = released
+            .collect::<Option<Vec<f64>>>()
+            .and_then(|numbers| Ours::of(&numbers));
+        row.difference = row
+            .ours
+            .zip(row.published)
+            .and_then(|(ours, published)| ours.minus(published));
+    }
+    rows
 }
 
 fn published_number(published: &Published, cell: &Cell) -> Option<PublishedNumber> {
@@ -292,7 +305,7 @@ impl Ours {
     }
 
     /// `121.32`, `105.48 ± 0.12`.
-    fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         let Self { mean, sd } = self;
         sd.map_or(format!("{mean:.2}"), |sd| format!("{mean:.2} ± {sd:.2}"))
     }
@@ -325,7 +338,7 @@ impl Row {
     }
 
     /// `Linear`, or `Structured, K = 5`: what the rows of a group have in common.
-    fn group_label(&self) -> String {
+    pub(crate) fn group_label(&self) -> String {
         match self.particles {
             Some(particles) => format!("{}, K = {particles}", self.net_label),
             None => self.net_label.clone(),
@@ -333,7 +346,7 @@ impl Row {
     }
 
     /// `121.32`, `105.48 ± 0.12`, and the mark of generated images.
-    fn ours_text(&self, dataset: &str, synthetic: bool) -> String {
+    pub(crate) fn ours_text(&self, dataset: &str, synthetic: bool) -> String {
         let mark = if synthetic {
             format!(" [{dataset}]")
         } else {
@@ -344,14 +357,14 @@ impl Row {
     }
 
     /// `+15.82 (+158 sd)`.
-    fn difference_text(&self) -> String {
+    pub(crate) fn difference_text(&self) -> String {
         self.difference.map_or("-".to_string(), |d| {
             format!("{} ({} sd)", d.nats_text(), d.sds_text())
         })
     }
 
     /// The selected epoch of those done: `5 of 5`, `620-655 of 1000`, `85 of 100/1000` when cut short.
-    fn epoch_text(&self) -> String {
+    pub(crate) fn epoch_text(&self) -> String {
         let range = |of: fn(&CellResult) -> u64| {
             let first = self.results.values().map(of).min()?;
             let last = self.results.values().map(of).max()?;
@@ -398,7 +411,7 @@ impl Difference {
 
 impl PublishedNumber {
     /// `105.5 ± 0.1`, and a star when quoted.
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let star = if self.quoted { "*" } else { "" };
         match self.sd {
             Some(sd) => format!("{:.1} ± {sd:.1}{star}", self.mean),

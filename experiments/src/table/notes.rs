@@ -3,15 +3,15 @@
 use super::{Row, Source, say_seeds};
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
-use crate::error::HarnessError;
 use crate::plan::CellStatus;
 
-/// The notes of a table with these rows, the gravest first.
-pub(super) fn notes(
+/// The notes of a table with these rows, the gravest first; `deviations` are those of its runs from the publication.
+pub(crate) fn notes(
     source: Source,
+    deviations: &[String],
     rows: &[Row],
     cells: &[(Cell, CellStatus)],
-) -> Result<Vec<String>, HarnessError> {
+) -> Vec<String> {
     let results: Vec<&CellResult> = rows.iter().flat_map(|row| row.results.values()).collect();
     let mut notes = Vec::new();
     if source.synthetic {
@@ -77,14 +77,7 @@ pub(super) fn notes(
             if rounded { "; a published sd of 0.0 counts as 0.05" } else { "" },
         ));
     }
-    notes.extend(
-        source
-            .spec
-            .profile(source.profile)?
-            .deviations
-            .iter()
-            .cloned(),
-    );
+    notes.extend(deviations.iter().cloned());
     if let Some(published) = source.published.filter(|_| !source.synthetic) {
         notes.push(format!(
             "Published: {}; {}.",
@@ -94,7 +87,7 @@ pub(super) fn notes(
             notes.push(format!("* {}.", published.quoted_note));
         }
     }
-    Ok(notes)
+    notes
 }
 
 /// What our numbers are: samples, images, seeds, selection.

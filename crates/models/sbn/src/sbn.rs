@@ -146,6 +146,11 @@ impl<B: helmholtz_ops::Backend> Layered<B> for Sbn<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Sbn<B> {
+    /// The logits of p(x | h¹) for each row of latents: `[rows, visible]`.
+    pub fn visible_logits(&self, particles: &Particles<B>) -> Tensor<B, 2> {
+        self.generation[0].forward(particles.layers()[0].clone())
+    }
+
     /// The logits of p(h^L) `[1, bits]`.
     fn top_logits(&self, dtype: DType, device: &B::Device) -> Tensor<B, 2> {
         match &self.prior {
@@ -157,7 +162,7 @@ impl<B: helmholtz_ops::Backend> Sbn<B> {
 
 impl<B: helmholtz_ops::Backend> Factored<B> for Sbn<B> {
     fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        Bernoulli::new(self.generation[0].forward(particles.layers()[0].clone())).log_prob(x)
+        Bernoulli::new(self.visible_logits(particles)).log_prob(x)
     }
 
     fn prior_logits(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
