@@ -45,13 +45,14 @@ Examples:
   cargo xtask reproduce estimators                    every estimator for twenty epochs (hours)
   cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
   cargo xtask reproduce apg-gmm --steps 25000         amortized population Gibbs on Gaussian mixtures
+  cargo xtask reproduce apg-bmnist --steps 5000       the same on bouncing digits
 
 Nets of table1:    linear, nonlinear, two-layers
 Nets of table2:    categorical
 Nets of table3:    structured
 Nets of helmholtz: sbn-200, sbn-200-200, sbn-200-200-200, sbn-200-10c, sbn-200-200-10c, sbn-200-200-200-10c
 
-arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm also --profile, --steps and --device.
+arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm and apg-bmnist also --profile, --steps and --device.
 
 The same command resumes what was stopped, and does nothing again that is done.
 Data are looked for in --data-dir, HELMHOLTZ_DATA and the user's cache folder, else downloaded.";
@@ -68,8 +69,8 @@ fn after_help() -> String {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
 pub struct Reproduce {
-    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-toy`, `apg-gmm`, or the path of
-    /// a TOML file like those in experiments/
+    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-toy`, `apg-gmm`, `apg-bmnist`, or
+    /// the path of a TOML file like those in experiments/
     pub experiment: String,
 
     /// The scale: `quick` (minutes), `paper` (the published protocol), or another of the experiment's file

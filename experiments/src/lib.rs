@@ -24,9 +24,10 @@
 //! * [`cell_runner`], [`runner`], [`nets`], [`driver`], [`progress`]: running cells and watching them.
 //! * [`kept`], [`completions`], [`picture`]: what a run keeps besides likelihoods.
 //! * [`table`], [`plot`]: the outcome.
-//! * [`arm_toy`], [`apg_gmm`]: experiments of other kinds.
+//! * [`arm_toy`], [`apg_gmm`], [`apg_bmnist`]: experiments of other kinds; [`stepwise`] ones are counted in gradient steps.
 //! * [`variance`]: how noisy the methods' gradients are, for what they cost.
 
+pub mod apg_bmnist;
 pub mod apg_gmm;
 pub mod arm_toy;
 pub mod backend;
@@ -54,5 +55,6 @@ pub mod runner;
 pub mod schedule;
 pub mod source;
 pub mod spec;
+pub mod stepwise;
 pub mod table;
 pub mod variance;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 8] = [
+const BUNDLED: [(&str, &str, &str); 9] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -44,6 +44,11 @@ const BUNDLED: [(&str, &str, &str); 8] = [
         include_str!("../apg-gmm.toml"),
     ),
     (
+        "apg-bmnist",
+        "experiments/apg-bmnist.toml",
+        include_str!("../apg-bmnist.toml"),
+    ),
+    (
         "estimators",
         "experiments/estimators.toml",
         include_str!("../estimators.toml"),
@@ -61,6 +66,8 @@ pub enum Kind {
     ArmToy,
     /// Amortized population Gibbs on Gaussian mixtures ([`Settings`](crate::apg_gmm::Settings)).
     ApgGmm,
+    /// Amortized population Gibbs on bouncing digits ([`Settings`](crate::apg_bmnist::Settings)).
+    ApgBmnist,
 }
 
 /// The text of an experiment file.

@@ -22,12 +22,14 @@
 //! | [`Randomness`], [`Streams`], [`AllBranches`] | keyed draws; every branch, for proofs |
 //! | [`Statistics`], [`Sums`] | neural sufficient statistics |
 //! | [`Choices`] | a cluster for each datum |
+//! | [`least_cost`] | matching what was found to what is there |
 
 mod block;
 mod choices;
 mod error;
 mod gradients;
 mod loss;
+mod matching;
 mod model;
 mod particle;
 mod population;
@@ -42,6 +44,7 @@ pub use block::{Block, Conditional, Joint, Move, Update};
 pub use choices::Choices;
 pub use error::ApgError;
 pub use loss::Loss;
+pub use matching::least_cost;
 pub use model::{Model, OneShot, Proposal};
 pub use particle::{LatentMapper, Particle};
 pub use population::Population;

@@ -136,7 +136,7 @@ impl<S: Particle> Population<S> {
     }
 
     /// log W as a tensor `[L, B, 1]`.
-    fn log_weight_tensor(
+    pub fn log_weight_tensor(
         &self,
         dtype: DType,
         device: &Device<S::Backend>,

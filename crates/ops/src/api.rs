@@ -38,6 +38,30 @@ pub fn bernoulli_log_prob<B: Backend>(logits: Tensor<B, 2>, values: Tensor<B, 2>
     ))
 }
 
+/// Σ_d v ln(ρ + ε) + (1 − v) ln(1 − ρ + ε) of each row of values v under Bernoulli means ρ, in nats. Means below 0 or above 1 count
+/// as 0 and 1, and have no gradient.
+///
+/// Means `[M, D]`, values `[M', D]`, the fewer rows repeated cyclically: `[max(M, M')]`. Values may be grey (any real number in
+/// [0, 1]); the floor ε is what a value costs that the mean excludes. Differentiable in both.
+///
+/// # Panics
+/// If the numbers of columns differ, one number of rows doesn't divide the other, or the floor is not above 0.
+pub fn bernoulli_mean_log_prob<B: Backend>(
+    means: Tensor<B, 2>,
+    values: Tensor<B, 2>,
+    floor: f64,
+) -> Tensor<B, 1> {
+    let ([m, d], [n, columns]) = (means.dims(), values.dims());
+    assert_eq!(d, columns, "means and values differ in columns");
+    assert_cyclic(m, n);
+    assert!(floor > 0.0, "the floor must be above 0");
+    wrap(B::bernoulli_mean_log_prob(
+        means.into_primitive().tensor(),
+        values.into_primitive().tensor(),
+        floor,
+    ))
+}
+
 /// Bits b = 1 iff u < σ(a), for logits `[M, D]` and uniforms u ∈ [0, 1) `[N, D]`, logits repeated cyclically: `[N, D]`.
 ///
 /// The bits carry no gradient.
@@ -222,6 +246,31 @@ pub fn normal_log_probs<B: Backend>(
         values.into_primitive().tensor(),
         means.into_primitive().tensor(),
         precisions.into_primitive().tensor(),
+    ))
+}
+
+/// The valid cross-correlation, without a flip, of each image e with its template k: where the template fits,
+///
+/// > response[r, c] = Σ_ij k[i, j] e[r + i, c + j].
+///
+/// Images `[R, H, W]`, templates `[S, P, Q]`, the fewer repeated cyclically to G = max(R, S) pairs: `[G, H − P + 1, W − Q + 1]`.
+/// The responses carry no gradient.
+///
+/// # Panics
+/// If one number doesn't divide the other, or templates are empty or larger than images.
+pub fn cross_correlation<B: Backend>(
+    images: Tensor<B, 3>,
+    templates: Tensor<B, 3>,
+) -> Tensor<B, 3> {
+    let ([r, h, w], [s, p, q]) = (images.dims(), templates.dims());
+    assert_groups(r.min(s), r.max(s));
+    assert!(
+        (1..=h).contains(&p) && (1..=w).contains(&q),
+        "templates of {p} x {q} do not fit into images of {h} x {w}"
+    );
+    wrap(B::cross_correlation(
+        images.into_primitive().tensor(),
+        templates.into_primitive().tensor(),
     ))
 }
 

@@ -25,6 +25,20 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         )
     }
 
+    fn bernoulli_mean_log_prob(
+        means: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        floor: f64,
+    ) -> FloatTensor<Self> {
+        row_pass::<B, C>(
+            means,
+            values,
+            |means| portable::mean_logits::<B>(means, floor),
+            |means, values| B::bernoulli_mean_log_prob_and_slope(means, values, floor),
+            |means, values| B::bernoulli_mean_log_prob(means, values, floor),
+        )
+    }
+
     fn categorical_log_prob(
         logits: FloatTensor<Self>,
         values: FloatTensor<Self>,
@@ -54,6 +68,14 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     ) -> FloatTensor<Self> {
         let values = B::sample_categorical(logits.primitive, uniforms.primitive, classes);
         <Self as burn::tensor::backend::AutodiffBackend>::from_inner(values)
+    }
+
+    fn cross_correlation(
+        images: FloatTensor<Self>,
+        templates: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let responses = B::cross_correlation(images.primitive, templates.primitive);
+        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(responses)
     }
 
     fn fused_linear(
@@ -158,8 +180,8 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     }
 }
 
-/// Log-probabilities of rows that are linear in their values: `all_logits` makes of the logits their derivative in the
-/// values, `scored` gives them with their derivative in the logits, `alone` without.
+/// Log-probabilities of rows that are linear in their values: `all_logits` makes of the logits, or means, their derivative in
+/// the values, `scored` gives them with their derivative in the logits, `alone` without.
 fn row_pass<B: Backend, C: CheckpointStrategy>(
     logits: FloatTensor<Autodiff<B, C>>,
     values: FloatTensor<Autodiff<B, C>>,

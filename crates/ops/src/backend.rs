@@ -66,6 +66,26 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::bernoulli_log_prob_and_residual::<Self>(logits, values)
     }
 
+    /// Rows of Σ_d v ln(ρ + ε) + (1 − v) ln(1 − ρ + ε), ρ cut off at 0 and 1, for means ρ `[M, D]` and values v `[M', D]`, broadcast
+    /// cyclically to `N` rows: `[N]`.
+    fn bernoulli_mean_log_prob(
+        means: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        floor: f64,
+    ) -> FloatTensor<Self> {
+        portable::bernoulli_mean_log_prob::<Self>(means, values, floor)
+    }
+
+    /// [`Backend::bernoulli_mean_log_prob`] together with its derivative in the means, v / (ρ + ε) − (1 − v) / (1 − ρ + ε), and 0
+    /// where ρ is cut off: `([N], [N, D])`.
+    fn bernoulli_mean_log_prob_and_slope(
+        means: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        floor: f64,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        portable::bernoulli_mean_log_prob_and_slope::<Self>(means, values, floor)
+    }
+
     /// Rows of Σ_v z·φ − ln Σ_c e^φ_c, the logit of the first of the C classes of each variable being 0, for logits φ
     /// `[M, V (C − 1)]` and values z `[M', V C]`, both variable by variable, broadcast cyclically to `N` rows: `[N]`.
     fn categorical_log_prob(
@@ -161,6 +181,15 @@ pub trait Backend: burn::tensor::backend::Backend {
         precisions: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
         portable::normal_log_probs::<Self>(values, means, precisions)
+    }
+
+    /// Σ_ij k[i, j] e[r + i, c + j] for images e `[R, H, W]` and templates k `[S, P, Q]`, the fewer broadcast cyclically to G
+    /// pairs: `[G, H − P + 1, W − Q + 1]`.
+    fn cross_correlation(
+        images: FloatTensor<Self>,
+        templates: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::cross_correlation::<Self>(images, templates)
     }
 
     /// max(x, 0) + slope · min(x, 0), elementwise.

@@ -9,9 +9,11 @@ use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients, portable};
 mod adam;
 mod additive;
 mod categorical;
+mod correlation;
 mod elementwise;
 mod exp;
 mod linear;
+mod means;
 mod normal;
 mod product;
 mod rows;
@@ -62,6 +64,30 @@ impl Backend for Flex {
         let mut residual = zeros([count, width]);
         let log_prob = rows::log_prob(&logits, &values, Some(residual.storage_mut()));
         (log_prob, residual)
+    }
+
+    fn bernoulli_mean_log_prob(means: FlexTensor, values: FlexTensor, floor: f64) -> FlexTensor {
+        if !all_f32([&means, &values]) {
+            return portable::bernoulli_mean_log_prob::<Self>(means, values, floor);
+        }
+        let (means, values) = (means.to_contiguous(), values.to_contiguous());
+        means::log_prob(&means, &values, floor as f32, None)
+    }
+
+    fn bernoulli_mean_log_prob_and_slope(
+        means: FlexTensor,
+        values: FlexTensor,
+        floor: f64,
+    ) -> (FlexTensor, FlexTensor) {
+        if !all_f32([&means, &values]) {
+            return portable::bernoulli_mean_log_prob_and_slope::<Self>(means, values, floor);
+        }
+        let (means, values) = (means.to_contiguous(), values.to_contiguous());
+        let (count, width) = (size(&means, 0).max(size(&values, 0)), size(&means, 1));
+        let mut slopes = zeros([count, width]);
+        let out = Some(slopes.storage_mut());
+        let log_prob = means::log_prob(&means, &values, floor as f32, out);
+        (log_prob, slopes)
     }
 
     fn categorical_log_prob(logits: FlexTensor, values: FlexTensor, classes: usize) -> FlexTensor {
@@ -167,6 +193,13 @@ impl Backend for Flex {
         }
         let [values, means, precisions] = [values, means, precisions].map(|t| t.to_contiguous());
         normal::log_probs(&values, &means, &precisions)
+    }
+
+    fn cross_correlation(images: FlexTensor, templates: FlexTensor) -> FlexTensor {
+        match all_f32([&images, &templates]) {
+            true => correlation::responses(&images.to_contiguous(), &templates.to_contiguous()),
+            false => portable::cross_correlation::<Self>(images, templates),
+        }
     }
 
     fn fused_leaky_relu(x: FlexTensor, slope: f64) -> FlexTensor {

@@ -20,6 +20,7 @@
 //! | operation | meaning |
 //! |---|---|
 //! | [`bernoulli_log_prob`] | log-probability of rows of bits under logits |
+//! | [`bernoulli_mean_log_prob`] | log-probability of rows of grey values under means |
 //! | [`sample_bernoulli`] | thresholded sampling from given uniforms |
 //! | [`categorical_log_prob`] | log-probability of rows of one-hot values under logits |
 //! | [`sample_categorical`] | sampling by inversion of given uniforms |
@@ -27,6 +28,7 @@
 //! | [`linear`] | x W + b |
 //! | [`additive_scores`] | a net of one hidden layer on pairs |
 //! | [`normal_log_probs`] | log-densities of data under normals, in pairs |
+//! | [`cross_correlation`] | where a template fits an image |
 //! | [`log_gamma`], [`digamma`], [`trigamma`] | ln Γ and its derivatives |
 //! | [`adam`] | one Adam update of a parameter and its moments |
 //!
@@ -46,7 +48,8 @@ mod portable;
 mod special;
 
 pub use api::{
-    adam, additive_scores, bernoulli_log_prob, categorical_log_prob, digamma, leaky_relu, linear,
-    log_gamma, normal_log_probs, pinned_logits, sample_bernoulli, sample_categorical, trigamma,
+    adam, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, categorical_log_prob,
+    cross_correlation, digamma, leaky_relu, linear, log_gamma, normal_log_probs, pinned_logits,
+    sample_bernoulli, sample_categorical, trigamma,
 };
 pub use backend::{AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients};

@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 
-use burn::tensor::ops::FloatTensor;
-use burn::tensor::{Tensor, TensorPrimitive, activation};
+use burn::tensor::ops::{ConvOptions, FloatTensor};
+use burn::tensor::{Tensor, TensorPrimitive, activation, module};
 
 use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients};
 
@@ -105,6 +105,46 @@ pub fn pinned_rows<B: Backend>(logits: FloatTensor<B>, classes: usize) -> FloatT
 }
 
 /// Σ_v z·φ + ln softmax(φ)_0, the second being −ln Σ_c e^φ_c, since φ_0 = 0.
+/// ln(ρ + ε) and ln(1 − ρ + ε) of means ρ, cut off at 0 and 1. Added to 1 the floor would round away.
+fn log_means<B: Backend>(means: Tensor<B, 2>, floor: f64) -> [Tensor<B, 2>; 2] {
+    let means = means.clamp(0.0, 1.0);
+    let rest = means.clone().neg() + 1.0;
+    [means + floor, rest + floor].map(Tensor::log)
+}
+
+/// What the log-probability grows by when a value grows by 1: `[M, D]`.
+pub fn mean_logits<B: Backend>(means: FloatTensor<B>, floor: f64) -> FloatTensor<B> {
+    let [light, dark] = log_means::<B>(wrap(means), floor);
+    unwrap(light - dark)
+}
+
+pub fn bernoulli_mean_log_prob<B: Backend>(
+    means: FloatTensor<B>,
+    values: FloatTensor<B>,
+    floor: f64,
+) -> FloatTensor<B> {
+    let (means, values) = align::<B>(means, values);
+    let [light, dark] = log_means(means, floor);
+    let terms = values.clone() * light + (values.neg() + 1.0) * dark;
+    unwrap(terms.sum_dim(1).squeeze_dim::<1>(1))
+}
+
+pub fn bernoulli_mean_log_prob_and_slope<B: Backend>(
+    means: FloatTensor<B>,
+    values: FloatTensor<B>,
+    floor: f64,
+) -> (FloatTensor<B>, FloatTensor<B>) {
+    let log_prob = bernoulli_mean_log_prob::<B>(means.clone(), values.clone(), floor);
+    let (means, values) = align::<B>(means, values);
+    let beyond = means
+        .clone()
+        .lower_elem(0.0)
+        .bool_or(means.clone().greater_elem(1.0));
+    let light = values.clone() / (means.clone() + floor);
+    let dark = (values.neg() + 1.0) / (means.neg() + 1.0 + floor);
+    (log_prob, unwrap((light - dark).mask_fill(beyond, 0.0)))
+}
+
 pub fn categorical_log_prob<B: Backend>(
     logits: FloatTensor<B>,
     values: FloatTensor<B>,
@@ -245,6 +285,20 @@ pub fn normal_log_probs<B: Backend>(
     let away = (values.reshape([1, r, n, 1, d]) - means.reshape(own)).square();
     let energy = (away * precisions.reshape(own)).sum_dim(4);
     unwrap(((norm - energy) * 0.5).reshape([g, n, m]))
+}
+
+pub fn cross_correlation<B: Backend>(
+    images: FloatTensor<B>,
+    templates: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let (images, templates) = (wrap::<B, 3>(images), wrap::<B, 3>(templates));
+    let ([r, h, w], [s, p, q]) = (images.dims(), templates.dims());
+    let groups = r.max(s);
+    let images = cycle(images.reshape([r, h * w]), groups).reshape([1, groups, h, w]);
+    let templates = cycle(templates.reshape([s, p * q]), groups).reshape([groups, 1, p, q]);
+    let options = ConvOptions::new([1, 1], [0, 0], [1, 1], groups);
+    let responses = module::conv2d(images, templates, None, options);
+    unwrap(responses.squeeze_dim::<3>(0))
 }
 
 pub fn leaky_relu<B: Backend>(x: FloatTensor<B>, slope: f64) -> FloatTensor<B> {

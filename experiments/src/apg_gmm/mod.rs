@@ -23,7 +23,6 @@ pub mod training;
 
 pub use evaluation::Evaluation;
 pub use outcome::Outcome;
-pub use run::Run;
 pub use settings::{EvaluationSettings, Settings, TrainingSettings};
 
 use helmholtz_random::Purpose;

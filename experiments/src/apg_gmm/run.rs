@@ -1,77 +1,110 @@
 //! The whole experiment: training in its run folder, then the evaluation.
 
-use std::sync::atomic::AtomicBool;
-
-use super::Settings;
 use super::evaluation::{Evaluation, evaluate, expected_log_joint};
 use super::training::Training;
-use crate::backend::OnBackend;
+use super::{Outcome, Settings, figures};
+use crate::backend::{OnBackend, on_device};
 use crate::error::HarnessError;
 use crate::runner::failed;
+use crate::source::Source;
+use crate::stepwise::{Request, Stepwise, trained};
 use burn::backend::Autodiff;
 use burn::module::AutodiffModule;
 use burn::tensor::DType;
 use helmholtz_ops::Backend;
-use helmholtz_runs::RunFolder;
-use helmholtz_training::{Event, StepConfig, TrainError, train_steps};
+use helmholtz_runs::read_metrics;
+use serde_json::Value;
 
-/// What a run gives.
-pub struct Report {
-    /// What was measured.
-    pub evaluation: Evaluation,
-    /// −H(x, z).
-    pub expected: f64,
+impl Stepwise for Settings {
+    type Outcome = Outcome;
+
+    const FILES: &'static [&'static str] =
+        &["training.svg", "courses.svg", "budget.svg", "particle.svg"];
+
+    const READS_DATA: bool = false;
+
+    fn parse(source: &Source, profile: &str) -> Result<(Self, u64), HarnessError> {
+        let settings = Self::parse(source)?;
+        let steps = settings.steps(profile)?;
+        Ok((settings, steps))
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn seed(&mut self) -> &mut u64 {
+        &mut self.seed
+    }
+
+    fn plan(&self) -> [String; 2] {
+        let (t, e) = (&self.training, &self.evaluation);
+        [
+            format!(
+                "K = {}, L = {}, {} instances of {} data a step",
+                t.sweeps, t.particles, t.batch, t.points
+            ),
+            format!("{} instances of {} data", e.instances, e.points),
+        ]
+    }
+
+    fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
+        let device = request.device;
+        on_device(
+            device,
+            Run {
+                settings: self,
+                request,
+            },
+        )
+    }
+
+    fn markdown(&self, outcome: &Outcome) -> String {
+        outcome.markdown(self)
+    }
 }
 
-/// The experiment, on any backend.
-pub struct Run<'a> {
-    /// What to run.
-    pub settings: &'a Settings,
-    /// Gradient steps.
-    pub steps: u64,
-    /// What the provenance calls the device.
-    pub device_name: &'static str,
-    /// Where it is kept.
-    pub folder: &'a mut RunFolder,
-    /// Hears of each step.
-    pub observe: &'a dyn Fn(&Event),
-    /// Hears what is measured, and may stop it with an error.
-    pub going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
-    /// Set to stop the training at its next step.
-    pub stop: &'a AtomicBool,
+struct Run<'a> {
+    settings: &'a Settings,
+    request: Request<'a>,
 }
 
 impl OnBackend for Run<'_> {
-    type Output = Report;
+    type Output = Outcome;
 
-    fn on<B: Backend>(self) -> Result<Report, HarnessError> {
+    fn on<B: Backend>(self) -> Result<Outcome, HarnessError> {
         let (settings, device) = (self.settings, Default::default());
-        let training = &settings.training;
+        let t = &settings.training;
         let model = settings
             .model
             .init::<Autodiff<B>>(settings.seed, DType::F32, &device)
             .map_err(failed)?;
-        let config = StepConfig {
-            seed: settings.seed,
-            steps: self.steps,
-            learning_rate: training.learning_rate,
-            beta_2: training.beta_2,
-            check_every: training.check_every,
-            checkpoint_seconds: training.checkpoint_seconds,
-            device_name: self.device_name.into(),
-        };
         let objective = Training::<Autodiff<B>>::new(settings, settings.seed, &device);
-        let (folder, observe) = (self.folder, self.observe);
-        let trained = train_steps(
-            model, &objective, &config, &device, folder, observe, self.stop,
+        let mut request = self.request;
+        let config = request.config(
+            settings.seed,
+            [t.learning_rate, t.beta_2],
+            t.check_every,
+            t.checkpoint_seconds,
         );
-        let model = trained.map_err(|error| match error {
-            TrainError::Interrupted { steps, .. } => HarnessError::Interrupted { epoch: steps },
-            error => failed(error),
-        })?;
-        Ok(Report {
-            evaluation: evaluate(settings, &model.valid(), &device, self.going_on)?,
+        let model = trained(model, &objective, &config, &device, &mut request)?;
+        let evaluation: Evaluation = evaluate(settings, &model.valid(), &device, request.going_on)?;
+        let folder = request.folder;
+        let metrics = read_metrics(folder.path())?;
+        for (name, figure) in figures::all(&metrics, &evaluation) {
+            figure.write(folder.path(), name)?;
+        }
+        let check = |row: Option<&Value>| row.and_then(Value::as_object).cloned();
+        Ok(Outcome {
+            steps: request.steps,
+            checks: [metrics.first(), metrics.last()].map(|row| check(row).unwrap_or_default()),
             expected: expected_log_joint::<B>(settings, &device),
+            evaluation,
+            provenance: folder.provenance(settings.seed, request.device.as_str()),
         })
     }
 }

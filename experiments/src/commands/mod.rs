@@ -1,9 +1,9 @@
 //! What the program does, a file for each command.
 
-pub mod apg_gmm;
 pub mod arm_toy;
 pub mod loading;
 pub mod plan_text;
 pub mod reproduce;
+pub mod stepwise;
 pub mod streams;
 pub mod variance;

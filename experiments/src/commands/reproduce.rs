@@ -3,7 +3,7 @@
 use super::loading::Loading;
 use super::plan_text::{self, Heading, count};
 use super::streams::Streams;
-use super::{apg_gmm, arm_toy};
+use super::{arm_toy, stepwise};
 use crate::cell::Cell;
 use crate::cell_runner::CellRunner;
 use crate::cli::Reproduce;
@@ -24,6 +24,7 @@ use crate::schedule::say;
 use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
 use crate::table::{self, Table, files, gather, text};
+use crate::{apg_bmnist, apg_gmm};
 use console::style;
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use serde_json::json;
@@ -63,7 +64,14 @@ pub fn reproduce(
     let spec = match source.kind()? {
         Kind::Table => Spec::parse(&source)?,
         Kind::ArmToy => return arm_toy::reproduce(args, &source, stop, streams),
-        Kind::ApgGmm => return apg_gmm::reproduce(args, &source, stop, streams),
+        Kind::ApgGmm => {
+            let run = stepwise::reproduce::<apg_gmm::Settings>;
+            return run(args, &source, &locator, stop, streams);
+        }
+        Kind::ApgBmnist => {
+            let run = stepwise::reproduce::<apg_bmnist::Settings>;
+            return run(args, &source, &locator, stop, streams);
+        }
     };
     let remedy = "its runs are counted in epochs; give --epochs";
     args.refuse(&spec.name, &[("--steps", args.steps.is_some())], remedy)?;

@@ -1,5 +1,7 @@
 //! How many data are put on their own rings.
 
+use helmholtz_apg::least_cost;
+
 /// The share of data whose ring is right, for the best matching of the M found labels to the true ones: labels mean nothing by
 /// themselves. `found` and `truth` are labels below M, at most 8.
 ///
@@ -7,29 +9,11 @@
 /// If they are not as many, or M is above 8: all M! matchings are tried.
 pub fn clustering_accuracy(found: &[usize], truth: &[usize], clusters: usize) -> f64 {
     assert_eq!(found.len(), truth.len(), "a label for each datum");
-    assert!(clusters <= 8, "{clusters}! matchings are too many");
-    let mut together = vec![vec![0usize; clusters]; clusters];
+    let mut wrong = vec![vec![0.0; clusters]; clusters];
     for (&found, &truth) in found.iter().zip(truth) {
-        together[found][truth] += 1;
+        wrong[found][truth] -= 1.0;
     }
-    let best = best_matching(&together, 0, &mut vec![false; clusters]);
-    best as f64 / found.len().max(1) as f64
-}
-
-/// The most data that the labels from `label` on can have right, when some of the true ones are taken.
-fn best_matching(together: &[Vec<usize>], label: usize, taken: &mut Vec<bool>) -> usize {
-    let Some(row) = together.get(label) else {
-        return 0;
-    };
-    let mut best = 0;
-    for (truth, &right) in row.iter().enumerate() {
-        if !taken[truth] {
-            taken[truth] = true;
-            best = best.max(right + best_matching(together, label + 1, taken));
-            taken[truth] = false;
-        }
-    }
-    best
+    -least_cost(&wrong) / found.len().max(1) as f64
 }
 
 #[cfg(test)]

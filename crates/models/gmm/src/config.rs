@@ -1,8 +1,8 @@
 //! The mixture's prior, and the sizes of its proposals.
 
-use burn::tensor::{DType, backend::Backend};
+use burn::tensor::{DType, Tensor, backend::Backend};
 use helmholtz_apg::Statistics;
-use helmholtz_nets::{Initialisation, Initialiser};
+use helmholtz_nets::{Initialisation, Initialiser, Linear, TanhNet};
 use serde::{Deserialize, Serialize};
 
 use crate::Gmm;
@@ -28,10 +28,14 @@ pub struct GmmConfig {
     pub beta: f64,
     /// Hidden units of the net for assignments.
     pub hidden: usize,
+    /// Whether each learned value t_d starts aligned with its coordinate: its weight on x_d is drawn given that it is positive.
+    /// Drawn without that condition, one in two starts negative and stays so: t_d would have to pass through a constant, where
+    /// the proposed precisions are without bound, and meanwhile the assignments follow the mirrored clusters.
+    pub aligned: bool,
 }
 
 impl Default for GmmConfig {
-    /// The mixture of Wu et al. (2020), section 6.1: M = 3, D = 2, μ₀ = 0, ν = 0.1, α = β = 2, 32 hidden units.
+    /// The mixture of Wu et al. (2020), section 6.1: M = 3, D = 2, μ₀ = 0, ν = 0.1, α = β = 2, 32 hidden units; aligned starts.
     fn default() -> Self {
         Self {
             clusters: 3,
@@ -41,6 +45,7 @@ impl Default for GmmConfig {
             alpha: 2.0,
             beta: 2.0,
             hidden: 32,
+            aligned: true,
         }
     }
 }
@@ -110,8 +115,12 @@ impl GmmConfig {
         let fan_in = Initialisation::FanIn;
         let mut draw = Initialiser::new(seed, dtype, device);
         let mut statistics = |features| {
-            let mut net = |outputs| draw.tanh_net(&[features, outputs], fan_in);
-            Statistics::new(net(d), net(m))
+            let mut values = draw.linear(features, d, fan_in);
+            if self.aligned {
+                align(&mut values);
+            }
+            let weights = draw.tanh_net(&[features, m], fan_in);
+            Statistics::new(TanhNet::new(vec![values]), weights)
         };
         Ok(Gmm {
             one_shot: statistics(d),
@@ -123,5 +132,77 @@ impl GmmConfig {
             clusters: m,
             prior: [self.mean, self.nu, self.alpha, self.beta].to_vec(),
         })
+    }
+}
+
+/// Negates each value whose weight on its own coordinate is negative. Of weights that are drawn symmetrically about zero this gives
+/// the law under the condition that all are positive.
+fn align<B: Backend>(values: &mut Linear<B>) {
+    let [_, d] = values.weight.dims();
+    let entries: Vec<f64> = values.weight.val().into_data().iter().collect();
+    let signs: Vec<f64> = (0..d).map(|i| entries[i * d + i].signum()).collect();
+    let signs = |like: (&B::Device, DType)| Tensor::<B, 1>::from_data(signs.as_slice(), like);
+    values.weight = values.weight.clone().map(|weight| {
+        let signs = signs((&weight.device(), weight.dtype()));
+        (weight * signs.unsqueeze()).detach().require_grad()
+    });
+    values.bias = values.bias.clone().map(|bias| {
+        let signs = signs((&bias.device(), bias.dtype()));
+        (bias * signs).detach().require_grad()
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::module::{Module, ModuleVisitor, Param};
+    use burn_flex::Flex;
+
+    use super::*;
+
+    /// The layers of the values of both statistics: weights of two values, and their biases.
+    struct Layers(Vec<Vec<f64>>);
+
+    impl ModuleVisitor<Flex> for Layers {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<Flex, D>>) {
+            if param.dims().last() == Some(&2) {
+                self.0.push(param.val().into_data().iter().collect());
+            }
+        }
+    }
+
+    fn layers(seed: u64, aligned: bool) -> Vec<Vec<f64>> {
+        let config = GmmConfig {
+            aligned,
+            ..GmmConfig::default()
+        };
+        let model = config.init::<Flex>(seed, DType::F64, &Default::default());
+        let mut layers = Layers(Vec::new());
+        model.unwrap().visit(&mut layers);
+        layers.0
+    }
+
+    #[test]
+    fn values_that_start_against_their_coordinate_are_turned_and_nothing_else_changes() {
+        let mut turned = 0;
+        for seed in 0..20 {
+            let (free, aligned) = (layers(seed, false), layers(seed, true));
+            assert_eq!(free.len(), 4);
+            for (free, aligned) in free.chunks(2).zip(aligned.chunks(2)) {
+                for value in 0..2 {
+                    let sign = free[0][value * 2 + value].signum();
+                    turned += u32::from(sign < 0.0);
+                    for (free, aligned) in free.iter().zip(aligned) {
+                        let of = |all: &[f64]| -> Vec<f64> {
+                            all.iter().copied().skip(value).step_by(2).collect()
+                        };
+                        let expected: Vec<f64> = of(free).iter().map(|w| w * sign).collect();
+                        assert_eq!(of(aligned), expected);
+                    }
+                    assert!(aligned[0][value * 2 + value] >= 0.0);
+                }
+            }
+        }
+        // Of 80 fair coins: outside with probability 1e-6.
+        assert!((19..=61).contains(&turned), "{turned}");
     }
 }

@@ -5,14 +5,15 @@ use burn::tensor::{Tensor, backend::Backend};
 
 use crate::Linear;
 
-/// Linear layers with tanh between them. An [`Initialiser`](crate::Initialiser) makes it.
+/// Linear layers with tanh between them. An [`Initialiser`](crate::Initialiser) draws it.
 #[derive(Module, Debug)]
 pub struct TanhNet<B: Backend> {
     layers: Vec<Linear<B>>,
 }
 
 impl<B: Backend> TanhNet<B> {
-    pub(crate) fn new(layers: Vec<Linear<B>>) -> Self {
+    /// Of these layers.
+    pub fn new(layers: Vec<Linear<B>>) -> Self {
         Self { layers }
     }
 }

@@ -42,10 +42,10 @@ impl Default for Canvas {
 }
 
 impl Canvas {
-    /// The preset for a CPU: digits of 28 pixels on a canvas of 48.
+    /// The preset for a CPU: digits of 14 pixels on a canvas of 48.
     pub const SMALL: Self = Self {
         side: 48,
-        digit: 28,
+        digit: 14,
         alignment: Alignment::PixelCentre,
     };
 
@@ -114,42 +114,64 @@ impl Canvas {
         ((z + 1.0) / 2.0 * self.room() as f64).round_ties_even() as i64
     }
 
-    /// Adds `weight` times the digit at z to the canvas, both row by row from the top. A position outside \[−1, 1\]² moves it
-    /// over the border, where it is cut off.
+    /// Along an axis no digit covers more pixels than this.
+    pub fn reach(&self) -> usize {
+        match self.alignment {
+            Alignment::PixelCentre => self.digit,
+            Alignment::Corner => self.digit + 1,
+        }
+    }
+
+    /// The pixels of the canvas that a digit at z covers, each with the digit's pixel that is seen there; both count row by row
+    /// from the top. A position outside \[−1, 1\]² moves the digit over the border, where it is cut off.
+    pub fn footprint(&self, z: [f64; 2]) -> Vec<(usize, usize)> {
+        let axis = |z| {
+            let seen = self.seen(z).enumerate();
+            seen.filter_map(|(pixel, own)| Some((pixel, own?)))
+                .collect::<Vec<_>>()
+        };
+        let (rows, columns) = (axis(-z[1]), axis(z[0]));
+        let of_row = |(row, own_row): &(usize, usize)| {
+            let (from, own) = (row * self.side, own_row * self.digit);
+            let pixels = columns.iter();
+            pixels.map(move |(column, own_column)| (from + column, own + own_column))
+        };
+        rows.iter().flat_map(of_row).collect()
+    }
+
+    /// For each pixel of the square of a digit's size around z, row by row from the top, the canvas' pixel that is seen there;
+    /// none beyond the canvas.
+    pub fn window(&self, z: [f64; 2]) -> impl Iterator<Item = Option<usize>> {
+        let (rows, side) = (self.shown(-z[1]).collect::<Vec<_>>(), self.side);
+        let columns = self.shown(z[0]).collect::<Vec<_>>();
+        rows.into_iter().flat_map(move |row| {
+            let columns = columns.clone().into_iter();
+            columns.map(move |column| Some(row? * side + column?))
+        })
+    }
+
+    /// Adds `weight` times the digit at z to the canvas, both row by row from the top, by its [footprint](Self::footprint).
     ///
     /// # Panics
     /// If a slice has not the size of its square.
     pub fn place(&self, digit: &[f32], z: [f64; 2], weight: f32, canvas: &mut [f32]) {
         assert_eq!(digit.len(), self.digit_area(), "a digit's pixels");
         assert_eq!(canvas.len(), self.area(), "a canvas' pixels");
-        let rows = self.seen(-z[1]).collect::<Vec<_>>();
-        let columns = self.seen(z[0]).collect::<Vec<_>>();
-        for (row, line) in rows.iter().zip(canvas.chunks_exact_mut(self.side)) {
-            let Some(row) = row else { continue };
-            let digit = &digit[row * self.digit..][..self.digit];
-            for (column, pixel) in columns.iter().zip(line) {
-                if let Some(column) = column {
-                    *pixel += weight * digit[*column];
-                }
-            }
+        for (pixel, own) in self.footprint(z) {
+            canvas[pixel] += weight * digit[own];
         }
     }
 
-    /// The square of a digit's size around z, row by row from the top; zero beyond the canvas.
+    /// The square of a digit's size around z, row by row from the top, by its [window](Self::window); zero beyond the canvas.
     ///
     /// # Panics
     /// If the slice has not the size of a canvas.
     pub fn crop(&self, canvas: &[f32], z: [f64; 2]) -> Vec<f32> {
         assert_eq!(canvas.len(), self.area(), "a canvas' pixels");
-        let columns = self.shown(z[0]).collect::<Vec<_>>();
-        let mut crop = Vec::with_capacity(self.digit_area());
-        for row in self.shown(-z[1]) {
-            crop.extend(columns.iter().map(|column| match (row, column) {
-                (Some(row), Some(column)) => canvas[row * self.side + column],
-                _ => 0.0,
-            }));
-        }
-        crop
+        let window = self.window(z);
+        window
+            .map(|pixel| pixel.map_or(0.0, |pixel| canvas[pixel]))
+            .collect()
     }
 }
 
@@ -197,7 +219,7 @@ mod tests {
     #[test]
     fn test_21_a_crop_of_what_was_placed_is_the_digit() {
         for canvas in [Canvas::default(), Canvas::SMALL] {
-            let digit = noise(784, 0);
+            let digit = noise(canvas.digit_area(), 0);
             let mut stream = Stream::new(2, Purpose::new("canvas"), [0, 0]);
             for _ in 0..200 {
                 let z = [0; 2].map(|_| 2.0 * stream.uniform_f64() - 1.0);

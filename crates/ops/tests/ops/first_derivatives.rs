@@ -2,8 +2,8 @@
 
 use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
-    Backend, additive_scores, bernoulli_log_prob, categorical_log_prob, leaky_relu, linear,
-    normal_log_probs,
+    Backend, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, categorical_log_prob,
+    leaky_relu, linear, normal_log_probs,
 };
 
 use crate::data::Matrix;
@@ -49,6 +49,22 @@ impl Function for RowPass {
     fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
         let [logits, values, weights] = [0, 1, 2].map(|i| arguments[i].clone());
         let log_prob = bernoulli_log_prob(logits, values);
+        let weights = weights.squeeze_dim::<1>(0);
+        (weights * log_prob.clone() + log_prob.clone() * log_prob * 0.5).sum()
+    }
+}
+
+/// The same of values under means, σ of the first argument.
+pub struct MeanRows(pub RowPass);
+
+impl Function for MeanRows {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        self.0.shapes()
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [a, values, weights] = [0, 1, 2].map(|i| arguments[i].clone());
+        let log_prob = bernoulli_mean_log_prob(activation::sigmoid(a), values, 1e-2);
         let weights = weights.squeeze_dim::<1>(0);
         (weights * log_prob.clone() + log_prob.clone() * log_prob * 0.5).sum()
     }
@@ -173,6 +189,13 @@ fn check(function: &impl Function) {
 fn the_row_pass_gradient_is_that_of_the_log_probability() {
     for function in RowPass::ALL {
         check(&function);
+    }
+}
+
+#[test]
+fn the_gradient_in_means_is_that_of_the_log_probability() {
+    for rows in RowPass::ALL {
+        check(&MeanRows(rows));
     }
 }
 

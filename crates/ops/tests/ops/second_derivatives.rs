@@ -6,7 +6,8 @@ use helmholtz_ops::{Backend, bernoulli_log_prob};
 use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, gradient, hessian_times};
 use crate::first_derivatives::{
-    AdditiveScores, Affine, COLUMNS, CategoricalRows, Network, NormalLogProbs, Rectifier, RowPass,
+    AdditiveScores, Affine, COLUMNS, CategoricalRows, MeanRows, Network, NormalLogProbs, Rectifier,
+    RowPass,
 };
 
 /// The gradient along a direction is a function like any other.
@@ -32,6 +33,13 @@ fn check(function: &impl Function) {
 fn the_row_pass_gradient_can_be_differentiated() {
     for function in RowPass::ALL {
         check(&function);
+    }
+}
+
+#[test]
+fn the_gradient_in_means_can_be_differentiated() {
+    for rows in RowPass::ALL {
+        check(&MeanRows(rows));
     }
 }
 

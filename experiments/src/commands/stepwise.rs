@@ -1,17 +1,17 @@
-//! `reproduce apg-gmm`: trains amortized population Gibbs on Gaussian mixtures, and shows its table.
+//! `reproduce apg-gmm` and its like: trains by gradient steps, measures, and shows the table.
 
 use super::loading::Loading;
 use super::reproduce::{End, named_together};
 use super::streams::Streams;
-use crate::apg_gmm::{Outcome, Run, Settings, figures};
-use crate::backend::on_device;
 use crate::cli::Reproduce;
 use crate::error::HarnessError;
 use crate::source::Source;
+use crate::stepwise::{Request, Stepwise};
 use crate::table::files::write_one;
-use helmholtz_runs::{OpenMode, RunFolder, Status, read_metrics};
+use helmholtz_datasets::Locator;
+use helmholtz_runs::{OpenMode, RunFolder, Status};
 use helmholtz_training::Event;
-use serde_json::{Map, Value, json, to_value};
+use serde_json::{json, to_value};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,25 +21,25 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// A flag that means nothing here, a file that makes no sense, a folder that cannot be used, a run that cannot go on.
-pub fn reproduce(
+pub fn reproduce<E: Stepwise>(
     args: &Reproduce,
     source: &Source,
+    locator: &Locator,
     stop: &AtomicBool,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
-    let settings = settings(args, source)?;
-    let of_profile = settings.steps(&args.profile)?;
+    let (mut experiment, of_profile) = experiment::<E>(args, source)?;
     let steps = args.steps.unwrap_or(of_profile);
     args.device.check_built()?;
-    let place = place(args, &settings, steps == of_profile, steps);
-    let config = json!({"settings": settings, "steps": steps});
+    let place = place(args, &mut experiment, of_profile, steps);
+    let config = json!({"settings": experiment, "steps": steps});
     let status = match args.fresh {
         true => None,
         false => Some(RunFolder::peek_as(&place, &config)?),
     };
     say_plan(
         args,
-        &settings,
+        &experiment,
         (steps, of_profile),
         (&place, status.as_ref()),
         streams,
@@ -58,7 +58,15 @@ pub fn reproduce(
             folder: place.clone(),
             source,
         })?,
-        None => match compute(args, &settings, steps, &mut folder, stop, streams) {
+        None => match compute(
+            args,
+            &experiment,
+            steps,
+            locator,
+            &mut folder,
+            stop,
+            streams,
+        ) {
             Err(HarnessError::Interrupted { .. }) => {
                 let without = if args.fresh { " without --fresh" } else { "" };
                 let remedy = format!("Stopped. The same command{without} resumes.");
@@ -68,48 +76,57 @@ pub fn reproduce(
             outcome => outcome?,
         },
     };
-    show(args, &settings, &outcome, &place, streams);
+    show(args, &experiment, &outcome, &place, streams);
     Ok(End::Complete)
 }
 
-/// The experiment's settings, with the seed that is asked for.
-fn settings(args: &Reproduce, source: &Source) -> Result<Settings, HarnessError> {
-    let mut settings = Settings::parse(source)?;
+/// The experiment with the seed that is asked for, and the steps of its profile.
+fn experiment<E: Stepwise>(args: &Reproduce, source: &Source) -> Result<(E, u64), HarnessError> {
+    let (mut experiment, steps) = E::parse(source, &args.profile)?;
     let several = args.seeds.as_ref().is_some_and(|seeds| seeds.len() != 1);
+    let (data, and) = match E::READS_DATA {
+        true => (false, ", --data-dir"),
+        false => (args.data_dir.is_some(), ""),
+    };
+    let remedy = format!(
+        "it takes --profile, --steps, --seed, --device{and}, --out, --dry-run, --json and --fresh; the rest is set in its file, and \
+         an edited copy of experiments/{}.toml is run by its path",
+        experiment.name()
+    );
     args.refuse(
-        &settings.name,
+        experiment.name(),
         &[
             ("--method", !args.methods.is_empty()),
             ("--net", !args.nets.is_empty()),
             ("--epochs", args.epochs.is_some()),
-            ("--data-dir", args.data_dir.is_some()),
+            ("--data-dir", data),
             ("--dataset", args.dataset.is_some()),
             ("--jobs", args.jobs.is_some()),
             ("--particles", !args.particles.is_empty()),
             ("--seeds with several", several),
         ],
-        "it takes --profile, --steps, --seed, --device, --out, --dry-run, --json and --fresh; the rest is set in its file, and an \
-         edited copy of experiments/apg-gmm.toml is run by its path",
+        &remedy,
     )?;
     if let Some([seed]) = args.seeds.as_deref() {
-        settings.seed = *seed;
+        *experiment.seed() = *seed;
     }
-    Ok(settings)
+    Ok((experiment, steps))
 }
 
 /// The run folder; runs of another number of steps than the profile's have their own.
-fn place(args: &Reproduce, settings: &Settings, of_profile: bool, steps: u64) -> PathBuf {
-    let profile = match of_profile {
+fn place(args: &Reproduce, experiment: &mut impl Stepwise, of_profile: u64, steps: u64) -> PathBuf {
+    let profile = match steps == of_profile {
         true => args.profile.clone(),
         false => format!("{}-{steps}-steps", args.profile),
     };
-    let place = args.out.join(&settings.name).join(profile);
-    place.join(format!("seed-{}", settings.seed))
+    let seed = *experiment.seed();
+    let place = args.out.join(experiment.name()).join(profile);
+    place.join(format!("seed-{seed}"))
 }
 
 fn say_plan(
     args: &Reproduce,
-    settings: &Settings,
+    experiment: &impl Stepwise,
     (steps, of_profile): (u64, u64),
     (place, status): (&Path, Option<&Status>),
     streams: &Streams,
@@ -120,25 +137,18 @@ fn say_plan(
         Some(_) => "begun, will be resumed",
     };
     if args.json {
-        let line = json!({"event": "plan", "settings": settings, "steps": steps, "folder": place, "state": state});
+        let line = json!({"event": "plan", "settings": experiment, "steps": steps, "folder": place, "state": state});
         streams.out.line(line.to_string());
         return;
     }
-    let (t, e) = (&settings.training, &settings.evaluation);
     let instead = match steps == of_profile {
         true => String::new(),
         false => format!(" instead of the profile's {of_profile}"),
     };
+    let [step, measured] = experiment.plan();
     streams.out.line(format!(
-        "{}\n  training    {steps} gradient steps{instead}; K = {}, L = {}, {} instances of {} data a step\n  \
-         evaluation  {} instances of {} data\n  run in      {} ({state})\n",
-        settings.title,
-        t.sweeps,
-        t.particles,
-        t.batch,
-        t.points,
-        e.instances,
-        e.points,
+        "{}\n  training    {steps} gradient steps{instead}; {step}\n  evaluation  {measured}\n  run in      {} ({state})\n",
+        experiment.title(),
         place.display(),
     ));
 }
@@ -200,14 +210,15 @@ impl Watch<'_> {
 }
 
 /// Trains and measures, writes the files, and last the result.
-fn compute(
+fn compute<E: Stepwise>(
     args: &Reproduce,
-    settings: &Settings,
+    experiment: &E,
     steps: u64,
+    locator: &Locator,
     folder: &mut RunFolder,
     stop: &AtomicBool,
     streams: &Streams,
-) -> Result<Outcome, HarnessError> {
+) -> Result<E::Outcome, HarnessError> {
     let loading = Loading::new(streams);
     let watch = Watch {
         json: args.json,
@@ -224,51 +235,35 @@ fn compute(
             false => Ok(()),
         }
     };
-    let run = Run {
-        settings,
+    let outcome = experiment.compute(Request {
         steps,
-        device_name: args.device.as_str(),
-        folder,
+        device: args.device,
+        locator,
+        folder: &mut *folder,
         observe: &|event| watch.event(event),
         going_on: &going_on,
         stop,
-    };
-    let report = on_device(args.device, run)?;
+    })?;
     drop(loading);
-    let metrics = read_metrics(folder.path())?;
-    for (name, figure) in figures::all(&metrics, &report.evaluation) {
-        figure.write(folder.path(), name)?;
-    }
-    let check = |row: Option<&Value>| -> Map<String, Value> {
-        let row = row.and_then(Value::as_object).cloned();
-        row.unwrap_or_default()
-    };
-    let outcome = Outcome {
-        steps,
-        checks: [check(metrics.first()), check(metrics.last())],
-        expected: report.expected,
-        evaluation: report.evaluation,
-        provenance: folder.provenance(settings.seed, args.device.as_str()),
-    };
-    write_one(folder.path(), "table.md", &outcome.markdown(settings))?;
+    write_one(folder.path(), "table.md", &experiment.markdown(&outcome))?;
     folder.finish(&to_value(&outcome).expect("an outcome is plain data"))?;
     Ok(outcome)
 }
 
-fn show(args: &Reproduce, settings: &Settings, outcome: &Outcome, place: &Path, streams: &Streams) {
-    let names = [
-        "table.md",
-        "training.svg",
-        "courses.svg",
-        "budget.svg",
-        "particle.svg",
-    ];
-    let files: Vec<PathBuf> = names.iter().map(|name| place.join(name)).collect();
+fn show<E: Stepwise>(
+    args: &Reproduce,
+    experiment: &E,
+    outcome: &E::Outcome,
+    place: &Path,
+    streams: &Streams,
+) {
+    let names = std::iter::once(&"table.md").chain(E::FILES);
+    let files: Vec<PathBuf> = names.map(|name| place.join(name)).collect();
     if args.json {
         let line = json!({"event": "table", "table": outcome, "files": files});
         streams.out.line(line.to_string());
     } else {
-        streams.out.line(outcome.markdown(settings));
+        streams.out.line(experiment.markdown(outcome));
         let line = format!(
             "Written to {}; each figure's data beside it, as CSV",
             named_together(&files)

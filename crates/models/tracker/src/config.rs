@@ -1,0 +1,169 @@
+//! The model's constants, and the sizes of its nets.
+
+use burn::tensor::{DType, backend::Backend};
+use helmholtz_nets::{Initialisation, Initialiser};
+use serde::{Deserialize, Serialize};
+
+use crate::identify::Identify;
+use crate::locate::Locate;
+use crate::{Canvas, Tracker};
+
+/// How the features of a digit in all frames become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aggregation {
+    /// Their mean, as in the released code: its size does not depend on how many frames there are.
+    #[default]
+    Mean,
+    /// Their sum, as in the paper's text.
+    Sum,
+}
+
+/// A model of frames in which digits move, and proposals for where they are and what they look like: what to build.
+///
+/// Appearance w_d ~ N(0, I), first position z_d1 ~ N(0, s² I), z_dt ~ N(z_{d, t−1}, r² I), and pixels of frame t Bernoulli with
+/// mean min(Σ_d place(g_θ(w_d), z_dt), 1), grey values taken as probabilities (Wu et al. 2020, section 6.3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TrackerConfig {
+    /// The canvas.
+    pub canvas: Canvas,
+    /// Dimensions of an appearance.
+    pub appearance: usize,
+    /// s, the standard deviation of a coordinate in the first frame.
+    pub start: f64,
+    /// r, the standard deviation of a coordinate's step.
+    pub step: f64,
+    /// Hidden units of the net for positions: of what its two heads share, and of each head.
+    pub position_hidden: [usize; 2],
+    /// Hidden units of the net for appearances; the decoder has the same in the reverse order.
+    pub digit_hidden: [usize; 2],
+    /// How an appearance is read off many frames.
+    pub aggregation: Aggregation,
+}
+
+impl Default for TrackerConfig {
+    /// The paper's: 96 x 96 pixels, 10 dimensions, s = 1, r = 0.2, 200 and 100 units, 400 and 200 units.
+    fn default() -> Self {
+        Self {
+            canvas: Canvas::default(),
+            appearance: 10,
+            start: 1.0,
+            step: 0.2,
+            position_hidden: [200, 100],
+            digit_hidden: [400, 200],
+            aggregation: Aggregation::Mean,
+        }
+    }
+}
+
+/// A configuration that describes no model.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ConfigError {
+    /// Nothing of something.
+    #[error("`{field}` is 0; give at least 1")]
+    Nothing {
+        /// The field at fault.
+        field: &'static str,
+    },
+    /// A standard deviation that is none.
+    #[error("`{field}` is {given}; a standard deviation is a positive number")]
+    Deviation {
+        /// The field at fault.
+        field: &'static str,
+        /// What was given.
+        given: f64,
+    },
+    /// Digits that do not fit.
+    #[error("digits of {digit} pixels on a canvas of {side}; the canvas must be larger")]
+    Canvas {
+        /// A digit's side.
+        digit: usize,
+        /// The canvas' side.
+        side: usize,
+    },
+    /// A template of another size.
+    #[error("the template has {given} pixels, a digit {expected}")]
+    Template {
+        /// What was given.
+        given: usize,
+        /// A digit's pixels.
+        expected: usize,
+    },
+}
+
+impl TrackerConfig {
+    /// The preset for a CPU: the paper's nets for digits of 14 x 14 pixels on a canvas of 48 x 48.
+    pub fn small() -> Self {
+        Self {
+            canvas: Canvas::SMALL,
+            ..Self::default()
+        }
+    }
+
+    fn check(&self, template: &[f32]) -> Result<(), ConfigError> {
+        let Canvas { side, digit, .. } = self.canvas;
+        if digit == 0 || digit >= side {
+            return Err(ConfigError::Canvas { digit, side });
+        }
+        for (field, given) in [
+            ("appearance", self.appearance),
+            ("position-hidden", self.position_hidden[0]),
+            ("position-hidden", self.position_hidden[1]),
+            ("digit-hidden", self.digit_hidden[0]),
+            ("digit-hidden", self.digit_hidden[1]),
+        ] {
+            if given == 0 {
+                return Err(ConfigError::Nothing { field });
+            }
+        }
+        for (field, given) in [("start", self.start), ("step", self.step)] {
+            if !(given > 0.0 && given.is_finite()) {
+                return Err(ConfigError::Deviation { field, given });
+            }
+        }
+        let (given, expected) = (template.len(), self.canvas.digit_area());
+        if given != expected {
+            return Err(ConfigError::Template { given, expected });
+        }
+        Ok(())
+    }
+
+    /// The model with nets drawn for this seed: for positions, for appearances, the decoder. `template` is what a digit is searched
+    /// by before its appearance is known: the mean of many, row by row from the top.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if a size or a standard deviation is impossible, or the template is of another size.
+    pub fn init<B: Backend>(
+        &self,
+        seed: u64,
+        template: &[f32],
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Tracker<B>, ConfigError> {
+        self.check(template)?;
+        let fan_in = Initialisation::FanIn;
+        let (pixels, w) = (self.canvas.digit_area(), self.appearance);
+        let responses = (self.canvas.room() + 1).pow(2);
+        let [trunk, head] = self.position_hidden;
+        let [wide, narrow] = self.digit_hidden;
+        let mut draw = Initialiser::new(seed, dtype, device);
+        let locate = Locate {
+            trunk: draw.linear(responses, trunk, fan_in),
+            mean: draw.net(&[trunk, head, 2], 0.0, fan_in),
+            log_deviation: draw.net(&[trunk, head, 2], 0.0, fan_in),
+        };
+        let identify = Identify {
+            trunk: draw.net(&[pixels, wide, narrow], 0.0, fan_in),
+            mean: draw.linear(narrow, w, fan_in),
+            log_deviation: draw.linear(narrow, w, fan_in),
+        };
+        Ok(Tracker {
+            locate,
+            identify,
+            decoder: draw.net(&[w, narrow, wide, pixels], 0.0, fan_in),
+            template: template.iter().map(|&pixel| pixel.into()).collect(),
+            config: self.clone(),
+        })
+    }
+}

@@ -1,0 +1,6 @@
+//! What the tracker's tensors are held to: plain loops over pixels.
+
+mod blocks;
+mod by_hand;
+mod placement;
+mod sampling;

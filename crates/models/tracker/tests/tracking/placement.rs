@@ -1,0 +1,134 @@
+//! Placing and cropping as tensors against the canvas' own loops; tests 21 to 23.
+
+use burn::tensor::{Tensor, TensorData};
+use burn_flex::Flex;
+use helmholtz_ops::cross_correlation;
+use helmholtz_random::{Purpose, Stream};
+use helmholtz_tracker::{Alignment, Canvas, Placement, crops};
+
+const CANVASES: [Canvas; 2] = [
+    Canvas {
+        side: 20,
+        digit: 7,
+        alignment: Alignment::PixelCentre,
+    },
+    Canvas {
+        side: 20,
+        digit: 7,
+        alignment: Alignment::Corner,
+    },
+];
+
+fn stream(at: u64) -> Stream {
+    Stream::new(7, Purpose::new("tests"), [at, 0])
+}
+
+fn uniforms(count: usize, at: u64) -> Vec<f32> {
+    let mut values = vec![0.0; count];
+    stream(at).fill_uniform_f32(&mut values);
+    values
+}
+
+/// Positions inside the canvas, and some whose digit crosses the border or is beyond it.
+fn positions(count: usize, at: u64) -> Vec<f32> {
+    let mut values = uniforms(2 * count, at);
+    values.iter_mut().for_each(|z| *z = 3.0 * *z - 1.5);
+    values[0] = 5.0;
+    values
+}
+
+fn tensor<const D: usize>(values: &[f32], shape: [usize; D]) -> Tensor<Flex, D> {
+    Tensor::from_data(TensorData::new(values.to_vec(), shape), &Default::default())
+}
+
+fn read<const D: usize>(tensor: Tensor<Flex, D>) -> Vec<f32> {
+    tensor.into_data().to_vec().expect("f32")
+}
+
+fn point(positions: &[f32], at: usize) -> [f64; 2] {
+    [positions[2 * at].into(), positions[2 * at + 1].into()]
+}
+
+#[test]
+fn a_composition_is_what_the_canvas_places() {
+    for canvas in CANVASES {
+        let (groups, digits, own) = (4, 3, canvas.digit_area());
+        let (z, pixels) = (
+            positions(groups * digits, 1),
+            uniforms(groups * digits * own, 2),
+        );
+        let placement = Placement::new(&canvas, &tensor(&z, [groups, digits, 2]));
+        let found = read(placement.compose(tensor(&pixels, [groups, digits * own])));
+        let mut expected = vec![0.0; groups * canvas.area()];
+        for (at, digit) in pixels.chunks_exact(own).enumerate() {
+            let image = &mut expected[at / digits * canvas.area()..][..canvas.area()];
+            canvas.place(digit, point(&z, at), 1.0, image);
+        }
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn crops_are_what_the_canvas_crops() {
+    for canvas in CANVASES {
+        let (particles, frames, digits) = (2, 3, 2);
+        let z = positions(particles * frames * digits, 3);
+        let images = uniforms(frames * canvas.area(), 4);
+        let found = crops(
+            &canvas,
+            tensor(&images, [frames, canvas.area()]),
+            &tensor(&z, [particles, frames, digits, 2]),
+        );
+        let expected = (0..particles * frames * digits).flat_map(|at| {
+            let image = &images[at / digits % frames * canvas.area()..][..canvas.area()];
+            canvas.crop(image, point(&z, at))
+        });
+        assert_eq!(read(found), expected.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn no_footprint_is_wider_than_its_reach() {
+    for (side, digit) in [(96, 28), (48, 14), (20, 7)] {
+        for alignment in [Alignment::PixelCentre, Alignment::Corner] {
+            let canvas = Canvas {
+                side,
+                digit,
+                alignment,
+            };
+            let widest = (0..=4000).map(|at| {
+                let z = at as f64 / 1000.0 - 2.0;
+                let footprint = canvas.footprint([z, 0.0]);
+                let mut columns: Vec<usize> = footprint.iter().map(|(p, _)| p % side).collect();
+                columns.sort_unstable();
+                columns.dedup();
+                columns.len()
+            });
+            assert_eq!(widest.max(), Some(canvas.reach()));
+        }
+    }
+}
+
+/// Test 22: an isolated impulse is found where it lies, and a digit where its own template is laid.
+#[test]
+fn test_22_the_response_is_largest_where_the_digit_is() {
+    let canvas = Canvas::default();
+    let (room, own) = (canvas.room(), canvas.digit_area());
+    let digit = uniforms(own, 5);
+    for (row, column) in [(0, 0), (31, 2), (17, 68), (68, 68)] {
+        let scale = 2.0 / room as f32;
+        let z = [column as f32 * scale - 1.0, 1.0 - row as f32 * scale];
+        let placement = Placement::new(&canvas, &tensor(&z, [1, 1, 2]));
+        let image = placement.compose(tensor(&digit, [1, own]));
+        // Test 23: what is left without it is nothing.
+        let left = image.clone() - placement.compose(tensor(&digit, [1, own]));
+        assert!(read(left).iter().all(|&pixel| pixel == 0.0));
+        let responses = cross_correlation(
+            image.reshape([1, canvas.side, canvas.side]),
+            tensor(&digit, [1, canvas.digit, canvas.digit]),
+        );
+        let responses = read(responses);
+        let best = (0..responses.len()).max_by(|&a, &b| responses[a].total_cmp(&responses[b]));
+        assert_eq!(best, Some(row * (room + 1) + column));
+    }
+}

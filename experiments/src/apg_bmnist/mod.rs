@@ -1,0 +1,30 @@
+//! Amortized population Gibbs on bouncing digits (Wu et al. 2020, section 6.3).
+//!
+//! The nets that find digits, read off what they look like and draw them learn from sequences that are made as they are needed. At
+//! the end the sampler is run for many sweeps on sequences of test images, longer and of more digits than those that it learned
+//! from.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`Settings`] | `experiments/apg-bmnist.toml`, one of its profiles |
+//! | [`Digits`] | MNIST's images at the size that the canvas has |
+//! | [`Training`](training) | a gradient step, and a check |
+//! | [`Evaluation`] | the numbers of the table, and what is shown |
+//! | [`Outcome`] | the numbers of a run, and its table |
+
+mod digits;
+pub mod evaluation;
+mod outcome;
+mod run;
+mod settings;
+pub mod training;
+
+pub use digits::Digits;
+pub use evaluation::Evaluation;
+pub use outcome::Outcome;
+pub use settings::{EvaluationSettings, Settings, TrainingSettings};
+
+/// Which sequences are whose: training has the numbers that its steps count, checks and evaluations their own seeds.
+pub(crate) const CHECK: u64 = 0x0063_6865_636b;
+/// The sequences of the table.
+pub(crate) const TABLE: u64 = 0x0074_6162_6c65;

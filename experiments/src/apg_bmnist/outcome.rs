@@ -1,0 +1,101 @@
+//! The numbers of a run, and its table.
+
+use super::evaluation::Measured;
+use super::{Evaluation, Settings};
+use helmholtz_runs::Provenance;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A run's result, as its folder keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Gradient steps.
+    pub steps: u64,
+    /// The first check, at the start, and the last.
+    pub checks: [Map<String, Value>; 2],
+    /// What was measured.
+    pub evaluation: Evaluation,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+impl Outcome {
+    /// The table in Markdown.
+    pub fn markdown(&self, settings: &Settings) -> String {
+        [
+            format!("# {}\n", settings.title),
+            self.training(settings),
+            self.rows(settings),
+            self.provenance.markdown(),
+        ]
+        .join("\n")
+    }
+
+    fn training(&self, settings: &Settings) -> String {
+        let (t, canvas) = (&settings.training, &settings.model.canvas);
+        let mut out = format!(
+            "Trained by {} gradient steps on {side} x {side} pixels and digits of {digit} x {digit}: K = {} sweeps, L = {} particles, {} \
+             sequences of T = {} frames and D = {} digits, Adam with {:e}. Measured on {} other sequences of training images.\n\n",
+            self.steps,
+            t.sweeps,
+            t.particles,
+            t.batch,
+            t.frames,
+            t.digits,
+            t.learning_rate,
+            t.check_sequences,
+            side = canvas.side,
+            digit = canvas.digit,
+        );
+        out += "| | at the start | at the end |\n| --- | --- | --- |\n";
+        for (label, key) in [
+            ("squared error a frame, one shot", "mse_one_shot"),
+            ("squared error a frame, last sweep", "mse_end"),
+            ("log joint, one shot", "log_joint_one_shot"),
+            ("log joint, last sweep", "log_joint_end"),
+            ("tracking error, one shot, pixels", "error_one_shot"),
+            ("tracking error, last sweep, pixels", "error_end"),
+            ("ESS / L, one shot", "ess_one_shot"),
+            ("ESS / L, positions of a frame", "ess_where"),
+            ("ESS / L, appearances", "ess_what"),
+        ] {
+            let of = |check: &Map<String, Value>| match check.get(key).and_then(Value::as_f64) {
+                Some(x) => format!("{x:.3}"),
+                None => "—".into(),
+            };
+            out += &format!(
+                "| {label} | {} | {} |\n",
+                of(&self.checks[0]),
+                of(&self.checks[1])
+            );
+        }
+        out
+    }
+
+    fn rows(&self, settings: &Settings) -> String {
+        let e = &settings.evaluation;
+        let mut out = format!(
+            "{} sequences of test images for each T and D, mean ± standard error over sequences. MSE: squared error of the \
+             posterior mean frame, summed over pixels, mean over frames. K = 1 is the one-shot proposal alone, of the same nets; \
+             nothing was trained again for other T and D.\n\n",
+            e.sequences,
+        );
+        out += "| T | D | K | L | MSE | log joint | tracking error, pixels |\n| --- | --- | --- | --- | --- | --- | --- |\n";
+        let with_error = |of: &Measured, digits: usize| {
+            format!("{:.digits$} ± {:.digits$}", of.mean, of.standard_error)
+        };
+        for row in &self.evaluation.rows {
+            out += &format!(
+                "| {} | {} | {} | {} | {} | {} | {} |\n",
+                row.frames,
+                row.digits,
+                row.sweeps,
+                row.particles,
+                with_error(&row.mse, 2),
+                with_error(&row.log_joint, 0),
+                with_error(&row.error, 2),
+            );
+        }
+        out
+    }
+}

@@ -1,0 +1,217 @@
+//! The whole experiment: training in its run folder, then the evaluation.
+
+use super::evaluation::{Evaluation, Shown, evaluate};
+use super::training::Training;
+use super::{Digits, Outcome, Settings};
+use crate::backend::{OnBackend, on_device};
+use crate::error::HarnessError;
+use crate::picture::{GREY, Picture};
+use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::runner::failed;
+use crate::source::Source;
+use crate::stepwise::{Request, Stepwise, trained};
+use burn::backend::Autodiff;
+use burn::module::AutodiffModule;
+use burn::tensor::DType;
+use helmholtz_datasets::load_grey_mnist;
+use helmholtz_ops::Backend;
+use helmholtz_runs::read_metrics;
+use helmholtz_tracker::Canvas;
+use serde_json::Value;
+
+impl Stepwise for Settings {
+    type Outcome = Outcome;
+
+    const FILES: &'static [&'static str] = &["training.svg", "sweeps.svg", "sequences-1.png"];
+
+    const READS_DATA: bool = true;
+
+    fn parse(source: &Source, profile: &str) -> Result<(Self, u64), HarnessError> {
+        let settings = Self::parse(source, profile)?;
+        let steps = settings.steps;
+        Ok((settings, steps))
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn seed(&mut self) -> &mut u64 {
+        &mut self.seed
+    }
+
+    fn plan(&self) -> [String; 2] {
+        let (t, e) = (&self.training, &self.evaluation);
+        let side = self.model.canvas.side;
+        [
+            format!(
+                "K = {}, L = {}, {} sequences of T = {} frames of {side} x {side} pixels, D = {} digits, a step",
+                t.sweeps, t.particles, t.batch, t.frames, t.digits,
+            ),
+            format!(
+                "{} sequences of test images in {} settings, K = {}, L = {}",
+                e.sequences,
+                e.settings.len(),
+                e.sweeps,
+                e.particles,
+            ),
+        ]
+    }
+
+    fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
+        (request.going_on)("reading MNIST")?;
+        let mnist = load_grey_mnist(request.locator, &mut |_| {})?;
+        let side = self.model.canvas.digit;
+        let digits = [&mnist.train, &mnist.test].map(|images| Digits::new(images, side));
+        drop(mnist);
+        let device = request.device;
+        on_device(
+            device,
+            Run {
+                settings: self,
+                digits,
+                request,
+            },
+        )
+    }
+
+    fn markdown(&self, outcome: &Outcome) -> String {
+        outcome.markdown(self)
+    }
+}
+
+struct Run<'a> {
+    settings: &'a Settings,
+    /// Of training and test images.
+    digits: [Digits; 2],
+    request: Request<'a>,
+}
+
+impl OnBackend for Run<'_> {
+    type Output = Outcome;
+
+    fn on<B: Backend>(self) -> Result<Outcome, HarnessError> {
+        let (settings, device) = (self.settings, Default::default());
+        let [train, test] = &self.digits;
+        let model = settings
+            .model
+            .init::<Autodiff<B>>(settings.seed, &train.mean(), DType::F32, &device)
+            .map_err(failed)?;
+        let t = &settings.training;
+        let objective = Training::<Autodiff<B>>::new(settings, train, &device).map_err(failed)?;
+        let mut request = self.request;
+        let config = request.config(
+            settings.seed,
+            [t.learning_rate, t.beta_2],
+            t.check_every,
+            t.checkpoint_seconds,
+        );
+        let model = trained(model, &objective, &config, &device, &mut request)?;
+        let going_on = request.going_on;
+        let (evaluation, shown) = evaluate(settings, &model.valid(), test, &device, going_on)?;
+        let folder = request.folder;
+        let metrics = read_metrics(folder.path())?;
+        training_figure(&metrics).write(folder.path(), "training")?;
+        sweeps_figure(settings, &evaluation).write(folder.path(), "sweeps")?;
+        for (shown, number) in shown.iter().zip(1..) {
+            let path = folder.path().join(format!("sequences-{number}.png"));
+            picture(shown).write(&path)?;
+        }
+        let check = |row: Option<&Value>| row.and_then(Value::as_object).cloned();
+        Ok(Outcome {
+            steps: request.steps,
+            checks: [metrics.first(), metrics.last()].map(|row| check(row).unwrap_or_default()),
+            evaluation,
+            provenance: folder.provenance(settings.seed, request.device.as_str()),
+        })
+    }
+}
+
+fn line(label: String, style: usize, points: Vec<[f64; 2]>) -> Series {
+    Series {
+        label,
+        mark: Mark::Line,
+        style,
+        points,
+    }
+}
+
+fn training_figure(metrics: &[Value]) -> Figure {
+    let of = |key: &str| -> Vec<[f64; 2]> {
+        let point = |row: &Value| Some([row["step"].as_f64()?, row.get(key)?.as_f64()?]);
+        metrics.iter().filter_map(point).collect()
+    };
+    let panel = |title: &str, y: Axis, what: &str| Panel {
+        title: title.into(),
+        x: Axis::linear("gradient steps"),
+        y,
+        series: vec![
+            line("one shot".into(), 1, of(&format!("{what}_one_shot"))),
+            line("after the last sweep".into(), 2, of(&format!("{what}_end"))),
+        ],
+    };
+    Figure {
+        title: "Checks during training".into(),
+        columns: 3,
+        panels: vec![
+            panel(
+                "Reconstruction",
+                Axis::linear("squared error a frame"),
+                "mse",
+            ),
+            panel("Log joint", Axis::linear("nats a sequence"), "log_joint"),
+            panel("Tracking", Axis::linear("error, pixels"), "error"),
+        ],
+    }
+}
+
+fn sweeps_figure(settings: &Settings, evaluation: &Evaluation) -> Figure {
+    let pairs = settings.evaluation.settings.iter().zip(&evaluation.curves);
+    let series = pairs.zip(1..).map(|((&[t, d], curve), style)| {
+        let points = curve.iter().zip(1..).map(|(&mse, k)| [f64::from(k), mse]);
+        line(format!("T = {t}, D = {d}"), style, points.collect())
+    });
+    Figure {
+        title: "Sequences of test images".into(),
+        columns: 1,
+        panels: vec![Panel {
+            title: "Reconstruction after each sweep".into(),
+            x: Axis::linear("K, the one-shot proposal counted"),
+            y: Axis::linear("squared error a frame"),
+            series: series.collect(),
+        }],
+    }
+}
+
+/// The data, and below what is found after one shot and after more sweeps, each digit in a box.
+fn picture(shown: &Shown) -> Picture {
+    let rows = shown.rows.iter().map(|row| {
+        let frames = row.iter().map(|(frame, positions)| {
+            let grey = |&pixel: &f32| (pixel.clamp(0.0, 1.0) * 255.0).round() as u8;
+            let mut pixels: Vec<u8> = frame.iter().map(grey).collect();
+            positions
+                .iter()
+                .for_each(|&z| boxed(&shown.canvas, z, &mut pixels));
+            pixels
+        });
+        frames.collect()
+    });
+    let rows: Vec<Vec<Vec<u8>>> = rows.collect();
+    Picture::grid(&rows, shown.canvas.side)
+}
+
+/// Draws the border of a digit's square.
+fn boxed(canvas: &Canvas, z: [f64; 2], pixels: &mut [u8]) {
+    let footprint = canvas.footprint(z);
+    let last = canvas.digit - 1;
+    for (pixel, own) in footprint {
+        let (row, column) = (own / canvas.digit, own % canvas.digit);
+        if [row, column].iter().any(|&at| at == 0 || at == last) {
+            pixels[pixel] = pixels[pixel].max(GREY);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The experiment as data.
+
+use std::collections::BTreeMap;
+
+use crate::error::HarnessError;
+use crate::names::unknown;
+use crate::source::{Kind, Source, is_folder_name};
+use helmholtz_tracker::{Bounce, TrackerConfig};
+use serde::{Deserialize, Serialize};
+
+/// `experiments/apg-bmnist.toml`, or a file like it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[allow(dead_code)] // read to choose this type
+    kind: Kind,
+    name: String,
+    title: String,
+    seed: u64,
+    profile: BTreeMap<String, Profile>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Profile {
+    steps: u64,
+    model: TrackerConfig,
+    training: TrainingSettings,
+    evaluation: EvaluationSettings,
+}
+
+/// One profile of the experiment.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Settings {
+    /// Names the run folder.
+    pub name: String,
+    /// Heads the table.
+    pub title: String,
+    /// Names the random streams.
+    pub seed: u64,
+    /// Gradient steps of the profile.
+    #[serde(skip)]
+    pub steps: u64,
+    /// The model and its proposals.
+    pub model: TrackerConfig,
+    /// How the nets learn.
+    pub training: TrainingSettings,
+    /// What is measured at the end.
+    pub evaluation: EvaluationSettings,
+}
+
+/// How the nets learn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingSettings {
+    /// K, the one-shot proposal counted.
+    pub sweeps: usize,
+    /// L.
+    pub particles: usize,
+    /// Sequences of a step.
+    pub batch: u64,
+    /// T.
+    pub frames: usize,
+    /// D.
+    pub digits: usize,
+    /// How far a digit moves in a frame, in units of positions.
+    pub speed: f64,
+    /// Adam's.
+    pub learning_rate: f64,
+    /// Adam's.
+    pub beta_2: f64,
+    /// Steps from one check to the next.
+    pub check_every: u64,
+    /// Sequences of a check.
+    pub check_sequences: u64,
+    /// Seconds from one checkpoint to the next.
+    pub checkpoint_seconds: f64,
+}
+
+/// What is measured at the end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluationSettings {
+    /// T and D of each setting.
+    pub settings: Vec<[usize; 2]>,
+    /// Sequences of each.
+    pub sequences: u64,
+    /// Sequences at a time.
+    pub batch: u64,
+    /// L.
+    pub particles: usize,
+    /// K, the one-shot proposal counted.
+    pub sweeps: usize,
+    /// After how many sweeps the table shows the sampler.
+    pub shown_sweeps: Vec<usize>,
+}
+
+impl Settings {
+    /// A profile of an experiment file.
+    ///
+    /// # Errors
+    /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown profile, with the choices.
+    pub fn parse(source: &Source, profile: &str) -> Result<Self, HarnessError> {
+        let mut file: File = source.parse()?;
+        let Some(own) = file.profile.remove(profile) else {
+            return Err(unknown("profile", profile, file.profile.into_keys()));
+        };
+        let settings = Self {
+            name: file.name,
+            title: file.title,
+            seed: file.seed,
+            steps: own.steps,
+            model: own.model,
+            training: own.training,
+            evaluation: own.evaluation,
+        };
+        match settings.problem() {
+            Some(problem) => Err(HarnessError::Spec {
+                file: source.file.clone(),
+                problem: problem.into(),
+            }),
+            None => Ok(settings),
+        }
+    }
+
+    /// Sequences of this many frames and digits.
+    pub fn bounce(&self, frames: usize, digits: usize) -> Bounce {
+        Bounce {
+            canvas: self.model.canvas,
+            frames,
+            digits,
+            speed: self.training.speed,
+        }
+    }
+
+    /// What is wrong with the settings, if anything.
+    fn problem(&self) -> Option<&'static str> {
+        let (t, e) = (&self.training, &self.evaluation);
+        let counts = [
+            t.sweeps,
+            t.particles,
+            t.frames,
+            t.digits,
+            e.particles,
+            e.sweeps,
+        ];
+        let numbers = [t.batch, t.check_every, t.check_sequences, e.batch];
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        let many = |&[_, digits]: &[usize; 2]| digits > 8;
+        let checks = [
+            (
+                !is_folder_name(&self.name),
+                "`name` names a folder: use lower-case letters, digits and hyphens",
+            ),
+            (
+                counts.contains(&0)
+                    || numbers.contains(&0)
+                    || e.settings.iter().flatten().any(|&n| n == 0),
+                "every number of sweeps, particles, sequences, frames, digits and steps must be at least 1",
+            ),
+            (
+                !positive(t.learning_rate)
+                    || !(0.0..1.0).contains(&t.beta_2)
+                    || !positive(t.speed)
+                    || !positive(t.checkpoint_seconds),
+                "`training` needs a positive learning_rate, speed and checkpoint_seconds, and a beta_2 from 0 to below 1",
+            ),
+            (
+                !(28usize).is_multiple_of(self.model.canvas.digit.max(1)),
+                "a digit's side must divide 28: MNIST's images are averaged to it",
+            ),
+            (
+                e.settings.is_empty() || e.settings.iter().any(many),
+                "`evaluation.settings` are pairs of T and D, D at most 8: digits are matched in every order",
+            ),
+            (
+                e.sequences < 2,
+                "`evaluation.sequences` must be at least 2: there is no spread of one",
+            ),
+            (
+                e.shown_sweeps.iter().any(|k| !(1..=e.sweeps).contains(k)),
+                "`evaluation.shown_sweeps` go from 1 to `evaluation.sweeps`",
+            ),
+        ];
+        let problem = checks.iter().find(|(wrong, _)| *wrong);
+        problem.map(|(_, text)| *text)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use helmholtz_tracker::Canvas;
+
+    fn error(from: &str, to: &str) -> String {
+        let mut source = Source::find("apg-bmnist").unwrap();
+        assert!(source.text.contains(from), "{from}");
+        source.text = source.text.replacen(from, to, 1);
+        Settings::parse(&source, "quick").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_bundled_file_holds_the_stated_settings() {
+        let source = Source::find("apg-bmnist").unwrap();
+        let paper = Settings::parse(&source, "paper").unwrap();
+        assert_eq!(paper.model, TrackerConfig::default());
+        let TrainingSettings {
+            sweeps,
+            particles,
+            batch,
+            frames,
+            digits,
+            ..
+        } = paper.training;
+        assert_eq!(
+            (sweeps, particles, batch, frames, digits),
+            (5, 20, 5, 10, 3)
+        );
+        let quick = Settings::parse(&source, "quick").unwrap();
+        assert_eq!(quick.model.canvas, Canvas::SMALL);
+        let text = Settings::parse(&source, "papr").unwrap_err().to_string();
+        assert!(text.contains("Did you mean `paper`?"), "{text}");
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_say_why() {
+        for (from, to, part) in [
+            ("name = \"apg-bmnist\"", "name = \"APG\"", "lower-case"),
+            ("batch = 5 ", "batch = 0 ", "at least 1"),
+            (
+                "learning_rate = 3e-4",
+                "learning_rate = -1.0",
+                "learning_rate",
+            ),
+            ("digit = 14", "digit = 13", "must divide 28"),
+            ("[[6, 2], [20, 2], [20, 3]]", "[[6, 9]]", "at most 8"),
+            ("[5, 10, 20]", "[5, 10, 21]", "shown_sweeps"),
+            ("sweeps = 3 ", "swepes = 3 ", "swepes"),
+        ] {
+            let text = error(from, to);
+            assert!(text.contains(part), "{from} -> {to}: {text}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! A gradient step of the nets, and a check of them.
+
+use std::error::Error;
+
+use burn::optim::GradientsParams;
+use helmholtz_apg::{Block, Sampler, Streams};
+use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_random::Stream;
+use helmholtz_samplers::resampling::{Policy, Systematic};
+use helmholtz_tracker::{Bounce, Identities, Scheme, Sequence, Tracker};
+use helmholtz_training::Objective;
+use serde_json::{Map, Value};
+
+use super::digits::video;
+use super::evaluation::{Watched, watch};
+use super::{CHECK, Digits, Settings};
+
+/// What the nets descend: the losses of all blocks on fresh sequences.
+pub struct Training<'a, B: AutodiffBackend> {
+    settings: &'a Settings,
+    digits: &'a Digits,
+    bounce: Bounce,
+    identities: Identities,
+    sampler: Sampler<Systematic>,
+    device: B::Device,
+    check: Vec<Sequence>,
+}
+
+impl<'a, B: AutodiffBackend> Training<'a, B> {
+    /// Of these settings, on sequences of these digits.
+    ///
+    /// # Errors
+    /// Sequences that cannot be made.
+    pub fn new(
+        settings: &'a Settings,
+        digits: &'a Digits,
+        device: &B::Device,
+    ) -> Result<Self, helmholtz_tracker::BounceError> {
+        let training = &settings.training;
+        let bounce = settings.bounce(training.frames, training.digits);
+        let own = digits.identities(&bounce, CHECK)?;
+        let numbers = 0..training.check_sequences;
+        let check = numbers.map(|number| digits.sequence(&bounce, CHECK, number, &own));
+        Ok(Self {
+            identities: digits.identities(&bounce, settings.seed)?,
+            check: check.collect(),
+            sampler: sampler(training.particles, training.sweeps),
+            device: device.clone(),
+            settings,
+            digits,
+            bounce,
+        })
+    }
+}
+
+/// Always resampled, by one uniform.
+pub(crate) fn sampler(particles: usize, sweeps: usize) -> Sampler<Systematic> {
+    let sampler = Sampler::new(particles, sweeps, Policy::Always, Systematic);
+    sampler.expect("settings have particles and sweeps")
+}
+
+/// The blocks, as the sampler takes them.
+pub(crate) fn borrowed<B: Backend>(
+    blocks: &[Box<dyn Block<B, Tracker<B>, Stream>>],
+) -> Vec<&dyn Block<B, Tracker<B>, Stream>> {
+    blocks.iter().map(|block| &**block).collect()
+}
+
+impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
+    /// Sequences `step · batch` and on.
+    fn gradients(
+        &self,
+        model: &Tracker<B>,
+        step: u64,
+    ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {
+        let (seed, batch) = (self.settings.seed, self.settings.training.batch);
+        let numbers = step * batch..(step + 1) * batch;
+        let sequences: Vec<Sequence> = numbers
+            .map(|number| {
+                self.digits
+                    .sequence(&self.bounce, seed, number, &self.identities)
+            })
+            .collect();
+        let x = video::<B>(&self.bounce, &sequences, &self.device);
+        let blocks = Scheme::Apg.blocks(self.bounce.frames);
+        let mut streams = Streams::new(seed, step);
+        let (gradients, run) =
+            self.sampler
+                .gradients(model, &x, &borrowed(&blocks), &mut streams)?;
+        let log_evidence = run.population.log_evidence();
+        Ok((gradients, -mean(&log_evidence)))
+    }
+
+    fn check(
+        &self,
+        model: &Tracker<B::InnerBackend>,
+        steps: u64,
+    ) -> Result<Map<String, Value>, Box<dyn Error + Send + Sync>> {
+        let streams = &mut Streams::new(CHECK, steps);
+        let watched = watch(
+            model,
+            &self.sampler,
+            &self.bounce,
+            &self.check,
+            streams,
+            &self.device,
+        )?;
+        let mut row = Map::new();
+        for (when, watched) in [("one_shot", watched.first()), ("end", watched.last())] {
+            let Some(Watched {
+                mse,
+                log_joint,
+                error,
+                ..
+            }) = watched
+            else {
+                continue;
+            };
+            for (what, values) in [("mse", mse), ("log_joint", log_joint), ("error", error)] {
+                row.insert(format!("{what}_{when}"), mean(values).into());
+            }
+        }
+        if let Some(last) = watched.last() {
+            for (block, share) in &last.ess {
+                row.insert(format!("ess_{block}"), (*share).into());
+            }
+        }
+        Ok(row)
+    }
+}
+
+/// The mean.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}

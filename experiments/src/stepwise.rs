@@ -1,0 +1,125 @@
+//! Experiments that are counted in gradient steps, on data that never end.
+
+use std::sync::atomic::AtomicBool;
+
+use crate::device::Device;
+use crate::error::HarnessError;
+use crate::runner::failed;
+use crate::source::Source;
+use burn::module::AutodiffModule;
+use helmholtz_datasets::Locator;
+use helmholtz_ops::AutodiffBackend;
+use helmholtz_runs::RunFolder;
+use helmholtz_training::{Event, Objective, StepConfig, TrainError, train_steps};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// An experiment: one model trained by gradient steps in a run folder, then measured.
+pub trait Stepwise: Serialize + Sized {
+    /// What its folder keeps.
+    type Outcome: Serialize + DeserializeOwned;
+
+    /// What it writes beside `table.md`.
+    const FILES: &'static [&'static str];
+
+    /// Whether it reads a data set.
+    const READS_DATA: bool;
+
+    /// The experiment in a file, with the gradient steps of a profile.
+    ///
+    /// # Errors
+    /// A file that makes no sense; an unknown profile, with the choices.
+    fn parse(source: &Source, profile: &str) -> Result<(Self, u64), HarnessError>;
+
+    /// Names the run folder.
+    fn name(&self) -> &str;
+
+    /// Heads the table.
+    fn title(&self) -> &str;
+
+    /// What names the random streams.
+    fn seed(&mut self) -> &mut u64;
+
+    /// What a step is, and what is measured at the end.
+    fn plan(&self) -> [String; 2];
+
+    /// Trains and measures, and writes the figures.
+    ///
+    /// # Errors
+    /// [`HarnessError::Interrupted`] for a stop, and what keeps the run from going on.
+    fn compute(&self, request: Request<'_>) -> Result<Self::Outcome, HarnessError>;
+
+    /// The table.
+    fn markdown(&self, outcome: &Self::Outcome) -> String;
+}
+
+/// What a run is asked for.
+pub struct Request<'a> {
+    /// Gradient steps.
+    pub steps: u64,
+    /// Where it computes.
+    pub device: Device,
+    /// Where data are.
+    pub locator: &'a Locator,
+    /// Where it is kept.
+    pub folder: &'a mut RunFolder,
+    /// Hears of each step.
+    pub observe: &'a dyn Fn(&Event),
+    /// Hears what is measured, and may stop it with an error.
+    pub going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+    /// Set to stop the training at its next step.
+    pub stop: &'a AtomicBool,
+}
+
+impl Request<'_> {
+    /// How to train, with Adam's learning rate and β₂.
+    pub fn config(
+        &self,
+        seed: u64,
+        [learning_rate, beta_2]: [f64; 2],
+        check_every: u64,
+        checkpoint_seconds: f64,
+    ) -> StepConfig {
+        StepConfig {
+            seed,
+            steps: self.steps,
+            learning_rate,
+            beta_2,
+            check_every,
+            checkpoint_seconds,
+            device_name: self.device.as_str().into(),
+        }
+    }
+}
+
+/// The model, trained in the request's folder.
+///
+/// # Errors
+/// [`HarnessError::Interrupted`] for a stop; whatever else ends the training.
+pub fn trained<B, M, O>(
+    model: M,
+    objective: &O,
+    config: &StepConfig,
+    device: &B::Device,
+    request: &mut Request<'_>,
+) -> Result<M, HarnessError>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B>,
+    O: Objective<B, M>,
+{
+    let (folder, observe) = (&mut *request.folder, request.observe);
+    let trained = train_steps(
+        model,
+        objective,
+        config,
+        device,
+        folder,
+        observe,
+        request.stop,
+    );
+    trained.map_err(|error| match error {
+        TrainError::Interrupted { steps, .. } => HarnessError::Interrupted { epoch: steps },
+        error => failed(error),
+    })
+}
