@@ -1,5 +1,6 @@
 //! One cell of an experiment: a net trained by a method with a seed, and every number that decides its outcome.
 
+use helmholtz_training::Optimizer;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ pub struct Cell {
     /// The run seed, from which every random stream of the run is named.
     pub seed: u64,
     /// Whether the experiment compares numbers of particles: then the cell's is a part of its folder and its label.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub by_particles: bool,
     /// How it is trained and evaluated.
     pub settings: Settings,
@@ -67,8 +68,8 @@ impl Cell {
 pub(crate) const PARTICLES: &str = "particles-";
 
 /// What is absent from a configuration unless it is asked for.
-fn is_false(value: &bool) -> bool {
-    !value
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// In which order the training images are visited.
@@ -118,14 +119,23 @@ settings! {
     batch: usize,
     /// Particles K for each image.
     particles: usize,
-    /// Adam's learning rate.
+    /// The optimiser of the model: `adam`, or `momentum`, damped and along the sum of a batch's gradients.
+    #[serde(default, skip_serializing_if = "is_default")]
+    optimizer: Optimizer,
+    /// Its learning rate.
     learning_rate: f64,
+    /// Steps from one sleep phase to the next, with as many dreams an image, of a method that has one; absent: each step has its.
+    #[serde(default, skip_serializing_if = "is_default")]
+    sleep_every: Option<u64>,
     /// Stage I of JSA: 0 draws K proposals, the first of which starts the chain; 1 draws one more.
     stage1_extra: usize,
     /// The order in which training images are visited.
     scan: ScanOrder,
     /// Epochs from one check (validation and test NLL) to the next.
     check_every: u64,
+    /// The run ends at a check this many epochs after the best one; absent: after all `epochs`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    patience: Option<u64>,
     /// Importance samples S for each validation image at a check.
     valid_samples: u64,
     /// How many validation images (a seeded random subset); absent: all.
@@ -143,12 +153,15 @@ settings! {
     /// Seconds from one checkpoint to the next.
     checkpoint_seconds: u64,
     /// Whether a categorical net's encoder gives the logits of all classes, instead of all but the first.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     free_logits: bool,
     /// Whether the selected parameters are evaluated once more with the formula of released code,
     /// [`AnalyticKl`](helmholtz_evaluation::AnalyticKl).
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     released_nll: bool,
+    /// Whether a net of table 1 is the one of Yin & Zhou (2019), from whom that table quotes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    yin_zhou_nets: bool,
 }
 
 impl Settings {
@@ -199,7 +212,9 @@ impl Settings {
                     format!("`stage1_extra` is 0 or 1, not {}", self.stage1_extra),
                 )
             })
+            .or_else(|| positive("sleep_every", self.sleep_every.unwrap_or(1)))
             .or_else(|| positive("check_every", self.check_every))
+            .or_else(|| positive("patience", self.patience.unwrap_or(1)))
             .or_else(|| positive("valid_samples", self.valid_samples))
             .or_else(|| positive("valid_images", self.valid_images.unwrap_or(1)))
             .or_else(|| positive("test_samples", self.test_samples))
@@ -221,10 +236,13 @@ pub(crate) mod tests {
             switch: 0.6,
             batch: 50,
             particles: 2,
+            optimizer: Optimizer::Adam,
             learning_rate: 3e-4,
+            sleep_every: None,
             stage1_extra: 0,
             scan: ScanOrder::Shuffled,
             check_every: 5,
+            patience: None,
             valid_samples: 100,
             valid_images: None,
             test_samples: 100,
@@ -234,6 +252,7 @@ pub(crate) mod tests {
             checkpoint_seconds: 60,
             free_logits: false,
             released_nll: false,
+            yin_zhou_nets: false,
         }
     }
 

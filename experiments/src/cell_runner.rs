@@ -74,6 +74,9 @@ pub struct CellResult {
     /// ([`AnalyticKl`](helmholtz_evaluation::AnalyticKl)), over all test images; where the settings ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released_nll: Option<f64>,
+    /// Minus the evidence lower bound, from the samples of the number that is reported, in nats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
     /// Epochs run.
     pub epochs_done: u64,
     /// Epochs asked for.
@@ -90,6 +93,11 @@ impl CellResult {
     /// The test NLL that the table reports: with the final number of samples where there is one.
     pub fn reported_nll(&self) -> f64 {
         self.final_nll.unwrap_or(self.test_nll)
+    }
+
+    /// Its standard error over test images.
+    pub fn reported_se(&self) -> f64 {
+        self.final_se.unwrap_or(self.test_se)
     }
 
     /// The importance samples S behind [`CellResult::reported_nll`].

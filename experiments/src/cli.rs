@@ -41,6 +41,9 @@ Examples:
   cargo xtask reproduce my-table.toml                 an edited copy of experiments/table1.toml
   cargo xtask reproduce table2                        categorical autoencoders
   cargo xtask reproduce table3 --particles 5,20       the lower half of a digit given the upper one, for two K
+  cargo xtask reproduce table1 --profile yin-zhou     its quoted rows as their source trains them
+  cargo xtask reproduce helmholtz                     Helmholtz machines by damped momentum; --profile quick-adam by Adam
+  cargo xtask reproduce showdown --net two-layers     every estimator at equal evaluations of f
   cargo xtask reproduce estimators                    every estimator for twenty epochs (hours)
   cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
   cargo xtask reproduce apg-gmm --steps 25000         amortized population Gibbs on Gaussian mixtures
@@ -52,6 +55,7 @@ Examples:
 Nets of table1:    linear, nonlinear, two-layers
 Nets of table2:    categorical
 Nets of table3:    structured
+Nets of helmholtz: sbn-200, sbn-200-200, sbn-200-200-200, sbn-200-10c, sbn-200-200-10c, sbn-200-200-200-10c
 
 arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm, apg-dmm and apg-bmnist also --profile, --steps and --device.
 
@@ -70,11 +74,12 @@ fn after_help() -> String {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
 pub struct Reproduce {
-    /// The experiment: `table1`, `table2`, `table3`, `estimators`, `arm-toy`, `apg-gmm`, `apg-dmm`, `apg-bmnist`, `fig1` to `fig4`, or
+    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-toy`, `apg-gmm`, `apg-dmm`,
+    /// `apg-bmnist`, `fig1` to `fig4`, or
     /// the path of a TOML file like those in experiments/
     pub experiment: String,
 
-    /// The scale: `quick` (minutes) or `paper` (the published protocol)
+    /// The scale: `quick` (minutes), `paper` (the published protocol), or another of the experiment's file
     #[arg(long, default_value = "quick")]
     pub profile: String,
 

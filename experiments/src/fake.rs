@@ -115,6 +115,7 @@ impl FakeRunner {
             final_nll: None,
             final_se: None,
             released_nll: None,
+            bound: None,
             epochs_done: epochs,
             epochs_planned: epochs,
             seconds: 1.0,

@@ -15,7 +15,7 @@ use helmholtz_estimators::{Model, Parts};
 use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
 use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
-use helmholtz_sbn::Sbn;
+use helmholtz_sbn::{MixedSbn, Sbn};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -89,6 +89,8 @@ impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {
         [drawn].into_iter().chain(again).collect()
     }
 }
+
+impl<B: Backend> Keeps<B> for MixedSbn<Autodiff<B>> {}
 
 impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
     fn keep(selected: &CategoricalVae<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {

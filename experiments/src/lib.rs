@@ -11,7 +11,7 @@
 //! let spec = Spec::load("table1")?;
 //! let wanted = Selection { nets: vec!["linear".into()], ..Selection::default() };
 //! let cells = spec.cells("paper", &wanted, "binarized-mnist")?;
-//! assert_eq!(cells.len(), 3 * 5); // three methods, five seeds
+//! assert_eq!(cells.len(), 8 * 5); // eight methods, five seeds
 //! assert_eq!(cells[0].settings.switch_epoch(), 600);
 //! # Ok::<(), helmholtz_experiments::error::HarnessError>(())
 //! ```

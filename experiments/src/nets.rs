@@ -12,7 +12,7 @@ use helmholtz_categorical_vae::CategoricalVaeConfig;
 use helmholtz_conditional_sbn::ConditionalSbnConfig;
 use helmholtz_estimators::Method;
 use helmholtz_ops::Backend;
-use helmholtz_sbn::SbnConfig;
+use helmholtz_sbn::{MixedSbnConfig, SbnConfig};
 
 /// The net of table 2.
 const CATEGORICAL: &str = "categorical";
@@ -22,8 +22,10 @@ const STRUCTURED: &str = "structured";
 /// What a net is built from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Net {
-    /// `linear`, `nonlinear`, `two-layers`: a sigmoid belief network.
+    /// `linear`, `nonlinear`, `two-layers`, `sbn-200` …: a sigmoid belief network.
     Sbn(SbnConfig),
+    /// `sbn-200-10c` …: one with a categorical variable on top.
+    MixedSbn(MixedSbnConfig),
     /// `categorical`: an autoencoder with categorical latents.
     Categorical(CategoricalVaeConfig),
     /// `structured`: the lower half of an image given the upper one.
@@ -47,6 +49,7 @@ impl Net {
     pub fn names() -> impl Iterator<Item = &'static str> {
         SbnConfig::NAMES
             .into_iter()
+            .chain(MixedSbnConfig::NAMES)
             .chain([CATEGORICAL, STRUCTURED])
     }
 
@@ -58,11 +61,26 @@ impl Net {
         match name {
             CATEGORICAL => Ok(Self::Categorical(CategoricalVaeConfig::table_2())),
             STRUCTURED => Ok(Self::Structured(ConditionalSbnConfig::table_3())),
-            _ => match SbnConfig::named(name) {
-                Ok(config) => Ok(Self::Sbn(config)),
-                Err(_) => Err(unknown("net", name, Self::names().map(String::from))),
-            },
+            _ => {
+                let mixed = || MixedSbnConfig::named(name).map(Self::MixedSbn);
+                let known = SbnConfig::named(name).map(Self::Sbn).or_else(|_| mixed());
+                known.map_err(|_| unknown("net", name, Self::names().map(String::from)))
+            }
         }
+    }
+
+    /// Its stochastic layers.
+    pub fn layers(&self) -> usize {
+        match self {
+            Self::Sbn(config) => config.latent.len(),
+            Self::MixedSbn(config) => config.bits.latent.len() + 1,
+            Self::Categorical(_) | Self::Structured(_) => 1,
+        }
+    }
+
+    /// Whether its latents are bits, all of them.
+    pub fn is_of_bits(&self) -> bool {
+        !matches!(self, Self::Categorical(_) | Self::MixedSbn(_))
     }
 
     /// The net that a cell trains.
@@ -93,9 +111,14 @@ impl Net {
             }),
             net => net,
         };
+        let net = match SbnConfig::yin_zhou(&cell.net) {
+            _ if !settings.yin_zhou_nets => net,
+            Ok(config) => Self::Sbn(config),
+            Err(error) => return refused(format!("`yin_zhou_nets`: {error}")),
+        };
         if !net.takes(&method) {
             return refused(format!(
-                "`{}` is defined for bits alone, but the latents of `{}` are classes",
+                "`{}` is defined for bits alone, but the latents of `{}` are not all bits",
                 cell.method, cell.net
             ));
         }
@@ -113,7 +136,7 @@ impl Net {
 
     /// Whether the method is defined for the net's latents.
     pub fn takes(&self, method: &Method) -> bool {
-        !matches!((self, method), (Self::Categorical(_), Method::OfBits(_)))
+        self.is_of_bits() || !matches!(method, Method::OfBits(_))
     }
 
     /// Does `work` with the model of this net whose parameters are drawn for `seed`.
@@ -128,6 +151,10 @@ impl Net {
     ) -> Result<W::Output, HarnessError> {
         match self {
             Self::Sbn(net) => {
+                let model = net.init::<Autodiff<B>>(seed, DType::F32, device);
+                work.on(model.map_err(failed)?)
+            }
+            Self::MixedSbn(net) => {
                 let model = net.init::<Autodiff<B>>(seed, DType::F32, device);
                 work.on(model.map_err(failed)?)
             }

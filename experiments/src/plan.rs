@@ -251,8 +251,8 @@ mod tests {
             &mut Costs::new(&runner, SIZES, &|_| Ok(())),
         )
         .unwrap();
-        assert_eq!(plan.cells.len(), 45);
-        assert_eq!(runner.measured.lock().unwrap().len(), 9);
+        assert_eq!(plan.cells.len(), 3 * 8 * 5);
+        assert_eq!(runner.measured.lock().unwrap().len(), 3 * 8);
     }
 
     #[test]

@@ -16,12 +16,16 @@ pub struct Published {
     pub source: String,
     /// What the numbers are, with their unit.
     pub quantity: String,
-    /// The epochs of each published run.
-    pub epochs: u64,
-    /// The runs behind each mean and sd of the authors' own rows.
-    pub seeds: u64,
-    /// What stands after ±.
+    /// The epochs of each published run, where they are stated.
+    pub epochs: Option<u64>,
+    /// The runs behind each mean and sd of the authors' own rows, where they are stated.
+    pub seeds: Option<u64>,
+    /// What stands after ±, where there is one.
+    #[serde(default)]
     pub spread: String,
+    /// What is wrong with doubtful numbers, where there are some.
+    #[serde(default)]
+    pub doubtful_note: String,
     /// What to know about the quoted rows, where there are some.
     #[serde(default)]
     pub quoted_note: String,
@@ -44,7 +48,17 @@ pub struct Row {
     /// K, where the publication compares numbers of particles.
     pub particles: Option<usize>,
     /// The test NLL in nats, by net.
+    #[serde(default)]
     pub nll: BTreeMap<String, Number>,
+    /// The variational bound on the test NLL in nats, by net.
+    #[serde(default)]
+    pub bound: BTreeMap<String, f64>,
+    /// Nets whose numbers the authors quote, in a row that is otherwise their own.
+    #[serde(default)]
+    pub quoted: Vec<String>,
+    /// Nets whose numbers are probably slips.
+    #[serde(default)]
+    pub doubtful: Vec<String>,
 }
 
 /// Whose run a published number comes from.
@@ -86,7 +100,7 @@ impl Published {
         rows.find(|row| row.particles == particles)
     }
 
-    /// The quoted rows.
+    /// The rows that are quoted from end to end.
     pub fn quoted(&self) -> impl Iterator<Item = &Row> {
         self.row.iter().filter(|row| row.origin == Origin::Quoted)
     }
@@ -110,6 +124,16 @@ fn parse(text: &str, file: &str) -> Result<BTreeMap<String, Published>, HarnessE
 }
 
 impl Row {
+    /// Whether the numbers on this net are copied from elsewhere.
+    pub fn is_quoted(&self, net: &str) -> bool {
+        self.origin == Origin::Quoted || self.quoted.iter().any(|quoted| quoted == net)
+    }
+
+    /// Whether the numbers on this net are probably slips.
+    pub fn is_doubtful(&self, net: &str) -> bool {
+        self.doubtful.iter().any(|doubtful| doubtful == net)
+    }
+
     /// The methods of ours that are compared with it.
     fn ours(&self) -> impl Iterator<Item = &str> {
         self.ours.iter().chain(&self.ablation).map(String::as_str)
@@ -119,7 +143,7 @@ impl Row {
 impl Published {
     /// What is wrong with the table, if anything.
     fn problem(&self) -> Option<String> {
-        let first = self.row.first()?;
+        let several = self.seeds.is_some_and(|seeds| seeds > 1);
         for (i, row) in self.row.iter().enumerate() {
             let label = &row.label;
             let same_k = || {
@@ -134,11 +158,14 @@ impl Published {
                     "the row `{label}` is compared with a method that another row has already"
                 ));
             }
-            if row.nll.keys().ne(first.nll.keys()) {
+            let has = |net: &String| row.nll.contains_key(net) || row.bound.contains_key(net);
+            if let Some(net) = row.quoted.iter().chain(&row.doubtful).find(|net| !has(net)) {
                 return Some(format!(
-                    "the row `{label}` has other nets than the row `{}`",
-                    first.label
+                    "the row `{label}` says something of the net `{net}`, but has no number of it"
                 ));
+            }
+            if row.bound.values().any(|bound| !bound.is_finite()) {
+                return Some(format!("the row `{label}`: a bound must be finite"));
             }
             for (net, number) in &row.nll {
                 if !number.mean.is_finite()
@@ -148,7 +175,7 @@ impl Published {
                         "the row `{label}`, net `{net}`: mean must be finite and sd no less than 0"
                     ));
                 }
-                if row.origin == Origin::Authors && number.sd.is_none() {
+                if several && !row.is_quoted(net) && number.sd.is_none() {
                     return Some(format!(
                         "the row `{label}`, net `{net}`: a reproduction target needs its sd"
                     ));
@@ -190,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_rows_name_nets_methods_and_particles_of_their_experiment() {
-        for experiment in ["table1", "table2", "table3"] {
+        for experiment in ["table1", "table2", "table3", "helmholtz"] {
             let spec = Spec::load(experiment).unwrap();
             let published = Published::load(spec.published.as_deref().unwrap()).unwrap();
             let nets: Vec<&str> = spec.net.iter().map(|net| net.name.as_str()).collect();
@@ -199,7 +226,10 @@ mod tests {
             for row in &published.row {
                 let label = &row.label;
                 assert!(
-                    row.nll.keys().all(|net| nets.contains(&net.as_str())),
+                    row.nll
+                        .keys()
+                        .chain(row.bound.keys())
+                        .all(|net| nets.contains(&net.as_str())),
                     "{label}"
                 );
                 assert!(row.ours().all(|ours| methods.contains(&ours)), "{label}");
@@ -240,6 +270,50 @@ mod tests {
     }
 
     #[test]
+    fn the_posters_numbers_are_those_of_the_poster_with_what_is_quoted_or_doubtful_marked() {
+        let poster = Published::load("jsa-poster").unwrap();
+        let nets = [
+            "sbn-200",
+            "sbn-200-200",
+            "sbn-200-200-200",
+            "sbn-200-10c",
+            "sbn-200-200-10c",
+            "sbn-200-200-200-10c",
+        ];
+        let row = |method| poster.row_of(method, None).unwrap();
+        let nll = |method| nets.map(|net| row(method).nll.get(net).map(|n| n.mean));
+        let bound = |method| nets.map(|net| row(method).bound.get(net).copied());
+        assert_eq!(
+            nll("jsa-mtmis"),
+            [102.3, 92.11, 88.92, 97.05, 89.84, 87.82].map(Some)
+        );
+        assert_eq!(
+            bound("jsa"),
+            [112.7, 101.0, 97.04, 106.83, 98.04, 96.09].map(Some)
+        );
+        assert_eq!(nll("nvil"), [None; 6]);
+        assert_eq!(bound("nvil")[..3], [113.1, 99.8, 96.7].map(Some));
+        assert_eq!(bound("muprop")[3], Some(107.8));
+        let marked = |of: &dyn Fn(&str) -> bool| nets.map(of);
+        let rws = row("rws-wake-sleep");
+        assert_eq!(
+            marked(&|net| rws.is_quoted(net)),
+            [true, true, true, false, false, false]
+        );
+        for method in ["rws-wake-sleep", "jsa"] {
+            let row = row(method);
+            let doubtful = marked(&|net| row.is_doubtful(net));
+            assert_eq!(doubtful, [false, false, false, false, false, true]);
+        }
+        assert!(
+            marked(&|net| row("jsa-mtmis").is_doubtful(net))
+                .iter()
+                .all(|d| !d)
+        );
+        assert!(marked(&|net| row("ws").is_quoted(net)).iter().all(|q| *q));
+    }
+
+    #[test]
     fn a_senseless_number_is_refused() {
         let refusal = |from: &str, to: &str| {
             assert!(TEXT.contains(from));
@@ -254,5 +328,6 @@ mod tests {
         assert!(refusal("label = \"ARM\"", "label = \"JSA\"").contains("there twice"));
         assert!(refusal("mean = 105.5,", "meen = 105.5,").contains("unknown field `meen`"));
         assert!(refusal("ours = \"rloo\"", "ours = \"jsa\"").contains("another row"));
+        assert!(refusal("doubtful = [\"sbn-", "doubtful = [\"sbm-").contains("no number of it"));
     }
 }

@@ -94,12 +94,15 @@ impl<B: Backend> Runner<B> {
             switch_epoch: settings.switch_epoch(),
             batch: settings.batch,
             particles: settings.particles,
+            optimizer: settings.optimizer,
             learning_rate: settings.learning_rate,
+            sleep_every: settings.sleep_every,
             scan: match settings.scan {
                 ScanOrder::Shuffled => SamplerScan::Shuffled,
                 ScanOrder::WithReplacement => SamplerScan::WithReplacement,
             },
             check_every: settings.check_every,
+            patience: settings.patience,
             valid_samples: settings.valid_samples as usize,
             valid_images: settings.valid_images.map(|images| images as usize),
             test_samples: settings.test_samples as usize,
@@ -175,15 +178,20 @@ impl<B: Backend> OnModel<B> for Measure<'_, B> {
         if keeps_chains {
             trainer.start_chains(&images).map_err(failed)?;
         }
+        // With the steps up to a sleep phase.
+        let cycle = self.cell.settings.sleep_every.unwrap_or(1);
         let mut index = 0;
-        let step = seconds_of_one(|| {
-            let rows = scan
-                .batch(0, index % scan.steps_per_epoch())
-                .map_err(failed)?;
-            index += 1;
-            trainer.step(&images, &rows, 0, index).map_err(failed)?;
+        let steps = seconds_of_one(|| {
+            for _ in 0..cycle {
+                let rows = scan
+                    .batch(0, index % scan.steps_per_epoch())
+                    .map_err(failed)?;
+                index += 1;
+                trainer.step(&images, &rows, 0, index).map_err(failed)?;
+            }
             B::sync(device).map_err(failed)
         })?;
+        let step = steps / cycle as f64;
 
         let model = trainer.model().valid();
         let few: Vec<u32> = (0..data.valid.len().min(40) as u32).collect();
@@ -252,6 +260,7 @@ impl<B: Backend> OnModel<B> for Run<'_, B> {
             final_nll: outcome.last.map(|nll| nll.mean),
             final_se: outcome.last.map(|nll| nll.standard_error),
             released_nll: kept.released_nll,
+            bound: Some(-outcome.last.unwrap_or(selected.test).elbo),
             epochs_done: outcome.epochs,
             epochs_planned: config.epochs,
             seconds: self.folder.seconds(),

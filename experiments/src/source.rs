@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 12] = [
+const BUNDLED: [(&str, &str, &str); 14] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -22,6 +22,16 @@ const BUNDLED: [(&str, &str, &str); 12] = [
         "table3",
         "experiments/table3.toml",
         include_str!("../table3.toml"),
+    ),
+    (
+        "helmholtz",
+        "experiments/helmholtz.toml",
+        include_str!("../helmholtz.toml"),
+    ),
+    (
+        "showdown",
+        "experiments/showdown.toml",
+        include_str!("../showdown.toml"),
     ),
     (
         "arm-toy",

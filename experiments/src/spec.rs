@@ -23,6 +23,15 @@ pub struct Spec {
     pub dataset: String,
     /// The table of `published.toml` to compare with.
     pub published: Option<String>,
+    /// Whether the table shows the variational bound and the standard error over test images beside each NLL.
+    #[serde(default)]
+    pub bounds: bool,
+    /// Whether ± is the standard error over seeds, in place of their sample sd.
+    #[serde(default)]
+    pub standard_error: bool,
+    /// Evaluations of f an image and step that every cell makes, in all its stages: its number of particles follows from what
+    /// its method declares ([`Estimator::evaluations`]).
+    pub evaluations: Option<usize>,
     /// What every cell starts from.
     pub settings: Settings,
     /// The scales at which the experiment can be run.
@@ -209,6 +218,11 @@ impl Spec {
                 for method in self.method.iter().filter(|m| methods.contains(&m.name)) {
                     let mut settings = self.settings_of(profile, method, selection.epochs);
                     settings.particles = particles.unwrap_or(settings.particles);
+                    if let Some(wanted) = self.evaluations {
+                        settings.particles =
+                            equal_particles(&net.name, &method.name, &settings, wanted)?
+                                .ok_or_else(|| self.unequal(method, net, wanted))?;
+                    }
                     if let Some(problem) = settings.problem() {
                         return Err(HarnessError::Spec {
                             file: format!("{}, method {}", self.name, method.name),
@@ -254,6 +268,53 @@ impl Spec {
         columns.sort_unstable();
         columns.dedup();
         Ok(columns)
+    }
+
+    /// The names of the methods that can be run on a net: with equal evaluations, those that can make as many.
+    ///
+    /// # Errors
+    /// An unknown profile.
+    pub fn methods_on(&self, profile: &str, net: &str) -> Result<Vec<String>, HarnessError> {
+        let profile = self.profile(profile)?;
+        let mut names = Vec::new();
+        for method in &self.method {
+            let settings = self.settings_of(profile, method, None);
+            let particles = match self.evaluations {
+                Some(wanted) => equal_particles(net, &method.name, &settings, wanted)?,
+                None => Some(settings.particles),
+            };
+            names.extend(particles.map(|_| method.name.clone()));
+        }
+        Ok(names)
+    }
+
+    /// The labels of the methods that can't make as many evaluations as the others on some net of a profile.
+    ///
+    /// # Errors
+    /// An unknown profile.
+    pub fn left_out(&self, profile: &str) -> Result<Vec<&str>, HarnessError> {
+        let nets = &self.profile(profile)?.nets;
+        let on: Vec<_> = nets
+            .iter()
+            .map(|net| self.methods_on(profile, net))
+            .collect::<Result<_, _>>()?;
+        let out = |method: &&Method| on.iter().any(|names| !names.contains(&method.name));
+        Ok(self
+            .method
+            .iter()
+            .filter(out)
+            .map(|m| m.label.as_str())
+            .collect())
+    }
+
+    fn unequal(&self, method: &Method, net: &Net, wanted: usize) -> HarnessError {
+        HarnessError::Spec {
+            file: format!("{}, method {}", self.name, method.name),
+            problem: format!(
+                "no number of particles gives {wanted} evaluations of f an image on `{}`, and every method here makes as many",
+                net.name
+            ),
+        }
     }
 
     /// The epochs of a profile, before any method changes them.
@@ -334,10 +395,47 @@ impl Spec {
     }
 }
 
+/// The number of particles with which a method makes so many evaluations of f an image on a net, in every stage that the settings
+/// have, if there is one.
+///
+/// # Errors
+/// A net or a method that there is not.
+fn equal_particles(
+    net: &str,
+    method: &str,
+    settings: &Settings,
+    evaluations: usize,
+) -> Result<Option<usize>, HarnessError> {
+    let net = crate::nets::Net::named(net)?;
+    let entry = lookup("method", method, &Estimator::CATALOGUE, |e| e.name)?;
+    let method = entry.method.with_stage1_extra(settings.stage1_extra > 0);
+    if method.evaluations_of_classes().is_some() && !net.is_of_bits() {
+        return Ok(None);
+    }
+    let switch = settings.switch_epoch();
+    let stages: &[bool] = match method.keeps_chains() {
+        false => &[false],
+        true if switch == 0 => &[true],
+        true if switch == settings.epochs => &[false],
+        true => &[false, true],
+    };
+    let fits = |&particles: &usize| {
+        stages.iter().all(|&retained| {
+            particles >= method.least_particles(retained)
+                && method.evaluations(particles, net.layers(), retained) == evaluations
+        })
+    };
+    let mut particles = (1..=evaluations).filter(fits);
+    let first = particles.next();
+    // A method whose evaluations don't depend on K has none of its own.
+    Ok(first.filter(|_| particles.next().is_none()))
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::nets::Net;
+    use helmholtz_training::Optimizer;
 
     pub(crate) fn table1() -> Spec {
         Spec::load("table1").unwrap()
@@ -357,12 +455,14 @@ pub(crate) mod tests {
         let cells = table1()
             .cells("paper", &Selection::default(), "binarized-mnist")
             .unwrap();
-        assert_eq!(cells.len(), 45);
+        assert_eq!(cells.len(), 3 * 8 * 5);
         for cell in cells {
+            // The three rows of the paper's own runs, and the five that it quotes.
+            let own = ["jsa", "rws", "rloo"].contains(&cell.method.as_str());
             let s = cell.settings;
             assert_eq!(
                 (s.epochs, s.switch_epoch(), s.batch, s.particles),
-                (1000, 600, 50, 2)
+                (1000, 600, 50, if own { 2 } else { 1 })
             );
             assert_eq!(
                 (s.learning_rate, s.check_every, s.stage1_extra),
@@ -375,6 +475,145 @@ pub(crate) mod tests {
             assert_eq!((s.valid_images, s.test_images), (Some(1000), Some(1000)));
             assert!((1..=5).contains(&cell.seed));
         }
+    }
+
+    #[test]
+    fn the_quoted_rows_are_also_run_as_their_source_runs_them() {
+        let cells = table1()
+            .cells("yin-zhou", &Selection::default(), "binarized-mnist")
+            .unwrap();
+        assert_eq!(cells.len(), 3 * 5 * 5);
+        for cell in cells {
+            let s = &cell.settings;
+            assert_eq!(
+                (s.epochs, s.batch, s.learning_rate, s.particles),
+                (1200, 50, 1e-4, 1)
+            );
+            let Net::Sbn(net) = Net::of(&cell).unwrap() else {
+                panic!("{}", cell.label())
+            };
+            let (learned, signed) = match cell.net.as_str() {
+                "linear" => (true, true),
+                "two-layers" => (true, false),
+                _ => (false, false),
+            };
+            assert_eq!((net.learned_prior, net.signed), (learned, signed));
+            assert_eq!(net.slope, 0.1);
+        }
+    }
+
+    #[test]
+    fn the_helmholtz_machines_hold_the_protocol_of_the_rws_code() {
+        let spec = Spec::load("helmholtz").unwrap();
+        for (profile, optimizer, rate) in [
+            ("paper", Optimizer::Momentum, 1e-3),
+            ("paper-adam", Optimizer::Adam, 3e-4),
+        ] {
+            let cells = spec
+                .cells(profile, &Selection::default(), &spec.dataset)
+                .unwrap();
+            assert_eq!(cells.len(), 6 * 6);
+            for cell in cells {
+                let method: Estimator = cell.method.parse().unwrap();
+                assert!(Net::of(&cell).is_ok(), "{}", cell.label());
+                let s = &cell.settings;
+                assert_eq!((s.optimizer, s.learning_rate), (optimizer, rate));
+                assert_eq!((s.batch, s.sleep_every), (100, Some(2)));
+                assert_eq!((s.patience, s.check_every), (Some(10), 1));
+                assert_eq!((s.valid_samples, s.valid_images), (100, None));
+                assert_eq!(s.final_samples, Some(100_000));
+                assert_eq!(s.switch_epoch(), 0);
+                let many = ["rws-wake-sleep", "jsa-mtmis"].contains(&cell.method.as_str());
+                assert_eq!(s.particles, if many { 10 } else { 1 });
+                assert!(method.least_particles(true) <= s.particles);
+            }
+        }
+    }
+
+    /// What a cell's method declares for an image and step, in each stage that the cell goes through.
+    fn declared(cell: &Cell) -> Vec<usize> {
+        let s = &cell.settings;
+        let method: Estimator = cell.method.parse().unwrap();
+        let method = method.with_stage1_extra(s.stage1_extra > 0);
+        let layers = Net::of(cell).unwrap().layers();
+        let stages = (0..s.epochs).map(|epoch| method.keeps_chains() && epoch >= s.switch_epoch());
+        stages
+            .map(|retained| method.evaluations(s.particles, layers, retained))
+            .collect()
+    }
+
+    #[test]
+    fn every_cell_of_the_showdown_makes_as_many_evaluations_in_every_epoch() {
+        let spec = Spec::load("showdown").unwrap();
+        for profile in ["quick", "paper"] {
+            let cells = spec
+                .cells(profile, &Selection::default(), &spec.dataset)
+                .unwrap();
+            for cell in &cells {
+                let declared = declared(cell);
+                assert!(declared.iter().all(|&n| n == 12), "{}", cell.label());
+                let s = &cell.settings;
+                assert_eq!((s.learning_rate, s.batch), (3e-4, 50));
+            }
+        }
+        let cells = spec
+            .cells("paper", &Selection::default(), &spec.dataset)
+            .unwrap();
+        let particles = |method: &str| {
+            let of = |net: &str| {
+                let mut of_net = cells.iter().filter(|c| c.net == net);
+                of_net
+                    .find(|c| c.method == method)
+                    .unwrap()
+                    .settings
+                    .particles
+            };
+            ["nonlinear", "two-layers"].map(of)
+        };
+        assert_eq!(particles("jsa"), [11, 11], "and the chain state");
+        assert_eq!(particles("msc"), [12, 12]);
+        assert_eq!(particles("rloo"), [12, 12]);
+        assert_eq!(particles("arm"), [6, 3]);
+        assert_eq!(particles("rebar"), [4, 2]);
+    }
+
+    /// The broken twin: the number of particles that every method has in table 1 is not equal work.
+    #[test]
+    fn equal_particles_are_not_equal_evaluations() {
+        let source = Source::find("showdown").unwrap();
+        let twin = Source {
+            file: "my.toml".into(),
+            text: source.text.replace("evaluations = 12", ""),
+        };
+        let spec = Spec::parse(&twin).unwrap();
+        let cells = spec.cells("paper", &Selection::default(), "x").unwrap();
+        let mut all: Vec<usize> = cells.iter().flat_map(declared).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert!(all.len() > 1, "{all:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_made_equal_is_left_out_and_refused_with_the_reason() {
+        let spec = Spec::load("showdown").unwrap();
+        assert_eq!(spec.left_out("paper").unwrap(), ["WS"]);
+        let all = Estimator::CATALOGUE.len();
+        let paper = spec.profile("paper").unwrap();
+        assert_eq!(paper.methods.len(), all - 1);
+        let selection = Selection {
+            methods: vec!["ws".into()],
+            ..Selection::default()
+        };
+        let error = spec
+            .cells("quick", &selection, "x")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("showdown, method ws") && error.contains("12 evaluations"),
+            "{error}"
+        );
+        // Elsewhere nothing is left out.
+        assert!(table1().left_out("paper").unwrap().is_empty());
     }
 
     #[test]

@@ -100,6 +100,7 @@ impl Reference {
             hidden: vec![],
             slope: 0.01,
             learned_prior: true,
+            signed: false,
             initialisation: Initialisation::FanIn,
         }
     }

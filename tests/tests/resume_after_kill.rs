@@ -16,7 +16,7 @@ use helmholtz::random::{Purpose, Stream};
 use helmholtz::runs::{OpenMode, RunFolder, read_metrics};
 use helmholtz::samplers::ScanOrder;
 use helmholtz::sbn::{Initialisation, SbnConfig};
-use helmholtz::training::{Event, TrainConfig, train};
+use helmholtz::training::{Event, Optimizer, TrainConfig, train};
 use serde_json::{Value, json};
 
 /// Set in the child: the run folder.
@@ -41,7 +41,10 @@ fn config() -> TrainConfig {
         switch_epoch: 2,
         batch: 10,
         particles: 2,
+        optimizer: Optimizer::Adam,
         learning_rate: 1e-2,
+        sleep_every: None,
+        patience: None,
         scan: ScanOrder::Shuffled,
         check_every: 2,
         valid_samples: 10,
@@ -86,6 +89,7 @@ fn run(folder: &Path, hold_after: Option<u64>) {
         hidden: vec![],
         slope: 0.01,
         learned_prior: true,
+        signed: false,
         initialisation: Initialisation::Xavier { bias: -1.0 },
     };
     let (config, device) = (config(), Default::default());

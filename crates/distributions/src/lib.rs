@@ -28,8 +28,8 @@
 //! | [`Beta`] | the powers of x and 1 − x, elementwise |
 //! | [`NormalGamma`] | mean, ν, shape and rate, elementwise; conjugate to normal observations |
 //!
-//! A layer of bits or classes in a model is a [`Variables`]: [`Bits`] or [`Classes`]; those that are the sign or the largest
-//! entry of noisy logits are [`Relaxable`].
+//! A layer of bits or classes in a model is a [`Variables`]: [`Bits`] or [`Classes`], or [`Mixed`] in a model that has both;
+//! those that are the sign or the largest entry of noisy logits are [`Relaxable`].
 //!
 //! Real numbers are drawn on the host and scored element by element:
 //!
@@ -54,6 +54,7 @@ mod capabilities;
 mod categorical;
 mod classes;
 mod gamma;
+mod mixed;
 mod noise;
 mod normal;
 mod normal_gamma;
@@ -68,6 +69,7 @@ pub use capabilities::{Entropy, LogProb, Mean, Sample, SampleReal};
 pub use categorical::Categorical;
 pub use classes::Classes;
 pub use gamma::Gamma;
+pub use mixed::Mixed;
 pub use noise::{Noise, uniforms};
 pub use normal::Normal;
 pub use normal_gamma::NormalGamma;

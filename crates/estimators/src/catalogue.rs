@@ -164,7 +164,7 @@ impl Method {
             label: "WS",
             idea: "wake-sleep, one particle",
             target: Target::ElbosTheta,
-            method: Self::Weighted(Weighted::WakeSleep(WakeSleep)),
+            method: Self::Weighted(Weighted::WakeSleep(WakeSleep::BOTH)),
         },
         Entry {
             name: "rws",

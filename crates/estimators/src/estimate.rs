@@ -15,7 +15,8 @@ use crate::{Chains, Coefficient, Dream, Joint, Proposals, Propose, Weighting};
 pub struct Estimate<B: Backend> {
     /// The surrogate whose gradient is the estimate, to be **minimised**: a scalar,
     /// −(1/B) Σ_b Σ_k theta_bk log p(x_b, h_bk) + phi_bk log q(h_bk | x_b), and the mean of −log q over dreams. Its value
-    /// means nothing; a coefficient of zero contributes a gradient of zero whatever the log-density is.
+    /// means nothing; a coefficient of zero contributes a gradient of zero whatever the log-density is, and where all of φ's
+    /// are zero φ has no gradient but the dreams'.
     pub loss: Tensor<B, 1>,
     /// The batch mean over the proposed particles of ℓ = log p(x, h) − log q(h | x): an estimate of the ELBO, nats.
     pub elbo: f64,
@@ -144,10 +145,12 @@ where
         let rows = scaled.len();
         Tensor::<B, 1>::from_data(TensorData::new(scaled, [rows]), (&device, dtype))
     };
-    let mut loss = (log_p * on_device(|c| c.theta)).sum() + (log_q * on_device(|c| c.phi)).sum();
+    let mut loss = (log_p * on_device(|c| c.theta)).sum();
+    if coefficients.iter().any(|c| c.phi != 0.0) {
+        loss = loss + (log_q * on_device(|c| c.phi)).sum();
+    }
     if method.sleeps() {
-        let (dreamt, causes) = model.dream(x, noise);
-        loss = loss - model.log_q(&model.encode(dreamt), &causes).mean();
+        loss = loss + dreams(model, x, noise);
     }
     let proposals = &log_w[log_w.len() - proposed * batch..];
     Ok(Estimate {
@@ -160,6 +163,17 @@ where
         info,
         controls: None,
     })
+}
+
+/// The sleep phase: the mean of −log q(h̃ | x̃) over as many dreams (x̃, h̃) ~ p as there are data x `[batch, visible]`, a
+/// scalar to be minimised in φ (Hinton, Dayan, Frey & Neal 1995).
+pub fn dreams<B, M>(model: &M, x: Tensor<B, 2>, noise: &mut impl Noise) -> Tensor<B, 1>
+where
+    B: Backend,
+    M: Propose<B> + Dream<B>,
+{
+    let (dreamt, causes) = model.dream(x, noise);
+    model.log_q(&model.encode(dreamt), &causes).mean().neg()
 }
 
 struct Weighed {

@@ -37,7 +37,7 @@
 //! | [`Method`], [`Entry`] | all of them by name, with what each claims |
 //! | [`Propose`], [`Layered`], [`Joint`], [`Factored`], [`Dream`] | what a model can do for an estimator; [`Model`] is all of it |
 //! | [`Parts`] | which of a model's parameters are θ and which φ |
-//! | [`estimate`] | one gradient estimate, from uniforms to the chain states written back |
+//! | [`estimate`], [`dreams`] | one gradient estimate, from uniforms to the chain states written back; its sleep phase alone |
 
 mod antithetic;
 mod arm;
@@ -93,7 +93,7 @@ pub use controls_config::{ControlsConfig, Temperature};
 pub use disarm::Disarm;
 pub use disarm_bound::DisarmBound;
 pub use double_cv::DoubleCv;
-pub use estimate::{Estimate, EstimateError, estimate};
+pub use estimate::{Estimate, EstimateError, dreams, estimate};
 pub use gumbel::{GumbelSoftmax, LearnedGumbelSoftmax};
 pub use jsa::Jsa;
 pub use learned::Learned;

@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use burn::tensor::Tensor;
-use helmholtz_distributions::{Bits, Classes, Noise, Relaxable};
+use helmholtz_distributions::{Bits, Classes, Mixed, Noise, Relaxable};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Chance;
-use helmholtz_samplers::ChainStore;
+use helmholtz_samplers::{ChainStore, Layer};
 
 use crate::{
     Ar, Arm, Arms, Ars, Arsm, Chains, Concrete, Controls, ControlsConfig, Disarm, DisarmBound,
@@ -90,6 +90,19 @@ impl Method {
         }
     }
 
+    /// The same method without a sleep phase, where it has one: for those who dream apart from it ([`dreams`](crate::dreams)).
+    pub fn awake(self) -> Self {
+        match self {
+            Self::Weighted(weighted) => Self::Weighted(weighted.awake()),
+            other => other,
+        }
+    }
+
+    /// Whether the inference model also learns from dreams.
+    pub fn sleeps(&self) -> bool {
+        matches!(self, Self::Weighted(weighted) if weighted.sleeps())
+    }
+
     /// Whether a chain per datum is kept in its second stage.
     pub fn keeps_chains(&self) -> bool {
         matches!(self, Self::Weighted(weighted) if weighted.keeps_chains())
@@ -108,14 +121,14 @@ impl Method {
     /// particles, `layers` stochastic layers, and a chain state at hand or not. With C classes,
     /// [`evaluations_of_classes`](Self::evaluations_of_classes) says more.
     ///
-    /// Not counted: dreams, derivatives of f, learned baselines and control variates, and the draw at which the
+    /// Not counted: dreams, derivatives of f, values that are computed again for them, learned baselines and control variates, and the draw at which the
     /// estimators of logit gradients let θ learn.
     pub fn evaluations(&self, particles: usize, layers: usize, retained: bool) -> usize {
         match self {
             Self::Weighted(weighted) => {
                 weighted.proposals(particles, retained) + usize::from(retained)
             }
-            Self::MuProp(_) => particles + 1,
+            Self::MuProp(_) => particles + layers,
             Self::OfBits(OfBits::Arm(_) | OfBits::Disarm(_) | OfBits::DisarmBound(_))
             | Self::Ars(_)
             | Self::Arsm(_) => 2 * particles * layers,
@@ -215,25 +228,36 @@ impl Method {
 
 /// Latents of models for which an estimator may be chosen at run time.
 pub trait Latent: Relaxable + Race {
-    /// One gradient estimate by an estimator for bits, where these are bits.
+    /// The layout of a state of the layer.
+    fn layer(&self) -> Layer;
+
+    /// One gradient estimate by an estimator for bits, where these are bits; a layer that isn't known to be leaves it as it is.
     ///
     /// # Errors
     /// [`EstimateError::NotBits`] where they are not, and what the estimator reports.
     fn estimate_of_bits<B, M>(
-        method: OfBits,
+        _method: OfBits,
         model: &M,
-        controls: Option<&Controls<B>>,
-        x: Tensor<B, 2>,
-        particles: usize,
-        epoch: u64,
-        noise: &mut impl Noise,
+        _controls: Option<&Controls<B>>,
+        _x: Tensor<B, 2>,
+        _particles: usize,
+        _epoch: u64,
+        _noise: &mut impl Noise,
     ) -> Result<Estimate<B>, EstimateError>
     where
         B: AutodiffBackend,
-        M: Model<B> + Layered<B, Variables = Self>;
+        M: Model<B> + Layered<B, Variables = Self>,
+    {
+        let model = model.latents();
+        Err(EstimateError::NotBits { model })
+    }
 }
 
 impl Latent for Bits {
+    fn layer(&self) -> Layer {
+        Layer::Bernoulli(self.0)
+    }
+
     fn estimate_of_bits<B, M>(
         method: OfBits,
         model: &M,
@@ -268,21 +292,20 @@ impl Latent for Bits {
 }
 
 impl Latent for Classes {
-    fn estimate_of_bits<B, M>(
-        _method: OfBits,
-        model: &M,
-        _controls: Option<&Controls<B>>,
-        _x: Tensor<B, 2>,
-        _particles: usize,
-        _epoch: u64,
-        _noise: &mut impl Noise,
-    ) -> Result<Estimate<B>, EstimateError>
-    where
-        B: AutodiffBackend,
-        M: Model<B> + Layered<B, Variables = Self>,
-    {
-        let model = model.latents();
-        Err(EstimateError::NotBits { model })
+    fn layer(&self) -> Layer {
+        Layer::Categorical {
+            variables: self.variables,
+            classes: self.classes as u32,
+        }
+    }
+}
+
+impl Latent for Mixed {
+    fn layer(&self) -> Layer {
+        match self {
+            Self::Bits(bits) => bits.layer(),
+            Self::Classes(classes) => classes.layer(),
+        }
     }
 }
 
@@ -330,7 +353,7 @@ mod tests {
         for (evaluations, names) in [
             (1, &["ws"][..]),
             (3, &["rws", "rloo", "vimco", "nvil", "half"]),
-            (4, &["muprop"]),
+            (5, &["muprop"]),
             (6, &["arms", "ar", "relax-all"]),
             (12, &["arm", "disarm", "ars", "arsm", "rebar-tied"]),
             (18, &["rebar", "relax"]),

@@ -11,8 +11,8 @@ use crate::{Coefficient, Outcome, Weighting};
 /// Biased for finite K, consistent as K grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rws {
-    wake: bool,
-    sleep: bool,
+    pub(crate) wake: bool,
+    pub(crate) sleep: bool,
 }
 
 impl Rws {

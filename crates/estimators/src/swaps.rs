@@ -1,7 +1,7 @@
 //! What AR, ARS and ARSM compare: a layer drawn by an exponential race, and drawn again with two rates swapped.
 
 use burn::tensor::{Int, Tensor, TensorData};
-use helmholtz_distributions::{Bits, Classes, Noise, Relaxable, Variables};
+use helmholtz_distributions::{Bits, Classes, Mixed, Noise, Relaxable, Variables};
 use helmholtz_ops::{Backend, pinned_logits};
 
 use crate::{Joint, Layered, Objective};
@@ -67,6 +67,36 @@ impl Race for Bits {
         let rows = one_hot.dims()[0];
         let pairs = one_hot.reshape([rows, self.0, 2]);
         pairs.narrow(2, 1, 1).reshape([rows, self.0])
+    }
+}
+
+impl Race for Mixed {
+    fn classes(&self) -> Classes {
+        match self {
+            Self::Bits(bits) => bits.classes(),
+            Self::Classes(classes) => *classes,
+        }
+    }
+
+    fn simplex_uniforms(&self) -> usize {
+        match self {
+            Self::Bits(bits) => bits.simplex_uniforms(),
+            Self::Classes(classes) => classes.simplex_uniforms(),
+        }
+    }
+
+    fn simplex<B: Backend>(&self, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
+        match self {
+            Self::Bits(bits) => bits.simplex(uniforms),
+            Self::Classes(classes) => classes.simplex(uniforms),
+        }
+    }
+
+    fn values_of<B: Backend>(&self, one_hot: Tensor<B, 2>) -> Tensor<B, 2> {
+        match self {
+            Self::Bits(bits) => bits.values_of(one_hot),
+            Self::Classes(classes) => classes.values_of(one_hot),
+        }
     }
 }
 

@@ -7,8 +7,16 @@ use crate::{Coefficient, Outcome, Weighting};
 /// Wake: ∇ log p(x, h), h ~ q. Sleep: ∇ log q(h̃ | x̃), (x̃, h̃) ~ p. One particle, whatever K.
 ///
 /// θ's part is unbiased for ∇ELBO; φ's descends KL(p ‖ q) on dreams, which is no gradient of the same function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WakeSleep;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WakeSleep {
+    /// Whether each estimate has its sleep phase; without it φ learns nothing.
+    pub(crate) sleep: bool,
+}
+
+impl WakeSleep {
+    /// Wake and sleep.
+    pub const BOTH: Self = Self { sleep: true };
+}
 
 impl Weighting for WakeSleep {
     fn proposals(&self, _particles: usize, _retained: bool) -> usize {
@@ -16,7 +24,7 @@ impl Weighting for WakeSleep {
     }
 
     fn sleeps(&self) -> bool {
-        true
+        self.sleep
     }
 
     fn weigh(

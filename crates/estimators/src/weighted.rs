@@ -47,6 +47,18 @@ impl Weighted {
             other => other,
         }
     }
+
+    /// The same method without a sleep phase, where it has one.
+    pub fn awake(self) -> Self {
+        match self {
+            Self::WakeSleep(_) => Self::WakeSleep(WakeSleep { sleep: false }),
+            Self::Rws(rws) => Self::Rws(Rws {
+                sleep: false,
+                ..rws
+            }),
+            other => other,
+        }
+    }
 }
 
 /// Calls the same method of whichever estimator it is.

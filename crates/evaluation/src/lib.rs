@@ -49,7 +49,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`nll`](fn@nll) | the importance-sampled likelihood |
+//! | [`nll`](fn@nll), [`log_weights`] | the importance-sampled likelihood; a part of it |
 //! | [`gradient_variance`](fn@gradient_variance), [`method_variance`] | the variance of a gradient estimate and its price, for any loss, for a method |
 //! | [`AnalyticKl`] | a model evaluated by a formula of released code, which estimates no likelihood |
 //! | [`Held`] | a chain store that forgets what is written |
@@ -70,7 +70,7 @@ pub use gradient_variance::{
     GradientVariance, Replication, Variance, gradient_variance, method_variance,
 };
 pub use held::Held;
-pub use nll::{Evaluation, Nll, nll};
+pub use nll::{Evaluation, LogWeights, Nll, log_weights, nll};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

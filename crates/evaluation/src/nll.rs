@@ -46,6 +46,30 @@ pub struct Nll {
     pub samples: usize,
 }
 
+/// The log-weights of one datum's samples, summed up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogWeights {
+    /// ln (1/S) Σ_s p(x, h_s) / q(h_s | x), nats.
+    pub log_mean: f64,
+    /// (1/S) Σ_s ln p(x, h_s) / q(h_s | x), nats.
+    pub mean_log: f64,
+}
+
+impl Nll {
+    /// Of these data, with S samples each.
+    pub fn of(data: &[LogWeights], samples: usize) -> Self {
+        let (mean, standard_error) = mean_and_error(data.iter().map(|datum| -datum.log_mean));
+        let (elbo, _) = mean_and_error(data.iter().map(|datum| datum.mean_log));
+        Self {
+            mean,
+            standard_error,
+            elbo,
+            images: data.len(),
+            samples,
+        }
+    }
+}
+
 /// −ln (1/S) Σ_s p(x, h_s) / q(h_s | x), h_s ~ q, over `images` (Burda, Grosse & Salakhutdinov 2016). An upper bound in
 /// expectation, tighter with S.
 ///
@@ -65,9 +89,33 @@ where
     if images.is_empty() || evaluation.samples == 0 {
         return None;
     }
-    let mut sums = vec![LogMean::EMPTY; images.len()];
-    let groups = images.len().div_ceil(GROUP);
-    let share = groups.div_ceil(evaluation.threads.max(1)) * GROUP;
+    let all = 0..images.len();
+    let data = log_weights::<B, M>(model, images, all, evaluation, device, progress)?;
+    Some(Nll::of(&data, evaluation.samples))
+}
+
+/// What [`nll`] takes the mean of, for some of the data: of a long evaluation that is to survive an interruption, a part. Parts
+/// that start at multiples of 10 give the same bits together as the whole.
+///
+/// `progress` is as for [`nll`].
+///
+/// # Panics
+/// If there are no such data.
+pub fn log_weights<B, M>(
+    model: &M,
+    images: &BinaryImages,
+    data: Range<usize>,
+    evaluation: &Evaluation,
+    device: &B::Device,
+    progress: &(dyn Fn(usize) -> bool + Sync),
+) -> Option<Vec<LogWeights>>
+where
+    B: Backend,
+    M: Propose<B> + Joint<B> + Clone + Send,
+{
+    let mut sums = vec![LogMean::EMPTY; data.len()];
+    let groups = data.len().div_ceil(GROUP);
+    let share = groups.div_ceil(evaluation.threads.max(1)).max(1) * GROUP;
     let finished = thread::scope(|scope| {
         let workers: Vec<_> = sums
             .chunks_mut(share)
@@ -77,7 +125,7 @@ where
                 let device = device.clone();
                 scope.spawn(move || {
                     for (index, sums) in sums.chunks_mut(GROUP).enumerate() {
-                        let first = worker * share + index * GROUP;
+                        let first = data.start + worker * share + index * GROUP;
                         let data = first..first + sums.len();
                         group::<B, M>(&model, images, data, evaluation, &device, sums);
                         if !progress(sums.len()) {
@@ -94,18 +142,11 @@ where
             Err(panic) => std::panic::resume_unwind(panic),
         })
     });
-    if !finished {
-        return None;
-    }
-    let (mean, standard_error) = mean_and_error(sums.iter().map(|datum| -datum.log_mean()));
-    let (elbo, _) = mean_and_error(sums.iter().map(LogMean::mean_log));
-    Some(Nll {
-        mean,
-        standard_error,
-        elbo,
-        images: images.len(),
-        samples: evaluation.samples,
-    })
+    let weights = |datum: &LogMean| LogWeights {
+        log_mean: datum.log_mean(),
+        mean_log: datum.mean_log(),
+    };
+    finished.then(|| sums.iter().map(weights).collect())
 }
 
 /// Evaluates a few data together.

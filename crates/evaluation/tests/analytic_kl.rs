@@ -18,6 +18,7 @@ fn model() -> Sbn<Flex> {
         hidden: vec![5],
         slope: 0.01,
         learned_prior: true,
+        signed: false,
         initialisation: Initialisation::Xavier { bias: 0.7 },
     };
     config.init(1, DType::F32, &Default::default()).unwrap()

@@ -22,6 +22,7 @@ fn model() -> Sbn<Tape> {
         hidden: vec![5],
         slope: 0.01,
         learned_prior: true,
+        signed: false,
         initialisation: Initialisation::FanIn,
     };
     config.init(1, DType::F32, &Default::default()).unwrap()

@@ -17,6 +17,7 @@ fn model() -> Sbn<Flex> {
         hidden: vec![5],
         slope: 0.01,
         learned_prior: false,
+        signed: false,
         initialisation: Initialisation::FanIn,
     };
     config.init(1, DType::F32, &Default::default()).unwrap()

@@ -15,7 +15,7 @@ use helmholtz_estimators::Method;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Scan, ScanOrder};
 use helmholtz_sbn::{Sbn, SbnConfig};
-use helmholtz_training::{TrainConfig, Trainer};
+use helmholtz_training::{Optimizer, TrainConfig, Trainer};
 
 type Model = Sbn<Autodiff<Flex>>;
 
@@ -27,7 +27,10 @@ fn config() -> TrainConfig {
         switch_epoch: 0,
         batch: 50,
         particles: 2,
+        optimizer: Optimizer::Adam,
         learning_rate: 3e-4,
+        sleep_every: None,
+        patience: None,
         scan: ScanOrder::Shuffled,
         check_every: 1,
         valid_samples: 1,

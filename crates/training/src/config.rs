@@ -3,7 +3,7 @@
 use helmholtz_estimators::Method;
 use helmholtz_samplers::ScanOrder;
 
-use crate::TrainError;
+use crate::{Optimizer, TrainError};
 
 /// How to train and evaluate one model.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,12 +20,19 @@ pub struct TrainConfig {
     pub batch: usize,
     /// Particles K a datum.
     pub particles: usize,
-    /// Adam's learning rate.
+    /// What moves the model's parameters. What a method learns beside the model always follows Adam.
+    pub optimizer: Optimizer,
+    /// The optimiser's learning rate.
     pub learning_rate: f64,
+    /// Steps from one sleep phase to the next, of a method that has one: a step of its own of φ, on this many dreams a datum
+    /// of the batch. Without it each step has its sleep phase, with a dream a datum.
+    pub sleep_every: Option<u64>,
     /// The order in which data are visited.
     pub scan: ScanOrder,
     /// Epochs from one check to the next; the last epoch is checked too.
     pub check_every: u64,
+    /// The run ends at the first check this many epochs, or more, after the best one; never before `epochs` if absent.
+    pub patience: Option<u64>,
     /// Samples S of each validation image at a check.
     pub valid_samples: usize,
     /// Validation images, a random subset named by the seed; all if absent.
@@ -67,6 +74,8 @@ impl TrainConfig {
             )
         } else if self.epochs == 0 || self.check_every == 0 {
             "`epochs` and `check_every` must be at least 1".into()
+        } else if self.sleep_every == Some(0) || self.patience == Some(0) {
+            "`sleep_every` and `patience` must be at least 1".into()
         } else if self.valid_samples == 0 || self.test_samples == 0 || self.final_samples == Some(0)
         {
             "numbers of samples must be at least 1".into()

@@ -1,4 +1,4 @@
-//! The training loop of every discrete latent-variable model here: batches by random scan, Adam, the two stages of joint
+//! The training loop of every discrete latent-variable model here: batches by random scan, an optimiser, the two stages of joint
 //! stochastic approximation, validation and retrospective selection, and checkpoints.
 //!
 //! A run is a pure function of its configuration: every draw is named by (seed, purpose, epoch, step), so a run that was
@@ -24,7 +24,9 @@
 //! | file | holds |
 //! |---|---|
 //! | [`TrainConfig`] | every number that decides a run |
-//! | [`Adam`] | the optimiser, one pass over a parameter and its moments |
+//! | [`Optimizer`] | which optimiser |
+//! | [`Adam`] | one pass over a parameter and its moments |
+//! | [`Momentum`] | damped momentum |
 //! | [`Trainer`] | parameters, optimiser and chains, and one step of them |
 //! | [`train`] | the loop, with checks and checkpoints |
 //! | [`train_steps`], [`Objective`] | a loop over steps on data that never end, for what is not an estimator: amortized samplers |
@@ -35,6 +37,8 @@ mod adam;
 mod config;
 mod error;
 mod event;
+mod momentum;
+mod optimizer;
 mod progress;
 mod snapshot;
 mod steps;
@@ -45,6 +49,8 @@ pub use adam::{Adam, AdamState};
 pub use config::TrainConfig;
 pub use error::TrainError;
 pub use event::Event;
+pub use momentum::{Momentum, MomentumState};
+pub use optimizer::Optimizer;
 pub use progress::{Check, Selected};
 pub use snapshot::{Parameters, load_chains, load_learned, load_model};
 pub use steps::{Objective, StepConfig, train_steps};

@@ -6,6 +6,7 @@ use burn::record::{BinBytesRecorder, FullPrecisionSettings, Record, Recorder};
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
 use helmholtz_estimators::{Learned, Model};
+use helmholtz_evaluation::LogWeights;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_runs::Checkpoint;
 use helmholtz_samplers::{ChainStore, Latents, MemoryStore};
@@ -19,6 +20,24 @@ const CONTROLS: &str = "controls";
 const CONTROLS_OPTIMIZER: &str = "controls-optimizer";
 const MOMENTS: &str = "moments";
 pub(crate) const SELECTED: &str = "selected";
+pub(crate) const EVALUATED: &str = "evaluated";
+
+/// What the last evaluation has found so far, two numbers a datum.
+pub(crate) fn evaluated(data: &[LogWeights]) -> Vec<u8> {
+    let numbers = data.iter().flat_map(|d| [d.log_mean, d.mean_log]);
+    numbers.flat_map(f64::to_le_bytes).collect()
+}
+
+/// The inverse of [`evaluated`].
+pub(crate) fn of_evaluated(bytes: &[u8]) -> Vec<LogWeights> {
+    let (numbers, _) = bytes.as_chunks::<8>();
+    let (pairs, _) = numbers.as_chunks::<2>();
+    let datum = |&[log_mean, mean_log]: &[[u8; 8]; 2]| LogWeights {
+        log_mean: f64::from_le_bytes(log_mean),
+        mean_log: f64::from_le_bytes(mean_log),
+    };
+    pairs.iter().map(datum).collect()
+}
 
 type Recorded = BinBytesRecorder<FullPrecisionSettings, Vec<u8>>;
 
@@ -115,7 +134,7 @@ where
     pub(crate) fn save(&self) -> Vec<(&'static str, Vec<u8>)> {
         let mut parts = vec![
             (MODEL, self.save_model()),
-            (OPTIMIZER, encode::<B>(self.optimizer.to_record())),
+            (OPTIMIZER, self.optimizer.save()),
             (CHAINS, self.chains.snapshot()),
         ];
         if let Some(controls) = &self.learned.controls {
@@ -148,8 +167,7 @@ where
         device: &B::Device,
     ) -> Result<(), TrainError> {
         self.load_model(part(checkpoint, MODEL)?, device)?;
-        let optimizer = decode::<B, _>(part(checkpoint, OPTIMIZER)?, OPTIMIZER, device)?;
-        self.optimizer = self.optimizer.clone().load_record(optimizer);
+        self.optimizer.load(part(checkpoint, OPTIMIZER)?, device)?;
         let (latents, rows) = (self.chains.latents().clone(), self.chains.len());
         self.chains = load_chains(checkpoint, &latents, rows)?;
         if self.learned.controls.is_some() {

@@ -1,12 +1,13 @@
 //! The loop: steps, checks, selection, checkpoints, resume.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use burn::module::AutodiffModule;
+use burn::module::{AutodiffModule, Module};
 use helmholtz_datasets::{BinaryImages, Splits, random_subset};
 use helmholtz_estimators::Model;
-use helmholtz_evaluation::{Evaluation, Nll, nll};
+use helmholtz_evaluation::{Evaluation, LogWeights, Nll, log_weights};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_runs::{Failure, Provenance, RunFolder, resumed_elsewhere};
@@ -14,13 +15,16 @@ use helmholtz_samplers::Scan;
 use serde_json::json;
 
 use crate::progress::{EpochSums, Progress};
-use crate::snapshot::SELECTED;
+use crate::snapshot::{EVALUATED, SELECTED, decode, evaluated, of_evaluated};
 use crate::{Check, Event, Selected, TrainConfig, TrainError, Trainer};
 
 const VALID: Purpose = Purpose::new("valid");
 const TEST: Purpose = Purpose::new("test");
 const TRAIN: Purpose = Purpose::new("train");
 const SUBSET: Purpose = Purpose::new("subset");
+
+/// Test images of the last evaluation between two looks at the clock, on each thread: a multiple of the 10 that keep its bits.
+const PIECE: usize = 50;
 
 /// What a finished run gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,8 +40,8 @@ pub struct Outcome {
 /// Trains `model` as `config` says in a run folder, from its last checkpoint if it has one.
 ///
 /// After every `check_every` epochs both NLLs are computed, and the parameters of the best validation NLL so far are
-/// kept; the run is never stopped early, the selection is retrospective. `observe` hears of every step and must be
-/// quick. Once `stop` is set, a checkpoint is made and the run ends with [`TrainError::Interrupted`].
+/// kept; the selection is retrospective, and without `patience` the run is never stopped early. `observe` hears of every step
+/// and must be quick. Once `stop` is set, a checkpoint is made and the run ends with [`TrainError::Interrupted`].
 ///
 /// # Errors
 /// [`TrainError`]; whichever it is, the checkpoints so far are whole.
@@ -69,6 +73,7 @@ where
         )?,
         progress: Progress::default(),
         selected_model: Vec::new(),
+        evaluated: Vec::new(),
         valid: subset(&data.valid, config.valid_images, config.seed, 0),
         test: subset(&data.test, config.test_images, config.seed, 1),
         some_train: config
@@ -126,6 +131,8 @@ where
     progress: Progress,
     /// The parameters at the selected check, as a checkpoint part; empty before the first.
     selected_model: Vec<u8>,
+    /// The first test images of the last evaluation, as far as it has come.
+    evaluated: Vec<LogWeights>,
     valid: BinaryImages,
     test: BinaryImages,
     /// Training images that are evaluated at checks.
@@ -157,6 +164,9 @@ where
             .parts
             .remove(SELECTED)
             .ok_or(TrainError::Checkpoint { part: SELECTED })?;
+        if let Some(bytes) = checkpoint.parts.get(EVALUATED) {
+            self.evaluated = of_evaluated(bytes);
+        }
         let now = self.provenance();
         if let Some(warning) = self
             .progress
@@ -186,7 +196,7 @@ where
                     checked => checked?,
                 }
             }
-            if epoch == self.config.epochs {
+            if epoch == self.config.epochs || self.is_out_of_patience() {
                 return self.finish();
             }
             if self.config.keeps_chains(epoch) && !self.progress.chains_started {
@@ -196,6 +206,16 @@ where
             }
             self.epoch(epoch)?;
         }
+    }
+
+    /// Whether the last check was so long after the best one that the run ends.
+    fn is_out_of_patience(&self) -> bool {
+        let Progress {
+            checked, selected, ..
+        } = &self.progress;
+        let best = selected.map(|selected| selected.epoch);
+        let waited = |patience| best.is_some_and(|best| checked - best >= patience);
+        *checked == self.progress.epochs_done && self.config.patience.is_some_and(waited)
     }
 
     /// The remaining steps of an epoch.
@@ -261,27 +281,22 @@ where
 
     fn check(&mut self, epoch: u64) -> Result<(), TrainError> {
         let model = self.trainer.model().valid();
-        let both = self.valid.len() + self.test.len();
+        let (images, both) = (self.valid.len(), self.valid.len() + self.test.len());
         let total = both + self.some_train.as_ref().map_or(0, BinaryImages::len);
-        let valid = self.evaluate(
-            &model,
-            &self.valid,
-            self.config.valid_samples,
-            VALID,
-            (0, total),
-        )?;
-        let test = self.evaluate(
-            &model,
-            &self.test,
-            self.config.test_samples,
-            TEST,
-            (self.valid.len(), total),
-        )?;
+        let of_valid = self.evaluation(self.config.valid_samples, VALID);
+        let of_test = self.evaluation(self.config.test_samples, TEST);
+        let valid = self.evaluate(&model, &self.valid, 0..images, &of_valid, (0, total))?;
+        let all = 0..self.test.len();
+        let test = self.evaluate(&model, &self.test, all, &of_test, (images, total))?;
+        let valid = self.mean(&valid, &of_valid)?;
+        let test = self.mean(&test, &of_test)?;
         let check = Check { epoch, valid, test };
         let train = match &self.some_train {
             Some(images) => {
-                let samples = self.config.valid_samples;
-                Some(self.evaluate(&model, images, samples, TRAIN, (both, total))?)
+                let of_train = self.evaluation(self.config.valid_samples, TRAIN);
+                let all = 0..images.len();
+                let train = self.evaluate(&model, images, all, &of_train, (both, total))?;
+                Some(self.mean(&train, &of_train)?)
             }
             None => None,
         };
@@ -317,15 +332,24 @@ where
         self.checkpoint()
     }
 
-    /// An evaluation whose images are `offset` to `offset + images.len()` of `total`.
+    fn evaluation(&self, samples: usize, purpose: Purpose) -> Evaluation {
+        Evaluation {
+            samples,
+            seed: self.config.seed,
+            purpose,
+            threads: self.config.threads,
+        }
+    }
+
+    /// An evaluation of some images, before which `offset` of `total` were done.
     fn evaluate(
         &self,
         model: &M::InnerModule,
         images: &BinaryImages,
-        samples: usize,
-        purpose: Purpose,
+        which: Range<usize>,
+        evaluation: &Evaluation,
         (offset, total): (usize, usize),
-    ) -> Result<Nll, TrainError> {
+    ) -> Result<Vec<LogWeights>, TrainError> {
         let done = AtomicUsize::new(offset);
         let progress = |images: usize| {
             let done = done.fetch_add(images, Ordering::Relaxed) + images;
@@ -335,21 +359,25 @@ where
             });
             !self.stop.load(Ordering::Relaxed)
         };
-        let evaluation = Evaluation {
-            samples,
-            seed: self.config.seed,
-            purpose,
-            threads: self.config.threads,
-        };
-        let evaluated =
-            nll::<B::InnerBackend, _>(model, images, &evaluation, self.device, &progress);
-        match evaluated {
-            Some(nll) if nll.mean.is_nan() => Err(self.not_a_number("the likelihood", 0)),
-            Some(nll) => Ok(nll),
-            None => Err(TrainError::Interrupted {
-                epochs: self.progress.epochs_done,
-                steps: self.progress.step,
-            }),
+        let weights = log_weights::<B::InnerBackend, _>(
+            model,
+            images,
+            which,
+            evaluation,
+            self.device,
+            &progress,
+        );
+        weights.ok_or(TrainError::Interrupted {
+            epochs: self.progress.epochs_done,
+            steps: self.progress.step,
+        })
+    }
+
+    fn mean(&self, data: &[LogWeights], evaluation: &Evaluation) -> Result<Nll, TrainError> {
+        let nll = Nll::of(data, evaluation.samples);
+        match nll.mean.is_nan() {
+            true => Err(self.not_a_number("the likelihood", 0)),
+            false => Ok(nll),
         }
     }
 
@@ -359,13 +387,7 @@ where
             .selected
             .ok_or(TrainError::Checkpoint { part: "state" })?;
         let last = match self.config.final_samples {
-            Some(samples) => {
-                let bytes = std::mem::take(&mut self.selected_model);
-                self.trainer.load_model(&bytes, self.device)?;
-                let model = self.trainer.model().valid();
-                let (all, total) = (self.all_test, self.all_test.len());
-                Some(self.evaluate(&model, all, samples, TEST, (0, total))?)
-            }
+            Some(samples) => Some(self.last_evaluation(samples)?),
             None => None,
         };
         Ok(Outcome {
@@ -373,6 +395,29 @@ where
             last,
             epochs: self.progress.epochs_done,
         })
+    }
+
+    /// All test images at the selected parameters, piece by piece: it may take hours, and a resumed run goes on with it.
+    fn last_evaluation(&mut self, samples: usize) -> Result<Nll, TrainError> {
+        let record = decode::<B::InnerBackend, _>(&self.selected_model, SELECTED, self.device)?;
+        let model = self.trainer.model().valid().load_record(record);
+        let evaluation = self.evaluation(samples, TEST);
+        let interval = Duration::from_secs_f64(self.config.checkpoint_seconds);
+        let total = self.all_test.len();
+        while self.evaluated.len() < total {
+            let done = self.evaluated.len();
+            let piece = done..total.min(done + PIECE * self.config.threads.max(1));
+            let images = self.all_test;
+            match self.evaluate(&model, images, piece, &evaluation, (done, total)) {
+                Ok(weights) => self.evaluated.extend(weights),
+                Err(TrainError::Interrupted { .. }) => return Err(self.interrupted()),
+                Err(error) => return Err(error),
+            }
+            if self.last_checkpoint.elapsed() >= interval {
+                self.checkpoint()?;
+            }
+        }
+        self.mean(&self.evaluated, &evaluation)
     }
 
     fn not_a_number(&self, what: &'static str, step: u64) -> TrainError {
@@ -413,6 +458,10 @@ where
             .map(|(name, bytes)| (*name, bytes.as_slice()))
             .collect();
         parts.push((SELECTED, &self.selected_model));
+        let evaluated = evaluated(&self.evaluated);
+        if !evaluated.is_empty() {
+            parts.push((EVALUATED, &evaluated));
+        }
         self.folder.save_checkpoint(&state, &parts)?;
         self.last_checkpoint = Instant::now();
         (self.observe)(&Event::Checkpoint {

@@ -3,19 +3,23 @@
 use burn::module::AutodiffModule;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer};
-use burn::tensor::DType;
+use burn::tensor::{DType, Tensor};
 use helmholtz_datasets::BinaryImages;
-use helmholtz_estimators::{Batch, Chains, Controls, EstimateError, Learned, Model, refresh};
+use helmholtz_estimators::{
+    Batch, Chains, Controls, EstimateError, Learned, Model, dreams, refresh,
+};
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Info, MemoryStore, SamplerError};
 
+use crate::optimizer::OfModel;
 use crate::{Adam, TrainConfig};
 
 const NOISE: Purpose = Purpose::new("noise");
 const ACCEPT: Purpose = Purpose::new("accept");
 const REFRESH: Purpose = Purpose::new("refresh");
+const SLEEP: Purpose = Purpose::new("sleep");
 
 /// Data refreshed at a time when the chains are started.
 const REFRESH_BATCH: usize = 250;
@@ -39,7 +43,7 @@ where
 {
     /// The model; `None` only while a step consumes it.
     model: Option<M>,
-    pub(crate) optimizer: OptimizerAdaptor<Adam<B::InnerBackend>, M, B>,
+    pub(crate) optimizer: OfModel<B, M>,
     pub(crate) learned: Learned<B>,
     pub(crate) controls_optimizer: OptimizerAdaptor<Adam<B::InnerBackend>, Controls<B>, B>,
     pub(crate) chains: MemoryStore,
@@ -73,7 +77,7 @@ where
             chains: MemoryStore::new(&model.latents(), rows)?,
             learned: Learned::init(&needed, mean, &layers, config.seed, DType::F32, &device),
             controls_optimizer: OptimizerAdaptor::from(Adam::default().with_beta_2(needed.beta_2)),
-            optimizer: OptimizerAdaptor::from(Adam::default()),
+            optimizer: OfModel::new(config.optimizer),
             model: Some(model),
             config,
             device,
@@ -117,8 +121,8 @@ where
         result
     }
 
-    /// One step on these rows of the training images: estimate, write the chains back, update. Its draws are named by
-    /// (seed, epoch, step). Chains are used from the switch on.
+    /// One step on these rows of the training images: estimate, write the chains back, update, and sleep where it is time to.
+    /// Its draws are named by (seed, epoch, step). Chains are used from the switch on.
     ///
     /// # Errors
     /// What the estimator reports; the parameters are unchanged then.
@@ -138,16 +142,18 @@ where
         let mut noise = Stream::new(config.seed, NOISE, [epoch, step]);
         let mut chance = Stream::new(config.seed, ACCEPT, [epoch, step]);
         let model = self.model.take().expect("a model is there between steps");
+        let method = match config.sleep_every {
+            Some(_) => config.method.awake(),
+            None => config.method,
+        };
         let batch = Batch {
-            x,
+            x: x.clone(),
             chains,
             particles: config.particles,
             epoch,
         };
         let learned = &mut self.learned;
-        let estimated = config
-            .method
-            .estimate(&model, learned, batch, &mut noise, &mut chance);
+        let estimated = method.estimate(&model, learned, batch, &mut noise, &mut chance);
         let estimate = match estimated {
             Ok(estimate) => estimate,
             Err(error) => {
@@ -157,7 +163,8 @@ where
         };
         let mut gradients = estimate.loss.backward();
         let of_model = GradientsParams::from_module(&mut gradients, &model);
-        self.model = Some(self.optimizer.step(config.learning_rate, model, of_model));
+        let rate = config.learning_rate;
+        self.model = Some(self.optimizer.step(rate, rows.len(), model, of_model));
         if let Some(controls) = self.learned.controls.take() {
             let mut gradients = match estimate.controls {
                 Some(objective) => objective.backward(),
@@ -170,10 +177,27 @@ where
                 .step(learning_rate, controls, of_controls);
             self.learned.controls = Some(controls.bounded());
         }
+        match self.config.sleep_every {
+            Some(every) if self.config.method.sleeps() && (step + 1).is_multiple_of(every) => {
+                self.sleep(x, every as usize, epoch, step);
+            }
+            _ => {}
+        }
         Ok(StepReport {
             elbo: estimate.elbo,
             live_rows: estimate.live_rows,
             info: estimate.info,
         })
+    }
+
+    /// A step of φ on `each` dreams for each of the data x `[batch, visible]`.
+    fn sleep(&mut self, x: Tensor<B, 2>, each: usize, epoch: u64, step: u64) {
+        let rows = each * x.dims()[0];
+        let mut noise = Stream::new(self.config.seed, SLEEP, [epoch, step]);
+        let model = self.model.take().expect("a model is there between steps");
+        let loss = dreams(&model, Tensor::cat(vec![x; each], 0), &mut noise);
+        let gradients = GradientsParams::from_grads(loss.backward(), &model);
+        let rate = self.config.learning_rate;
+        self.model = Some(self.optimizer.step(rate, rows, model, gradients));
     }
 }

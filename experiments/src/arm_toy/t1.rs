@@ -48,6 +48,7 @@ pub fn model<B: helmholtz_ops::Backend>(device: &B::Device) -> Sbn<B> {
         hidden: vec![],
         slope: 0.01,
         learned_prior: true,
+        signed: false,
         initialisation: Initialisation::FanIn,
     };
     let model = config.init(0, DType::F64, device).expect("a valid network");

@@ -6,6 +6,7 @@ use crate::schedule::{Sizes, say};
 use crate::spec::Spec;
 use crate::table::say_seeds;
 use console::Style;
+use helmholtz_training::Optimizer;
 
 /// What the plan's heading says, besides the plan itself.
 pub struct Heading<'a> {
@@ -43,7 +44,7 @@ pub fn render(plan: &Plan, heading: &Heading, colours: bool) -> String {
             heading.profile, heading.spec.profile[heading.profile].about
         ),
     );
-    fact("training", training(&first.cell));
+    fact("training", training(plan, heading.spec));
     fact("NLL", evaluation(&first.cell, heading.sizes));
     let Sizes { train, valid, test } = heading.sizes;
     fact(
@@ -55,8 +56,23 @@ pub fn render(plan: &Plan, heading: &Heading, colours: bool) -> String {
         format!("{}, {} at once", heading.device, count(heading.jobs, "run")),
     );
     fact("runs in", heading.base.to_string());
+    if let Ok(out @ [_, ..]) = heading.spec.left_out(heading.profile).as_deref() {
+        let why = "no number of particles makes their evaluations as many";
+        fact("left out", format!("{}: {why}", out.join(", ")));
+    }
     out.push('\n');
 
+    // Where each method has its own K, and no column names it.
+    let each_its_own = one_particles(plan).is_none() && first.cell.particles().is_none();
+    let method = |planned: &PlannedCell| {
+        let Cell {
+            method, settings, ..
+        } = &planned.cell;
+        match each_its_own {
+            true => format!("{method}, K = {}", settings.particles),
+            false => method.clone(),
+        }
+    };
     let groups = groups(plan);
     let width = |of: fn(&Cell) -> String| {
         plan.cells
@@ -67,7 +83,12 @@ pub fn render(plan: &Plan, heading: &Heading, colours: bool) -> String {
     };
     let (nets, methods) = (
         width(Cell::column).max(3),
-        width(|c| c.method.clone()).max(6),
+        plan.cells
+            .iter()
+            .map(|c| method(c).chars().count())
+            .max()
+            .unwrap_or(0)
+            .max(6),
     );
     let seeds: Vec<String> = groups.iter().map(|group| seeds(group)).collect();
     let seed_width = seeds.iter().map(String::len).max().unwrap_or(0).max(5);
@@ -88,7 +109,7 @@ pub fn render(plan: &Plan, heading: &Heading, colours: bool) -> String {
         } else {
             "-".to_string()
         };
-        let method = &cell.method;
+        let method = method(group[0]);
         out += &format!(
             "  {shown:<nets$}  {method:<methods$}  {seeds:<seed_width$}  {left:>13}  {}\n",
             statuses(group)
@@ -106,26 +127,48 @@ fn summary(plan: &Plan, jobs: usize) -> String {
     if all.iter().all(|planned| planned.is_done()) {
         return format!("{runs}, all done.");
     }
+    let impatient = |planned: &&PlannedCell| planned.cell.settings.patience.is_some();
+    let about = match all.iter().any(impatient) {
+        true => "at most about",
+        false => "about",
+    };
     format!(
-        "{runs} ({}): about {} on this machine.",
+        "{runs} ({}): {about} {} on this machine.",
         statuses(&all),
         say(plan.seconds(jobs))
     )
 }
 
-fn training(cell: &Cell) -> String {
+/// K, if it is the same in all cells.
+fn one_particles(plan: &Plan) -> Option<usize> {
+    let mut particles = plan.cells.iter().map(|c| c.cell.settings.particles);
+    let first = particles.next()?;
+    particles.all(|other| other == first).then_some(first)
+}
+
+fn training(plan: &Plan, spec: &Spec) -> String {
+    let cell = &plan.cells[0].cell;
     let s = &cell.settings;
-    // Where numbers of particles are compared, each row has its own.
-    let particles = match cell.particles() {
-        Some(_) => String::new(),
-        None => format!(", K = {}", s.particles),
+    // Where numbers of particles are compared, or each method has its own, each row has its own.
+    let particles = match (cell.particles(), one_particles(plan), spec.evaluations) {
+        (_, _, Some(evaluations)) => format!(", {evaluations} evaluations of f an image"),
+        (None, Some(particles), None) => format!(", K = {particles}"),
+        _ => String::new(),
+    };
+    let patience = match s.patience {
+        Some(patience) => format!(" or until {patience} after the best"),
+        None => String::new(),
+    };
+    let optimizer = match s.optimizer {
+        Optimizer::Adam => "Adam",
+        Optimizer::Momentum => "damped momentum",
     };
     let scan = match s.scan {
         ScanOrder::Shuffled => "",
         ScanOrder::WithReplacement => ", images drawn with replacement",
     };
     format!(
-        "{}, stage II after epoch {}, batch {}{particles}, Adam {}{scan}",
+        "{}{patience}, stage II after epoch {}, batch {}{particles}, {optimizer} {}{scan}",
         count(s.epochs as usize, "epoch"),
         s.switch_epoch(),
         s.batch,

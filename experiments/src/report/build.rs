@@ -228,7 +228,9 @@ fn results(group: &Group, rows: &[Row], id: &str) -> Table {
         let ours = Datum {
             exact: row.ours.map(|ours| ours.mean),
             link: of_row.map(|(record, _)| anchor(id, &record.place)),
-            ..row.ours_text(&group.dataset, group.synthetic()).into()
+            ..row
+                .ours_of(&group.dataset, group.synthetic(), group.spec.standard_error)
+                .into()
         };
         let mut data = vec![
             row.group_label().into(),
@@ -236,10 +238,9 @@ fn results(group: &Group, rows: &[Row], id: &str) -> Table {
             ours,
         ];
         if beside {
-            data.push(
-                row.published
-                    .map_or("-".into(), |p| Datum::number(p.text(), p.mean)),
-            );
+            data.push(row.published.map_or(row.published_text().into(), |p| {
+                Datum::number(row.published_text(), p.mean)
+            }));
             let difference = row
                 .difference
                 .map(|d| Datum::number(row.difference_text(), d.nats));
@@ -258,7 +259,7 @@ fn results(group: &Group, rows: &[Row], id: &str) -> Table {
                     .published
                     .as_ref()
                     .filter(|_| beside)
-                    .map(|p| p.epochs),
+                    .and_then(|p| p.epochs),
             )
             .into(),
             if seeds.is_empty() {

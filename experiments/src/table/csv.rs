@@ -10,8 +10,14 @@ pub fn render(table: &Table) -> String {
         false => "net,method,",
     });
     out += "dataset,synthetic,profile,seeds,test_nll_mean,test_nll_sd";
+    if table.bounds {
+        out += ",test_nll_errors_over_images,bound_mean";
+    }
     if !table.synthetic {
         out += ",published_mean,published_sd,published_is_quoted,difference_nats,difference_sds";
+        if table.bounds {
+            out += ",published_bound,published_is_doubtful";
+        }
     }
     out += ",selected_epochs,epochs_done,epochs_planned,samples,test_images\n";
     for row in &table.rows {
@@ -21,6 +27,10 @@ pub fn render(table: &Table) -> String {
                 .map(|result| of(result).to_string())
                 .collect::<Vec<_>>()
                 .join(" ")
+        };
+        let errors = || {
+            let errors = row.results.values().map(|r| r.reported_se().to_string());
+            errors.collect::<Vec<_>>().join(" ")
         };
         let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
         let mut cells = vec![row.net.clone()];
@@ -38,15 +48,26 @@ pub fn render(table: &Table) -> String {
             number(row.ours.map(|ours| ours.mean)),
             number(row.ours.and_then(|ours| ours.sd)),
         ]);
+        if table.bounds {
+            cells.extend([errors(), number(row.bound.map(|bound| bound.mean))]);
+        }
         if !table.synthetic {
             cells.extend([
                 number(row.published.map(|p| p.mean)),
                 number(row.published.and_then(|p| p.sd)),
                 row.published
+                    .or(row.published_bound)
                     .map_or(String::new(), |p| p.quoted.to_string()),
                 number(row.difference.map(|d| d.nats)),
-                number(row.difference.map(|d| d.sds)),
+                number(row.difference.and_then(|d| d.sds)),
             ]);
+            if table.bounds {
+                let either = row.published.or(row.published_bound);
+                cells.extend([
+                    number(row.published_bound.map(|p| p.mean)),
+                    either.map_or(String::new(), |p| p.doubtful.to_string()),
+                ]);
+            }
         }
         cells.extend([
             each(&|r| r.selected_epoch),

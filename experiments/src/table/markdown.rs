@@ -1,6 +1,6 @@
 //! The table in Markdown.
 
-use super::{PublishedNumber, Row, Table, say_seeds};
+use super::{Row, Table, published_text, say_seeds};
 
 /// The table, its quoted rows and its notes.
 pub fn render(table: &Table) -> String {
@@ -10,7 +10,13 @@ pub fn render(table: &Table) -> String {
         table.profile_text(),
         table.dataset
     );
-    let head = ["Net", "Method", "Ours"].into_iter();
+    let error: &[&str] = if table.bounds {
+        &["Error over images"]
+    } else {
+        &[]
+    };
+    let head = ["Net", "Method", table.ours_header()].into_iter();
+    let head = head.chain(error.iter().copied());
     let middle: &[&str] = if table.synthetic {
         &[]
     } else {
@@ -24,14 +30,13 @@ pub fn render(table: &Table) -> String {
         let mut cells = vec![
             row.group_label(),
             row.method_label.clone(),
-            row.ours_text(&table.dataset, table.synthetic),
+            row.ours_text(table),
         ];
+        if table.bounds {
+            cells.push(row.errors_text());
+        }
         if !table.synthetic {
-            cells.push(
-                row.published
-                    .as_ref()
-                    .map_or("-".into(), |n| escape(&n.text())),
-            );
+            cells.push(escape(&row.published_text()));
             cells.push(row.difference_text());
         }
         cells.push(row.epoch_text());
@@ -51,10 +56,8 @@ pub fn render(table: &Table) -> String {
         head.extend(table.nets.iter().map(String::as_str));
         out += &heading(&head);
         for row in &table.quoted {
-            let numbers = row
-                .numbers
-                .iter()
-                .map(|n| n.as_ref().map_or("-".into(), PublishedNumber::text));
+            let numbers = row.numbers.iter().zip(&row.bounds);
+            let numbers = numbers.map(|(&nll, &bound)| published_text(nll, bound));
             let cells: Vec<String> = std::iter::once(row.label.clone())
                 .chain(numbers)
                 .map(|c| escape(&c))

@@ -21,18 +21,16 @@ pub(crate) fn notes(
         ));
     }
     if let (Some(published), false) = (source.published, results.is_empty()) {
-        let all = published.epochs;
-        let short = distinct(
-            results
-                .iter()
-                .map(|r| r.epochs_done)
-                .filter(|&epochs| epochs < all),
-        );
-        if !short.is_empty() {
-            notes.push(format!(
+        let short = |all: u64| {
+            let done = results.iter().map(|r| r.epochs_done);
+            distinct(done.filter(|&epochs| epochs < all))
+        };
+        match published.epochs.map(|all| (all, short(all))) {
+            Some((all, short)) if !short.is_empty() => notes.push(format!(
                 "NOT CONVERGED NUMBERS: {} of the paper's {all} epochs.",
                 list(&short)
-            ));
+            )),
+            _ => {}
         }
     }
     for row in rows
@@ -52,7 +50,7 @@ pub(crate) fn notes(
         ));
     }
     if !results.is_empty() {
-        notes.push(ours(&results, rows, cells));
+        notes.push(ours(source, &results, rows, cells));
     }
     for row in rows {
         if let Some(released) = row.released {
@@ -71,18 +69,42 @@ pub(crate) fn notes(
         let one_seed = rows
             .iter()
             .any(|row| row.difference.is_some() && row.results.len() == 1);
+        let with_sd = |row: &Row| row.difference.is_some_and(|d| d.sds.is_some());
+        notes.push(match rows.iter().any(with_sd) {
+            true => format!(
+                "Difference: ours - published, and in units of sqrt(sd² published + sd² ours), sd over runs{}{}.",
+                if one_seed { "; with one seed, of the published sd" } else { "" },
+                if rounded { "; a published sd of 0.0 counts as 0.05" } else { "" },
+            ),
+            false => "Difference: ours - published, in nats; no spread over runs is published.".to_string(),
+        });
+    }
+    if source.spec.bounds {
+        let what = "In brackets: the variational bound -ELBO, from the same samples.";
+        notes.push(what.to_string());
+    }
+    if let Some(evaluations) = source.spec.evaluations {
+        // A report knows runs of profiles that are no more.
+        let out = source.spec.left_out(source.profile).unwrap_or_default();
+        let out = match out.is_empty() {
+            true => String::new(),
+            false => format!(" Left out, since no K gives as many: {}.", out.join(", ")),
+        };
         notes.push(format!(
-            "Difference: ours - published, and in units of sqrt(sd² published + sd² ours), sd over runs{}{}.",
-            if one_seed { "; with one seed, of the published sd" } else { "" },
-            if rounded { "; a published sd of 0.0 counts as 0.05" } else { "" },
+            "Equal work: every method makes {evaluations} evaluations of f an image and step, as it declares them (dreams, \
+             derivatives, learned baselines and the draw for θ not counted); K follows.{out}"
         ));
     }
     notes.extend(deviations.iter().cloned());
     if let Some(published) = source.published.filter(|_| !source.synthetic) {
-        notes.push(format!(
-            "Published: {}; {}.",
-            published.source, published.spread
-        ));
+        let spread = match published.spread.as_str() {
+            "" => String::new(),
+            spread => format!("; {spread}"),
+        };
+        notes.push(format!("Published: {}{spread}.", published.source));
+        if published.row.iter().any(|row| !row.doubtful.is_empty()) {
+            notes.push(format!("† {}.", published.doubtful_note));
+        }
         if published.quoted().next().is_some() {
             notes.push(format!("* {}.", published.quoted_note));
         }
@@ -91,7 +113,12 @@ pub(crate) fn notes(
 }
 
 /// What our numbers are: samples, images, seeds, selection.
-fn ours(results: &[&CellResult], rows: &[Row], cells: &[(Cell, CellStatus)]) -> String {
+fn ours(
+    source: Source,
+    results: &[&CellResult],
+    rows: &[Row],
+    cells: &[(Cell, CellStatus)],
+) -> String {
     let samples = distinct(results.iter().map(|r| r.reported_samples()));
     let images = distinct(results.iter().map(|r| r.images));
     // A last evaluation, with `final_samples`, is over all images.
@@ -99,7 +126,10 @@ fn ours(results: &[&CellResult], rows: &[Row], cells: &[(Cell, CellStatus)]) -> 
         cell.settings.test_images.is_some() && cell.settings.final_samples.is_none()
     });
     let over = if rows.iter().any(|row| row.results.len() > 1) {
-        "mean ± sample sd over "
+        match source.spec.standard_error {
+            true => "mean ± standard error over ",
+            false => "mean ± sample sd over ",
+        }
     } else {
         ""
     };

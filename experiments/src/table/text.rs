@@ -1,6 +1,6 @@
 //! The table on a terminal.
 
-use super::{PublishedNumber, Row, Table};
+use super::{Row, Table, published_text};
 use console::Style;
 
 /// The width to which notes are wrapped.
@@ -60,10 +60,8 @@ pub fn render(table: &Table, colours: bool) -> String {
         line(String::new());
         line(cells("Quoted*".into(), table.nets.clone()));
         for row in &table.quoted {
-            let numbers = row
-                .numbers
-                .iter()
-                .map(|n| n.as_ref().map_or("-".into(), PublishedNumber::text));
+            let numbers = row.numbers.iter().zip(&row.bounds);
+            let numbers = numbers.map(|(&nll, &bound)| published_text(nll, bound));
             line(
                 dim.apply_to(cells(row.label.clone(), numbers.collect()))
                     .to_string(),
@@ -96,16 +94,12 @@ struct Column {
 /// Of generated images nothing published is shown.
 const OURS: Column = Column {
     header: "Ours",
-    cell: |row, table| row.ours_text(&table.dataset, table.synthetic),
+    cell: |row, table| row.ours_text(table),
 };
 const PUBLISHED: [Column; 3] = [
     Column {
         header: "Published",
-        cell: |row, _| {
-            row.published
-                .as_ref()
-                .map_or("-".into(), PublishedNumber::text)
-        },
+        cell: |row, _| row.published_text(),
     },
     Column {
         header: "Difference",

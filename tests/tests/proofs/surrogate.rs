@@ -22,6 +22,7 @@ fn network() -> SbnConfig {
         hidden: vec![4, 3],
         slope: 0.01,
         learned_prior: true,
+        signed: false,
         initialisation: Initialisation::FanIn,
     }
 }

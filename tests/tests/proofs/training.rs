@@ -7,7 +7,7 @@ use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{Scan, ScanOrder};
 use helmholtz_tests::vectors::{add_scaled, max_difference};
 use helmholtz_tests::{Enumerable, Exact, Reference, Tape, build, flat_parameters};
-use helmholtz_training::{TrainConfig, Trainer};
+use helmholtz_training::{Optimizer, TrainConfig, Trainer};
 
 /// Data drawn from a network of T1's shape: each x with its number of copies.
 fn drawn(rows: usize) -> Vec<(Vec<f64>, usize)> {
@@ -78,7 +78,10 @@ fn trained(method: Method, data: &[(Vec<f64>, usize)]) -> f64 {
             switch_epoch,
             batch: 100,
             particles: 2,
+            optimizer: Optimizer::Adam,
             learning_rate,
+            sleep_every: None,
+            patience: None,
             scan: ScanOrder::Shuffled,
             check_every: epochs,
             valid_samples: 1,

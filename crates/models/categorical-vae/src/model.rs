@@ -3,9 +3,11 @@
 use burn::module::{Module, ParamId, list_param_ids};
 use burn::tensor::{DType, Tensor, backend::Backend};
 use helmholtz_distributions::{Bernoulli, Categorical, Classes, LogProb, Noise, Sample, Variables};
-use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Parts, Proposals, Propose};
+use helmholtz_estimators::{
+    Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose,
+};
 use helmholtz_nets::{Initialisation, Initialiser, Net};
-use helmholtz_samplers::{Latents, Layer};
+use helmholtz_samplers::Latents;
 
 use crate::{CategoricalVaeConfig, ConfigError};
 
@@ -101,11 +103,7 @@ impl<B: helmholtz_ops::Backend> Propose<B> for CategoricalVae<B> {
     type Encoded = Tensor<B, 2>;
 
     fn latents(&self) -> Latents {
-        let layer = Layer::Categorical {
-            variables: self.variables,
-            classes: self.classes,
-        };
-        Latents::mixed(&[layer]).expect("there are variables, and classes of them")
+        Latents::mixed(&[self.latent().layer()]).expect("there are variables, and classes of them")
     }
 
     fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {

@@ -20,8 +20,34 @@ pub enum Initialisation {
         /// The constant of all biases.
         bias: f64,
     },
+    /// Weights U(±√(6/(in + out)) / in), every bias this constant, and the logits of a learned prior too: as the released
+    /// code of reweighted wake-sleep (Bornschein & Bengio 2015) starts.
+    XavierOverFanIn {
+        /// The constant of all biases.
+        bias: f64,
+    },
     /// Weights and biases U(±1/√in).
     FanIn,
+}
+
+impl Initialisation {
+    /// The same with biases of 0, where they are a constant. Where a class has a logit pinned to 0, this is what the same
+    /// constant in the logits of all classes is.
+    pub fn without_bias(self) -> Self {
+        match self {
+            Self::Xavier { .. } => Self::Xavier { bias: 0.0 },
+            Self::XavierOverFanIn { .. } => Self::XavierOverFanIn { bias: 0.0 },
+            Self::FanIn => Self::FanIn,
+        }
+    }
+
+    /// Where the logits of a learned prior of bits start.
+    pub fn prior(self) -> f64 {
+        match self {
+            Self::XavierOverFanIn { bias } => bias,
+            Self::Xavier { .. } | Self::FanIn => 0.0,
+        }
+    }
 }
 
 /// Draws the parameters of a model from streams keyed by a seed, never from the backend.
@@ -87,6 +113,10 @@ impl<B: Backend> Initialiser<B> {
         match initialisation {
             Initialisation::Xavier { bias } => {
                 let limit = (6.0 / (inputs + outputs) as f64).sqrt();
+                (uniform(inputs * outputs, limit), vec![bias; outputs])
+            }
+            Initialisation::XavierOverFanIn { bias } => {
+                let limit = (6.0 / (inputs + outputs) as f64).sqrt() / inputs as f64;
                 (uniform(inputs * outputs, limit), vec![bias; outputs])
             }
             Initialisation::FanIn => {

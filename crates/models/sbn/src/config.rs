@@ -15,10 +15,23 @@ pub struct SbnConfig {
     pub hidden: Vec<usize>,
     /// The slope of the leaky rectifier after each deterministic layer.
     pub slope: f64,
-    /// Whether the logits of p(h^L) are learned (from 0); else they are fixed at 0, the uniform prior.
+    /// Whether the logits of p(h^L) are learned (from [`Initialisation::prior`]); else they are fixed at 0, the uniform prior.
     pub learned_prior: bool,
+    /// Whether the values v of x and of each layer enter the nets conditioned on them as 2v − 1.
+    #[serde(default)]
+    pub signed: bool,
     /// How weights and biases start.
     pub initialisation: Initialisation,
+}
+
+/// A sigmoid belief network with one categorical variable on top: what to build.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MixedSbnConfig {
+    /// The layers below, and how everything starts; its prior is that of the top variable.
+    pub bits: SbnConfig,
+    /// Classes C of the top variable.
+    pub classes: usize,
 }
 
 /// A configuration that describes no network.
@@ -33,6 +46,12 @@ pub enum ConfigError {
     /// No stochastic layer.
     #[error("`latent` is empty; give at least one stochastic layer")]
     NoLatents,
+    /// A top variable without a choice.
+    #[error("`classes` is {classes}; a categorical variable has at least 2")]
+    Classes {
+        /// What was given.
+        classes: usize,
+    },
     /// A slope that is not positive.
     #[error("`slope` is {slope}; the leaky rectifier needs a positive, finite one")]
     Slope {
@@ -40,20 +59,33 @@ pub enum ConfigError {
         slope: f64,
     },
     /// A name that no net has.
-    #[error("there is no net `{name}`; choose one of {}", SbnConfig::NAMES.join(", "))]
+    #[error("there is no net `{name}`; choose one of {}", choices.join(", "))]
     UnknownName {
         /// What was given.
         name: String,
+        /// The names that there are.
+        choices: &'static [&'static str],
     },
 }
 
 impl SbnConfig {
-    /// The nets of table 1 of Ou & Song (2020).
-    pub const NAMES: [&str; 3] = ["linear", "nonlinear", "two-layers"];
+    /// The nets of table 1 of Ou & Song (2020), and the Helmholtz machines of bits alone.
+    pub const NAMES: [&str; 6] = [
+        "linear",
+        "nonlinear",
+        "two-layers",
+        "sbn-200",
+        "sbn-200-200",
+        "sbn-200-200-200",
+    ];
 
     /// One of the nets of table 1, as the released code builds it: 784 pixels, 200 bits a stochastic layer, uniform fixed
     /// prior. `linear` and `two-layers` have linear factors, Xavier weights and all biases −1; `nonlinear` has two
     /// leaky-rectified (0.01) layers of 200 in each factor and fan-in initialisation.
+    ///
+    /// Or one of the Helmholtz machines of the joint stochastic approximation poster (after Xu & Ou 2016), which are named by
+    /// their layers of bits: linear factors, a learned prior, and the start of the reweighted wake-sleep code, biases and
+    /// prior logits −1.
     ///
     /// # Errors
     /// If no net has this name.
@@ -64,9 +96,19 @@ impl SbnConfig {
             hidden: vec![],
             slope: 0.01,
             learned_prior: false,
+            signed: false,
             initialisation: Initialisation::Xavier { bias: -1.0 },
         };
+        let machine = |layers| Self {
+            latent: vec![200; layers],
+            learned_prior: true,
+            initialisation: Initialisation::XavierOverFanIn { bias: -1.0 },
+            ..linear.clone()
+        };
         match name {
+            "sbn-200" => Ok(machine(1)),
+            "sbn-200-200" => Ok(machine(2)),
+            "sbn-200-200-200" => Ok(machine(3)),
             "linear" => Ok(linear),
             "nonlinear" => Ok(Self {
                 hidden: vec![200, 200],
@@ -77,8 +119,33 @@ impl SbnConfig {
                 latent: vec![200, 200],
                 ..linear
             }),
-            _ => Err(ConfigError::UnknownName { name: name.into() }),
+            _ => Err(ConfigError::UnknownName {
+                name: name.into(),
+                choices: &Self::NAMES,
+            }),
         }
+    }
+
+    /// The nets of table 1 as Yin & Zhou (2019) train them, whose numbers that table quotes: weights are Xavier and biases 0;
+    /// `linear` sees ±1 in place of bits and has a learned prior, `two-layers` a learned prior, `nonlinear` a slope of 0.1.
+    ///
+    /// # Errors
+    /// If no net of table 1 has this name.
+    pub fn yin_zhou(name: &str) -> Result<Self, ConfigError> {
+        const NAMES: [&str; 3] = ["linear", "nonlinear", "two-layers"];
+        if !NAMES.contains(&name) {
+            return Err(ConfigError::UnknownName {
+                name: name.into(),
+                choices: &NAMES,
+            });
+        }
+        Ok(Self {
+            slope: 0.1,
+            learned_prior: name != "nonlinear",
+            signed: name == "linear",
+            initialisation: Initialisation::Xavier { bias: 0.0 },
+            ..Self::named(name)?
+        })
     }
 
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
@@ -99,5 +166,40 @@ impl SbnConfig {
             return Err(ConfigError::Slope { slope: self.slope });
         }
         Ok(())
+    }
+}
+
+impl MixedSbnConfig {
+    /// The Helmholtz machines with a categorical variable on top.
+    pub const NAMES: [&str; 3] = ["sbn-200-10c", "sbn-200-200-10c", "sbn-200-200-200-10c"];
+
+    /// One of the Helmholtz machines of the joint stochastic approximation poster whose top layer is one variable of 10
+    /// classes, as its column titles "10(C)" are read here; the rest is as in [`SbnConfig::named`].
+    ///
+    /// # Errors
+    /// If no net has this name.
+    pub fn named(name: &str) -> Result<Self, ConfigError> {
+        let unknown = || ConfigError::UnknownName {
+            name: name.into(),
+            choices: &Self::NAMES,
+        };
+        let known = Self::NAMES.contains(&name);
+        let bits = name
+            .strip_suffix("-10c")
+            .filter(|_| known)
+            .ok_or_else(unknown)?;
+        Ok(Self {
+            bits: SbnConfig::named(bits)?,
+            classes: 10,
+        })
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if self.classes < 2 {
+            return Err(ConfigError::Classes {
+                classes: self.classes,
+            });
+        }
+        self.bits.check()
     }
 }

@@ -1,8 +1,8 @@
 //! Sigmoid belief networks with a bottom-up inference net.
 //!
 //! p(x, h) = p(h^L) ∏_l p(h^l | h^{l+1}) · p(x | h¹) and q(h | x) = q(h¹ | x) ∏_l q(h^l | h^{l−1}); every factor is a
-//! vector of independent bits whose logits a small network computes from the layer it is conditioned on. The nets of
-//! Ou & Song (2020), table 1, have names:
+//! vector of independent bits, or on top one categorical variable, whose logits a small network computes from the layer it is
+//! conditioned on. The nets of Ou & Song (2020), table 1, and the Helmholtz machines of their 2016 poster have names:
 //!
 //! ```
 //! use burn_flex::Flex;
@@ -17,15 +17,15 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`SbnConfig`] | sizes, prior, initialisation; the named nets |
-//! | [`Sbn`] | the model, and what it can do for estimators |
+//! | [`SbnConfig`], [`MixedSbnConfig`] | sizes, prior, initialisation; the named nets |
+//! | [`Sbn`], [`MixedSbn`] | the model, and what it can do for estimators |
 
 mod config;
 mod sbn;
 
-pub use config::{ConfigError, SbnConfig};
+pub use config::{ConfigError, MixedSbnConfig, SbnConfig};
 pub use helmholtz_nets::Initialisation;
-pub use sbn::Sbn;
+pub use sbn::{MixedSbn, Sbn};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -2,26 +2,33 @@
 
 use burn::module::{Module, Param, ParamId, list_param_ids};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
-use helmholtz_distributions::{Bernoulli, Bits, LogProb, Noise, Sample, uniforms};
-use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Parts, Proposals, Propose};
+use helmholtz_distributions::{Bernoulli, Bits, Classes, LogProb, Mixed, Noise, Sample, uniforms};
+use helmholtz_estimators::{
+    Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose,
+};
 use helmholtz_nets::{Initialiser, Net};
-use helmholtz_ops::sample_bernoulli;
-use helmholtz_samplers::Latents;
+use helmholtz_samplers::{Latents, Layer};
 
-use crate::{ConfigError, SbnConfig};
+use crate::{ConfigError, MixedSbnConfig, SbnConfig};
 
-/// A sigmoid belief network and its inference net.
+/// A sigmoid belief network and its inference net, whose stochastic layers are V.
 #[derive(Module, Debug)]
-pub struct Sbn<B: Backend> {
+pub struct Sbn<B: Backend, V = Bits> {
     /// `recognition[l]`: logits of q(h^{l+1} | h^l), h⁰ = x.
     recognition: Vec<Net<B>>,
     /// `generation[l]`: logits of p(h^l | h^{l+1}), h⁰ = x.
     generation: Vec<Net<B>>,
-    /// Logits of p(h^L) `[1, bits]`, where they are learned.
+    /// Logits of p(h^L) `[1, logits]`, where they are learned.
     prior: Option<Param<Tensor<B, 2>>>,
-    /// Bits of x and of each stochastic layer.
-    sizes: Vec<usize>,
+    /// The stochastic layers, nearest the data first.
+    #[module(skip)]
+    layers: Vec<V>,
+    /// Whether values enter nets as 2v − 1.
+    signed: bool,
 }
+
+/// A sigmoid belief network with layers of bits and of classes.
+pub type MixedSbn<B> = Sbn<B, Mixed>;
 
 impl SbnConfig {
     /// The network with parameters drawn for this seed: first q from the data up, then p from the data up.
@@ -35,28 +42,77 @@ impl SbnConfig {
         device: &B::Device,
     ) -> Result<Sbn<B>, ConfigError> {
         self.check()?;
-        let sizes: Vec<usize> = [self.visible].iter().chain(&self.latent).copied().collect();
-        let mut draw = Initialiser::new(seed, dtype, device);
-        let mut net = |from: usize, to: usize| {
+        let layers = self.latent.iter().copied().map(Bits).collect();
+        Ok(self.build(layers, Initialiser::new(seed, dtype, device)))
+    }
+
+    /// The network with these stochastic layers.
+    fn build<B: Backend, V: Latent>(&self, layers: Vec<V>, mut draw: Initialiser<B>) -> Sbn<B, V> {
+        let mut net = |from: usize, to: usize, classes: bool| {
             let sizes = [[from].as_slice(), &self.hidden, &[to]].concat();
-            draw.net(&sizes, self.slope, self.initialisation)
+            let initialisation = match classes {
+                true => self.initialisation.without_bias(),
+                false => self.initialisation,
+            };
+            draw.net(&sizes, self.slope, initialisation)
         };
-        let recognition = sizes.windows(2).map(|pair| net(pair[0], pair[1])).collect();
-        let generation = sizes.windows(2).map(|pair| net(pair[1], pair[0])).collect();
-        let top = self.latent[self.latent.len() - 1];
-        let prior = self
-            .learned_prior
-            .then(|| draw.parameter(TensorData::new(vec![0.0f64; top], [1, top])));
-        Ok(Sbn {
+        // (values, logits, whether of classes) of x and of each layer.
+        let sizes: Vec<(usize, usize, bool)> = [(self.visible, self.visible, false)]
+            .into_iter()
+            .chain(layers.iter().map(|layer| {
+                let classes = matches!(layer.layer(), Layer::Categorical { .. });
+                (layer.values(), layer.logits(), classes)
+            }))
+            .collect();
+        let pairs = || sizes.windows(2).map(|pair| (pair[0], pair[1]));
+        let recognition = pairs()
+            .map(|(below, above)| net(below.0, above.1, above.2))
+            .collect();
+        let generation = pairs()
+            .map(|(below, above)| net(above.0, below.1, below.2))
+            .collect();
+        let &(_, top, classes) = sizes.last().expect("there is x");
+        let prior = self.learned_prior.then(|| {
+            let start = match classes {
+                true => 0.0,
+                false => self.initialisation.prior() as f32,
+            };
+            draw.parameter(TensorData::new(vec![start; top], [1, top]))
+        });
+        Sbn {
             recognition,
             generation,
             prior,
-            sizes,
-        })
+            layers,
+            signed: self.signed,
+        }
     }
 }
 
-impl<B: helmholtz_ops::Backend> Parts<B> for Sbn<B> {
+impl MixedSbnConfig {
+    /// The network with parameters drawn for this seed, as [`SbnConfig::init`].
+    ///
+    /// # Errors
+    /// If the configuration describes no network.
+    pub fn init<B: Backend>(
+        &self,
+        seed: u64,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<MixedSbn<B>, ConfigError> {
+        self.check()?;
+        let bits = self.bits.latent.iter().map(|&bits| Mixed::Bits(Bits(bits)));
+        let top = Mixed::Classes(Classes {
+            variables: 1,
+            classes: self.classes,
+        });
+        let layers = bits.chain([top]).collect();
+        let draw = Initialiser::new(seed, dtype, device);
+        Ok(self.bits.build(layers, draw))
+    }
+}
+
+impl<B: helmholtz_ops::Backend, V: Latent + Send> Parts<B> for Sbn<B, V> {
     fn generative(&self) -> Vec<ParamId> {
         let prior = self.prior.iter().map(|logits| logits.id);
         let conditionals = list_param_ids::<_, B>(&self.generation);
@@ -68,16 +124,56 @@ impl<B: helmholtz_ops::Backend> Parts<B> for Sbn<B> {
     }
 }
 
-impl<B: helmholtz_ops::Backend> Propose<B> for Sbn<B> {
-    /// The logits of q(h¹ | x) `[batch, bits]`.
+impl<B: helmholtz_ops::Backend, V: Latent> Sbn<B, V> {
+    /// Logits of q(h^{level+1} | h^level), h⁰ = x, given `below` = h^level.
+    fn up(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.recognition[level].forward(self.entering(below))
+    }
+
+    /// Logits of p(h^level | h^{level+1}), h⁰ = x, given `above` = h^{level+1}.
+    fn down(&self, level: usize, above: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.generation[level].forward(self.entering(above))
+    }
+
+    /// The logits of p(x | h¹) for each row of latents: `[rows, visible]`.
+    pub fn visible_logits(&self, particles: &Particles<B>) -> Tensor<B, 2> {
+        self.down(0, particles.layers()[0].clone())
+    }
+
+    /// Values as they enter a net.
+    fn entering(&self, values: Tensor<B, 2>) -> Tensor<B, 2> {
+        match self.signed {
+            true => values * 2.0 - 1.0,
+            false => values,
+        }
+    }
+
+    fn top(&self) -> &V {
+        self.layers
+            .last()
+            .expect("a network has a stochastic layer")
+    }
+
+    /// The logits of p(h^L) `[1, logits]`.
+    fn top_logits(&self, dtype: DType, device: &B::Device) -> Tensor<B, 2> {
+        match &self.prior {
+            Some(logits) => logits.val(),
+            None => Tensor::zeros([1, self.top().logits()], (device, dtype)),
+        }
+    }
+}
+
+impl<B: helmholtz_ops::Backend, V: Latent> Propose<B> for Sbn<B, V> {
+    /// The logits of q(h¹ | x) `[batch, logits]`.
     type Encoded = Tensor<B, 2>;
 
     fn latents(&self) -> Latents {
-        Latents::new(&self.sizes[1..]).expect("a network has layers, none of them empty")
+        let layers: Vec<_> = self.layers.iter().map(Latent::layer).collect();
+        Latents::mixed(&layers).expect("a network has layers, none of them empty")
     }
 
     fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
-        self.recognition[0].forward(x)
+        self.up(0, x)
     }
 
     fn propose(
@@ -91,26 +187,27 @@ impl<B: helmholtz_ops::Backend> Propose<B> for Sbn<B> {
         let proposed = particles * batch;
         let kept = retained.as_ref().map_or(0, Particles::rows);
         let mut logits = encoded.clone();
-        let mut layers = Vec::with_capacity(self.recognition.len());
+        let mut layers = Vec::with_capacity(self.layers.len());
         let mut log_q: Option<Tensor<B, 1>> = None;
-        for level in 0..self.recognition.len() {
+        for (level, variables) in self.layers.iter().enumerate() {
             if level > 0 {
                 let below: &Tensor<B, 2> = &layers[level - 1];
-                logits = self.recognition[level].forward(below.clone());
+                logits = self.up(level, below.clone());
             }
-            let [rows, bits] = logits.dims();
+            let rows = logits.dims()[0];
             // Above the first layer there are logits for every row; those of the retained rows draw nothing.
             let drawn = if rows == batch {
                 logits.clone()
             } else {
                 logits.clone().narrow(0, kept, rows - kept)
             };
-            let noise = uniforms([proposed, bits], logits.dtype(), &logits.device(), noise);
-            let mut layer = sample_bernoulli(drawn, noise);
+            let shape = [proposed, variables.uniforms()];
+            let noise = uniforms(shape, logits.dtype(), &logits.device(), noise);
+            let mut layer = variables.sample(drawn, noise);
             if let Some(retained) = &retained {
                 layer = Tensor::cat(vec![retained.layers()[level].clone(), layer], 0);
             }
-            let score = Bernoulli::new(logits.clone()).log_prob(layer.clone());
+            let score = variables.log_prob(logits.clone(), layer.clone());
             log_q = Some(match log_q {
                 Some(below) => below + score,
                 None => score,
@@ -124,83 +221,77 @@ impl<B: helmholtz_ops::Backend> Propose<B> for Sbn<B> {
     }
 
     fn log_q(&self, encoded: &Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        let layers = particles.layers();
-        let bottom = Bernoulli::new(encoded.clone()).log_prob(layers[0].clone());
-        let conditionals = self.recognition[1..].iter().zip(layers.windows(2));
-        conditionals.fold(bottom, |sum, (net, pair)| {
-            sum + Bernoulli::new(net.forward(pair[0].clone())).log_prob(pair[1].clone())
+        let values = particles.layers();
+        let bottom = self.layers[0].log_prob(encoded.clone(), values[0].clone());
+        let conditionals = self.layers.iter().enumerate().skip(1);
+        conditionals.fold(bottom, |sum, (level, variables)| {
+            let logits = self.up(level, values[level - 1].clone());
+            sum + variables.log_prob(logits, values[level].clone())
         })
     }
 }
 
-impl<B: helmholtz_ops::Backend> Layered<B> for Sbn<B> {
-    type Variables = Bits;
+impl<B: helmholtz_ops::Backend, V: Latent> Layered<B> for Sbn<B, V> {
+    type Variables = V;
 
-    fn layers(&self) -> Vec<Bits> {
-        self.sizes[1..].iter().copied().map(Bits).collect()
+    fn layers(&self) -> Vec<V> {
+        self.layers.clone()
     }
 
     fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
-        self.recognition[level].forward(below)
+        self.up(level, below)
     }
 }
 
-impl<B: helmholtz_ops::Backend> Sbn<B> {
-    /// The logits of p(x | h¹) for each row of latents: `[rows, visible]`.
-    pub fn visible_logits(&self, particles: &Particles<B>) -> Tensor<B, 2> {
-        self.generation[0].forward(particles.layers()[0].clone())
-    }
-
-    /// The logits of p(h^L) `[1, bits]`.
-    fn top_logits(&self, dtype: DType, device: &B::Device) -> Tensor<B, 2> {
-        match &self.prior {
-            Some(logits) => logits.val(),
-            None => Tensor::zeros([1, self.sizes[self.sizes.len() - 1]], (device, dtype)),
-        }
-    }
-}
-
-impl<B: helmholtz_ops::Backend> Factored<B> for Sbn<B> {
+impl<B: helmholtz_ops::Backend, V: Latent> Factored<B> for Sbn<B, V> {
     fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
         Bernoulli::new(self.visible_logits(particles)).log_prob(x)
     }
 
     fn prior_logits(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
         let top = self.top_logits(x.dtype(), &x.device());
-        let conditionals = self.generation[1..].iter().zip(&particles.layers()[1..]);
-        conditionals
-            .map(|(net, above)| net.forward(above.clone()))
+        let above = particles.layers().iter().enumerate().skip(1);
+        above
+            .map(|(level, above)| self.down(level, above.clone()))
             .chain([top])
             .collect()
     }
 }
 
-impl<B: helmholtz_ops::Backend> Joint<B> for Sbn<B> {
+impl<B: helmholtz_ops::Backend, V: Latent> Joint<B> for Sbn<B, V> {
     fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        let layers = particles.layers();
+        let values = particles.layers();
         let observed = self.log_likelihood(x, particles);
-        let conditionals = self.generation[1..].iter().zip(layers.windows(2));
-        let below_top = conditionals.fold(observed, |sum, (net, pair)| {
-            sum + Bernoulli::new(net.forward(pair[1].clone())).log_prob(pair[0].clone())
+        let last = values.len() - 1;
+        let conditionals = self.layers[..last].iter().enumerate();
+        let below_top = conditionals.fold(observed, |sum, (level, variables)| {
+            let logits = self.down(level + 1, values[level + 1].clone());
+            sum + variables.log_prob(logits, values[level].clone())
         });
-        let top = &layers[layers.len() - 1];
         match &self.prior {
-            Some(logits) => below_top + Bernoulli::new(logits.val()).log_prob(top.clone()),
-            None => below_top - top.dims()[1] as f64 * std::f64::consts::LN_2,
+            Some(logits) => below_top + self.top().log_prob(logits.val(), values[last].clone()),
+            None => {
+                let Classes { variables, classes } = self.top().classes();
+                below_top - variables as f64 * (classes as f64).ln()
+            }
         }
     }
 }
 
-impl<B: helmholtz_ops::Backend> Dream<B> for Sbn<B> {
+impl<B: helmholtz_ops::Backend, V: Latent> Dream<B> for Sbn<B, V> {
     fn dream(&self, x: Tensor<B, 2>, noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
-        let top = Bernoulli::new(self.top_logits(x.dtype(), &x.device()));
-        let mut layers = vec![top.sample(x.dims()[0], noise)];
-        for net in self.generation.iter().rev() {
-            let above = layers[layers.len() - 1].clone();
-            layers.push(Bernoulli::new(net.forward(above)).sample(1, noise));
+        let mut logits = self.top_logits(x.dtype(), &x.device());
+        let rows = x.dims()[0];
+        let mut layers = Vec::with_capacity(self.layers.len());
+        for (level, variables) in self.layers.iter().enumerate().rev() {
+            let shape = [rows, variables.uniforms()];
+            let noise = uniforms(shape, logits.dtype(), &logits.device(), noise);
+            let layer = variables.sample(logits, noise);
+            logits = self.down(level, layer.clone());
+            layers.push(layer);
         }
-        let x = layers.pop().expect("the data layer was drawn last");
         layers.reverse();
+        let x = Bernoulli::new(logits).sample(1, noise);
         (x, Particles::new(layers))
     }
 }

@@ -59,7 +59,7 @@ fn the_named_nets_score_as_written_out_by_hand() {
         let config = SbnConfig::named(name).unwrap();
         let (p, q) = errors(&config, DType::F64);
         assert!(p < 1e-9 && q < 1e-9, "{name}: {p}, {q}");
-        // Sums over up to 1184 bits, each rounded to f32.
+        // Sums over up to 1384 bits, each rounded to f32.
         let (p, q) = errors(&config, DType::F32);
         assert!(p < 2e-3 && q < 2e-3, "{name}: {p}, {q}");
     }
@@ -81,6 +81,7 @@ fn any_depth_and_width_scores_as_written_out_by_hand() {
                     hidden: hidden.clone(),
                     slope: 0.2,
                     learned_prior,
+                    signed: false,
                     initialisation,
                 };
                 let (p, q) = errors(&config, DType::F64);

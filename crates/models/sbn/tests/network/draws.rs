@@ -28,6 +28,7 @@ fn three_layers() -> (SbnConfig, Sbn<Flex>) {
         hidden: vec![3],
         slope: 0.01,
         learned_prior: true,
+        signed: false,
         initialisation: Initialisation::FanIn,
     };
     let model = config.init(2, DType::F64, &Default::default()).unwrap();

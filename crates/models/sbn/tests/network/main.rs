@@ -3,6 +3,7 @@
 
 mod densities;
 mod draws;
+mod mixed;
 mod named;
 mod written_out;
 

@@ -1,0 +1,275 @@
+//! What a protocol adds to plain training: sleep phases of their own, damped momentum, patience, and a last evaluation that is
+//! gone on with.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use burn::backend::Autodiff;
+use burn::module::{Module, ModuleVisitor, Param, ParamId};
+use burn::tensor::backend::Backend;
+use burn::tensor::{DType, Tensor};
+use burn_flex::Flex;
+use helmholtz_datasets::{BinaryImages, DatasetName, Locator, Splits, load};
+use helmholtz_estimators::{Method, Parts};
+use helmholtz_random::{Purpose, Stream};
+use helmholtz_runs::{OpenMode, RunFolder};
+use helmholtz_samplers::ScanOrder;
+use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
+use helmholtz_training::{Event, Optimizer, Outcome, TrainConfig, TrainError, Trainer, train};
+use serde_json::json;
+
+type Ad = Autodiff<Flex>;
+
+fn config(method: &str) -> TrainConfig {
+    TrainConfig {
+        seed: 3,
+        method: method.parse::<Method>().unwrap(),
+        epochs: 3,
+        switch_epoch: 0,
+        batch: 10,
+        particles: 2,
+        optimizer: Optimizer::Momentum,
+        learning_rate: 1e-3,
+        sleep_every: Some(2),
+        patience: None,
+        scan: ScanOrder::Shuffled,
+        check_every: 1,
+        valid_samples: 5,
+        valid_images: None,
+        test_samples: 5,
+        test_images: None,
+        final_samples: None,
+        checkpoint_seconds: 1000.0,
+        threads: 1,
+        device_name: "cpu".into(),
+    }
+}
+
+/// Small images of random bits, some pixels rarer than others.
+fn data() -> Splits {
+    let images = |part: u64, len: usize| {
+        let mut stream = Stream::new(part, Purpose::new("images"), [0, 0]);
+        BinaryImages::from_fn(len, 8, |_, pixel| stream.uniform_f64() < 0.1 * pixel as f64)
+    };
+    let offline = Locator::new(None).offline();
+    let named = load(DatasetName::Glyphs, &offline, &mut |_| {}).unwrap();
+    Splits {
+        train: images(1, 40),
+        valid: images(2, 20),
+        test: images(3, 130),
+        ..named
+    }
+}
+
+fn model() -> Sbn<Ad> {
+    let net = SbnConfig {
+        visible: 8,
+        latent: vec![4, 3],
+        hidden: vec![],
+        slope: 0.01,
+        learned_prior: true,
+        signed: false,
+        initialisation: Initialisation::FanIn,
+    };
+    net.init(3, DType::F32, &Default::default()).unwrap()
+}
+
+/// The values of these parameters, one after the other.
+fn values(model: &Sbn<Ad>, which: &[ParamId]) -> Vec<f32> {
+    struct Collect<'a>(&'a [ParamId], Vec<f32>);
+    impl<B: Backend> ModuleVisitor<B> for Collect<'_> {
+        fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<B, D>>) {
+            if self.0.contains(&parameter.id) {
+                self.1.extend(parameter.val().into_data().iter::<f32>());
+            }
+        }
+    }
+    let mut collect = Collect(which, vec![]);
+    Module::<Ad>::visit(model, &mut collect);
+    collect.1
+}
+
+/// Which of (θ, φ) each of some steps moves.
+fn moved(method: &str, sleep_every: Option<u64>, steps: u64) -> Vec<(bool, bool)> {
+    let data = data();
+    let config = TrainConfig {
+        sleep_every,
+        ..config(method)
+    };
+    let mut trainer = Trainer::new(model(), config, &data.train, Default::default()).unwrap();
+    let now = |trainer: &Trainer<Ad, Sbn<Ad>>| {
+        let model = trainer.model();
+        let parts = [
+            Parts::<Ad>::generative(model),
+            Parts::<Ad>::inference(model),
+        ];
+        parts.map(|part| values(model, &part))
+    };
+    let rows: Vec<u32> = (0..10).collect();
+    (0..steps)
+        .map(|step| {
+            let before = now(&trainer);
+            trainer.step(&data.train, &rows, 0, step).unwrap();
+            let after = now(&trainer);
+            (before[0] != after[0], before[1] != after[1])
+        })
+        .collect()
+}
+
+#[test]
+fn wake_sleeps_inference_net_moves_in_its_sleep_alone() {
+    let every_second = [(true, false), (true, true), (true, false), (true, true)];
+    assert_eq!(moved("ws", Some(2), 4), every_second);
+    assert_eq!(moved("ws", None, 3), [(true, true); 3]);
+    // A method that has no sleep phase is awake in every step.
+    assert_eq!(moved("rws", Some(2), 3), [(true, true); 3]);
+}
+
+#[test]
+fn a_sleep_phase_is_one_more_step_of_the_inference_net() {
+    // The same awake, with and without dreams.
+    let after = |method: &str, steps: u64| {
+        let data = data();
+        let config = config(method);
+        let mut trainer = Trainer::new(model(), config, &data.train, Default::default()).unwrap();
+        let rows: Vec<u32> = (0..10).collect();
+        for step in 0..steps {
+            trainer.step(&data.train, &rows, 0, step).unwrap();
+        }
+        let model = trainer.model();
+        let parts = [
+            Parts::<Ad>::generative(model),
+            Parts::<Ad>::inference(model),
+        ];
+        parts.map(|part| values(model, &part))
+    };
+    assert_eq!(after("rws-wake-sleep", 1), after("rws", 1));
+    let ([theta, phi], [awake_theta, awake_phi]) = (after("rws-wake-sleep", 2), after("rws", 2));
+    assert_eq!(theta, awake_theta, "dreams are of φ");
+    assert_ne!(phi, awake_phi);
+}
+
+/// What a run did.
+struct Ran {
+    outcome: Result<Outcome, TrainError>,
+    /// Training steps.
+    steps: usize,
+    /// Reports of the last evaluation, one for 10 images.
+    evaluated: usize,
+}
+
+/// Trains in `folder`, stopping once so many images of the last evaluation are done.
+fn run(folder: &Path, config: &TrainConfig, stop_after: Option<u64>) -> Ran {
+    let data = data();
+    let content = json!({"test": "protocols"});
+    let mut folder = RunFolder::open(folder, &content, OpenMode::Resume).unwrap();
+    let (steps, evaluated) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let stop = AtomicBool::new(false);
+    let last = data.test.len() as u64;
+    let observe = |event: &Event| match event {
+        Event::Step { .. } => {
+            steps.fetch_add(1, Ordering::Relaxed);
+        }
+        Event::Evaluating { done, total } if *total == last => {
+            evaluated.fetch_add(1, Ordering::Relaxed);
+            stop.fetch_or(stop_after == Some(*done), Ordering::Relaxed);
+        }
+        _ => {}
+    };
+    let device = Default::default();
+    let outcome = train(
+        model(),
+        config,
+        &data,
+        &device,
+        &mut folder,
+        &observe,
+        &stop,
+    );
+    Ran {
+        outcome,
+        steps: steps.into_inner(),
+        evaluated: evaluated.into_inner(),
+    }
+}
+
+#[test]
+fn a_last_evaluation_is_gone_on_with_and_ends_in_the_same_bits() {
+    for method in ["rws-wake-sleep", "nvil"] {
+        let config = TrainConfig {
+            final_samples: Some(60),
+            ..config(method)
+        };
+        let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let uninterrupted = run(whole.path(), &config, None).outcome.unwrap();
+        // In the third piece of 50 images: two are kept.
+        let stopped = run(parts.path(), &config, Some(110));
+        assert!(matches!(
+            stopped.outcome,
+            Err(TrainError::Interrupted { .. })
+        ));
+        assert_eq!((stopped.steps, stopped.evaluated), (3 * 4, 11));
+        let resumed = run(parts.path(), &config, None);
+        assert_eq!((resumed.steps, resumed.evaluated), (0, 3));
+        let resumed = resumed.outcome.unwrap();
+        assert_eq!(resumed, uninterrupted, "{method}");
+        assert_eq!(resumed.last.unwrap().images, 130);
+    }
+}
+
+#[test]
+fn momentum_resumes_in_the_same_bits() {
+    let dir = tempfile::tempdir().unwrap();
+    let short = TrainConfig {
+        epochs: 1,
+        ..config("jsa")
+    };
+    run(dir.path(), &short, None).outcome.unwrap();
+    // The same folder, more epochs: as if the first had been all that was done before a kill.
+    let resumed = run(dir.path(), &config("jsa"), None);
+    assert_eq!(resumed.steps, 2 * 4);
+    let fresh = tempfile::tempdir().unwrap();
+    let uninterrupted = run(fresh.path(), &config("jsa"), None);
+    assert_eq!(resumed.outcome.unwrap(), uninterrupted.outcome.unwrap());
+}
+
+#[test]
+fn an_impatient_run_ends_when_nothing_got_better_for_so_long() {
+    // Steps so large that the first check stays the best.
+    let config = TrainConfig {
+        epochs: 40,
+        patience: Some(3),
+        optimizer: Optimizer::Adam,
+        learning_rate: 5.0,
+        ..config("rws")
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let outcome = run(dir.path(), &config, None).outcome.unwrap();
+    assert_eq!(outcome.epochs, outcome.selected.epoch + 3);
+    assert!(outcome.epochs < 40);
+    let patient = TrainConfig {
+        patience: None,
+        epochs: 8,
+        ..config
+    };
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(run(dir.path(), &patient, None).outcome.unwrap().epochs, 8);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for config in [
+        TrainConfig {
+            patience: Some(0),
+            ..config("rws")
+        },
+        TrainConfig {
+            sleep_every: Some(0),
+            ..config("rws")
+        },
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let error = run(dir.path(), &config, None).outcome.unwrap_err();
+        assert!(error.to_string().contains("at least 1"), "{error}");
+    }
+}
