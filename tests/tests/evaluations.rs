@@ -118,8 +118,7 @@ fn counted(method: &Method, particles: usize, layers: usize, retained: bool) -> 
     let x = Tensor::<Tape, 2>::from_data(TensorData::new(x, [DATA, 6]), (&device, DType::F64));
     let variables: Vec<Bits> = Layered::<Tape>::layers(&model);
     let mean = || vec![0.5; 6];
-    let mut learned =
-        Learned::init(&method.controls(), mean, &variables, 1, DType::F64, &device);
+    let mut learned = Learned::init(&method.controls(), mean, &variables, 1, DType::F64, &device);
     let stream = |purpose| Stream::new(1, Purpose::new(purpose), [0, 0]);
     let rows: Vec<u32> = (0..DATA as u32).collect();
     let latents = Propose::<Tape>::latents(&model);
