@@ -583,7 +583,10 @@ pub(crate) mod tests {
         let source = Source::find("showdown").unwrap();
         let twin = Source {
             file: "my.toml".into(),
-            text: source.text.replace("evaluations = 12", ""),
+            text: source
+                .text
+                .replace("\nevaluations = 12", "")
+                .replace("\nparticles = 1 ", "\nparticles = 2 "),
         };
         let spec = Spec::parse(&twin).unwrap();
         let cells = spec.cells("paper", &Selection::default(), "x").unwrap();

@@ -121,8 +121,8 @@ impl Method {
     /// particles, `layers` stochastic layers, and a chain state at hand or not. With C classes,
     /// [`evaluations_of_classes`](Self::evaluations_of_classes) says more.
     ///
-    /// Not counted: dreams, derivatives of f, values that are computed again for them, learned baselines and control variates, and the draw at which the
-    /// estimators of logit gradients let θ learn.
+    /// Not counted: dreams, derivatives of f and values that are computed again for them, learned baselines and control variates,
+    /// and the draw at which the estimators of logit gradients let θ learn.
     pub fn evaluations(&self, particles: usize, layers: usize, retained: bool) -> usize {
         match self {
             Self::Weighted(weighted) => {
