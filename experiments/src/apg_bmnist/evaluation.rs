@@ -18,6 +18,9 @@ use crate::stepwise::Measured;
 /// Frames of a sequence that are shown.
 const SHOWN_FRAMES: usize = 10;
 
+/// A frame's pixels, and the positions of the digits in it.
+pub type Frame = (Vec<f32>, Vec<[f64; 2]>);
+
 /// What a population is worth, for each sequence.
 #[derive(Debug, Clone, Default)]
 pub struct Watched {
@@ -30,7 +33,7 @@ pub struct Watched {
     /// ESS / L after the one-shot proposal or the last sweep, mean over sequences, and over frames.
     pub ess: Vec<(String, f64)>,
     /// The first sequence: reconstructed frames, and the digits' positions in each.
-    pub shown: Vec<(Vec<f32>, Vec<[f64; 2]>)>,
+    pub shown: Vec<Frame>,
 }
 
 /// Runs the sampler on these sequences and watches its population after the one-shot proposal and after each sweep.
@@ -164,7 +167,7 @@ pub struct Shown {
     pub canvas: Canvas,
     /// Rows of frames, each with the digits' positions: the data with the true ones, then reconstructions after one shot and after the
     /// sweeps of the table.
-    pub rows: Vec<Vec<(Vec<f32>, Vec<[f64; 2]>)>>,
+    pub rows: Vec<Vec<Frame>>,
 }
 
 /// Measures a trained model on sequences of test images, and keeps one of each setting to be shown.

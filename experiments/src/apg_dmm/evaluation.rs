@@ -25,6 +25,9 @@ pub struct Watched {
     pub first: Vec<usize>,
 }
 
+/// ESS / L by block.
+pub type Shares = Vec<(String, f64)>;
+
 /// Runs a sampler on these instances and watches its population after the one-shot proposal and after each sweep; and the ESS / L
 /// of the one-shot proposal and of each block of the last sweep.
 ///
@@ -36,7 +39,7 @@ pub fn watch<B: Backend>(
     scheme: Scheme,
     data: &Simulated<B>,
     streams: &mut Streams,
-) -> Result<(Vec<Watched>, Vec<(String, f64)>), ApgError> {
+) -> Result<(Vec<Watched>, Shares), ApgError> {
     let blocks = scheme.blocks();
     let truth = labels(&data.truth.assignment);
     let mut all = Vec::new();
