@@ -328,7 +328,7 @@ fn the_comparison_sees_one_bit() {
     let ((_, one, ..), (_, mut two, ..)) = (outcome(&one), outcome(&two));
     assert!(one == two, "two unbroken runs agree");
     let names: Vec<&str> = one.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["chains", "model", "selected"]);
+    assert_eq!(names, ["chains", "evaluated", "model", "selected"]);
     let model = two.iter_mut().find(|(name, _)| name == "model").unwrap();
     *model.1.last_mut().unwrap() ^= 1;
     assert!(one != two);
