@@ -144,6 +144,10 @@ settings! {
     test_samples: u64,
     /// How many test images (a seeded random subset); absent: all.
     test_images: Option<u64>,
+    /// How many training images (a seeded random subset) have their NLL computed at a check too, with `valid_samples`, for
+    /// figures; absent: none, and nothing is spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    train_images: Option<u64>,
     /// Importance samples S with which the selected epoch's test NLL is reported again; absent: it is not.
     final_samples: Option<u64>,
     /// Seconds from one checkpoint to the next.
@@ -215,6 +219,7 @@ impl Settings {
             .or_else(|| positive("valid_images", self.valid_images.unwrap_or(1)))
             .or_else(|| positive("test_samples", self.test_samples))
             .or_else(|| positive("test_images", self.test_images.unwrap_or(1)))
+            .or_else(|| positive("train_images", self.train_images.unwrap_or(1)))
             .or_else(|| positive("final_samples", self.final_samples.unwrap_or(1)))
             .or_else(|| positive("checkpoint_seconds", self.checkpoint_seconds))
     }
@@ -242,6 +247,7 @@ pub(crate) mod tests {
             valid_images: None,
             test_samples: 100,
             test_images: None,
+            train_images: None,
             final_samples: None,
             checkpoint_seconds: 60,
             free_logits: false,

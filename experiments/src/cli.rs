@@ -25,6 +25,8 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Measure how noisy the methods' gradients are, for what they cost
     Variance(Variance),
+    /// Put every recorded result into one report: tables, figures, pictures
+    Report(Report),
 }
 
 const EXAMPLES: &str = "\
@@ -45,14 +47,17 @@ Examples:
   cargo xtask reproduce estimators                    every estimator for twenty epochs (hours)
   cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
   cargo xtask reproduce apg-gmm --steps 25000         amortized population Gibbs on Gaussian mixtures
+  cargo xtask reproduce apg-dmm --steps 30000         the same on deep mixtures of rings
   cargo xtask reproduce apg-bmnist --steps 5000       the same on bouncing digits
+  cargo xtask reproduce fig1 --profile paper          NLL during training, drawn from the runs of table1; fig2, fig4 too
+  cargo xtask reproduce fig3                          gradient variance during training: makes its own runs
 
 Nets of table1:    linear, nonlinear, two-layers
 Nets of table2:    categorical
 Nets of table3:    structured
 Nets of helmholtz: sbn-200, sbn-200-200, sbn-200-200-200, sbn-200-10c, sbn-200-200-10c, sbn-200-200-200-10c
 
-arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm and apg-bmnist also --profile, --steps and --device.
+arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm, apg-dmm and apg-bmnist also --profile, --steps and --device.
 
 The same command resumes what was stopped, and does nothing again that is done.
 Data are looked for in --data-dir, HELMHOLTZ_DATA and the user's cache folder, else downloaded.";
@@ -69,7 +74,8 @@ fn after_help() -> String {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
 pub struct Reproduce {
-    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-toy`, `apg-gmm`, `apg-bmnist`, or
+    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-toy`, `apg-gmm`, `apg-dmm`,
+    /// `apg-bmnist`, `fig1` to `fig4`, or
     /// the path of a TOML file like those in experiments/
     pub experiment: String,
 
@@ -243,6 +249,37 @@ pub struct Variance {
     /// Machine-readable lines on standard output (rows, table): one JSON object each
     #[arg(long)]
     pub json: bool,
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  cargo xtask report                                  what is recorded in experiments/results, into the folder report
+  cargo xtask report --out runs                       and one's own runs, with pictures from their checkpoints
+  cargo xtask report --out runs --out old --to all    of two folders of runs
+
+report.html is one page that needs nothing else: open it in a browser, or send it. report.md and report.tex have the same
+tables; tables/*.csv every digit; figures/*.svg the figures, with their data beside them; images/*.png the pictures.
+Run folders are only read: runs may be going on.";
+
+/// Put every recorded result into one report.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub struct Report {
+    /// A further folder of runs, such as that of `reproduce --out`; may be given several times
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Vec<PathBuf>,
+
+    /// The folder of recorded results; passed over if it is not there and `--out` is given
+    #[arg(long, value_name = "FOLDER", default_value = "experiments/results")]
+    pub results: PathBuf,
+
+    /// The folder for the report
+    #[arg(long, value_name = "FOLDER", default_value = "report")]
+    pub to: PathBuf,
+
+    /// The folder in which data files are looked for first, for reconstructions of test images; nothing is downloaded
+    #[arg(long, value_name = "FOLDER")]
+    pub data_dir: Option<PathBuf>,
 }
 
 /// Whole numbers from `least` on.

@@ -4,6 +4,7 @@ use crate::error::HarnessError;
 use crate::kept::Finished;
 use crate::picture::{GREY, Picture};
 use burn::tensor::Tensor;
+use burn::tensor::backend::BackendTypes;
 use helmholtz_conditional_sbn::ConditionalSbn;
 use helmholtz_datasets::BinaryImages;
 use helmholtz_evaluation::batch_of;
@@ -19,7 +20,7 @@ const IMAGES: usize = 10;
 /// Sampled lower halves of each.
 const SAMPLES: usize = 8;
 /// Pixels to a side of an image.
-const SIDE: usize = 28;
+pub(crate) const SIDE: usize = 28;
 
 /// Writes [`FILE`]: a row for each of a few test images, with the image, its given upper half, and samples of the lower one.
 /// The draws are named by the run's seed.
@@ -27,9 +28,19 @@ const SIDE: usize = 28;
 /// # Errors
 /// A file that cannot be written.
 pub fn draw<B: Backend>(model: &ConditionalSbn<B>, run: &Finished<B>) -> Result<(), HarnessError> {
-    let chosen = spread(run.test, IMAGES);
-    let x = batch_of::<B>(run.test, chosen.iter().copied(), run.device);
-    let mut noise = Stream::new(run.cell.seed, COMPLETIONS, [0, 0]);
+    picture(model, run.test, run.cell.seed, run.device).write(&run.folder.join(FILE))
+}
+
+/// The picture that [`draw`] writes.
+pub fn picture<B: Backend>(
+    model: &ConditionalSbn<B>,
+    test: &BinaryImages,
+    seed: u64,
+    device: &<B as BackendTypes>::Device,
+) -> Picture {
+    let chosen = spread(test, IMAGES);
+    let x = batch_of::<B>(test, chosen.iter().copied(), device);
+    let mut noise = Stream::new(seed, COMPLETIONS, [0, 0]);
     let originals = images(&x);
     let completed = images(&model.complete(x, SAMPLES, &mut noise));
     let rows = originals.iter().enumerate().map(|(row, original)| {
@@ -42,21 +53,21 @@ pub fn draw<B: Backend>(model: &ConditionalSbn<B>, run: &Finished<B>) -> Result<
             .chain(samples)
             .collect()
     });
-    Picture::grid(&rows.collect::<Vec<_>>(), SIDE).write(&run.folder.join(FILE))
+    Picture::grid(&rows.collect::<Vec<_>>(), SIDE)
 }
 
 /// Indices of `count` images, evenly spread.
-fn spread(images: &BinaryImages, count: usize) -> Vec<usize> {
+pub(crate) fn spread(images: &BinaryImages, count: usize) -> Vec<usize> {
     let count = count.min(images.len());
     (0..count)
         .map(|i| (2 * i + 1) * images.len() / (2 * count))
         .collect()
 }
 
-/// Rows of bits as images, a byte a pixel, ones black.
-fn images<B: Backend>(rows: &Tensor<B, 2>) -> Vec<Vec<u8>> {
+/// Rows of bits, or of their probabilities, as images, a byte a pixel, ones black.
+pub(crate) fn images<B: Backend>(rows: &Tensor<B, 2>) -> Vec<Vec<u8>> {
     let bits: Vec<f32> = rows.to_data().iter().collect();
-    let pixel = |&bit: &f32| if bit > 0.5 { 0 } else { 255 };
+    let pixel = |&bit: &f32| (255.0 * (1.0 - bit)).round() as u8;
     bits.chunks(SIDE * SIDE)
         .map(|image| image.iter().map(pixel).collect())
         .collect()

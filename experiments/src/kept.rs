@@ -2,7 +2,9 @@
 
 use crate::cell::Cell;
 use crate::completions;
+use crate::digits;
 use crate::error::HarnessError;
+use crate::picture::Picture;
 use burn::backend::Autodiff;
 use burn::module::AutodiffModule;
 use burn::tensor::backend::BackendTypes;
@@ -30,7 +32,24 @@ pub trait Keeps<B: Backend>:
     fn keep(_selected: &Self::InnerModule, _run: &Finished<B>) -> Result<Kept, HarnessError> {
         Ok(Kept::default())
     }
+
+    /// Pictures of what `model` has learned, each with what it shows; `test` images are there or not.
+    fn pictures(
+        _model: &Self::InnerModule,
+        _test: Option<&BinaryImages>,
+        _seed: u64,
+        _device: &<B as BackendTypes>::Device,
+    ) -> Vec<(&'static str, Picture)> {
+        Vec::new()
+    }
 }
+
+/// What [`digits::sampled`] shows.
+const SAMPLED: &str = "sampled from p";
+/// What [`digits::reconstructed`] shows.
+const RECONSTRUCTED: &str = "test images, and below each three reconstructions";
+/// What [`completions::picture`] shows.
+const COMPLETED: &str = "test images, their upper halves, and sampled lower ones";
 
 /// A run after its last epoch.
 pub struct Finished<'a, B: Backend> {
@@ -55,7 +74,21 @@ pub struct Kept {
     pub released_nll: Option<f64>,
 }
 
-impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {}
+impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {
+    fn pictures(
+        model: &Sbn<B>,
+        test: Option<&BinaryImages>,
+        seed: u64,
+        device: &<B as BackendTypes>::Device,
+    ) -> Vec<(&'static str, Picture)> {
+        let drawn = (SAMPLED, digits::sampled(model, seed, device));
+        let again = test.map(|test| {
+            let picture = digits::reconstructed(model, Sbn::visible_logits, test, seed, device);
+            (RECONSTRUCTED, picture)
+        });
+        [drawn].into_iter().chain(again).collect()
+    }
+}
 
 impl<B: Backend> Keeps<B> for MixedSbn<Autodiff<B>> {}
 
@@ -80,6 +113,21 @@ impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
             released_nll: Some(released.mean),
         })
     }
+
+    fn pictures(
+        model: &CategoricalVae<B>,
+        test: Option<&BinaryImages>,
+        seed: u64,
+        device: &<B as BackendTypes>::Device,
+    ) -> Vec<(&'static str, Picture)> {
+        let drawn = (SAMPLED, digits::sampled(model, seed, device));
+        let again = test.map(|test| {
+            let logits = CategoricalVae::visible_logits;
+            let picture = digits::reconstructed(model, logits, test, seed, device);
+            (RECONSTRUCTED, picture)
+        });
+        [drawn].into_iter().chain(again).collect()
+    }
 }
 
 impl<B: Backend> Keeps<B> for ConditionalSbn<Autodiff<B>> {
@@ -87,5 +135,15 @@ impl<B: Backend> Keeps<B> for ConditionalSbn<Autodiff<B>> {
     fn keep(selected: &ConditionalSbn<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
         completions::draw(selected, run)?;
         Ok(Kept::default())
+    }
+
+    fn pictures(
+        model: &ConditionalSbn<B>,
+        test: Option<&BinaryImages>,
+        seed: u64,
+        device: &<B as BackendTypes>::Device,
+    ) -> Vec<(&'static str, Picture)> {
+        let completed = |test| (COMPLETED, completions::picture(model, test, seed, device));
+        test.map(completed).into_iter().collect()
     }
 }

@@ -22,12 +22,13 @@
 //! * [`data`], [`device`], [`backend`]: what it runs on.
 //! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
 //! * [`cell_runner`], [`runner`], [`nets`], [`driver`], [`progress`]: running cells and watching them.
-//! * [`kept`], [`completions`], [`picture`]: what a run keeps besides likelihoods.
-//! * [`table`], [`plot`]: the outcome.
-//! * [`arm_toy`], [`apg_gmm`], [`apg_bmnist`]: experiments of other kinds; [`stepwise`] ones are counted in gradient steps.
-//! * [`variance`]: how noisy the methods' gradients are, for what they cost.
+//! * [`kept`], [`completions`], [`digits`], [`picture`]: what a run keeps besides likelihoods, and pictures of what it learned.
+//! * [`table`], [`plot`], [`figures`], [`report`]: the outcome.
+//! * [`arm_toy`], [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`]: experiments of other kinds; [`stepwise`] ones are counted in gradient steps.
+//! * [`variance`], [`variance_curve`]: how noisy the methods' gradients are, for what they cost, and during training.
 
 pub mod apg_bmnist;
+pub mod apg_dmm;
 pub mod apg_gmm;
 pub mod arm_toy;
 pub mod backend;
@@ -38,11 +39,13 @@ pub mod commands;
 pub mod completions;
 pub mod data;
 pub mod device;
+pub mod digits;
 pub mod driver;
 pub mod error;
 pub mod existing;
 #[cfg(test)]
 mod fake;
+pub mod figures;
 pub mod kept;
 pub mod names;
 pub mod nets;
@@ -51,6 +54,7 @@ pub mod plan;
 pub mod plot;
 pub mod progress;
 pub mod published;
+pub mod report;
 pub mod runner;
 pub mod schedule;
 pub mod source;
@@ -58,3 +62,4 @@ pub mod spec;
 pub mod stepwise;
 pub mod table;
 pub mod variance;
+pub mod variance_curve;

@@ -1,8 +1,9 @@
-//! The program `helmholtz`: reproduces published experiments, and measures gradients. `cargo xtask` builds it for a device and starts it.
+//! The program `helmholtz`: reproduces published experiments, measures gradients, and reports. `cargo xtask` builds it for a device and starts it.
 
 use clap::Parser;
 use helmholtz_datasets::Locator;
 use helmholtz_experiments::cli::{Cli, Command};
+use helmholtz_experiments::commands::report::report;
 use helmholtz_experiments::commands::reproduce::{End, reproduce};
 use helmholtz_experiments::commands::streams::Streams;
 use helmholtz_experiments::commands::variance::variance;
@@ -37,6 +38,10 @@ fn main() -> ExitCode {
         Command::Variance(args) => {
             let locator = Locator::new(args.data_dir.clone());
             variance(args, &locator, &stop, &streams)
+        }
+        Command::Report(args) => {
+            let locator = Locator::new(args.data_dir.clone());
+            report(args, &locator, &stop, &streams)
         }
     };
     match end {

@@ -1,8 +1,6 @@
 //! Grey pictures, as PNG.
 
 use crate::error::HarnessError;
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::Path;
 
 /// What is between images, and what is not given.
@@ -41,25 +39,31 @@ impl Picture {
         }
     }
 
-    /// Writes the picture as a PNG of one byte a pixel.
+    /// The picture as a PNG of one byte a pixel.
+    pub fn png(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
+        encoder.set_color(png::ColorType::Grayscale);
+        encoder.set_depth(png::BitDepth::Eight);
+        let writer = encoder.write_header();
+        let written = writer.and_then(|mut writer| {
+            writer.write_image_data(&self.pixels)?;
+            writer.finish()
+        });
+        written.expect("a picture with its margins can be encoded in memory");
+        bytes
+    }
+
+    /// Writes [`Picture::png`].
     ///
     /// # Errors
     /// A file that cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), HarnessError> {
-        let written = File::create(path).map_err(png::EncodingError::from);
-        let written = written.and_then(|file| {
-            let (width, height) = (self.width as u32, self.height as u32);
-            let mut encoder = png::Encoder::new(BufWriter::new(file), width, height);
-            encoder.set_color(png::ColorType::Grayscale);
-            encoder.set_depth(png::BitDepth::Eight);
-            let mut writer = encoder.write_header()?;
-            writer.write_image_data(&self.pixels)?;
-            writer.finish()
-        });
+        let written = std::fs::write(path, self.png());
         written.map_err(|error| HarnessError::Io {
             action: "write",
             path: path.to_path_buf(),
-            source: error.into(),
+            source: error,
         })
     }
 }
@@ -67,12 +71,17 @@ impl Picture {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use std::io::BufReader;
 
     /// Width, height and pixels of a PNG of one byte a pixel.
     pub(crate) fn read(path: &Path) -> (u32, u32, Vec<u8>) {
-        let file = BufReader::new(File::open(path).unwrap());
-        let mut reader = png::Decoder::new(file).read_info().unwrap();
+        read_bytes(&std::fs::read(path).unwrap())
+    }
+
+    /// The same of a PNG in memory.
+    pub(crate) fn read_bytes(bytes: &[u8]) -> (u32, u32, Vec<u8>) {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
+            .read_info()
+            .unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
         assert_eq!(info.color_type, png::ColorType::Grayscale);

@@ -56,17 +56,16 @@ impl OnBackend for NewRunner {
     type Output = Box<dyn CellRunner>;
 
     fn on<B: Backend>(self) -> Result<Self::Output, HarnessError> {
-        Ok(Box::new(Runner::<B> {
-            data: self.data,
-            threads: self.threads,
-            name: self.name,
-            device: Default::default(),
-        }))
+        Ok(Box::new(Runner::<B>::new(
+            self.data,
+            self.threads,
+            self.name,
+        )))
     }
 }
 
 /// Runs cells on a backend's default device.
-struct Runner<B: Backend> {
+pub(crate) struct Runner<B: Backend> {
     data: Arc<Splits>,
     threads: usize,
     /// What the provenance calls the device.
@@ -75,7 +74,17 @@ struct Runner<B: Backend> {
 }
 
 impl<B: Backend> Runner<B> {
-    fn config(&self, cell: &Cell) -> Result<TrainConfig, HarnessError> {
+    pub(crate) fn new(data: Arc<Splits>, threads: usize, name: String) -> Self {
+        Self {
+            data,
+            threads,
+            name,
+            device: Default::default(),
+        }
+    }
+
+    /// How a cell is trained.
+    pub(crate) fn config(&self, cell: &Cell) -> Result<TrainConfig, HarnessError> {
         let settings = &cell.settings;
         let method: Method = cell.method.parse().map_err(failed)?;
         Ok(TrainConfig {
@@ -98,6 +107,7 @@ impl<B: Backend> Runner<B> {
             valid_images: settings.valid_images.map(|images| images as usize),
             test_samples: settings.test_samples as usize,
             test_images: settings.test_images.map(|images| images as usize),
+            train_images: settings.train_images.map(|images| images as usize),
             final_samples: settings.final_samples.map(|samples| samples as usize),
             checkpoint_seconds: settings.checkpoint_seconds as f64,
             threads: self.threads,

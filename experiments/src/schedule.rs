@@ -32,11 +32,15 @@ impl Work {
         let steps = sizes.train / settings.batch.max(1) as u64;
         let images = |wanted: Option<u64>, all: u64| wanted.unwrap_or(all).min(all) as f64;
         let valid = images(settings.valid_images, sizes.valid) * settings.valid_samples as f64;
+        let train = match settings.train_images {
+            Some(_) => images(settings.train_images, sizes.train) * settings.valid_samples as f64,
+            None => 0.0,
+        };
         let test_images = images(settings.test_images, sizes.test);
         let test = test_images * settings.test_samples as f64;
         Self {
             epoch: steps as f64 * cost.step,
-            check: (valid + test) * cost.image_sample,
+            check: (valid + train + test) * cost.image_sample,
             last: settings
                 .final_samples
                 .map_or(0.0, |s| sizes.test as f64 * s as f64 * cost.image_sample),

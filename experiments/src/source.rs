@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 9] = [
+const BUNDLED: [(&str, &str, &str); 14] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -44,6 +44,11 @@ const BUNDLED: [(&str, &str, &str); 9] = [
         include_str!("../apg-gmm.toml"),
     ),
     (
+        "apg-dmm",
+        "experiments/apg-dmm.toml",
+        include_str!("../apg-dmm.toml"),
+    ),
+    (
         "apg-bmnist",
         "experiments/apg-bmnist.toml",
         include_str!("../apg-bmnist.toml"),
@@ -52,6 +57,26 @@ const BUNDLED: [(&str, &str, &str); 9] = [
         "estimators",
         "experiments/estimators.toml",
         include_str!("../estimators.toml"),
+    ),
+    (
+        "fig1",
+        "experiments/fig1.toml",
+        include_str!("../fig1.toml"),
+    ),
+    (
+        "fig2",
+        "experiments/fig2.toml",
+        include_str!("../fig2.toml"),
+    ),
+    (
+        "fig3",
+        "experiments/fig3.toml",
+        include_str!("../fig3.toml"),
+    ),
+    (
+        "fig4",
+        "experiments/fig4.toml",
+        include_str!("../fig4.toml"),
     ),
 ];
 
@@ -66,8 +91,14 @@ pub enum Kind {
     ArmToy,
     /// Amortized population Gibbs on Gaussian mixtures ([`Settings`](crate::apg_gmm::Settings)).
     ApgGmm,
+    /// Amortized population Gibbs on deep mixtures ([`Settings`](crate::apg_dmm::Settings)).
+    ApgDmm,
     /// Amortized population Gibbs on bouncing digits ([`Settings`](crate::apg_bmnist::Settings)).
     ApgBmnist,
+    /// The runs of a table, drawn ([`Settings`](crate::figures::settings::Settings)).
+    Curves,
+    /// The variance of gradients during training ([`Settings`](crate::variance_curve::Settings)).
+    VarianceCurve,
 }
 
 /// The text of an experiment file.
@@ -80,6 +111,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// The names of the experiments that come with the program.
+    pub fn bundled() -> impl Iterator<Item = &'static str> {
+        BUNDLED.iter().map(|(name, ..)| *name)
+    }
+
     /// The experiment called `request`, or the file of that path when it ends in `.toml`.
     ///
     /// # Errors

@@ -11,8 +11,8 @@ use helmholtz_datasets::Locator;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_runs::RunFolder;
 use helmholtz_training::{Event, Objective, StepConfig, TrainError, train_steps};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// An experiment: one model trained by gradient steps in a run folder, then measured.
 pub trait Stepwise: Serialize + Sized {
@@ -122,4 +122,26 @@ where
         TrainError::Interrupted { steps, .. } => HarnessError::Interrupted { epoch: steps },
         error => failed(error),
     })
+}
+
+/// A mean with its standard error over instances of the data.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+}
+
+impl Measured {
+    /// Of these values, at least two.
+    pub fn of(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+        Self {
+            mean,
+            standard_error: (squares / (count - 1.0) / count).sqrt(),
+        }
+    }
 }

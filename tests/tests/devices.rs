@@ -42,6 +42,7 @@ fn config() -> TrainConfig {
         valid_images: None,
         test_samples: 20,
         test_images: None,
+        train_images: None,
         final_samples: None,
         checkpoint_seconds: 60.0,
         threads: 1,

@@ -51,6 +51,7 @@ fn config() -> TrainConfig {
         valid_images: Some(12),
         test_samples: 10,
         test_images: None,
+        train_images: None,
         final_samples: Some(20),
         checkpoint_seconds: 0.0, // after every step
         threads: 1,

@@ -14,6 +14,7 @@ Usage: cargo xtask <command> [arguments]
 Commands:
   reproduce <experiment>   Reproduce a published table or figure: builds the runner for the device, starts it
   variance                 Measure how noisy the methods' gradients are, for what they cost
+  report                   Put every recorded result into one report: tables, figures, a page
   certify                  Hold every gradient estimator against enumeration, beside faulty twins; prints a table
   mutants                  Change the program in many small ways, one at a time, and see that a test fails; hours
   bench [filter]           Run the benchmarks
@@ -27,8 +28,11 @@ Examples:
   cargo xtask reproduce table1 --device cuda           on an NVIDIA GPU (the first build takes minutes)
   cargo xtask reproduce arm-toy                        the toy experiment of ARM, in seconds
   cargo xtask reproduce apg-gmm --steps 25000          amortized population Gibbs on Gaussian mixtures
+  cargo xtask reproduce apg-dmm --steps 30000          the same on deep mixtures of rings
+  cargo xtask reproduce apg-bmnist --steps 5000        the same on bouncing digits
   cargo xtask reproduce --help                         every flag
   cargo xtask variance --method jsa,rws,rloo           at fresh parameters; `--run FOLDER`: at those of a run
+  cargo xtask report --out runs                        what is recorded, and one's own runs
 
 Ctrl-C is safe; the same command resumes.";
 
@@ -37,7 +41,7 @@ fn main() -> ExitCode {
     let command = args.next();
     let rest: Vec<String> = args.collect();
     let outcome = match command.as_deref() {
-        Some(name @ ("reproduce" | "variance")) => program::run(name, &rest),
+        Some(name @ ("reproduce" | "variance" | "report")) => program::run(name, &rest),
         Some("certify") => certify::run(&rest),
         Some("mutants") => mutants::run(&rest),
         Some("bench") => bench::run(&rest),
@@ -46,7 +50,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Some(other) => Err(format!(
-            "unknown command `{other}`; the commands are: reproduce, variance, certify, mutants, bench, help"
+            "unknown command `{other}`; the commands are: reproduce, variance, report, certify, mutants, bench, help"
         )),
         None => {
             eprintln!("{HELP}");

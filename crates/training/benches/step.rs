@@ -37,6 +37,7 @@ fn config() -> TrainConfig {
         valid_images: None,
         test_samples: 1,
         test_images: None,
+        train_images: None,
         final_samples: None,
         checkpoint_seconds: 1e9,
         threads: 1,

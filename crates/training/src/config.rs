@@ -41,6 +41,9 @@ pub struct TrainConfig {
     pub test_samples: usize,
     /// Test images, a random subset named by the seed; all if absent.
     pub test_images: Option<usize>,
+    /// Training images whose NLL is recorded at a check too, a random subset named by the seed, with `valid_samples`; none if
+    /// absent.
+    pub train_images: Option<usize>,
     /// Samples S with which all test images are evaluated at the selected epoch; not at all if absent.
     pub final_samples: Option<usize>,
     /// Seconds from one checkpoint to the next. One is also made after each check.
@@ -76,7 +79,7 @@ impl TrainConfig {
         } else if self.valid_samples == 0 || self.test_samples == 0 || self.final_samples == Some(0)
         {
             "numbers of samples must be at least 1".into()
-        } else if self.valid_images == Some(0) || self.test_images == Some(0) {
+        } else if [self.valid_images, self.test_images, self.train_images].contains(&Some(0)) {
             "numbers of images must be at least 1".into()
         } else if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
             format!(

@@ -20,6 +20,7 @@ use crate::{Check, Event, Selected, TrainConfig, TrainError, Trainer};
 
 const VALID: Purpose = Purpose::new("valid");
 const TEST: Purpose = Purpose::new("test");
+const TRAIN: Purpose = Purpose::new("train");
 const SUBSET: Purpose = Purpose::new("subset");
 
 /// Test images of the last evaluation between two looks at the clock, on each thread: a multiple of the 10 that keep its bits.
@@ -75,6 +76,9 @@ where
         evaluated: Vec::new(),
         valid: subset(&data.valid, config.valid_images, config.seed, 0),
         test: subset(&data.test, config.test_images, config.seed, 1),
+        some_train: config
+            .train_images
+            .map(|images| subset(&data.train, Some(images), config.seed, 2)),
         train: &data.train,
         all_test: &data.test,
         config,
@@ -131,6 +135,8 @@ where
     evaluated: Vec<LogWeights>,
     valid: BinaryImages,
     test: BinaryImages,
+    /// Training images that are evaluated at checks.
+    some_train: Option<BinaryImages>,
     train: &'a BinaryImages,
     all_test: &'a BinaryImages,
     config: &'a TrainConfig,
@@ -275,7 +281,8 @@ where
 
     fn check(&mut self, epoch: u64) -> Result<(), TrainError> {
         let model = self.trainer.model().valid();
-        let (images, total) = (self.valid.len(), self.valid.len() + self.test.len());
+        let (images, both) = (self.valid.len(), self.valid.len() + self.test.len());
+        let total = both + self.some_train.as_ref().map_or(0, BinaryImages::len);
         let of_valid = self.evaluation(self.config.valid_samples, VALID);
         let of_test = self.evaluation(self.config.test_samples, TEST);
         let valid = self.evaluate(&model, &self.valid, 0..images, &of_valid, (0, total))?;
@@ -284,15 +291,28 @@ where
         let valid = self.mean(&valid, &of_valid)?;
         let test = self.mean(&test, &of_test)?;
         let check = Check { epoch, valid, test };
+        let train = match &self.some_train {
+            Some(images) => {
+                let of_train = self.evaluation(self.config.valid_samples, TRAIN);
+                let all = 0..images.len();
+                let train = self.evaluate(&model, images, all, &of_train, (both, total))?;
+                Some(self.mean(&train, &of_train)?)
+            }
+            None => None,
+        };
         let seconds = self.folder.seconds();
-        self.folder.append_metrics(&json!({
+        let mut row = json!({
             "kind": "check",
             "epoch": epoch,
             "stage": self.stage(epoch - 1),
             "valid": valid,
             "test": test,
             "seconds": seconds,
-        }))?;
+        });
+        if let Some(train) = train {
+            row["train"] = json!(train);
+        }
+        self.folder.append_metrics(&row)?;
         if self
             .progress
             .selected

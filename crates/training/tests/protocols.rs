@@ -35,6 +35,7 @@ fn config(method: &str) -> TrainConfig {
         scan: ScanOrder::Shuffled,
         check_every: 1,
         valid_samples: 5,
+        train_images: None,
         valid_images: None,
         test_samples: 5,
         test_images: None,

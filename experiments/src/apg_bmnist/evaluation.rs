@@ -8,13 +8,18 @@ use helmholtz_tracker::{Bounce, Canvas, Scheme, Sequence, Tracker, TrackerState,
 use serde::{Deserialize, Serialize};
 
 use super::digits::video;
-use super::training::{borrowed, mean, sampler};
+use super::training::borrowed;
 use super::{Digits, Settings, TABLE};
+use crate::apg_gmm::training::{mean, sampler};
 use crate::error::HarnessError;
 use crate::runner::failed;
+use crate::stepwise::Measured;
 
 /// Frames of a sequence that are shown.
 const SHOWN_FRAMES: usize = 10;
+
+/// A frame's pixels, and the positions of the digits in it.
+pub type Frame = (Vec<f32>, Vec<[f64; 2]>);
 
 /// What a population is worth, for each sequence.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +33,7 @@ pub struct Watched {
     /// ESS / L after the one-shot proposal or the last sweep, mean over sequences, and over frames.
     pub ess: Vec<(String, f64)>,
     /// The first sequence: reconstructed frames, and the digits' positions in each.
-    pub shown: Vec<(Vec<f32>, Vec<[f64; 2]>)>,
+    pub shown: Vec<Frame>,
 }
 
 /// Runs the sampler on these sequences and watches its population after the one-shot proposal and after each sweep.
@@ -127,26 +132,6 @@ fn look<B: Backend>(
     watched
 }
 
-/// A mean with its standard error over sequences.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
-    /// The mean.
-    pub mean: f64,
-    /// Its standard error.
-    pub standard_error: f64,
-}
-
-impl Measured {
-    fn of(values: &[f64]) -> Self {
-        let (count, mean) = (values.len() as f64, mean(values));
-        let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-        Self {
-            mean,
-            standard_error: (squares / (count - 1.0) / count).sqrt(),
-        }
-    }
-}
-
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -182,7 +167,7 @@ pub struct Shown {
     pub canvas: Canvas,
     /// Rows of frames, each with the digits' positions: the data with the true ones, then reconstructions after one shot and after the
     /// sweeps of the table.
-    pub rows: Vec<Vec<(Vec<f32>, Vec<[f64; 2]>)>>,
+    pub rows: Vec<Vec<Frame>>,
 }
 
 /// Measures a trained model on sequences of test images, and keeps one of each setting to be shown.

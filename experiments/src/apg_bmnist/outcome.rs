@@ -1,7 +1,7 @@
 //! The numbers of a run, and its table.
 
-use super::evaluation::Measured;
 use super::{Evaluation, Settings};
+use crate::stepwise::Measured;
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -6,7 +6,7 @@ use burn::optim::GradientsParams;
 use helmholtz_apg::{Block, Sampler, Streams};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_random::Stream;
-use helmholtz_samplers::resampling::{Policy, Systematic};
+use helmholtz_samplers::resampling::Systematic;
 use helmholtz_tracker::{Bounce, Identities, Scheme, Sequence, Tracker};
 use helmholtz_training::Objective;
 use serde_json::{Map, Value};
@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::digits::video;
 use super::evaluation::{Watched, watch};
 use super::{CHECK, Digits, Settings};
+use crate::apg_gmm::training::{mean, sampler};
 
 /// What the nets descend: the losses of all blocks on fresh sequences.
 pub struct Training<'a, B: AutodiffBackend> {
@@ -51,12 +52,6 @@ impl<'a, B: AutodiffBackend> Training<'a, B> {
             bounce,
         })
     }
-}
-
-/// Always resampled, by one uniform.
-pub(crate) fn sampler(particles: usize, sweeps: usize) -> Sampler<Systematic> {
-    let sampler = Sampler::new(particles, sweeps, Policy::Always, Systematic);
-    sampler.expect("settings have particles and sweeps")
 }
 
 /// The blocks, as the sampler takes them.
@@ -127,9 +122,4 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
         }
         Ok(row)
     }
-}
-
-/// The mean.
-pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }

@@ -1,9 +1,12 @@
 //! What the program does, a file for each command.
 
 pub mod arm_toy;
+pub mod curves;
 pub mod loading;
 pub mod plan_text;
+pub mod report;
 pub mod reproduce;
 pub mod stepwise;
 pub mod streams;
 pub mod variance;
+pub mod variance_curve;

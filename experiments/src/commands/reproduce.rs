@@ -3,7 +3,7 @@
 use super::loading::Loading;
 use super::plan_text::{self, Heading, count};
 use super::streams::Streams;
-use super::{arm_toy, stepwise};
+use super::{arm_toy, curves, stepwise, variance_curve};
 use crate::cell::Cell;
 use crate::cell_runner::CellRunner;
 use crate::cli::Reproduce;
@@ -24,7 +24,7 @@ use crate::schedule::say;
 use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
 use crate::table::{self, Table, files, gather, text};
-use crate::{apg_bmnist, apg_gmm};
+use crate::{apg_bmnist, apg_dmm, apg_gmm};
 use console::style;
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use serde_json::json;
@@ -68,9 +68,17 @@ pub fn reproduce(
             let run = stepwise::reproduce::<apg_gmm::Settings>;
             return run(args, &source, &locator, stop, streams);
         }
+        Kind::ApgDmm => {
+            let run = stepwise::reproduce::<apg_dmm::Settings>;
+            return run(args, &source, &locator, stop, streams);
+        }
         Kind::ApgBmnist => {
             let run = stepwise::reproduce::<apg_bmnist::Settings>;
             return run(args, &source, &locator, stop, streams);
+        }
+        Kind::Curves => return curves::reproduce(args, &source, streams),
+        Kind::VarianceCurve => {
+            return variance_curve::reproduce(args, &source, &locator, stop, streams);
         }
     };
     let remedy = "its runs are counted in epochs; give --epochs";

@@ -17,7 +17,7 @@ pub fn render(figure: &Figure) -> String {
 }
 
 /// A text as a field (RFC 4180): in quotes where a reader would split it.
-fn field(text: &str) -> String {
+pub(crate) fn field(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_string(),

@@ -19,6 +19,9 @@
 mod csv;
 mod scale;
 mod style;
+
+pub(crate) use csv::field;
+pub use style::Style;
 mod svg;
 
 use crate::error::HarnessError;
@@ -101,6 +104,12 @@ pub enum Mark {
     Line,
     /// A marker each.
     Points,
+    /// Joined by a solid line, with a marker here and there, so that lines of different styles are told apart by it.
+    Solid,
+    /// The same with a dashed line.
+    Dashed,
+    /// A vertical line over the whole panel at each x; y counts only for what the axis spans.
+    Rule,
 }
 
 impl Figure {

@@ -11,6 +11,12 @@ pub enum Marker {
     Cross,
     /// A filled triangle.
     Triangle,
+    /// A hollow square.
+    Square,
+    /// A filled circle.
+    Disc,
+    /// An upright cross.
+    Plus,
 }
 
 /// A colour, a dash pattern and a marker.
@@ -23,14 +29,14 @@ pub struct Style {
     pub marker: Marker,
 }
 
-/// Colours that colour-blind readers tell apart (Okabe & Ito 2008); no two share both dash pattern and marker.
+/// Colours that colour-blind readers tell apart (Okabe & Ito 2008); no two share dash pattern or marker.
 const STYLES: [Style; 6] = [
     style((0, 0, 0), None, Marker::Circle),
     style((0, 114, 178), Some((9, 4)), Marker::Cross),
     style((213, 94, 0), Some((2, 4)), Marker::Triangle),
-    style((0, 158, 115), Some((16, 4)), Marker::Circle),
-    style((204, 121, 167), Some((5, 7)), Marker::Cross),
-    style((230, 159, 0), Some((2, 9)), Marker::Triangle),
+    style((0, 158, 115), Some((16, 4)), Marker::Square),
+    style((204, 121, 167), Some((5, 7)), Marker::Disc),
+    style((230, 159, 0), Some((2, 9)), Marker::Plus),
 ];
 
 const fn style(rgb: (u8, u8, u8), dash: Option<(i32, i32)>, marker: Marker) -> Style {
@@ -42,6 +48,9 @@ const fn style(rgb: (u8, u8, u8), dash: Option<(i32, i32)>, marker: Marker) -> S
 }
 
 impl Style {
+    /// How many there are.
+    pub const COUNT: usize = STYLES.len();
+
     /// The style of this number; beyond the last they begin again.
     pub fn number(number: usize) -> Self {
         STYLES[number % STYLES.len()]
@@ -66,7 +75,7 @@ mod tests {
     fn no_two_styles_look_alike_in_black_and_white() {
         for (i, a) in STYLES.iter().enumerate() {
             for b in &STYLES[..i] {
-                assert!(a.dash != b.dash && a.colour != b.colour);
+                assert!(a.dash != b.dash && a.colour != b.colour && a.marker != b.marker);
             }
         }
         assert_eq!(Style::number(STYLES.len()), Style::number(0));

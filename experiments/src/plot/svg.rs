@@ -3,11 +3,12 @@
 use super::scale::Scale;
 use super::style::{Marker, Style};
 use super::{Figure, Mark, Panel, Series};
+use plotters::coord::ranged1d::Ranged;
 use plotters::coord::{CoordTranslate, Shift};
 use plotters::element::DashedPathElement;
 use plotters::prelude::{
-    BLACK, ChartBuilder, Circle, Color, Cross, DrawingArea, DrawingAreaErrorKind, IntoDrawingArea,
-    PathElement, SVGBackend, Text, TriangleMarker, WHITE,
+    BLACK, ChartBuilder, Circle, Color, Cross, DrawingArea, DrawingAreaErrorKind, EmptyElement,
+    IntoDrawingArea, PathElement, Rectangle, SVGBackend, Text, TriangleMarker, WHITE,
 };
 
 /// Pixels of a panel.
@@ -17,6 +18,8 @@ const TITLE: u32 = 34;
 const LEGEND_LINE: u32 = 24;
 /// Pixels of a legend's sample, and about those of a letter.
 const SAMPLE: i32 = 42;
+/// Markers along a line that has them, about.
+const MARKERS: usize = 8;
 const LETTER: i32 = 8;
 const FONT: &str = "sans-serif";
 
@@ -75,7 +78,15 @@ fn draw_panel(area: &Area<Shift>, panel: &Panel) -> Drawn {
         .label_style((FONT, 12))
         .axis_desc_style((FONT, 13))
         .draw()?;
+    let height = chart.plotting_area().as_coord_spec().y_spec().range();
     for series in &panel.series {
+        if series.mark == Mark::Rule {
+            for point in series.points.iter().filter(shown) {
+                let ends = [height.start, height.end].map(|y| (point[0], y));
+                draw_series(chart.plotting_area(), series, ends.to_vec())?;
+            }
+            continue;
+        }
         let runs = series.points.split(|point| !shown(&point));
         for run in runs.filter(|run| !run.is_empty()) {
             let points = run.iter().map(|&[x, y]| (x, y)).collect();
@@ -92,18 +103,53 @@ where
     C::From: Clone + 'static,
 {
     let style = Style::number(series.style);
-    let (stroke, fill) = (style.stroke(), style.fill());
+    let stroke = style.stroke();
+    let sparse = |points: &[C::From]| -> Vec<C::From> {
+        let step = points.len().div_ceil(MARKERS).max(1);
+        // Lines of different styles have their markers at different points.
+        let first = (2 * series.style + 1) * step / (2 * Style::COUNT);
+        points.iter().skip(first).step_by(step).cloned().collect()
+    };
     match (series.mark, style.dash) {
-        (Mark::Line, None) => area.draw(&PathElement::new(points, stroke)),
         (Mark::Line, Some((dash, gap))) => {
             area.draw(&DashedPathElement::new(points, dash, gap, stroke))
         }
-        (Mark::Points, _) => points.into_iter().try_for_each(|point| match style.marker {
-            Marker::Circle => area.draw(&Circle::new(point, 3, stroke)),
-            Marker::Cross => area.draw(&Cross::new(point, 3, stroke)),
-            Marker::Triangle => area.draw(&TriangleMarker::new(point, 4, fill)),
-        }),
+        (Mark::Line, None) => area.draw(&PathElement::new(points, stroke)),
+        (Mark::Points, _) => draw_markers(area, style, points),
+        (Mark::Solid, _) => {
+            area.draw(&PathElement::new(points.clone(), stroke))?;
+            draw_markers(area, style, sparse(&points))
+        }
+        (Mark::Dashed, _) => {
+            area.draw(&DashedPathElement::new(points.clone(), 7, 5, stroke))?;
+            draw_markers(area, style, sparse(&points))
+        }
+        // Drawn by whoever knows how high the panel is.
+        (Mark::Rule, _) => area.draw(&DashedPathElement::new(points, 1, 4, stroke)),
     }
+}
+
+fn draw_markers<C>(area: &Area<C>, style: Style, points: Vec<C::From>) -> Drawn
+where
+    C: CoordTranslate,
+    C::From: Clone + 'static,
+{
+    let (stroke, fill) = (style.stroke(), style.fill());
+    points.into_iter().try_for_each(|point| match style.marker {
+        Marker::Circle => area.draw(&Circle::new(point, 3, stroke)),
+        Marker::Disc => area.draw(&Circle::new(point, 3, fill)),
+        Marker::Cross => area.draw(&Cross::new(point, 3, stroke)),
+        Marker::Triangle => area.draw(&TriangleMarker::new(point, 4, fill)),
+        Marker::Square => {
+            let square = Rectangle::new([(-3, -3), (3, 3)], stroke);
+            area.draw(&(EmptyElement::at(point) + square))
+        }
+        Marker::Plus => {
+            let across = PathElement::new(vec![(-4, 0), (4, 0)], stroke);
+            let down = PathElement::new(vec![(0, -4), (0, 4)], stroke);
+            area.draw(&(EmptyElement::at(point) + across + down))
+        }
+    })
 }
 
 /// The series of all panels, each name once.
@@ -141,6 +187,10 @@ impl<'a> Legend<'a> {
             let y = LEGEND_LINE as i32 * (index / self.columns) as i32 + 10;
             let sample = match series.mark {
                 Mark::Line => vec![(x, y), (x + SAMPLE, y)],
+                Mark::Solid | Mark::Dashed => {
+                    vec![(x, y), (x + SAMPLE / 2, y), (x + SAMPLE, y)]
+                }
+                Mark::Rule => vec![(x + SAMPLE / 2, y - 9), (x + SAMPLE / 2, y + 9)],
                 Mark::Points => [1, 2, 3].map(|k| (x + k * SAMPLE / 4, y)).to_vec(),
             };
             draw_series(area, series, sample)?;
@@ -198,6 +248,22 @@ mod tests {
             vec![series("a", Mark::Line, 0, &points[..2])],
         ));
         assert_eq!(gap.matches("stroke-width=\"2\"").count(), 3);
+    }
+
+    #[test]
+    fn marked_lines_have_a_few_markers_and_rules_stand_over_the_whole_panel() {
+        let points: Vec<[f64; 2]> = (0..100).map(|x| [f64::from(x), 1.0]).collect();
+        let drawing = render(&figure(
+            Axis::linear("y"),
+            vec![
+                series("train", Mark::Solid, 0, &points),
+                series("test", Mark::Dashed, 3, &points),
+                series("switch", Mark::Rule, 0, &[[60.0, 1.0]]),
+            ],
+        ));
+        // Two panels of eight circles, and three in the legend.
+        assert_eq!(drawing.matches("<circle").count(), 2 * 8 + 3);
+        assert!(drawing.contains("switch") && drawing.contains("<rect"));
     }
 
     #[test]

@@ -24,8 +24,17 @@ pub fn write(table: &Table, folder: &Path) -> Result<Vec<PathBuf>, HarnessError>
 
 /// Writes one file into `folder` in one step, and returns its path.
 pub(crate) fn write_one(folder: &Path, name: &str, content: &str) -> Result<PathBuf, HarnessError> {
+    write_bytes(folder, name, content.as_bytes())
+}
+
+/// [`write_one`], of bytes.
+pub(crate) fn write_bytes(
+    folder: &Path,
+    name: &str,
+    content: &[u8],
+) -> Result<PathBuf, HarnessError> {
     let path = folder.join(name);
-    match replace(&path, content.as_bytes()) {
+    match replace(&path, content) {
         Ok(()) => Ok(path),
         Err(source) => Err(HarnessError::Io {
             action: "write",

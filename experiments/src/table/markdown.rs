@@ -91,7 +91,7 @@ pub(crate) fn escape(text: &str) -> String {
 
 impl Row {
     /// The importance samples behind the reported numbers, as far as the results say.
-    fn samples_text(&self) -> String {
+    pub(crate) fn samples_text(&self) -> String {
         distinct(
             self.results
                 .values()
@@ -99,7 +99,7 @@ impl Row {
         )
     }
 
-    fn images_text(&self) -> String {
+    pub(crate) fn images_text(&self) -> String {
         distinct(self.results.values().map(|result| result.images))
     }
 }

@@ -10,6 +10,8 @@ pub mod markdown;
 mod notes;
 pub mod text;
 
+pub(crate) use notes::notes;
+
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
@@ -204,65 +206,7 @@ impl Table {
             ..
         } = source;
         let published = source.published.filter(|_| !synthetic);
-        let of_row = |cell: &Cell| published?.row_of(&cell.method, cell.particles());
-        let mut rows: Vec<Row> = Vec::new();
-        for (cell, status) in cells {
-            if !rows.last().is_some_and(|row| row.holds(cell)) {
-                rows.push(Row {
-                    net: cell.net.clone(),
-                    net_label: spec.net_label(&cell.net).to_string(),
-                    particles: cell.particles(),
-                    method: cell.method.clone(),
-                    method_label: match spec.evaluations {
-                        Some(_) => format!(
-                            "{} (K = {})",
-                            spec.method_label(&cell.method),
-                            cell.settings.particles
-                        ),
-                        None => spec.method_label(&cell.method).to_string(),
-                    },
-                    ours: None,
-                    bound: None,
-                    published: of_row(cell).and_then(|row| row.number(&cell.net)),
-                    published_bound: of_row(cell).and_then(|row| row.bound_number(&cell.net)),
-                    difference: None,
-                    released: None,
-                    unfinished: Vec::new(),
-                    results: BTreeMap::new(),
-                });
-            }
-            let row = rows.last_mut().expect("pushed above");
-            let epochs = cell.settings.epochs;
-            let unfinished = match status {
-                CellStatus::Done(result) => {
-                    row.results.insert(cell.seed, (**result).clone());
-                    continue;
-                }
-                CellStatus::New => "not run".to_string(),
-                CellStatus::Partial { epoch } => format!("{epoch} of {epochs} epochs"),
-                CellStatus::Running { .. } => "running".to_string(),
-                CellStatus::Failed { .. } => "failed".to_string(),
-                CellStatus::Unusable { .. } => "folder unusable".to_string(),
-            };
-            row.unfinished.push((cell.seed, unfinished));
-        }
-        for row in &mut rows {
-            let numbers: Vec<f64> = row.results.values().map(CellResult::reported_nll).collect();
-            row.ours = Ours::of(&numbers);
-            if spec.bounds {
-                let bounds = row.results.values().map(|result| result.bound);
-                let bounds: Option<Vec<f64>> = bounds.collect();
-                row.bound = bounds.and_then(|numbers| Ours::of(&numbers));
-            }
-            let released = row.results.values().map(|result| result.released_nll);
-            row.released = released
-                .collect::<Option<Vec<f64>>>()
-                .and_then(|numbers| Ours::of(&numbers));
-            row.difference = row
-                .ours
-                .zip(row.published)
-                .and_then(|(ours, published)| ours.minus(published));
-        }
+        let rows = rows(spec, published, cells);
         let nets = spec.net.iter().map(|net| net.label.clone()).collect();
         let of_nets = |of: &dyn Fn(&str) -> Option<PublishedNumber>| {
             spec.net.iter().map(|net| of(&net.name)).collect()
@@ -273,7 +217,8 @@ impl Table {
             bounds: of_nets(&|net| row.bound_number(net)),
         });
         let quoted = quoted.collect();
-        let notes = notes::notes(source, &rows, cells)?;
+        let deviations = &spec.profile(profile)?.deviations;
+        let notes = notes(source, deviations, &rows, cells);
         Ok(Self {
             title: spec.title.clone(),
             experiment: spec.name.clone(),
@@ -289,6 +234,74 @@ impl Table {
             notes,
         })
     }
+}
+
+/// The rows of these cells, which stand in the experiment's order, beside the numbers of a published table.
+pub(crate) fn rows(
+    spec: &Spec,
+    published: Option<&Published>,
+    cells: &[(Cell, CellStatus)],
+) -> Vec<Row> {
+    let of_row = |cell: &Cell| published?.row_of(&cell.method, cell.particles());
+    let mut rows: Vec<Row> = Vec::new();
+    for (cell, status) in cells {
+        if !rows.last().is_some_and(|row| row.holds(cell)) {
+            rows.push(Row {
+                net: cell.net.clone(),
+                net_label: spec.net_label(&cell.net).to_string(),
+                particles: cell.particles(),
+                method: cell.method.clone(),
+                method_label: match spec.evaluations {
+                    Some(_) => format!(
+                        "{} (K = {})",
+                        spec.method_label(&cell.method),
+                        cell.settings.particles
+                    ),
+                    None => spec.method_label(&cell.method).to_string(),
+                },
+                ours: None,
+                bound: None,
+                published: of_row(cell).and_then(|row| row.number(&cell.net)),
+                published_bound: of_row(cell).and_then(|row| row.bound_number(&cell.net)),
+                difference: None,
+                released: None,
+                unfinished: Vec::new(),
+                results: BTreeMap::new(),
+            });
+        }
+        let row = rows.last_mut().expect("pushed above");
+        let epochs = cell.settings.epochs;
+        let unfinished = match status {
+            CellStatus::Done(result) => {
+                row.results.insert(cell.seed, (**result).clone());
+                continue;
+            }
+            CellStatus::New => "not run".to_string(),
+            CellStatus::Partial { epoch } => format!("{epoch} of {epochs} epochs"),
+            CellStatus::Running { .. } => "running".to_string(),
+            CellStatus::Failed { .. } => "failed".to_string(),
+            CellStatus::Unusable { .. } => "folder unusable".to_string(),
+        };
+        row.unfinished.push((cell.seed, unfinished));
+    }
+    for row in &mut rows {
+        let numbers: Vec<f64> = row.results.values().map(CellResult::reported_nll).collect();
+        row.ours = Ours::of(&numbers);
+        if spec.bounds {
+            let bounds = row.results.values().map(|result| result.bound);
+            let bounds: Option<Vec<f64>> = bounds.collect();
+            row.bound = bounds.and_then(|numbers| Ours::of(&numbers));
+        }
+        let released = row.results.values().map(|result| result.released_nll);
+        row.released = released
+            .collect::<Option<Vec<f64>>>()
+            .and_then(|numbers| Ours::of(&numbers));
+        row.difference = row
+            .ours
+            .zip(row.published)
+            .and_then(|(ours, published)| ours.minus(published));
+    }
+    rows
 }
 
 impl crate::published::Row {
@@ -330,7 +343,7 @@ impl Ours {
     }
 
     /// `121.32`, `105.48 ± 0.12`.
-    fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         let Self { mean, sd } = self;
         sd.map_or(format!("{mean:.2}"), |sd| format!("{mean:.2} ± {sd:.2}"))
     }
@@ -374,20 +387,26 @@ impl Row {
     }
 
     /// `Linear`, or `Structured, K = 5`: what the rows of a group have in common.
-    fn group_label(&self) -> String {
+    pub(crate) fn group_label(&self) -> String {
         match self.particles {
             Some(particles) => format!("{}, K = {particles}", self.net_label),
             None => self.net_label.clone(),
         }
     }
 
-    /// `121.32`, `105.48 ± 0.12`, `103.51 (112.70)` with the bound, and the mark of generated images.
+    /// [`ours_of`](Self::ours_of) in this table.
     fn ours_text(&self, table: &Table) -> String {
-        let mark = match table.synthetic {
-            true => format!(" [{}]", table.dataset),
+        self.ours_of(&table.dataset, table.synthetic, table.standard_error)
+    }
+
+    /// `121.32`, `105.48 ± 0.12`, `103.51 (112.70)` with the bound, and the mark of generated images; ± is the standard error over
+    /// seeds where that is asked for, else their sd.
+    pub(crate) fn ours_of(&self, dataset: &str, synthetic: bool, standard_error: bool) -> String {
+        let mark = match synthetic {
+            true => format!(" [{dataset}]"),
             false => String::new(),
         };
-        let error = |ours: Ours| match table.standard_error {
+        let error = |ours: Ours| match standard_error {
             true => ours.with_error(self.results.len()),
             false => ours,
         };
@@ -410,12 +429,12 @@ impl Row {
     }
 
     /// `105.5 ± 0.1`, `106.9 (109.4)*` with the bound.
-    fn published_text(&self) -> String {
+    pub(crate) fn published_text(&self) -> String {
         published_text(self.published, self.published_bound)
     }
 
     /// `+15.82 (+158 sd)`.
-    fn difference_text(&self) -> String {
+    pub(crate) fn difference_text(&self) -> String {
         self.difference.map_or("-".to_string(), |d| match d.sds {
             Some(_) => format!("{} ({} sd)", d.nats_text(), d.sds_text()),
             None => d.nats_text(),
@@ -423,7 +442,7 @@ impl Row {
     }
 
     /// The selected epoch of those done: `5 of 5`, `620-655 of 1000`, `85 of 100/1000` when cut short.
-    fn epoch_text(&self) -> String {
+    pub(crate) fn epoch_text(&self) -> String {
         let range = |of: fn(&CellResult) -> u64| {
             let first = self.results.values().map(of).min()?;
             let last = self.results.values().map(of).max()?;

@@ -3,15 +3,15 @@
 use super::{Row, Source, say_seeds};
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
-use crate::error::HarnessError;
 use crate::plan::CellStatus;
 
-/// The notes of a table with these rows, the gravest first.
-pub(super) fn notes(
+/// The notes of a table with these rows, the gravest first; `deviations` are those of its runs from the publication.
+pub(crate) fn notes(
     source: Source,
+    deviations: &[String],
     rows: &[Row],
     cells: &[(Cell, CellStatus)],
-) -> Result<Vec<String>, HarnessError> {
+) -> Vec<String> {
     let results: Vec<&CellResult> = rows.iter().flat_map(|row| row.results.values()).collect();
     let mut notes = Vec::new();
     if source.synthetic {
@@ -100,7 +100,8 @@ pub(super) fn notes(
         notes.push(what.to_string());
     }
     if let Some(evaluations) = source.spec.evaluations {
-        let out = source.spec.left_out(source.profile)?;
+        // A report knows runs of profiles that are no more.
+        let out = source.spec.left_out(source.profile).unwrap_or_default();
         let out = match out.is_empty() {
             true => String::new(),
             false => format!(" Left out, since no K gives as many: {}.", out.join(", ")),
@@ -110,14 +111,7 @@ pub(super) fn notes(
              derivatives, learned baselines and the draw for θ not counted); K follows.{out}"
         ));
     }
-    notes.extend(
-        source
-            .spec
-            .profile(source.profile)?
-            .deviations
-            .iter()
-            .cloned(),
-    );
+    notes.extend(deviations.iter().cloned());
     if let Some(published) = source.published.filter(|_| !source.synthetic) {
         let spread = match published.spread.as_str() {
             "" => String::new(),
@@ -131,7 +125,7 @@ pub(super) fn notes(
             notes.push(format!("* {}.", published.quoted_note));
         }
     }
-    Ok(notes)
+    notes
 }
 
 /// What our numbers are: samples, images, seeds, selection.

@@ -88,6 +88,7 @@ fn trained(method: Method, data: &[(Vec<f64>, usize)]) -> f64 {
             valid_images: None,
             test_samples: 1,
             test_images: None,
+            train_images: None,
             final_samples: None,
             checkpoint_seconds: 1.0,
             threads: 1,

@@ -77,6 +77,11 @@ impl<B: helmholtz_ops::Backend> CategoricalVae<B> {
         Tensor::zeros([1, self.latent().logits()], (device, dtype))
     }
 
+    /// The logits of p(x | h) for each row of latents: `[rows, visible]`.
+    pub fn visible_logits(&self, particles: &Particles<B>) -> Tensor<B, 2> {
+        self.generation.forward(particles.layers()[0].clone())
+    }
+
     /// p(x | h).
     fn p(&self, h: &Tensor<B, 2>) -> Bernoulli<B> {
         Bernoulli::new(self.generation.forward(h.clone()))

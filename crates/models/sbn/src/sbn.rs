@@ -135,6 +135,11 @@ impl<B: helmholtz_ops::Backend, V: Latent> Sbn<B, V> {
         self.generation[level].forward(self.entering(above))
     }
 
+    /// The logits of p(x | h¹) for each row of latents: `[rows, visible]`.
+    pub fn visible_logits(&self, particles: &Particles<B>) -> Tensor<B, 2> {
+        self.down(0, particles.layers()[0].clone())
+    }
+
     /// Values as they enter a net.
     fn entering(&self, values: Tensor<B, 2>) -> Tensor<B, 2> {
         match self.signed {
@@ -240,7 +245,7 @@ impl<B: helmholtz_ops::Backend, V: Latent> Layered<B> for Sbn<B, V> {
 
 impl<B: helmholtz_ops::Backend, V: Latent> Factored<B> for Sbn<B, V> {
     fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        Bernoulli::new(self.down(0, particles.layers()[0].clone())).log_prob(x)
+        Bernoulli::new(self.visible_logits(particles)).log_prob(x)
     }
 
     fn prior_logits(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {

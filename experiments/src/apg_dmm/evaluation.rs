@@ -1,0 +1,245 @@
+//! What is measured of a deep mixture: density and clustering, after each sweep.
+
+use burn::tensor::Tensor;
+use helmholtz_apg::{ApgError, Model, Sampler, Streams};
+use helmholtz_dmm::{Dmm, Scheme, Simulated, clustering_accuracy};
+use helmholtz_ops::Backend;
+use helmholtz_samplers::resampling::Systematic;
+use serde::{Deserialize, Serialize};
+
+use super::training::rings;
+use super::{Settings, TABLE};
+use crate::apg_gmm::training::{mean, numbers, sampler};
+use crate::error::HarnessError;
+use crate::runner::failed;
+use crate::stepwise::Measured;
+
+/// What a population is worth, for each instance.
+#[derive(Debug, Clone, Default)]
+pub struct Watched {
+    /// Σ_l W_l log p(x, z_l), nats.
+    pub log_joint: Vec<f64>,
+    /// The share of data that the likeliest particle puts on their own rings.
+    pub accuracy: Vec<f64>,
+    /// The rings of the first instance's data in that particle.
+    pub first: Vec<usize>,
+}
+
+/// ESS / L by block.
+pub type Shares = Vec<(String, f64)>;
+
+/// Runs a sampler on these instances and watches its population after the one-shot proposal and after each sweep; and the ESS / L
+/// of the one-shot proposal and of each block of the last sweep.
+///
+/// # Errors
+/// Weights that are none.
+pub fn watch<B: Backend>(
+    model: &Dmm<B>,
+    sampler: &Sampler<Systematic>,
+    scheme: Scheme,
+    data: &Simulated<B>,
+    streams: &mut Streams,
+) -> Result<(Vec<Watched>, Shares), ApgError> {
+    let blocks = scheme.blocks();
+    let truth = labels(&data.truth.assignment);
+    let mut all = Vec::new();
+    let run = sampler.run(model, &data.x, &blocks, streams, |place, population, _| {
+        if place.sweep > 0 && place.block + 1 < blocks.len() {
+            return;
+        }
+        let state = population.state();
+        let log_joint = population.mean(model.log_joint(&data.x, state));
+        let found = labels(&state.assignment);
+        let count = log_joint.len();
+        let best: Vec<&Vec<usize>> = population
+            .log_weights()
+            .enumerate()
+            .map(|(b, own)| {
+                let likeliest = |&i: &usize, &j: &usize| own[i].total_cmp(&own[j]);
+                let best = (0..own.len()).max_by(likeliest).unwrap_or(0);
+                &found[best * count + b]
+            })
+            .collect();
+        let pairs = best.iter().zip(&truth);
+        let accuracy =
+            pairs.map(|(found, truth)| clustering_accuracy(found, truth, model.clusters()));
+        all.push(Watched {
+            log_joint,
+            accuracy: accuracy.collect(),
+            first: best[0].clone(),
+        });
+    })?;
+    let last = run.records.len().saturating_sub(blocks.len()).max(1);
+    let shown = run.records[..1].iter().chain(&run.records[last..]);
+    let ess = shown.map(|record| {
+        let share = mean(&record.ess) / sampler.particles() as f64;
+        (record.block.clone(), share)
+    });
+    Ok((all, ess.collect()))
+}
+
+/// The rings of the data of each particle and instance, of one-hot assignments `[L, B, N, M]`.
+fn labels<B: Backend>(assignment: &Tensor<B, 4>) -> Vec<Vec<usize>> {
+    let [_, _, points, m] = assignment.dims();
+    let values = numbers(assignment.clone());
+    let label = |one_hot: &[f64]| one_hot.iter().position(|&v| v > 0.5).unwrap_or(0);
+    let groups = values.chunks(points * m);
+    groups
+        .map(|own| own.chunks(m).map(label).collect())
+        .collect()
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// N.
+    pub points: usize,
+    /// Which sampler.
+    pub label: String,
+    /// L.
+    pub particles: usize,
+    /// K, the one-shot proposal counted.
+    pub sweeps: usize,
+    /// Nats an instance.
+    pub log_joint: Measured,
+    /// Of the likeliest particle.
+    pub accuracy: Measured,
+    /// The same over instances whose rings do not touch, and how many those are.
+    pub separated: (f64, usize),
+}
+
+/// An instance and the rings that its data are put on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// K.
+    pub sweeps: usize,
+    /// Data with their rings.
+    pub data: Vec<([f64; 2], usize)>,
+}
+
+/// What was measured at the end.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// R.
+    pub radius: f64,
+    /// Each setting: samplers side by side.
+    pub rows: Vec<Row>,
+    /// The mean log joint of amortized population Gibbs after each sweep, over that of the one-shot proposal, by setting.
+    pub curves: Vec<Vec<f64>>,
+    /// The first instance of the last setting.
+    pub snapshots: Vec<Snapshot>,
+}
+
+/// Measures a trained model.
+///
+/// # Errors
+/// Weights that are none, and what `going_on` says.
+pub fn evaluate<B: Backend>(
+    settings: &Settings,
+    model: &Dmm<B>,
+    device: &B::Device,
+    going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
+) -> Result<Evaluation, HarnessError> {
+    let e = &settings.evaluation;
+    let mut evaluation = Evaluation {
+        radius: model.radius(),
+        ..Evaluation::default()
+    };
+    for &points in &e.points {
+        let mut apart = Vec::new();
+        let mut first = Vec::new();
+        let mut of = |label: &str, scheme: Scheme, particles: usize, sweeps: usize| {
+            let sampler = sampler(particles, sweeps);
+            let mut all: Vec<Watched> = Vec::new();
+            apart.clear();
+            for from in (0..e.instances).step_by(e.batch as usize) {
+                let to = (from + e.batch).min(e.instances);
+                going_on(&format!(
+                    "N = {points}, {label}: instance {to} of {}",
+                    e.instances
+                ))?;
+                let batch: Vec<u64> = (from..to).collect();
+                let data = rings::<B>(settings, TABLE, &batch, points, device);
+                apart.extend(separated(settings, &data.truth.mean));
+                if from == 0 {
+                    let x = numbers(data.x.clone().narrow(0, 0, 1));
+                    first = x.chunks(2).map(|x| [x[0], x[1]]).collect();
+                }
+                let mut streams = Streams::new(TABLE, from);
+                let part = watch(model, &sampler, scheme, &data, &mut streams);
+                let (part, _) = part.map_err(failed)?;
+                if all.is_empty() {
+                    all = part;
+                } else {
+                    for (all, part) in all.iter_mut().zip(part) {
+                        all.log_joint.extend(part.log_joint);
+                        all.accuracy.extend(part.accuracy);
+                    }
+                }
+            }
+            Ok::<_, HarnessError>((all, apart.clone()))
+        };
+        let mut row = |label: &str, watched: &Watched, apart: &[bool], [l, k]: [usize; 2]| {
+            let pairs = watched.accuracy.iter().zip(apart);
+            let own: Vec<f64> = pairs
+                .filter(|(_, apart)| **apart)
+                .map(|(a, _)| *a)
+                .collect();
+            evaluation.rows.push(Row {
+                points,
+                label: label.into(),
+                particles: l,
+                sweeps: k,
+                log_joint: Measured::of(&watched.log_joint),
+                accuracy: Measured::of(&watched.accuracy),
+                separated: (mean(&own), own.len()),
+            });
+        };
+        let wide = e.particles * e.sweeps;
+        let (watched, apart) = of("RWS", Scheme::Apg, wide, 1)?;
+        row("RWS", &watched[0], &apart, [wide, 1]);
+        let (watched, apart) = of("BPG", Scheme::Bpg, e.prior_particles, e.sweeps)?;
+        row(
+            "BPG",
+            &watched[e.sweeps - 1],
+            &apart,
+            [e.prior_particles, e.sweeps],
+        );
+        let (watched, apart) = of("APG", Scheme::Apg, e.particles, e.sweeps)?;
+        for &k in &e.shown_sweeps {
+            row("APG", &watched[k - 1], &apart, [e.particles, k]);
+        }
+        let start = mean(&watched[0].log_joint);
+        let curve = watched.iter().map(|w| mean(&w.log_joint) - start);
+        evaluation.curves.push(curve.collect());
+        let shown = std::iter::once(1).chain(e.shown_sweeps.iter().copied().filter(|&k| k > 1));
+        let shown = shown.map(|k| Snapshot {
+            sweeps: k,
+            data: first
+                .iter()
+                .copied()
+                .zip(watched[k - 1].first.iter().copied())
+                .collect(),
+        });
+        evaluation.snapshots = shown.collect();
+    }
+    Ok(evaluation)
+}
+
+/// Of each instance, whether its rings do not touch: any two centres `[1, B, M, 2]` are more than two radii apart.
+fn separated<B: Backend>(settings: &Settings, centres: &Tensor<B, 4>) -> Vec<bool> {
+    let m = settings.data.clusters;
+    let values = numbers(centres.clone());
+    let instances = values.chunks(2 * m);
+    instances
+        .map(|own| {
+            let centres: Vec<&[f64]> = own.chunks(2).collect();
+            (0..m).all(|i| {
+                (0..i).all(|j| {
+                    let apart = [0, 1].map(|axis| centres[i][axis] - centres[j][axis]);
+                    apart[0].hypot(apart[1]) > 2.0 * settings.data.radius
+                })
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,28 @@
+//! Amortized population Gibbs on deep mixtures (Wu et al. 2020, section 6.2).
+//!
+//! The rings' common shape and the nets that propose centres, rings and places on them learn from rings that are drawn as they are
+//! needed. At the end the samplers are compared by the log joint density that they reach, and by how many data are put on
+//! their own rings, on instances of other sizes too.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`Settings`] | `experiments/apg-dmm.toml` |
+//! | [`Training`](training) | a gradient step, and a check |
+//! | [`Evaluation`] | the numbers of the table, and what is shown |
+//! | [`Outcome`] | the numbers of a run, and its table |
+
+pub mod evaluation;
+mod figures;
+mod outcome;
+mod run;
+mod settings;
+pub mod training;
+
+pub use evaluation::Evaluation;
+pub use outcome::Outcome;
+pub use settings::{EvaluationSettings, Settings, TrainingSettings};
+
+/// Which instances are whose: training has the numbers that its steps count, checks and evaluations their own seeds.
+pub(crate) const CHECK: u64 = 0x0063_6865_636b;
+/// The instances of the table.
+pub(crate) const TABLE: u64 = 0x0074_6162_6c65;

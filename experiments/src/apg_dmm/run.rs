@@ -1,0 +1,112 @@
+//! The whole experiment: training in its run folder, then the evaluation.
+
+use super::evaluation::evaluate;
+use super::training::Training;
+use super::{Outcome, Settings, figures};
+use crate::backend::{OnBackend, on_device};
+use crate::error::HarnessError;
+use crate::runner::failed;
+use crate::source::Source;
+use crate::stepwise::{Request, Stepwise, trained};
+use burn::backend::Autodiff;
+use burn::module::AutodiffModule;
+use burn::tensor::DType;
+use helmholtz_ops::Backend;
+use helmholtz_runs::read_metrics;
+use serde_json::Value;
+
+impl Stepwise for Settings {
+    type Outcome = Outcome;
+
+    const FILES: &'static [&'static str] = &["training.svg", "sweeps.svg", "rings.svg"];
+
+    const READS_DATA: bool = false;
+
+    fn parse(source: &Source, profile: &str) -> Result<(Self, u64), HarnessError> {
+        let settings = Self::parse(source)?;
+        let steps = settings.steps(profile)?;
+        Ok((settings, steps))
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn seed(&mut self) -> &mut u64 {
+        &mut self.seed
+    }
+
+    fn plan(&self) -> [String; 2] {
+        let (t, e) = (&self.training, &self.evaluation);
+        [
+            format!(
+                "K = {}, L = {}, {} instances of {} data a step",
+                t.sweeps, t.particles, t.batch, t.points
+            ),
+            format!(
+                "{} instances in {} sizes, K = {}, L = {}",
+                e.instances,
+                e.points.len(),
+                e.sweeps,
+                e.particles
+            ),
+        ]
+    }
+
+    fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
+        let device = request.device;
+        let run = Run {
+            settings: self,
+            request,
+        };
+        on_device(device, run)
+    }
+
+    fn markdown(&self, outcome: &Outcome) -> String {
+        outcome.markdown(self)
+    }
+}
+
+struct Run<'a> {
+    settings: &'a Settings,
+    request: Request<'a>,
+}
+
+impl OnBackend for Run<'_> {
+    type Output = Outcome;
+
+    fn on<B: Backend>(self) -> Result<Outcome, HarnessError> {
+        let (settings, device) = (self.settings, Default::default());
+        let t = &settings.training;
+        let model = settings
+            .model
+            .init::<Autodiff<B>>(settings.seed, DType::F32, &device)
+            .map_err(failed)?;
+        let objective = Training::<Autodiff<B>>::new(settings, &device);
+        let mut request = self.request;
+        let config = request.config(
+            settings.seed,
+            [t.learning_rate, t.beta_2],
+            t.check_every,
+            t.checkpoint_seconds,
+        );
+        let model = trained(model, &objective, &config, &device, &mut request)?;
+        let evaluation = evaluate(settings, &model.valid(), &device, request.going_on)?;
+        let folder = request.folder;
+        let metrics = read_metrics(folder.path())?;
+        for (name, figure) in figures::all(settings, &metrics, &evaluation) {
+            figure.write(folder.path(), name)?;
+        }
+        let check = |row: Option<&Value>| row.and_then(Value::as_object).cloned();
+        Ok(Outcome {
+            steps: request.steps,
+            checks: [metrics.first(), metrics.last()].map(|row| check(row).unwrap_or_default()),
+            evaluation,
+            provenance: folder.provenance(settings.seed, request.device.as_str()),
+        })
+    }
+}

@@ -1,0 +1,197 @@
+//! The experiment as data.
+
+use std::collections::BTreeMap;
+
+use crate::error::HarnessError;
+use crate::names::unknown;
+use crate::source::{Kind, Source, is_folder_name};
+use helmholtz_dmm::{DmmConfig, Rings};
+use serde::{Deserialize, Serialize};
+
+/// `experiments/apg-dmm.toml`, or a file like it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// [`Kind::ApgDmm`].
+    pub kind: Kind,
+    /// Names the run folder.
+    pub name: String,
+    /// Heads the table.
+    pub title: String,
+    /// Names the random streams.
+    pub seed: u64,
+    /// The mixture and its proposals.
+    pub model: DmmConfig,
+    /// How the data are made.
+    pub data: Rings,
+    /// How the nets learn.
+    pub training: TrainingSettings,
+    /// Gradient steps of each profile.
+    pub profiles: BTreeMap<String, u64>,
+    /// What is measured at the end.
+    pub evaluation: EvaluationSettings,
+}
+
+/// How the nets learn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingSettings {
+    /// K, the one-shot proposal counted.
+    pub sweeps: usize,
+    /// L.
+    pub particles: usize,
+    /// Instances of a step.
+    pub batch: u64,
+    /// Data of an instance.
+    pub points: usize,
+    /// Adam's.
+    pub learning_rate: f64,
+    /// Adam's.
+    pub beta_2: f64,
+    /// Steps from one check to the next.
+    pub check_every: u64,
+    /// Instances of a check.
+    pub check_instances: u64,
+    /// Seconds from one checkpoint to the next.
+    pub checkpoint_seconds: f64,
+}
+
+/// What is measured at the end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluationSettings {
+    /// Data of an instance, of each setting.
+    pub points: Vec<usize>,
+    /// Instances of each.
+    pub instances: u64,
+    /// Instances at a time.
+    pub batch: u64,
+    /// L.
+    pub particles: usize,
+    /// L of block population Gibbs.
+    pub prior_particles: usize,
+    /// K, the one-shot proposal counted.
+    pub sweeps: usize,
+    /// After how many sweeps the table shows amortized population Gibbs.
+    pub shown_sweeps: Vec<usize>,
+}
+
+impl Settings {
+    /// The settings in an experiment file.
+    ///
+    /// # Errors
+    /// A file that is not well-formed, holds an unknown key or makes no sense.
+    pub fn parse(source: &Source) -> Result<Self, HarnessError> {
+        let settings: Self = source.parse()?;
+        match settings.problem() {
+            Some(problem) => Err(HarnessError::Spec {
+                file: source.file.clone(),
+                problem: problem.into(),
+            }),
+            None => Ok(settings),
+        }
+    }
+
+    /// The gradient steps of a profile.
+    ///
+    /// # Errors
+    /// An unknown profile, with the choices.
+    pub fn steps(&self, profile: &str) -> Result<u64, HarnessError> {
+        let steps = self.profiles.get(profile).copied();
+        steps.ok_or_else(|| unknown("profile", profile, self.profiles.keys().cloned()))
+    }
+
+    /// What is wrong with the settings, if anything.
+    fn problem(&self) -> Option<&'static str> {
+        let (t, e) = (&self.training, &self.evaluation);
+        let counts = [
+            t.sweeps,
+            t.particles,
+            e.particles,
+            e.prior_particles,
+            e.sweeps,
+        ];
+        let numbers = [t.batch, t.check_every, t.check_instances, e.batch];
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        let even = |points: &usize| points.is_multiple_of(2 * self.data.clusters.max(1));
+        let checks = [
+            (
+                !is_folder_name(&self.name),
+                "`name` names a folder: use lower-case letters, digits and hyphens",
+            ),
+            (
+                counts.contains(&0) || numbers.contains(&0),
+                "every number of sweeps, particles, instances and steps must be at least 1",
+            ),
+            (
+                self.model.clusters != self.data.clusters || self.model.clusters > 8,
+                "`model.clusters` and `data.clusters` must be the same, at most 8: labels are matched in every order",
+            ),
+            (
+                e.points.is_empty() || !e.points.iter().chain([&t.points]).all(even),
+                "every number of points must fill the rings evenly: a multiple of twice the clusters",
+            ),
+            (
+                !positive(t.learning_rate)
+                    || !(0.0..1.0).contains(&t.beta_2)
+                    || !positive(t.checkpoint_seconds),
+                "`training` needs a positive learning_rate and checkpoint_seconds, and a beta_2 from 0 to below 1",
+            ),
+            (
+                e.instances < 2,
+                "`evaluation.instances` must be at least 2: there is no spread of one",
+            ),
+            (
+                e.shown_sweeps.iter().any(|k| !(1..=e.sweeps).contains(k)),
+                "`evaluation.shown_sweeps` go from 1 to `evaluation.sweeps`",
+            ),
+        ];
+        let problem = checks.iter().find(|(wrong, _)| *wrong);
+        problem.map(|(_, text)| *text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(from: &str, to: &str) -> String {
+        let mut source = Source::find("apg-dmm").unwrap();
+        assert!(source.text.contains(from), "{from}");
+        source.text = source.text.replacen(from, to, 1);
+        Settings::parse(&source).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_bundled_file_holds_the_released_setting() {
+        let settings = Settings::parse(&Source::find("apg-dmm").unwrap()).unwrap();
+        assert_eq!(settings.model, DmmConfig::released());
+        assert_eq!(settings.data, Rings::default());
+        let TrainingSettings {
+            sweeps,
+            particles,
+            batch,
+            points,
+            ..
+        } = settings.training;
+        assert_eq!((sweeps, particles, batch, points), (10, 10, 20, 200));
+        let text = settings.steps("papr").unwrap_err().to_string();
+        assert!(text.contains("Did you mean `paper`?"), "{text}");
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_say_why() {
+        for (from, to, part) in [
+            ("name = \"apg-dmm\"", "name = \"DMM\"", "lower-case"),
+            ("batch = 20 ", "batch = 0 ", "at least 1"),
+            ("clusters = 4", "clusters = 3", "must be the same"),
+            ("points = 200", "points = 201", "evenly"),
+            ("5e-4", "-1.0", "learning_rate"),
+            ("[5, 10, 20]", "[5, 10, 21]", "shown_sweeps"),
+            ("sweeps = 10 ", "swepes = 10 ", "swepes"),
+        ] {
+            let text = error(from, to);
+            assert!(text.contains(part), "{from} -> {to}: {text}");
+        }
+    }
+}

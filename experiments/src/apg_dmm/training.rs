@@ -1,0 +1,88 @@
+//! A gradient step of the model and its proposals, and a check of them.
+
+use std::error::Error;
+
+use burn::optim::GradientsParams;
+use burn::tensor::DType;
+use helmholtz_apg::Streams;
+use helmholtz_dmm::{Dmm, Scheme, Simulated};
+use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_training::Objective;
+use serde_json::{Map, Value};
+
+use super::evaluation::watch;
+use super::{CHECK, Settings};
+use crate::apg_gmm::training::{mean, sampler};
+
+/// What is descended: the losses of all blocks on fresh instances.
+pub struct Training<'a, B: AutodiffBackend> {
+    settings: &'a Settings,
+    device: B::Device,
+    check: Simulated<B::InnerBackend>,
+}
+
+/// Instances of the data.
+pub(crate) fn rings<B: Backend>(
+    settings: &Settings,
+    seed: u64,
+    numbers: &[u64],
+    points: usize,
+    device: &B::Device,
+) -> Simulated<B> {
+    let rings = settings
+        .data
+        .simulate(seed, numbers, points, DType::F32, device);
+    rings.expect("settings have numbers of points that fill the rings")
+}
+
+impl<'a, B: AutodiffBackend> Training<'a, B> {
+    /// Of these settings.
+    pub fn new(settings: &'a Settings, device: &B::Device) -> Self {
+        let t = &settings.training;
+        let numbers: Vec<u64> = (0..t.check_instances).collect();
+        Self {
+            check: rings(settings, CHECK, &numbers, t.points, device),
+            device: device.clone(),
+            settings,
+        }
+    }
+}
+
+impl<B: AutodiffBackend> Objective<B, Dmm<B>> for Training<'_, B> {
+    /// Instances `step · batch` and on.
+    fn gradients(
+        &self,
+        model: &Dmm<B>,
+        step: u64,
+    ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {
+        let (t, seed) = (&self.settings.training, self.settings.seed);
+        let numbers: Vec<u64> = (step * t.batch..(step + 1) * t.batch).collect();
+        let x = rings::<B>(self.settings, seed, &numbers, t.points, &self.device).x;
+        let sampler = sampler(t.particles, t.sweeps);
+        let mut streams = Streams::new(seed, step);
+        let (gradients, run) = sampler.gradients(model, &x, &Scheme::Apg.blocks(), &mut streams)?;
+        Ok((gradients, -mean(&run.population.log_evidence())))
+    }
+
+    fn check(
+        &self,
+        model: &Dmm<B::InnerBackend>,
+        steps: u64,
+    ) -> Result<Map<String, Value>, Box<dyn Error + Send + Sync>> {
+        let t = &self.settings.training;
+        let sampler = sampler(t.particles, t.sweeps);
+        let streams = &mut Streams::new(CHECK, steps);
+        let (watched, ess) = watch(model, &sampler, Scheme::Apg, &self.check, streams)?;
+        let mut row = Map::new();
+        row.insert("radius".into(), model.radius().into());
+        for (when, watched) in [("one_shot", watched.first()), ("end", watched.last())] {
+            let watched = watched.expect("a one-shot proposal");
+            row.insert(format!("log_joint_{when}"), mean(&watched.log_joint).into());
+            row.insert(format!("accuracy_{when}"), mean(&watched.accuracy).into());
+        }
+        for (block, share) in ess {
+            row.insert(format!("ess_{block}"), share.into());
+        }
+        Ok(row)
+    }
+}

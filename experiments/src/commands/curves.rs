@@ -1,0 +1,153 @@
+//! `reproduce fig1` and its like: draws the runs of an experiment, as far as they are there.
+
+use super::reproduce::{End, named_together};
+use super::streams::Streams;
+use crate::cli::Reproduce;
+use crate::device::Device;
+use crate::error::HarnessError;
+use crate::figures::runs::{Choice, Run, command, figure, runs};
+use crate::figures::settings::Settings;
+use crate::names::lookup;
+use crate::plan::base_folder;
+use crate::source::Source;
+use serde_json::json;
+use std::path::Path;
+
+/// Carries out a request for the figure in `source`: finds its runs, draws those that are there, and says how to make the
+/// others. It trains nothing.
+///
+/// # Errors
+/// A flag that means nothing here, an unknown name, no runs at all, a file that cannot be written.
+pub fn reproduce(
+    args: &Reproduce,
+    source: &Source,
+    streams: &Streams,
+) -> Result<End, HarnessError> {
+    let (mut settings, spec) = Settings::parse(source)?;
+    args.refuse(
+        &settings.name,
+        &[
+            ("--net", !args.nets.is_empty()),
+            ("--particles", !args.particles.is_empty()),
+            ("--steps", args.steps.is_some()),
+            ("--device", args.device != Device::Cpu),
+            ("--data-dir", args.data_dir.is_some()),
+            ("--jobs", args.jobs.is_some()),
+            ("--fresh", args.fresh),
+        ],
+        &format!(
+            "it trains nothing, and draws the runs of {}; it takes --profile, --method, --seeds, --epochs, --dataset, --out, \
+             --dry-run and --json",
+            settings.table
+        ),
+    )?;
+    for method in &args.methods {
+        lookup("method", method, &spec.method, |m| &m.name)?;
+    }
+    if !args.methods.is_empty() {
+        settings.methods = args.methods.clone();
+    }
+    let of_profile = spec.epochs(&args.profile)?;
+    let epochs = args.epochs.filter(|&epochs| epochs != of_profile);
+    let choice = Choice {
+        dataset: args
+            .dataset
+            .map_or(spec.dataset.clone(), |name| name.to_string()),
+        seeds: args.seeds.clone().unwrap_or_default(),
+    };
+    let place = |name: &str| base_folder(&args.out, name, &args.profile, epochs, "");
+    let searched = place(&spec.name);
+    let runs = runs(&settings, &spec, &choice, &searched)?;
+    let missing = command(&settings, &runs, &flags(args, epochs));
+    if runs.iter().all(|run| run.found.is_none()) {
+        return Err(HarnessError::Unusable(format!(
+            "{} is drawn from the runs of {}, and there are none in {}; this makes them:\n  {}",
+            settings.name,
+            settings.table,
+            searched.display(),
+            missing.unwrap_or_default()
+        )));
+    }
+    let folder = place(&settings.name).join(&choice.dataset);
+    let files = match args.dry_run {
+        true => Vec::new(),
+        false => figure(&settings, &runs)
+            .write(&folder, &settings.name)?
+            .to_vec(),
+    };
+    if args.json {
+        let runs: Vec<_> = runs.iter().map(of_json).collect();
+        let line = json!({"event": "figure", "runs": runs, "command": missing, "files": files});
+        streams.out.line(line.to_string());
+        return Ok(End::Complete);
+    }
+    say(&settings, &runs, &searched, streams);
+    if let Some(command) = missing {
+        streams.out.line(format!(
+            "\nThis makes the runs that are not there:\n  {command}"
+        ));
+    }
+    if !files.is_empty() {
+        streams
+            .out
+            .line(format!("\nWritten to {}", named_together(&files)));
+    }
+    Ok(End::Complete)
+}
+
+fn say(settings: &Settings, runs: &[Run], searched: &Path, streams: &Streams) {
+    let title = &settings.title;
+    streams.out.line(format!(
+        "{title}\n  runs of {} in {}\n",
+        settings.table,
+        searched.display()
+    ));
+    for run in runs {
+        let particles = run
+            .particles
+            .map_or(String::new(), |k| format!(", K = {k}"));
+        let name = format!("{}{particles} / {}", run.net, run.method);
+        let what = match &run.found {
+            Some((seed, done, planned, line)) => {
+                let train = match line.curve.points.iter().any(|point| point.train.is_some()) {
+                    true => "",
+                    false => ", no training NLL (`train_images` of its settings)",
+                };
+                format!("seed {seed}: {done} of {planned} epochs{train}")
+            }
+            None => "not there".into(),
+        };
+        streams.out.line(format!("  {name:34} {what}"));
+    }
+}
+
+fn of_json(run: &Run) -> serde_json::Value {
+    let found = run.found.as_ref();
+    json!({
+        "net": run.net,
+        "particles": run.particles,
+        "method": run.method,
+        "seed": found.map(|found| found.0),
+        "epochs_done": found.map(|found| found.1),
+        "epochs_planned": found.map(|found| found.2),
+    })
+}
+
+/// The flags of a request that the command for missing runs shares.
+fn flags(args: &Reproduce, epochs: Option<u64>) -> String {
+    let mut flags = format!(" --profile {}", args.profile);
+    if let Some(epochs) = epochs {
+        flags += &format!(" --epochs {epochs}");
+    }
+    if let Some(seeds) = &args.seeds {
+        let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+        flags += &format!(" --seeds {}", seeds.join(","));
+    }
+    if let Some(dataset) = args.dataset {
+        flags += &format!(" --dataset {dataset}");
+    }
+    if args.out != Path::new("runs") {
+        flags += &format!(" --out {}", args.out.display());
+    }
+    flags
+}

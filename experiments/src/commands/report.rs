@@ -1,0 +1,198 @@
+//! `report`: every recorded result as one report, with pictures of what trained models have learned.
+
+use super::loading::Loading;
+use super::reproduce::{End, named_together};
+use super::streams::Streams;
+use crate::backend::{OnBackend, on_device};
+use crate::cell::Cell;
+use crate::cli::Report;
+use crate::device::Device;
+use crate::error::HarnessError;
+use crate::kept::Keeps;
+use crate::nets::{Net, OnModel};
+use crate::plan::CellStatus;
+use crate::report::build::{Found, Picture, document};
+use crate::report::files;
+use crate::report::record::{CellRun, Record, What, find};
+use crate::runner::failed;
+use burn::tensor::backend::BackendTypes;
+use helmholtz_datasets::{BinaryImages, Locator, load};
+use helmholtz_ops::Backend;
+use helmholtz_runs::{Checkpoint, read_checkpoint};
+use helmholtz_training::{Parameters, load_model};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Carries out a request: finds the runs, and writes the report.
+///
+/// # Errors
+/// Folders that are not there, or with nothing in them; files that cannot be written; a stop, before anything is written.
+pub fn report(
+    args: &Report,
+    locator: &Locator,
+    stop: &AtomicBool,
+    streams: &Streams,
+) -> Result<End, HarnessError> {
+    let found = search(args)?;
+    let mut artist = Artist {
+        locator,
+        test: BTreeMap::new(),
+        loading: Loading::new(streams),
+        streams,
+        stop,
+    };
+    let document = document(&found, &mut |record, run| artist.pictures(record, run));
+    drop(artist);
+    if stop.load(Ordering::Relaxed) {
+        return Err(HarnessError::Interrupted { epoch: 0 });
+    }
+    let paths = files::write(&document, &args.to)?;
+    for problem in found.iter().flat_map(|found| &found.problems) {
+        streams.err.line(format!("warning: {problem}"));
+    }
+    let records = || found.iter().flat_map(|found| &found.records);
+    let finished = records().filter(|record| is_finished(record)).count();
+    let runs = records().count();
+    streams
+        .out
+        .line(format!("{runs} runs, {finished} of them finished."));
+    streams.out.line(format!(
+        "Written to {}; beside them tables (CSV), figures (SVG and CSV) and images.",
+        named_together(&paths)
+    ));
+    Ok(End::Complete)
+}
+
+fn is_finished(record: &Record) -> bool {
+    match &record.what {
+        What::Cell(run) => matches!(run.status, CellStatus::Done(_)),
+        What::Other(run) => run.unfinished.is_none(),
+    }
+}
+
+/// The runs below the folders that are asked for.
+fn search(args: &Report) -> Result<Vec<Found>, HarnessError> {
+    let mut roots: Vec<&Path> = Vec::new();
+    // What is recorded is there where the repository is; asked for by its name, it must be.
+    if args.results.is_dir() || args.out.is_empty() {
+        roots.push(&args.results);
+    }
+    roots.extend(args.out.iter().map(|path| path.as_path()));
+    let mut found = Vec::new();
+    for root in roots {
+        if !root.is_dir() {
+            return Err(HarnessError::Unusable(format!(
+                "there is no folder {}: start in the repository, or name a folder of runs with `--out`, such as `--out runs`",
+                root.display()
+            )));
+        }
+        let (records, problems) = find(root)?;
+        // A run folder itself, or one whose last part says nothing, is called as it was typed.
+        let root = root.to_string_lossy().trim_end_matches('/').to_string();
+        found.push(Found {
+            root,
+            records,
+            problems,
+        });
+    }
+    if found.iter().all(|found| found.records.is_empty()) {
+        let roots: Vec<&str> = found.iter().map(|found| found.root.as_str()).collect();
+        return Err(HarnessError::Unusable(format!(
+            "there are no runs in {}; `cargo xtask reproduce table1` makes some in `runs`, and `--out runs` reports them",
+            roots.join(", ")
+        )));
+    }
+    Ok(found)
+}
+
+/// Draws what runs have learned.
+struct Artist<'a> {
+    locator: &'a Locator,
+    /// The test images by data set, as far as they were needed; none where they are not on this machine.
+    test: BTreeMap<String, Option<BinaryImages>>,
+    loading: Loading,
+    streams: &'a Streams,
+    stop: &'a AtomicBool,
+}
+
+impl Artist<'_> {
+    /// Pictures from a run's checkpoint, if it has one: of the selected parameters, once there are some. A run that cannot
+    /// be drawn is told, and the report goes on without its pictures.
+    fn pictures(&mut self, record: &Record, run: &CellRun) -> Vec<Picture> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        self.draw(record, run).unwrap_or_else(|error| {
+            let line = format!("warning: no pictures of {}: {error}", record.place);
+            self.streams.err.line(line);
+            Vec::new()
+        })
+    }
+
+    fn draw(&mut self, record: &Record, run: &CellRun) -> Result<Vec<Picture>, HarnessError> {
+        let Some(checkpoint) = read_checkpoint(&record.folder)? else {
+            return Ok(Vec::new());
+        };
+        self.loading.state(format!("drawing {}", record.place));
+        let test = self.test(&run.cell.dataset);
+        let draw = Draw {
+            cell: &run.cell,
+            checkpoint: &checkpoint,
+            test,
+        };
+        on_device(Device::Cpu, draw)
+    }
+
+    /// The test images of a data set, if they are on this machine.
+    fn test(&mut self, dataset: &str) -> Option<&BinaryImages> {
+        if !self.test.contains_key(dataset) {
+            let offline = self.locator.clone().offline();
+            let loaded = dataset
+                .parse()
+                .and_then(|name| load(name, &offline, &mut |event| self.loading.event(event)));
+            if let Err(error) = &loaded {
+                let line = format!("no reconstructions of {dataset}: {error}");
+                self.streams.err.line(line);
+            }
+            let test = loaded.ok().map(|splits| splits.test);
+            self.test.insert(dataset.to_string(), test);
+        }
+        self.test[dataset].as_ref()
+    }
+}
+
+/// A run's pictures, on some backend.
+struct Draw<'a> {
+    cell: &'a Cell,
+    checkpoint: &'a Checkpoint,
+    test: Option<&'a BinaryImages>,
+}
+
+impl OnBackend for Draw<'_> {
+    type Output = Vec<Picture>;
+
+    fn on<B: Backend>(self) -> Result<Vec<Picture>, HarnessError> {
+        let device = <B as BackendTypes>::Device::default();
+        Net::of(self.cell)?.build::<B, _>(self.cell.seed, &device, self)
+    }
+}
+
+impl<B: Backend> OnModel<B> for Draw<'_> {
+    type Output = Vec<Picture>;
+
+    fn on<M: Keeps<B>>(self, model: M) -> Result<Vec<Picture>, HarnessError> {
+        let device = <B as BackendTypes>::Device::default();
+        let parameters = match self.checkpoint.state["selected"].is_null() {
+            true => Parameters::Last,
+            false => Parameters::Selected,
+        };
+        let model = model.valid();
+        let model = load_model(model, self.checkpoint, parameters, &device).map_err(failed)?;
+        let pictures = M::pictures(&model, self.test, self.cell.seed, &device);
+        let as_file = |(caption, picture): (&str, crate::picture::Picture)| {
+            (caption.to_string(), picture.png())
+        };
+        Ok(pictures.into_iter().map(as_file).collect())
+    }
+}

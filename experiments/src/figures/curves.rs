@@ -1,0 +1,177 @@
+//! Runs as a figure: NLL against epochs and against time.
+
+use super::curve::{Curve, Point};
+use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use serde::Deserialize;
+
+/// What stands on the horizontal axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Against {
+    /// Finished epochs.
+    Epochs,
+    /// Hours of training, without the checks.
+    Time,
+}
+
+/// What stands on the vertical axis.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Test NLL, dashed, and training NLL, solid, where it is recorded.
+    #[default]
+    Nll,
+    /// Validation NLL.
+    ValidationNll,
+    /// Minus the ELBO on the test images.
+    TestBound,
+}
+
+/// A run that is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// What the legend calls it.
+    pub label: String,
+    /// Its style; runs of one method have the same.
+    pub style: usize,
+    /// Its checks.
+    pub curve: Curve,
+}
+
+/// A panel of these runs.
+pub fn panel(title: &str, lines: &[Line], quantity: Quantity, against: Against) -> Panel {
+    let x = |point: &Point| match against {
+        Against::Epochs => point.epoch,
+        Against::Time => point.seconds / 3600.0,
+    };
+    let mut series = Vec::new();
+    for line in lines {
+        let mut draw = |part: &str, mark: Mark, y: &dyn Fn(&Point) -> Option<f64>| {
+            let points = line.curve.points.iter();
+            let points: Vec<_> = points.filter_map(|p| Some([x(p), y(p)?])).collect();
+            if !points.is_empty() {
+                series.push(Series {
+                    label: format!("{}, {part}", line.label),
+                    mark,
+                    style: line.style,
+                    points,
+                });
+            }
+        };
+        match quantity {
+            Quantity::Nll => {
+                draw("train", Mark::Solid, &|point| point.train);
+                draw("test", Mark::Dashed, &|point| Some(point.test));
+            }
+            Quantity::ValidationNll => draw("validation", Mark::Solid, &|point| Some(point.valid)),
+            Quantity::TestBound => draw("test", Mark::Solid, &|point| point.test_bound),
+        }
+    }
+    let rules: Vec<Series> = lines
+        .iter()
+        .filter_map(|line| rule(line, &series, against))
+        .collect();
+    series.extend(rules);
+    Panel {
+        title: title.into(),
+        x: Axis::linear(match against {
+            Against::Epochs => "epochs",
+            Against::Time => "hours of training",
+        }),
+        y: Axis::linear(match quantity {
+            Quantity::Nll => "NLL, nats",
+            Quantity::ValidationNll => "validation NLL, nats",
+            Quantity::TestBound => "test -ELBO, nats",
+        }),
+        series,
+    }
+}
+
+/// Where the chains of a run begin, at a height that the panel spans anyway.
+fn rule(line: &Line, drawn: &[Series], against: Against) -> Option<Series> {
+    let (epoch, seconds) = line.curve.switch?;
+    let own = format!("{}, ", line.label);
+    let drawn = drawn.iter().find(|series| series.label.starts_with(&own))?;
+    let x = match against {
+        Against::Epochs => epoch,
+        Against::Time => seconds / 3600.0,
+    };
+    let nearest = |a: &&[f64; 2], b: &&[f64; 2]| (a[0] - x).abs().total_cmp(&(b[0] - x).abs());
+    let y = drawn.points.iter().min_by(nearest)?[1];
+    Some(Series {
+        label: format!("{}: chains begin", line.label),
+        mark: Mark::Rule,
+        style: line.style,
+        points: vec![[x, y]],
+    })
+}
+
+/// A figure of two panels for each group of runs: against epochs and against time.
+pub fn both(title: &str, groups: &[(String, Vec<Line>)], quantity: Quantity) -> Figure {
+    let panels = groups.iter().flat_map(|(name, lines)| {
+        [("epochs", Against::Epochs), ("time", Against::Time)]
+            .map(|(axis, against)| panel(&format!("{name}, {axis}"), lines, quantity, against))
+    });
+    Figure {
+        title: title.into(),
+        columns: 2,
+        panels: panels.collect(),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A run of three checks; stage II from epoch 10 if it has one.
+    pub(crate) fn line(label: &str, style: usize, train: bool, switch: bool) -> Line {
+        let point = |epoch: f64| Point {
+            epoch,
+            seconds: 360.0 * epoch,
+            train: train.then_some(90.0 - epoch),
+            valid: 101.0 - epoch,
+            test: 100.0 - epoch,
+            test_bound: Some(110.0 - epoch),
+        };
+        Line {
+            label: label.into(),
+            style,
+            curve: Curve {
+                points: [5.0, 10.0, 15.0].map(point).to_vec(),
+                switch: switch.then_some((10.0, 3600.0)),
+                epochs: 15,
+            },
+        }
+    }
+
+    #[test]
+    fn training_is_solid_test_dashed_and_the_switch_a_rule() {
+        let lines = [line("JSA", 0, true, true), line("RWS", 1, false, false)];
+        let panel = panel("Linear", &lines, Quantity::Nll, Against::Epochs);
+        let drawn: Vec<_> = panel
+            .series
+            .iter()
+            .map(|series| (series.label.as_str(), series.mark, series.style))
+            .collect();
+        assert_eq!(
+            drawn,
+            [
+                ("JSA, train", Mark::Solid, 0),
+                ("JSA, test", Mark::Dashed, 0),
+                ("RWS, test", Mark::Dashed, 1),
+                ("JSA: chains begin", Mark::Rule, 0),
+            ]
+        );
+        assert_eq!(panel.series[3].points, [[10.0, 80.0]]);
+    }
+
+    #[test]
+    fn time_is_in_hours_and_the_bound_is_another_quantity() {
+        let lines = [line("JSA", 0, false, true)];
+        let panel = panel("Linear", &lines, Quantity::TestBound, Against::Time);
+        assert_eq!(panel.series[0].points[1], [1.0, 100.0]);
+        assert_eq!(panel.series[1].points, [[1.0, 100.0]]);
+        let figure = both("t", &[("Linear".into(), lines.to_vec())], Quantity::Nll);
+        assert_eq!(figure.panels.len(), 2);
+    }
+}

@@ -1,0 +1,113 @@
+//! A figure as data: the TOML file that says which runs are drawn.
+
+use super::curves::{Against, Quantity};
+use crate::error::HarnessError;
+use crate::source::{Kind, Source, is_folder_name};
+use crate::spec::Spec;
+use serde::Deserialize;
+
+/// A figure of runs.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// [`Kind::Curves`].
+    pub kind: Kind,
+    /// Names its files and their folder.
+    pub name: String,
+    /// Heads it.
+    pub title: String,
+    /// The experiment whose runs are drawn.
+    pub table: String,
+    /// The methods that are drawn unless the user names some.
+    pub methods: Vec<String>,
+    /// What stands on the vertical axes.
+    #[serde(default)]
+    pub quantity: Quantity,
+    /// Panels in a row.
+    pub columns: usize,
+    /// The panels.
+    pub panel: Vec<Panel>,
+}
+
+/// A panel.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Panel {
+    /// Heads it.
+    pub title: String,
+    /// The net whose runs are drawn.
+    pub net: String,
+    /// K, where the experiment compares numbers of particles.
+    #[serde(default)]
+    pub particles: Option<usize>,
+    /// What stands on the horizontal axis.
+    pub against: Against,
+}
+
+impl Settings {
+    /// The figure that a file describes, and the experiment whose runs it draws.
+    ///
+    /// # Errors
+    /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown experiment, net or method.
+    pub fn parse(source: &Source) -> Result<(Self, Spec), HarnessError> {
+        let settings: Self = source.parse()?;
+        let problem = if !is_folder_name(&settings.name) {
+            Some(format!(
+                "`{}` names a folder: use lower-case letters, digits and hyphens",
+                settings.name
+            ))
+        } else if settings.panel.is_empty() || settings.methods.is_empty() || settings.columns == 0
+        {
+            Some("a figure has at least one panel, one method and one column".into())
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            let file = source.file.clone();
+            return Err(HarnessError::Spec { file, problem });
+        }
+        let spec = Spec::load(&settings.table)?;
+        Ok((settings, spec))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Selection;
+
+    #[test]
+    fn every_figure_that_comes_with_the_program_draws_cells_that_its_table_has() {
+        let mut figures = 0;
+        for name in Source::bundled() {
+            let source = Source::find(name).unwrap();
+            if source.kind().unwrap() != Kind::Curves {
+                continue;
+            }
+            let (settings, spec) = Settings::parse(&source).unwrap();
+            for panel in &settings.panel {
+                let selection = Selection {
+                    nets: vec![panel.net.clone()],
+                    methods: settings.methods.clone(),
+                    ..Selection::default()
+                };
+                let cells = spec.cells("paper", &selection, &spec.dataset).unwrap();
+                assert!(cells.len() >= settings.methods.len());
+            }
+            figures += 1;
+        }
+        assert!(figures >= 3);
+    }
+
+    #[test]
+    fn a_figure_without_panels_or_of_an_unknown_table_is_refused() {
+        let refusal = |from: &str, to: &str| {
+            let mut source = Source::find("fig1").unwrap();
+            source.text = source.text.replace(from, to);
+            Settings::parse(&source).unwrap_err().to_string()
+        };
+        assert!(refusal("columns = 2", "columns = 0").contains("one column"));
+        assert!(refusal("\"table1\"", "\"tabel1\"").contains("Did you mean `table1`?"));
+        assert!(refusal("against = \"epochs\"", "against = \"epoch\"").contains("`epochs`"));
+    }
+}

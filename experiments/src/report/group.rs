@@ -1,0 +1,271 @@
+//! Runs that make a table, and the published numbers that they are compared with.
+
+use super::record::{CellRun, Record, What};
+use crate::cell::{Cell, Settings};
+use crate::names::lookup;
+use crate::nets::Net as NetKind;
+use crate::published::Published;
+use crate::source::{Kind, Source};
+use crate::spec::{Method, Net, Selection, Spec};
+use helmholtz_estimators::Method as Estimator;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The runs of an experiment on a data set that lie in one folder.
+#[derive(Debug)]
+pub struct Group<'a> {
+    /// That folder, below the one that was searched.
+    pub place: String,
+    /// The data set's name.
+    pub dataset: String,
+    /// Their experiment: the one of that name, or as much of one as the runs tell.
+    pub spec: Spec,
+    /// The published table that they are compared with.
+    pub published: Option<Published>,
+    /// The runs, in the experiment's order.
+    pub runs: Vec<(&'a Record, &'a CellRun)>,
+}
+
+impl Group<'_> {
+    /// Whether the images are generated.
+    pub fn synthetic(&self) -> bool {
+        use crate::plan::CellStatus::Done;
+        let told = |run: &&CellRun| matches!(&run.status, Done(result) if result.synthetic);
+        self.dataset == "glyphs" || self.runs.iter().any(|(_, run)| told(run))
+    }
+}
+
+/// The groups of these runs, by place.
+pub fn groups(records: &[Record]) -> Vec<Group<'_>> {
+    let mut found: BTreeMap<_, Vec<(&Record, &CellRun)>> = BTreeMap::new();
+    for record in records {
+        if let What::Cell(run) = &record.what {
+            let Cell {
+                experiment,
+                dataset,
+                ..
+            } = &run.cell;
+            let key = (
+                base(&record.place, &run.cell),
+                experiment.as_str(),
+                dataset.as_str(),
+            );
+            found.entry(key).or_default().push((record, run));
+        }
+    }
+    let mut groups = Vec::new();
+    for ((place, experiment, dataset), mut runs) in found {
+        let cells: Vec<&Cell> = runs.iter().map(|(_, run)| &run.cell).collect();
+        let bundled = bundled().into_iter().find(|spec| spec.name == experiment);
+        let published = match &bundled {
+            Some(spec) => Some(spec.clone()).filter(|spec| spec.dataset == dataset),
+            None => same_training(&cells, dataset),
+        };
+        let published = published.and_then(|spec| Published::load(spec.published.as_deref()?).ok());
+        let spec = bundled.unwrap_or_else(|| unknown(experiment, &cells));
+        runs.sort_by_key(|(_, run)| order(&spec, &run.cell));
+        groups.push(Group {
+            place,
+            dataset: dataset.to_string(),
+            spec,
+            published,
+            runs,
+        });
+    }
+    groups
+}
+
+/// The folder of the experiment, profile and data set that a run's folder is in.
+fn base(place: &str, cell: &Cell) -> String {
+    let own = cell.folder(Path::new(""));
+    let base = match place.strip_suffix(own.to_string_lossy().as_ref()) {
+        Some(base) => base,
+        None => place.rsplit_once('/').map_or("", |(base, _)| base),
+    };
+    base.trim_end_matches('/').to_string()
+}
+
+/// Net, K, method, seed, as the experiment has them.
+fn order(spec: &Spec, cell: &Cell) -> (usize, Option<usize>, usize, u64) {
+    let nets = spec.net.iter().position(|net| net.name == cell.net);
+    let methods = spec.method.iter().position(|m| m.name == cell.method);
+    let last = usize::MAX;
+    (
+        nets.unwrap_or(last),
+        cell.particles(),
+        methods.unwrap_or(last),
+        cell.seed,
+    )
+}
+
+/// The tables that come with the program.
+fn bundled() -> Vec<Spec> {
+    let load = |name| {
+        let source = Source::find(name).ok()?;
+        (source.kind().ok()? == Kind::Table).then(|| Spec::parse(&source).ok())?
+    };
+    Source::bundled().filter_map(load).collect()
+}
+
+/// The table whose `paper` profile trains just as every one of these cells, of an experiment that doesn't come with the
+/// program: then its published numbers belong beside them.
+fn same_training(cells: &[&Cell], dataset: &str) -> Option<Spec> {
+    let same = |spec: &Spec, cell: &Cell| {
+        let selection = Selection {
+            nets: vec![cell.net.clone()],
+            methods: vec![cell.method.clone()],
+            particles: cell.particles().into_iter().collect(),
+            seeds: vec![cell.seed],
+            epochs: None,
+        };
+        let cells = spec.cells("paper", &selection, dataset).unwrap_or_default();
+        cells.iter().any(|own| {
+            own.by_particles == cell.by_particles && trains_as(&own.settings, &cell.settings)
+        })
+    };
+    let fits = |spec: &Spec| {
+        spec.dataset == dataset
+            && spec.published.is_some()
+            && cells.iter().all(|cell| same(spec, cell))
+    };
+    bundled().into_iter().find(fits)
+}
+
+/// Whether the settings differ in nothing but checks and checkpoints.
+fn trains_as(a: &Settings, b: &Settings) -> bool {
+    let training = |settings: &Settings| Settings {
+        check_every: 1,
+        valid_samples: 1,
+        valid_images: None,
+        test_samples: 1,
+        test_images: None,
+        final_samples: None,
+        train_images: None,
+        checkpoint_seconds: 1,
+        released_nll: false,
+        ..settings.clone()
+    };
+    training(a) == training(b)
+}
+
+/// An experiment that doesn't come with the program, as far as its cells tell.
+fn unknown(name: &str, cells: &[&Cell]) -> Spec {
+    let label = |net: &str| {
+        let known = bundled().into_iter().flat_map(|spec| spec.net);
+        let mut known = known.filter(|known| known.name == net);
+        known.next().map_or(net.to_string(), |known| known.label)
+    };
+    let mut names: Vec<&str> = NetKind::names().collect();
+    names.extend(cells.iter().map(|cell| cell.net.as_str()));
+    let mut nets: Vec<Net> = Vec::new();
+    for name in names {
+        let used = cells.iter().any(|cell| cell.net == name);
+        if used && nets.iter().all(|net| net.name != name) {
+            nets.push(Net {
+                name: name.into(),
+                label: label(name),
+            });
+        }
+    }
+    let mut methods: Vec<Method> = Vec::new();
+    for cell in cells {
+        if methods.iter().all(|method| method.name != cell.method) {
+            let known = lookup("method", &cell.method, &Estimator::CATALOGUE, |e| e.name);
+            methods.push(Method {
+                name: cell.method.clone(),
+                label: known.map_or(cell.method.clone(), |entry| entry.label.into()),
+                settings: Default::default(),
+            });
+        }
+    }
+    Spec {
+        name: name.into(),
+        title: format!("Experiment {name}"),
+        dataset: cells[0].dataset.clone(),
+        published: None,
+        settings: cells[0].settings.clone(),
+        profile: BTreeMap::new(),
+        net: nets,
+        method: methods,
+        ..bundled().swap_remove(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::testing::{finished, record};
+    use crate::spec::tests::table1;
+
+    fn paper(method: &str) -> Cell {
+        let selection = Selection {
+            nets: vec!["linear".into()],
+            methods: vec![method.into()],
+            seeds: vec![1],
+            ..Selection::default()
+        };
+        table1()
+            .cells("paper", &selection, "binarized-mnist")
+            .unwrap()
+            .remove(0)
+    }
+
+    #[test]
+    fn runs_of_one_folder_are_a_group_in_the_experiments_order() {
+        let cell = |net: &str, seed| Cell {
+            net: net.into(),
+            seed,
+            ..paper("jsa")
+        };
+        let records = [
+            record(
+                "table1/quick/binarized-mnist/two-layers/jsa/seed-1",
+                finished(cell("two-layers", 1), 95.0),
+            ),
+            record(
+                "table1/quick/binarized-mnist/linear/jsa/seed-2",
+                finished(cell("linear", 2), 105.0),
+            ),
+            record(
+                "table1/quick/binarized-mnist/linear/jsa/seed-1",
+                finished(cell("linear", 1), 105.0),
+            ),
+            record("elsewhere/renamed", finished(cell("linear", 1), 105.0)),
+        ];
+        let groups = groups(&records);
+        let places: Vec<_> = groups.iter().map(|group| group.place.as_str()).collect();
+        assert_eq!(places, ["elsewhere", "table1/quick/binarized-mnist"]);
+        let runs = groups[1].runs.iter();
+        let order: Vec<_> = runs
+            .map(|(_, run)| (run.cell.net.as_str(), run.cell.seed))
+            .collect();
+        assert_eq!(order, [("linear", 1), ("linear", 2), ("two-layers", 1)]);
+        assert!(groups[1].published.is_some());
+    }
+
+    #[test]
+    fn another_experiment_has_published_numbers_only_where_it_trains_as_the_paper() {
+        let of = |change: fn(&mut Cell)| {
+            let mut cell = paper("jsa");
+            cell.experiment = "mine".into();
+            change(&mut cell);
+            let records = [record("mine/linear/jsa/seed-1", finished(cell, 105.0))];
+            groups(&records).remove(0).published.is_some()
+        };
+        assert!(of(|_| ()));
+        assert!(of(|cell| cell.settings.valid_samples = 7));
+        assert!(!of(|cell| cell.settings.switch = 1.0));
+        assert!(!of(|cell| cell.settings.epochs = 100));
+        assert!(!of(|cell| cell.dataset = "threshold-mnist".into()));
+        assert!(!of(|cell| cell.method = "no-such-method".into()));
+    }
+
+    #[test]
+    fn generated_images_are_told() {
+        let mut cell = paper("jsa");
+        cell.dataset = "glyphs".into();
+        let records = [record("x/linear/jsa/seed-1", finished(cell, 50.0))];
+        let group = groups(&records).remove(0);
+        assert!(group.synthetic() && group.published.is_none());
+    }
+}

@@ -1,0 +1,228 @@
+//! A report as one page, which needs nothing else: no network, no script, figures and pictures inside.
+
+use super::document::{Block, Document, Kind, Section, Table};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+const STYLE: &str = include_str!("style.css");
+/// The browser, too, is told to load nothing.
+const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
+
+/// The page.
+pub fn render(document: &Document) -> String {
+    let title = escape(&document.title);
+    let sections: String = document.sections.iter().map(section).collect();
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{sections}</body>\n</html>\n"
+    )
+}
+
+fn section(section: &Section) -> String {
+    let (id, title) = (escape(&section.id), escape(&section.title));
+    let body = blocks(&section.blocks);
+    format!("<section id=\"{id}\">\n<h2>{title}</h2>\n{body}</section>\n")
+}
+
+fn blocks(of: &[Block]) -> String {
+    let is_image = |block: &Block| matches!(block, Block::Image { .. });
+    // Images stand side by side.
+    let runs = of.chunk_by(|a, b| is_image(a) && is_image(b));
+    runs.map(|run| {
+        let inner: String = run.iter().map(block).collect();
+        match run.len() > 1 {
+            true => format!("<div class=\"images\">\n{inner}</div>\n"),
+            false => inner,
+        }
+    })
+    .collect()
+}
+
+fn block(block: &Block) -> String {
+    match block {
+        Block::Text(text) => format!("<p>{}</p>\n", escape(text)),
+        Block::Notes(notes) => {
+            let items = notes
+                .iter()
+                .map(|note| format!("<li{}>{}</li>\n", gravity(note), escape(note)));
+            format!("<ul class=\"notes\">\n{}</ul>\n", items.collect::<String>())
+        }
+        Block::Table(of) => table(of),
+        Block::Figure { name, figure } => {
+            let svg = figure
+                .svg()
+                .replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
+            let (title, name) = (escape(&figure.title), escape(name));
+            format!(
+                "<figure>\n{svg}\n<figcaption>{title}. Data: figures/{name}.csv</figcaption>\n</figure>\n"
+            )
+        }
+        Block::Image {
+            name,
+            caption,
+            bytes,
+        } => {
+            let kind = match name.ends_with(".svg") {
+                true => "image/svg+xml",
+                false => "image/png",
+            };
+            let (caption, data) = (escape(caption), STANDARD.encode(bytes));
+            format!(
+                "<figure><img alt=\"{caption}\" src=\"data:{kind};base64,{data}\"><figcaption>{caption}</figcaption></figure>\n"
+            )
+        }
+        Block::Folded { title, blocks: of } => {
+            let (title, body) = (escape(title), blocks(of));
+            format!("<details>\n<summary>{title}</summary>\n{body}</details>\n")
+        }
+    }
+}
+
+/// What must not be overlooked.
+fn gravity(note: &str) -> &'static str {
+    let grave = ["GENERATED", "NOT CONVERGED", "CUT SHORT"];
+    match grave.iter().any(|start| note.starts_with(start)) {
+        true => " class=\"grave\"",
+        false => "",
+    }
+}
+
+fn table(table: &Table) -> String {
+    let heads = table.columns.iter();
+    let heads: String = heads
+        .map(|c| format!("<th scope=\"col\">{}</th>", escape(&c.head)))
+        .collect();
+    let mut rows = String::new();
+    for row in &table.rows {
+        let anchor = row.iter().find_map(|datum| datum.anchor.as_ref());
+        let id = anchor.map_or(String::new(), |id| format!(" id=\"{}\"", escape(id)));
+        rows += &format!("<tr{id}>");
+        for (datum, column) in row.iter().zip(&table.columns) {
+            let class = match column.kind {
+                Kind::Plain => "",
+                Kind::Own => " class=\"own\"",
+                Kind::Published => " class=\"published\"",
+            };
+            let text = escape(&datum.text);
+            let text = match &datum.link {
+                Some(place) => format!("<a href=\"#{}\">{text}</a>", escape(place)),
+                None => text,
+            };
+            rows += &format!("<td{class}>{text}</td>");
+        }
+        rows += "</tr>\n";
+    }
+    let caption = escape(&table.caption);
+    format!(
+        "<div class=\"scroll\">\n<table>\n<caption>{caption}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n\
+         </table>\n</div>\n"
+    )
+}
+
+/// Nothing in the text is taken for markup, in an attribute neither.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            character => out.push(character),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::curves::tests::line;
+    use crate::figures::curves::{Quantity, both};
+    use crate::report::document::{Column, Datum};
+
+    /// A document with every block, and a text that would be a script wherever it stands.
+    fn hostile() -> Document {
+        let bad = "\"><script src=\"http://x.example/y.js\"></script>'&";
+        let table = Table {
+            name: bad.into(),
+            caption: bad.into(),
+            columns: vec![Column::new(bad, Kind::Published)],
+            rows: vec![vec![Datum {
+                link: Some(bad.into()),
+                anchor: Some(bad.into()),
+                ..bad.into()
+            }]],
+        };
+        let lines = vec![line(bad, 0, true, true)];
+        let figure = both(bad, &[(bad.into(), lines)], Quantity::Nll);
+        let blocks = vec![
+            Block::Text(bad.into()),
+            Block::Notes(vec![bad.into()]),
+            Block::Table(table),
+            Block::Figure {
+                name: bad.into(),
+                figure,
+            },
+            Block::Image {
+                name: "x.svg".into(),
+                caption: bad.into(),
+                bytes: bad.into(),
+            },
+            Block::Image {
+                name: "x.png".into(),
+                caption: bad.into(),
+                bytes: vec![0, 255],
+            },
+        ];
+        let folded = Block::Folded {
+            title: bad.into(),
+            blocks: blocks.clone(),
+        };
+        Document {
+            title: bad.into(),
+            sections: vec![Section {
+                id: bad.into(),
+                title: bad.into(),
+                blocks: [blocks, vec![folded]].concat(),
+            }],
+        }
+    }
+
+    #[test]
+    fn no_text_becomes_markup() {
+        let page = render(&hostile());
+        for tag in ["<script", "</script", "src=\"http"] {
+            assert!(!page.contains(tag), "{tag}");
+        }
+        assert_eq!(page.matches("<html").count(), 1);
+        assert_eq!(page.matches("<h2>").count(), 1);
+        assert!(page.contains("&quot;&gt;&lt;script src=&quot;http:"));
+    }
+
+    #[test]
+    fn nothing_outside_the_page_is_referred_to() {
+        let page = render(&hostile());
+        for (attribute, allowed) in [("src=\"", "data:image/"), ("href=\"", "#")] {
+            for value in page.split(attribute).skip(1) {
+                assert!(value.starts_with(allowed), "{attribute}{value:.40}");
+            }
+        }
+        for word in [
+            "@import", "url(", "xlink", "xmlns", "srcset", "<script", "<link",
+        ] {
+            assert!(!page.contains(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn published_and_own_numbers_look_different() {
+        let page = render(&hostile());
+        assert!(page.contains("<td class=\"published\">"));
+        assert!(STYLE.contains("td.published") && STYLE.contains("td.own"));
+        assert!(STYLE.contains("prefers-color-scheme: dark"));
+    }
+}

@@ -1,0 +1,23 @@
+//! Every recorded result as one report: tables, figures and pictures, each number beside the run that it comes from.
+//!
+//! * [`record`]: the run folders below a folder, unopened.
+//! * [`group`]: runs that make a table, and the published numbers that they are compared with.
+//! * [`document`]: what a report holds, whatever the format.
+//! * [`build`]: from runs to a document.
+//! * [`html`], [`markdown`], [`latex`], [`csv`]: a document in a format, every text escaped.
+//! * [`files`]: all of it, written.
+//!
+//! A number of ours comes from the `result.json` of a run, or is the mean over those of several seeds; a published one from
+//! `published.toml`. They never share a column.
+
+pub mod build;
+pub mod csv;
+pub mod document;
+pub mod files;
+pub mod group;
+pub mod html;
+pub mod latex;
+pub mod markdown;
+pub mod record;
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,207 @@
+//! A run as a report sees it: what its folder says, unopened.
+
+use crate::cell::Cell;
+use crate::cell_runner::CellResult;
+use crate::error::HarnessError;
+use crate::figures::curve::Curve;
+use crate::plan::CellStatus;
+use helmholtz_runs::{Provenance, RunFolder, Status, read_config, read_metrics};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// A run.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// Its folder, below the folder that was searched, with `/` between the parts.
+    pub place: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What was run.
+    pub what: What,
+}
+
+/// What was run, and what came of it.
+#[derive(Debug, Clone)]
+pub enum What {
+    /// A net trained by a method.
+    Cell(Box<CellRun>),
+    /// An experiment of another kind, which keeps its own table and figures.
+    Other(Box<OtherRun>),
+}
+
+/// A net trained by a method.
+#[derive(Debug, Clone)]
+pub struct CellRun {
+    /// What was run.
+    pub cell: Cell,
+    /// What came of it.
+    pub status: CellStatus,
+    /// Its checks.
+    pub curve: Curve,
+}
+
+/// A run of another kind.
+#[derive(Debug, Clone)]
+pub struct OtherRun {
+    /// Its title, or its place.
+    pub title: String,
+    /// Where its numbers come from, if it is finished.
+    pub provenance: Option<Provenance>,
+    /// What became of it, if it is not.
+    pub unfinished: Option<String>,
+    /// The table that it keeps.
+    pub table: Option<String>,
+    /// The figures and pictures that it keeps: name and content.
+    pub images: Vec<(String, Vec<u8>)>,
+}
+
+impl Record {
+    /// The run in `folder`, called `place`.
+    ///
+    /// # Errors
+    /// A folder that is damaged, or of another version, or cannot be read.
+    pub fn read(place: String, folder: &Path) -> Result<Self, HarnessError> {
+        let config = read_config(folder)?.unwrap_or_default();
+        let status = RunFolder::peek(folder)?;
+        let what = match serde_json::from_value::<Cell>(config.clone()) {
+            Ok(cell) => {
+                let curve = Curve::of(&read_metrics(folder)?);
+                let status = cell_status(status, &curve, folder)?;
+                What::Cell(Box::new(CellRun {
+                    cell,
+                    status,
+                    curve,
+                }))
+            }
+            Err(_) => What::Other(Box::new(OtherRun::read(&place, folder, &config, status)?)),
+        };
+        Ok(Self {
+            place,
+            folder: folder.to_path_buf(),
+            what,
+        })
+    }
+}
+
+/// What the folder says, and where it keeps no checkpoint (a record does not), what its metrics say.
+fn cell_status(status: Status, curve: &Curve, folder: &Path) -> Result<CellStatus, HarnessError> {
+    Ok(match status {
+        Status::Finished(result) => {
+            let result: CellResult =
+                serde_json::from_value(result).map_err(|source| HarnessError::Result {
+                    folder: folder.to_path_buf(),
+                    source,
+                })?;
+            CellStatus::Done(Box::new(result))
+        }
+        Status::Failed(failure) => CellStatus::Failed {
+            reason: failure.to_string(),
+        },
+        Status::Running { pid } => CellStatus::Running { pid },
+        Status::Absent | Status::Started { .. } => CellStatus::Partial {
+            epoch: curve.epochs,
+        },
+    })
+}
+
+impl OtherRun {
+    fn read(
+        place: &str,
+        folder: &Path,
+        config: &Value,
+        status: Status,
+    ) -> Result<Self, HarnessError> {
+        let (provenance, unfinished) = match status {
+            Status::Finished(mut result) => {
+                let provenance = result["provenance"].take();
+                (serde_json::from_value(provenance).ok(), None)
+            }
+            Status::Failed(failure) => (None, Some(format!("failed: {failure}"))),
+            Status::Running { .. } => (None, Some("running".into())),
+            Status::Absent | Status::Started { .. } => (None, Some("cut short".into())),
+        };
+        let titled = [&config["title"], &config["settings"]["title"]];
+        let title = titled.into_iter().find_map(Value::as_str);
+        Ok(Self {
+            title: title.unwrap_or(place).to_string(),
+            provenance,
+            unfinished,
+            table: read_text(&folder.join("table.md"))?,
+            images: images(folder)?,
+        })
+    }
+
+    /// Whether there is anything to show of it.
+    pub fn is_empty(&self) -> bool {
+        self.provenance.is_none() && self.table.is_none() && self.images.is_empty()
+    }
+}
+
+/// A file's text; nothing where there is no file.
+fn read_text(path: &Path) -> Result<Option<String>, HarnessError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(unreadable(path, source)),
+    }
+}
+
+/// The figures and pictures in a run folder, by name.
+pub(super) fn images(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, HarnessError> {
+    let mut found = Vec::new();
+    let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))?;
+    for entry in entries {
+        let path = entry.map_err(|error| unreadable(folder, error))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.ends_with(".svg") || name.ends_with(".png") {
+            let bytes = std::fs::read(&path).map_err(|error| unreadable(&path, error))?;
+            found.push((name.into_owned(), bytes));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn unreadable(path: &Path, source: std::io::Error) -> HarnessError {
+    HarnessError::Io {
+        action: "read",
+        path: path.to_path_buf(),
+        source,
+    }
+}
+
+/// The runs below `root`, by place, and what is wrong with the folders of others. Folders that were set aside
+/// (`seed-1.old-1`) are none.
+///
+/// # Errors
+/// A folder that cannot be listed.
+pub fn find(root: &Path) -> Result<(Vec<Record>, Vec<String>), HarnessError> {
+    let (mut records, mut problems) = (Vec::new(), Vec::new());
+    let mut folders = vec![(String::new(), root.to_path_buf())];
+    while let Some((place, folder)) = folders.pop() {
+        if folder.join("config.json").is_file() {
+            match Record::read(place.clone(), &folder) {
+                Ok(record) => records.push(record),
+                Err(error) => problems.push(format!("{place}: {error}")),
+            }
+            continue;
+        }
+        let entries = std::fs::read_dir(&folder).map_err(|error| unreadable(&folder, error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| unreadable(&folder, error))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            // Links may lead in circles.
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder && !name.starts_with('.') && !name.contains(".old-") {
+                let below = match place.is_empty() {
+                    true => name,
+                    false => format!("{place}/{name}"),
+                };
+                folders.push((below, entry.path()));
+            }
+        }
+    }
+    records.sort_by(|a: &Record, b| a.place.cmp(&b.place));
+    problems.sort();
+    Ok((records, problems))
+}

@@ -1,0 +1,188 @@
+//! Training and measuring, on any backend.
+
+use super::outcome::{Outcome, Point};
+use super::settings::Profile;
+use crate::backend::OnBackend;
+use crate::cell::Cell;
+use crate::error::HarnessError;
+use crate::kept::Keeps;
+use crate::names::lookup;
+use crate::nets::{Net, OnModel};
+use crate::runner::{Runner, failed};
+use crate::variance::measure::{Event, Measurement};
+use crate::variance::request::{Request, Run};
+use burn::tensor::backend::BackendTypes;
+use helmholtz_datasets::Splits;
+use helmholtz_estimators::{Entry, Method};
+use helmholtz_evaluation::Replication;
+use helmholtz_ops::Backend;
+use helmholtz_runs::{RunFolder, read_metrics};
+use helmholtz_training::{Event as Training, Parameters, TrainConfig, TrainError, train};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is told while a run goes on.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// Of training.
+    Training(&'a Training),
+    /// So many replicates are done before this epoch's updates.
+    Replicates(u64, usize),
+    /// Measured.
+    Point(&'a Point),
+}
+
+/// A cell that is trained in its folder, from its last checkpoint, and measured on the way.
+pub struct Track<'a> {
+    /// What is trained.
+    pub cell: &'a Cell,
+    /// When, and how, is measured.
+    pub profile: &'a Profile,
+    /// Its run folder.
+    pub folder: &'a mut RunFolder,
+    /// The images.
+    pub data: &'a Arc<Splits>,
+    /// What the provenance calls the device.
+    pub device: &'a str,
+    /// Hears of everything.
+    pub tell: &'a (dyn Fn(Told<'_>) + Sync),
+    /// Set to stop.
+    pub stop: &'a AtomicBool,
+}
+
+impl OnBackend for Track<'_> {
+    type Output = Outcome;
+
+    fn on<B: Backend>(self) -> Result<Outcome, HarnessError> {
+        let device = <B as BackendTypes>::Device::default();
+        Net::of(self.cell)?.build::<B, _>(self.cell.seed, &device, self)
+    }
+}
+
+impl<B: Backend> OnModel<B> for Track<'_> {
+    type Output = Outcome;
+
+    fn on<M: Keeps<B>>(mut self, model: M) -> Result<Outcome, HarnessError> {
+        let runner = Runner::<B>::new(Arc::clone(self.data), 1, self.device.into());
+        let config = runner.config(self.cell)?;
+        for epoch in self.profile.measured() {
+            if self.points()?.iter().any(|point| point.epoch == epoch) {
+                continue;
+            }
+            if epoch > 0 {
+                // The folder's checkpoint is of this epoch or an earlier one: those of later ones have its points.
+                let config = TrainConfig {
+                    epochs: epoch,
+                    ..config.clone()
+                };
+                self.train::<B, M>(model.clone(), &config)?;
+            }
+            for point in self.measure::<B, M>(model.clone(), epoch, config.keeps_chains(epoch))? {
+                let mut line = json!(point);
+                line["kind"] = "variance".into();
+                self.folder.append_metrics(&line)?;
+                (self.tell)(Told::Point(&point));
+            }
+        }
+        Ok(Outcome {
+            points: self.points()?,
+            images: self.profile.images,
+            particles: self.cell.settings.particles,
+            switch: config.method.keeps_chains().then_some(config.switch_epoch),
+            epochs_done: self.profile.epochs - 1,
+            epochs_planned: self.profile.epochs,
+            synthetic: self.data.synthetic,
+            provenance: self.folder.provenance(self.cell.seed, self.device),
+        })
+    }
+}
+
+impl Track<'_> {
+    /// The measurements that the folder's metrics hold.
+    fn points(&self) -> Result<Vec<Point>, HarnessError> {
+        let lines = read_metrics(self.folder.path())?;
+        Ok(lines.iter().filter_map(point).collect())
+    }
+
+    fn train<B: Backend, M: Keeps<B>>(
+        &mut self,
+        model: M,
+        config: &TrainConfig,
+    ) -> Result<(), HarnessError> {
+        let device = Default::default();
+        let observe = |event: &Training| (self.tell)(Told::Training(event));
+        let trained = train(
+            model,
+            config,
+            self.data,
+            &device,
+            self.folder,
+            &observe,
+            self.stop,
+        );
+        trained.map(|_| ()).map_err(|error| match error {
+            TrainError::Interrupted { epochs, .. } => HarnessError::Interrupted { epoch: epochs },
+            TrainError::Run(error) => error.into(),
+            error => failed(error),
+        })
+    }
+
+    /// The estimate of the epoch that begins, made again and again.
+    fn measure<B: Backend, M: Keeps<B>>(
+        &self,
+        model: M,
+        epoch: u64,
+        chains: bool,
+    ) -> Result<Vec<Point>, HarnessError> {
+        let entry = lookup("method", &self.cell.method, &Method::CATALOGUE, |e| e.name)?;
+        let extra = self.cell.settings.stage1_extra > 0;
+        let checkpoint = match epoch {
+            0 => None,
+            _ => self.folder.latest_checkpoint()?,
+        };
+        let request = Request {
+            net: self.cell.net.clone(),
+            methods: vec![Entry {
+                method: entry.method.with_stage1_extra(extra),
+                ..*entry
+            }],
+            particles: self.cell.settings.particles,
+            images: self.profile.images,
+            chains,
+            replication: Replication {
+                replicates: self.profile.replicates,
+                seed: self.cell.seed,
+            },
+            run: checkpoint.map(|checkpoint| Run {
+                cell: self.cell.clone(),
+                checkpoint,
+                parameters: Parameters::Last,
+            }),
+        };
+        let go_on = || !self.stop.load(Ordering::Relaxed);
+        let measurement = Measurement {
+            request: &request,
+            train: &self.data.train,
+            watch: &mut |event| {
+                if let Event::Replicates(done) = event {
+                    (self.tell)(Told::Replicates(epoch, done));
+                }
+                go_on()
+            },
+        };
+        let rows = OnModel::<B>::on(measurement, model)?;
+        match go_on() {
+            true => Ok(rows.iter().map(|row| Point::of(epoch, row)).collect()),
+            // What was not measured to the end is measured again.
+            false => Err(HarnessError::Interrupted { epoch }),
+        }
+    }
+}
+
+/// The measurement that a line of metrics holds, if it is one.
+fn point(line: &Value) -> Option<Point> {
+    let mut line = line.clone();
+    let kind = line.as_object_mut()?.remove("kind")?;
+    (kind == "variance").then(|| serde_json::from_value(line).ok())?
+}

@@ -1,0 +1,179 @@
+//! The experiment as data.
+
+use crate::cell::{Cell, Overrides};
+use crate::error::HarnessError;
+use crate::names::lookup;
+use crate::nets::Net;
+use crate::source::{Kind, Source, is_folder_name};
+use crate::spec::{Selection, Spec};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The experiment.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// [`Kind::VarianceCurve`].
+    pub kind: Kind,
+    /// Names the run folders.
+    pub name: String,
+    /// Heads figure and table.
+    pub title: String,
+    /// The table whose settings the runs have, those of its profile `paper`.
+    pub table: String,
+    /// The net.
+    pub net: String,
+    /// The methods that run unless the user names some.
+    pub methods: Vec<String>,
+    /// The seed, unless the user names some.
+    pub seed: u64,
+    /// What differs from the table's settings.
+    #[serde(default)]
+    pub settings: Overrides,
+    /// The scales at which it can be run.
+    pub profile: BTreeMap<String, Profile>,
+}
+
+/// A scale.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// One line for the plan.
+    pub about: String,
+    /// Epochs of a whole run: the switch to stage II is at the table's share of them.
+    pub epochs: u64,
+    /// Epochs from one measurement to the next.
+    pub every: u64,
+    /// Images of the mini-batch, the first of the training set.
+    pub images: usize,
+    /// R: how often an estimate is made.
+    pub replicates: usize,
+}
+
+impl Profile {
+    /// The epochs, from 0, before whose updates is measured: 0, `every`, 2 `every`, …, and the last.
+    pub fn measured(&self) -> Vec<u64> {
+        let mut epochs: Vec<u64> = (0..self.epochs).step_by(self.every as usize).collect();
+        if epochs.last() != Some(&(self.epochs - 1)) {
+            epochs.push(self.epochs - 1);
+        }
+        epochs
+    }
+}
+
+impl Settings {
+    /// The experiment that a file describes, and the table that it stands on.
+    ///
+    /// # Errors
+    /// A file that is not well-formed, holds an unknown key or makes no sense.
+    pub fn parse(source: &Source) -> Result<(Self, Spec), HarnessError> {
+        let settings: Self = source.parse()?;
+        let bad = |p: &&Profile| p.epochs == 0 || p.every == 0 || p.images == 0 || p.replicates < 2;
+        let problem = if !is_folder_name(&settings.name) {
+            Some("`name` names a folder: use lower-case letters, digits and hyphens")
+        } else if settings.profile.values().any(|profile| bad(&profile)) {
+            Some("`epochs`, `every` and `images` must be at least 1, `replicates` at least 2")
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            return Err(HarnessError::Spec {
+                file: source.file.clone(),
+                problem: problem.into(),
+            });
+        }
+        let spec = Spec::load(&settings.table)?;
+        Ok((settings, spec))
+    }
+
+    /// The profile called `name`.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn profile(&self, name: &str) -> Result<&Profile, HarnessError> {
+        let names: Vec<&String> = self.profile.keys().collect();
+        let found = lookup("profile", name, &names, |n| n)?;
+        Ok(&self.profile[*found])
+    }
+
+    /// The cells of these methods and seeds, as the table has them but for what this experiment changes.
+    ///
+    /// # Errors
+    /// Unknown names, or a cell that cannot be run.
+    pub fn cells(
+        &self,
+        spec: &Spec,
+        profile: &Profile,
+        methods: &[String],
+        seeds: &[u64],
+        dataset: &str,
+    ) -> Result<Vec<Cell>, HarnessError> {
+        let selection = Selection {
+            nets: vec![self.net.clone()],
+            methods: methods.to_vec(),
+            seeds: seeds.to_vec(),
+            epochs: Some(profile.epochs),
+            ..Selection::default()
+        };
+        let mut cells = spec.cells("paper", &selection, dataset)?;
+        for cell in &mut cells {
+            cell.experiment = self.name.clone();
+            self.settings.apply(&mut cell.settings);
+            // What the table makes of a finished run is not asked for here.
+            cell.settings.final_samples = None;
+            cell.settings.released_nll = false;
+            if let Some(problem) = cell.settings.problem() {
+                let file = cell.label();
+                return Err(HarnessError::Spec { file, problem });
+            }
+            Net::of(cell)?;
+        }
+        Ok(cells)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fig3() -> (Settings, Spec) {
+        Settings::parse(&Source::find("fig3").unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_paper_measures_every_fiftieth_epoch_and_the_last() {
+        let (settings, _) = fig3();
+        let paper = settings.profile("paper").unwrap();
+        let expected = [0, 50, 100, 150, 200, 250, 300, 350, 400, 450, 499];
+        assert_eq!(paper.measured(), expected);
+        assert_eq!((paper.images, paper.replicates), (200, 1000));
+    }
+
+    #[test]
+    fn cells_train_as_table_2_does() {
+        let (settings, spec) = fig3();
+        let paper = settings.profile("paper").unwrap();
+        let cells = settings.cells(&spec, paper, &settings.methods, &[1], "threshold-mnist");
+        let cells = cells.unwrap();
+        assert_eq!(cells.len(), 4);
+        for cell in &cells {
+            let of = &cell.settings;
+            assert_eq!(
+                (of.batch, of.learning_rate, of.switch_epoch()),
+                (200, 3e-4, 300)
+            );
+            let races = cell.method == "arsm";
+            assert_eq!(of.particles, if races { 1 } else { 20 });
+            assert_eq!(of.free_logits, cell.method == "st-gumbel-softmax-learned");
+        }
+        let refused = settings.cells(&spec, paper, &["disarm".into()], &[1], "threshold-mnist");
+        assert!(refused.unwrap_err().to_string().contains("bits alone"));
+    }
+
+    #[test]
+    fn the_last_epoch_is_measured_once() {
+        let (settings, _) = fig3();
+        let quick = settings.profile("quick").unwrap();
+        assert_eq!(quick.measured(), [0, 1, 2, 3]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Amortized population Gibbs on bouncing digits, from the command to its files. Needs the real MNIST.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn reproduce(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
+    command.arg("reproduce").args(args).current_dir(folder);
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A small cut of the experiment, as a file of the user's in `folder`.
+fn small(folder: &Path) {
+    let mut text = include_str!("../apg-bmnist.toml").to_string();
+    for (from, to) in [
+        ("name = \"apg-bmnist\"", "name = \"small\""),
+        ("steps = 500", "steps = 3"),
+        ("{ side = 48, digit = 14,", "{ side = 12, digit = 4,"),
+        ("position-hidden = [200, 100]", "position-hidden = [6, 5]"),
+        ("digit-hidden = [400, 200]", "digit-hidden = [8, 7]"),
+        ("particles = 10    ", "particles = 3    "),
+        ("particles = 10    ", "particles = 3    "),
+        ("batch = 5   ", "batch = 2   "),
+        ("frames = 6   ", "frames = 2   "),
+        ("check_every = 100 ", "check_every = 2 "),
+        ("check_sequences = 10", "check_sequences = 2"),
+        ("[[6, 2], [20, 2], [20, 3]]", "[[2, 2], [3, 1]]"),
+        ("sequences = 20", "sequences = 3"),
+        ("sweeps = 20   ", "sweeps = 3   "),
+        ("[5, 10, 20]", "[2, 3]"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        text = text.replacen(from, to, 1);
+    }
+    fs::write(folder.join("small.toml"), text).unwrap();
+}
+
+/// The folder with the real files, if there is one.
+fn data() -> Option<PathBuf> {
+    let data = std::env::var_os("HELMHOLTZ_DATA").map(PathBuf::from);
+    if data.is_none() {
+        println!(
+            "SKIPPED: HELMHOLTZ_DATA names no folder with the real files; nothing was checked"
+        );
+    }
+    data
+}
+
+#[test]
+fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
+    if data().is_none() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path());
+    let plan = text(&reproduce(dir.path(), &["small.toml", "--dry-run"]).stdout);
+    assert!(
+        plan.contains("3 gradient steps;") && plan.contains("12 x 12"),
+        "{plan}"
+    );
+
+    let output = reproduce(dir.path(), &["small.toml"]);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{err}");
+    let run = dir.path().join("runs/small/quick/seed-1");
+    for name in [
+        "training.svg",
+        "training.csv",
+        "sweeps.svg",
+        "sweeps.csv",
+        "sequences-1.png",
+        "sequences-2.png",
+    ] {
+        assert!(fs::metadata(run.join(name)).unwrap().len() > 0, "{name}");
+    }
+    let table = fs::read_to_string(run.join("table.md")).unwrap();
+    assert!(out.contains(&table), "{out}");
+    for part in [
+        "| squared error a frame, last sweep |",
+        "| 2 | 2 | 1 | 9 |",
+        "| 2 | 2 | 3 | 3 |",
+        "| 3 | 1 | 2 | 3 |",
+    ] {
+        assert!(table.contains(part), "no `{part}` in {table}");
+    }
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    assert_eq!(metrics.lines().count(), 3, "at 0, 2 and 3 steps: {metrics}");
+    let again = text(&reproduce(dir.path(), &["small.toml"]).stdout);
+    assert!(
+        again.contains("(done)") && again.contains(&table),
+        "{again}"
+    );
+}
+
+#[test]
+fn without_the_images_it_says_which_are_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    let empty = dir.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_helmholtz"))
+        .args(["reproduce", "apg-bmnist", "--steps", "1", "--data-dir"])
+        .arg(&empty)
+        .current_dir(dir.path())
+        .env_remove("HELMHOLTZ_DATA")
+        .env("XDG_CACHE_HOME", dir.path().join("cache"))
+        .env("HOME", dir.path())
+        .output()
+        .unwrap();
+    let err = text(&output.stderr);
+    assert!(
+        !output.status.success() && err.contains("train-images-idx3-ubyte"),
+        "{err}"
+    );
+}

@@ -1,0 +1,71 @@
+//! The page of findings says what the recorded runs say.
+
+use std::fs;
+use std::path::Path;
+
+/// Text and target of every link in a text.
+fn links(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(middle) = rest.find("](") {
+        let (before, after) = rest.split_at(middle);
+        let label = before.rsplit_once('[').map_or("", |(_, label)| label);
+        let Some((target, left)) = after[2..].split_once(')') else {
+            break;
+        };
+        found.push((label.to_string(), target.to_string()));
+        rest = left;
+    }
+    found
+}
+
+/// The test NLL that a run's result reports, as the page writes it.
+fn reported(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let result: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let result = &result["content"];
+    let nll = result["final_nll"].as_f64().or(result["test_nll"].as_f64());
+    format!("{:.2}", nll.unwrap())
+}
+
+#[test]
+fn every_link_leads_to_a_record_and_every_linked_number_is_its() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(home.join("FINDINGS.md")).unwrap();
+    // A row's own number, and one that is itself a link.
+    let is_number = |text: &str| text.parse::<f64>().is_ok() && text.contains('.');
+    let mut checked = 0;
+    for (label, target) in links(&text) {
+        let path = home.join(&target);
+        assert!(path.exists(), "{target}");
+        if target.ends_with("result.json") && is_number(&label) {
+            assert_eq!(label, reported(&path), "{target}");
+            checked += 1;
+        }
+    }
+    for line in text.lines().filter(|line| line.starts_with("| [")) {
+        let (_, target) = links(line).remove(0);
+        let number = reported(&home.join(&target));
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        assert!(
+            cells.contains(&number.as_str()),
+            "{number} is not in {line}"
+        );
+        checked += 1;
+    }
+    assert!(checked >= 10, "{checked}");
+}
+
+#[test]
+fn every_command_names_an_experiment_that_there_is() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(home.join("FINDINGS.md")).unwrap();
+    for command in text.split("cargo xtask reproduce ").skip(1) {
+        let name: String = command
+            .chars()
+            .take_while(|c| !" `\n".contains(*c))
+            .collect();
+        let known = helmholtz_experiments::source::Source::find(&name);
+        assert!(known.is_ok(), "{name}");
+    }
+}
