@@ -767,6 +767,8 @@ mod tests {
                 unreachable!()
             };
             (result.bound, result.final_se) = (Some(nll + 9.5), Some(0.25));
+            cell.settings.patience = Some(10);
+            result.selected_epoch = if net == "sbn-200" { 50 } else { 51 };
             (cell, CellStatus::Done(result))
         };
         let cells = [
@@ -809,6 +811,11 @@ mod tests {
         ] {
             assert!(markdown.contains(part), "{part} in {markdown}");
         }
+        // Of 60 epochs, ten after the best, and nine.
+        let cut_short = "60 epochs, while validation still got better";
+        assert!(markdown.contains(cut_short), "{markdown}");
+        let patient = Table::build(source, &cells[..2]).unwrap();
+        assert!(!markdown::render(&patient).contains(cut_short));
         let text = text::render(&table, false);
         assert!(text.contains("103.5 (112.7)"), "{text}");
         let lines = csv::render(&table);

@@ -33,6 +33,22 @@ pub(crate) fn notes(
             _ => {}
         }
     }
+    let cut_short = cells.iter().filter(|(cell, status)| match status {
+        CellStatus::Done(result) => {
+            let waited = result.epochs_done - result.selected_epoch;
+            cell.settings
+                .patience
+                .is_some_and(|patience| waited < patience)
+        }
+        _ => false,
+    });
+    let cut_short = distinct(cut_short.map(|(cell, _)| cell.settings.epochs));
+    if !cut_short.is_empty() {
+        notes.push(format!(
+            "NOT CONVERGED NUMBERS: {} epochs, while validation still got better.",
+            list(&cut_short)
+        ));
+    }
     for row in rows
         .iter()
         .filter(|row| !row.results.is_empty() && !row.unfinished.is_empty())
