@@ -49,7 +49,7 @@ Examples:
   cargo xtask reproduce apg-gmm --steps 25000         amortized population Gibbs on Gaussian mixtures
   cargo xtask reproduce apg-dmm --steps 30000         the same on deep mixtures of rings
   cargo xtask reproduce apg-bmnist --steps 5000       the same on bouncing digits
-  cargo xtask reproduce fig1 --profile paper          NLL during training, drawn from the runs of table1; fig2, fig4 too
+  cargo xtask reproduce fig1 --profile paper          NLL during training, from the runs of table1; fig2, fig4, fig-poster too
   cargo xtask reproduce fig3                          gradient variance during training: makes its own runs
 
 Nets of table1:    linear, nonlinear, two-layers
@@ -75,7 +75,7 @@ fn after_help() -> String {
 #[command(after_help = after_help())]
 pub struct Reproduce {
     /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-toy`, `apg-gmm`, `apg-dmm`,
-    /// `apg-bmnist`, `fig1` to `fig4`, or
+    /// `apg-bmnist`, `fig1` to `fig4`, `fig-poster`, or
     /// the path of a TOML file like those in experiments/
     pub experiment: String,
 

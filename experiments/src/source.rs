@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 14] = [
+const BUNDLED: [(&str, &str, &str); 15] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -77,6 +77,11 @@ const BUNDLED: [(&str, &str, &str); 14] = [
         "fig4",
         "experiments/fig4.toml",
         include_str!("../fig4.toml"),
+    ),
+    (
+        "fig-poster",
+        "experiments/fig-poster.toml",
+        include_str!("../fig-poster.toml"),
     ),
 ];
 

@@ -96,7 +96,7 @@ mod tests {
             }
             figures += 1;
         }
-        assert!(figures >= 3);
+        assert_eq!(figures, 4);
     }
 
     #[test]
