@@ -49,7 +49,7 @@ pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
                 && !run.is_empty()
             {
                 let place = at(&record.place);
-                let section = of_other(run, &place);
+                let section = of_other(run, &place, &record.place);
                 let finished = u8::from(run.unfinished.is_none()).to_string();
                 let left = run.unfinished.clone().unwrap_or("0".into());
                 let title = link(&section);
@@ -183,8 +183,16 @@ fn of_group(group: &Group, place: &str, pictures: &mut Pictures<'_>) -> Section 
     });
     Section {
         id,
-        title: format!("{} ({place})", group.spec.title),
+        title: titled(&group.spec.title, &group.place),
         blocks,
+    }
+}
+
+/// A title, and which of the folders with the same title: the place below the folder that was searched.
+fn titled(title: &str, place: &str) -> String {
+    match place {
+        "" => title.to_string(),
+        place => format!("{title} ({place})"),
     }
 }
 
@@ -474,7 +482,7 @@ fn images(group: &Group, pictures: &mut Pictures<'_>) -> Vec<Block> {
 }
 
 /// A run of another kind: what it keeps itself.
-fn of_other(run: &OtherRun, place: &str) -> Section {
+fn of_other(run: &OtherRun, place: &str, own: &str) -> Section {
     let id = slug(place);
     let mut blocks = Vec::new();
     if let Some(what) = &run.unfinished {
@@ -496,7 +504,7 @@ fn of_other(run: &OtherRun, place: &str) -> Section {
     }
     Section {
         id,
-        title: format!("{} ({place})", run.title),
+        title: titled(&run.title, own),
         blocks,
     }
 }
