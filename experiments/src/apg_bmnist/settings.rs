@@ -228,7 +228,7 @@ pub(crate) mod tests {
             ("name = \"apg-bmnist\"", "name = \"APG\"", "lower-case"),
             ("batch = 5 ", "batch = 0 ", "at least 1"),
             (
-                "learning_rate = 3e-4",
+                "learning_rate = 1e-3",
                 "learning_rate = -1.0",
                 "learning_rate",
             ),
