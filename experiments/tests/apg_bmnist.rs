@@ -33,6 +33,10 @@ fn small(folder: &Path) {
         ("sequences = 20", "sequences = 3"),
         ("sweeps = 20   ", "sweeps = 3   "),
         ("[5, 10, 20]", "[2, 3]"),
+        ("prior_particles = 100", "prior_particles = 5"),
+        ("leapfrog = [1, 5, 10]", "leapfrog = [2]"),
+        ("warm_up = 20", "warm_up = 3"),
+        ("sequences = 10\n", "sequences = 3\n"),
     ] {
         assert!(text.contains(from), "{from}");
         text = text.replacen(from, to, 1);
@@ -82,9 +86,12 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
     assert!(out.contains(&table), "{out}");
     for part in [
         "| squared error a frame, last sweep |",
-        "| 2 | 2 | 1 | 9 |",
-        "| 2 | 2 | 3 | 3 |",
-        "| 3 | 1 | 2 | 3 |",
+        "| 2 | 2 | RWS | 1 | 9 |",
+        "| 2 | 2 | BPG | 3 | 5 |",
+        "| 2 | 2 | HMC-RWS, LF = 2, nearest | 3 | 3 |",
+        "| 3 | 1 | HMC-RWS, LF = 2, bilinear | 3 | 3 |",
+        "| 2 | 2 | APG | 3 | 3 |",
+        "| 3 | 1 | APG | 2 | 3 |",
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");
     }

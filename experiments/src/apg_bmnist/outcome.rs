@@ -80,15 +80,21 @@ impl Outcome {
              nothing was trained again for other T and D.\n\n",
             e.sequences,
         );
-        out += "| T | D | K | L | MSE | log joint | tracking error, pixels |\n| --- | --- | --- | --- | --- | --- | --- |\n";
+        out += "| T | D | sampler | K | L | MSE | log joint | tracking error, pixels | accepted, at step size |\n\
+                | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
         let with_error = |of: &Measured, digits: usize| {
             format!("{:.digits$} ± {:.digits$}", of.mean, of.standard_error)
         };
         for row in &self.evaluation.rows {
+            let accepted = match row.accepted {
+                Some([share, step_size]) => format!("{share:.2} at {step_size:.1e}"),
+                None => String::new(),
+            };
             out += &format!(
-                "| {} | {} | {} | {} | {} | {} | {} |\n",
+                "| {} | {} | {} | {} | {} | {} | {} | {} | {accepted} |\n",
                 row.frames,
                 row.digits,
+                row.sampler,
                 row.sweeps,
                 row.particles,
                 with_error(&row.mse, 2),

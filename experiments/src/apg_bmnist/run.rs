@@ -11,7 +11,6 @@ use crate::runner::failed;
 use crate::source::Source;
 use crate::stepwise::{Request, Stepwise, trained};
 use burn::backend::Autodiff;
-use burn::module::AutodiffModule;
 use burn::tensor::DType;
 use helmholtz_datasets::load_grey_mnist;
 use helmholtz_ops::Backend;
@@ -112,7 +111,7 @@ impl OnBackend for Run<'_> {
         );
         let model = trained(model, &objective, &config, &device, &mut request)?;
         let going_on = request.going_on;
-        let (evaluation, shown) = evaluate(settings, &model.valid(), test, &device, going_on)?;
+        let (evaluation, shown) = evaluate(settings, &model, test, &device, going_on)?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;
         training_figure(&metrics).write(folder.path(), "training")?;
