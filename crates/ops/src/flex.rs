@@ -9,7 +9,7 @@ use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients, portable};
 mod adam;
 mod additive;
 mod categorical;
-mod correlation;
+pub(crate) mod correlation;
 mod elementwise;
 mod exp;
 mod linear;

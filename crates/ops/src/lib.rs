@@ -53,3 +53,6 @@ pub use api::{
     sample_bernoulli, sample_categorical, trigamma,
 };
 pub use backend::{AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients};
+#[cfg(feature = "flex")]
+#[doc(hidden)]
+pub use flex::correlation::one_way as correlate_one_way;
