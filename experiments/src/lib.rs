@@ -47,6 +47,7 @@ pub mod existing;
 mod fake;
 pub mod figures;
 pub mod kept;
+pub mod machine;
 pub mod names;
 pub mod nets;
 pub mod picture;

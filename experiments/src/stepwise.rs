@@ -43,6 +43,9 @@ pub trait Stepwise: Serialize + Sized {
     /// What a step is, and what is measured at the end.
     fn plan(&self) -> [String; 2];
 
+    /// The least memory that it needs, in bytes.
+    fn memory(&self) -> u64;
+
     /// Trains and measures, and writes the figures.
     ///
     /// # Errors
@@ -51,6 +54,13 @@ pub trait Stepwise: Serialize + Sized {
 
     /// The table.
     fn markdown(&self, outcome: &Self::Outcome) -> String;
+}
+
+/// The bytes of a tensor of f32 with these sizes.
+pub fn bytes(sizes: &[u64]) -> u64 {
+    sizes
+        .iter()
+        .fold(4, |bytes, &size| bytes.saturating_mul(size))
 }
 
 /// What a run is asked for.

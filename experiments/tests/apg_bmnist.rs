@@ -124,3 +124,19 @@ fn without_the_images_it_says_which_are_missing() {
         "{err}"
     );
 }
+
+#[test]
+fn more_frames_than_the_memory_holds_are_refused_before_anything_starts() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = include_str!("../apg-bmnist.toml").to_string();
+    let long = long
+        .replace("name = \"apg-bmnist\"", "name = \"long\"")
+        .replacen("[[6, 2], [20, 2], [20, 3]]", "[[6, 2], [2000000000, 3]]", 1);
+    fs::write(dir.path().join("long.toml"), long).unwrap();
+    let output = reproduce(dir.path(), &["long.toml"]);
+    let err = text(&output.stderr);
+    assert!(!output.status.success());
+    assert!(err.contains("not enough memory: at least "), "{err}");
+    assert!(err.contains("give fewer data, particles"), "{err}");
+    assert!(!dir.path().join("runs").exists(), "nothing was started");
+}

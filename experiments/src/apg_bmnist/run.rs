@@ -9,7 +9,7 @@ use crate::picture::{GREY, Picture};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::runner::failed;
 use crate::source::Source;
-use crate::stepwise::{Request, Stepwise, trained};
+use crate::stepwise::{Request, Stepwise, bytes, trained};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use helmholtz_datasets::load_grey_mnist;
@@ -59,6 +59,21 @@ impl Stepwise for Settings {
                 e.particles,
             ),
         ]
+    }
+
+    /// What a digit is seen as in each frame, for all particles.
+    fn memory(&self) -> u64 {
+        let (t, e) = (&self.training, &self.evaluation);
+        let pixels = self.model.canvas.digit_area() as u64;
+        let crops = |particles: usize, instances: u64, [frames, digits]: [usize; 2]| {
+            let [particles, frames, digits] = [particles, frames, digits].map(|n| n as u64);
+            bytes(&[particles, instances, frames, digits, pixels])
+        };
+        let particles = e.prior_particles.max(e.particles.saturating_mul(e.sweeps));
+        let evaluations = e.settings.iter();
+        let evaluations = evaluations.map(|&setting| crops(particles, e.batch, setting));
+        let training = crops(t.particles, t.batch, [t.frames, t.digits]);
+        evaluations.fold(training, u64::max)
     }
 
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {

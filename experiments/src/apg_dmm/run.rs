@@ -7,7 +7,7 @@ use crate::backend::{OnBackend, on_device};
 use crate::error::HarnessError;
 use crate::runner::failed;
 use crate::source::Source;
-use crate::stepwise::{Request, Stepwise, trained};
+use crate::stepwise::{Request, Stepwise, bytes, trained};
 use burn::backend::Autodiff;
 use burn::module::AutodiffModule;
 use burn::tensor::DType;
@@ -55,6 +55,21 @@ impl Stepwise for Settings {
                 e.particles
             ),
         ]
+    }
+
+    /// The scores of all data in all clusters, for all particles.
+    fn memory(&self) -> u64 {
+        let (t, e) = (&self.training, &self.evaluation);
+        let clusters = self.model.clusters as u64;
+        let scores = |particles: usize, instances: u64, points: usize| {
+            bytes(&[particles as u64, instances, points as u64, clusters])
+        };
+        let particles = e.particles.max(e.prior_particles);
+        let evaluations = e
+            .points
+            .iter()
+            .map(|&points| scores(particles, e.batch, points));
+        evaluations.fold(scores(t.particles, t.batch, t.points), u64::max)
     }
 
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {

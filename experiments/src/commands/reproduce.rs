@@ -12,6 +12,7 @@ use crate::device::Device;
 use crate::driver::{Outcome, drive};
 use crate::error::HarnessError;
 use crate::existing;
+use crate::machine::Machine;
 use crate::nets::Net;
 use crate::plan::{CellStatus, Costs, Plan, base_folder};
 use crate::progress::bars::Bars;
@@ -138,6 +139,8 @@ pub fn reproduce(
         let text = plan_text::render(&plan, &heading, streams.out_colours);
         streams.out.line(text);
     }
+    let remedy = "give fewer `--jobs` or another `--out`, or choose some of the `--method`s, `--net`s and `--seeds`";
+    Machine::with_runs_in(&args.out).check(plan.needs(jobs), remedy)?;
     let outcomes = if args.dry_run {
         Vec::new()
     } else {

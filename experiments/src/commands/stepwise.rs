@@ -4,7 +4,9 @@ use super::loading::Loading;
 use super::reproduce::{End, named_together};
 use super::streams::Streams;
 use crate::cli::Reproduce;
+use crate::device::Device;
 use crate::error::HarnessError;
+use crate::machine::{Machine, Needs};
 use crate::source::Source;
 use crate::stepwise::{Request, Stepwise};
 use crate::table::files::write_one;
@@ -44,6 +46,12 @@ pub fn reproduce<E: Stepwise>(
         (&place, status.as_ref()),
         streams,
     );
+    let memory = match (args.device, &status) {
+        (Device::Cpu, Some(Status::Finished(_))) | (Device::Wgpu | Device::Cuda, _) => 0,
+        (Device::Cpu, _) => experiment.memory(),
+    };
+    let remedy = "give fewer data, particles or instances at a time in a copy of its file";
+    Machine::with_runs_in(&args.out).check(Needs { memory, disk: 0 }, remedy)?;
     if args.dry_run {
         return Ok(End::Complete);
     }
