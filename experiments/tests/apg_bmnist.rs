@@ -79,6 +79,7 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
         "sweeps.csv",
         "sequences-1.png",
         "sequences-2.png",
+        "animated-2.png",
     ] {
         assert!(fs::metadata(run.join(name)).unwrap().len() > 0, "{name}");
     }

@@ -21,9 +21,6 @@ use crate::error::HarnessError;
 use crate::runner::failed;
 use crate::stepwise::Measured;
 
-/// Frames of a sequence that are shown.
-const SHOWN_FRAMES: usize = 10;
-
 /// A frame's pixels, and the positions of the digits in it.
 pub type Frame = (Vec<f32>, Vec<[f64; 2]>);
 
@@ -126,12 +123,10 @@ pub(crate) fn look<B: Backend>(
             let pairs = own.iter_mut().zip(points);
             pairs.for_each(|(path, &point)| path.push(point));
         }
-        if t < SHOWN_FRAMES {
-            let first = expected.narrow(0, 0, 1).into_data().iter().collect();
-            watched
-                .shown
-                .push((first, points[..bounce.digits].to_vec()));
-        }
+        let first = expected.narrow(0, 0, 1).into_data().iter().collect();
+        watched
+            .shown
+            .push((first, points[..bounce.digits].to_vec()));
     }
     let pixels = bounce.canvas.room() as f64 / 2.0;
     let pairs = paths.iter().zip(sequences);
@@ -230,7 +225,7 @@ pub fn evaluate<B: AutodiffBackend>(
         let curve = sweeps.iter().map(|watched| mean(&watched.mse));
         evaluation.curves.push(curve.collect());
         let truth = setting.sequences(0..1).remove(0);
-        let data = truth.frames.into_iter().enumerate().take(SHOWN_FRAMES);
+        let data = truth.frames.into_iter().enumerate();
         let data = data.map(|(t, frame)| {
             let positions = truth.positions.iter().map(|path| path[t]).collect();
             (frame, positions)

@@ -1,11 +1,11 @@
 //! The whole experiment: training in its run folder, then the evaluation.
 
-use super::evaluation::{Evaluation, Shown, evaluate};
+use super::evaluation::{Evaluation, Frame, Shown, evaluate};
 use super::training::Training;
 use super::{Digits, Outcome, Settings};
 use crate::backend::{OnBackend, on_device};
 use crate::error::HarnessError;
-use crate::picture::{GREY, Picture};
+use crate::picture::{GREY, Picture, write_animation};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::runner::failed;
 use crate::source::Source;
@@ -21,7 +21,12 @@ use serde_json::Value;
 impl Stepwise for Settings {
     type Outcome = Outcome;
 
-    const FILES: &'static [&'static str] = &["training.svg", "sweeps.svg", "sequences-1.png"];
+    const FILES: &'static [&'static str] = &[
+        "training.svg",
+        "sweeps.svg",
+        "sequences-1.png",
+        "animated-1.png",
+    ];
 
     const READS_DATA: bool = true;
 
@@ -132,8 +137,9 @@ impl OnBackend for Run<'_> {
         training_figure(&metrics).write(folder.path(), "training")?;
         sweeps_figure(settings, &evaluation).write(folder.path(), "sweeps")?;
         for (shown, number) in shown.iter().zip(1..) {
-            let path = folder.path().join(format!("sequences-{number}.png"));
-            picture(shown).write(&path)?;
+            let path = |name: &str| folder.path().join(format!("{name}-{number}.png"));
+            sheet(shown).write(&path("sequences"))?;
+            write_animation(&movie(shown), MILLISECONDS, &path("animated"))?;
         }
         let check = |row: Option<&Value>| row.and_then(Value::as_object).cloned();
         Ok(Outcome {
@@ -201,21 +207,41 @@ fn sweeps_figure(settings: &Settings, evaluation: &Evaluation) -> Figure {
     }
 }
 
-/// The data, and below what is found after one shot and after more sweeps, each digit in a box.
-fn picture(shown: &Shown) -> Picture {
+/// Frames of a sequence on a sheet.
+const SHEET_FRAMES: usize = 10;
+/// A frame of a moving picture.
+const MILLISECONDS: u16 = 150;
+/// Pixels of a frame's side in a moving picture, at least.
+const MOVIE_SIDE: usize = 192;
+
+/// A frame, each digit in a box.
+fn image(canvas: &Canvas, (frame, positions): &Frame) -> Vec<u8> {
+    let grey = |&pixel: &f32| (pixel.clamp(0.0, 1.0) * 255.0).round() as u8;
+    let mut pixels: Vec<u8> = frame.iter().map(grey).collect();
+    let boxes = positions.iter();
+    boxes.for_each(|&z| boxed(canvas, z, &mut pixels));
+    pixels
+}
+
+/// The first frames of the data, and below what is found in them after one shot and after more sweeps.
+fn sheet(shown: &Shown) -> Picture {
     let rows = shown.rows.iter().map(|row| {
-        let frames = row.iter().map(|(frame, positions)| {
-            let grey = |&pixel: &f32| (pixel.clamp(0.0, 1.0) * 255.0).round() as u8;
-            let mut pixels: Vec<u8> = frame.iter().map(grey).collect();
-            positions
-                .iter()
-                .for_each(|&z| boxed(&shown.canvas, z, &mut pixels));
-            pixels
-        });
-        frames.collect()
+        let frames = row.iter().take(SHEET_FRAMES);
+        frames.map(|frame| image(&shown.canvas, frame)).collect()
     });
     let rows: Vec<Vec<Vec<u8>>> = rows.collect();
     Picture::grid(&rows, shown.canvas.side)
+}
+
+/// Frame by frame, the data and beside them what is found.
+fn movie(shown: &Shown) -> Vec<Picture> {
+    let Canvas { side, .. } = shown.canvas;
+    let at = |t: usize| {
+        let images = shown.rows.iter().map(|row| image(&shown.canvas, &row[t]));
+        let picture = Picture::grid(&[images.collect()], side);
+        picture.enlarged(MOVIE_SIDE.div_ceil(side))
+    };
+    (0..shown.rows[0].len()).map(at).collect()
 }
 
 /// Draws the border of a digit's square.
