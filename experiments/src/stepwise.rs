@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::apg_table::Column;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::runner::failed;
@@ -54,6 +55,9 @@ pub trait Stepwise: Serialize + Sized {
 
     /// The table.
     fn markdown(&self, outcome: &Self::Outcome) -> String;
+
+    /// What the samplers reached, as a column of a table of several models; the caller names the folder.
+    fn column(&self, outcome: &Self::Outcome) -> Column;
 }
 
 /// The bytes of a tensor of f32 with these sizes.

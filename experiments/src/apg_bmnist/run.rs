@@ -3,6 +3,7 @@
 use super::evaluation::{Evaluation, Frame, Shown, evaluate};
 use super::training::Training;
 use super::{Digits, Outcome, Settings};
+use crate::apg_table::Column;
 use crate::backend::{OnBackend, on_device};
 use crate::error::HarnessError;
 use crate::picture::{GREY, Picture, write_animation};
@@ -100,6 +101,10 @@ impl Stepwise for Settings {
 
     fn markdown(&self, outcome: &Outcome) -> String {
         outcome.markdown(self)
+    }
+
+    fn column(&self, outcome: &Outcome) -> Column {
+        outcome.column(self)
     }
 }
 

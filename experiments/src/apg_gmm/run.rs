@@ -3,6 +3,7 @@
 use super::evaluation::{Evaluation, evaluate, expected_log_joint};
 use super::training::Training;
 use super::{Outcome, Settings, figures};
+use crate::apg_table::Column;
 use crate::backend::{OnBackend, on_device};
 use crate::error::HarnessError;
 use crate::runner::failed;
@@ -78,6 +79,10 @@ impl Stepwise for Settings {
 
     fn markdown(&self, outcome: &Outcome) -> String {
         outcome.markdown(self)
+    }
+
+    fn column(&self, outcome: &Outcome) -> Column {
+        outcome.column(self)
     }
 }
 
