@@ -3,7 +3,7 @@
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
-use crate::{AdamStep, Backend, portable};
+use crate::{Activation, AdamStep, Backend, portable};
 
 fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))
@@ -213,6 +213,37 @@ pub fn additive_scores<B: Backend>(
         keys.into_primitive().tensor(),
         weights.into_primitive().tensor(),
     ))
+}
+
+/// f(x W + b) V + c, a net of one hidden layer, for x `[N, I]`, the hidden layer's W `[I, H]` and b `[H]`, and the output's
+/// V `[H, O]` and c `[O]`: `[N, O]`. Differentiable in all of them.
+///
+/// On the CPU the hidden units are never in memory: the gradient makes them again, and rows of its own that are zero throughout
+/// cost nothing. That is the faster, the fewer the weights: see [`linear`] for large layers.
+///
+/// # Panics
+/// If the sizes of x and of the layers do not belong together, or a rectifier's slope is negative.
+pub fn perceptron<B: Backend>(
+    x: Tensor<B, 2>,
+    (w, b): (Tensor<B, 2>, Tensor<B, 1>),
+    (v, c): (Tensor<B, 2>, Tensor<B, 1>),
+    activation: Activation,
+) -> Tensor<B, 2> {
+    let ([inputs, hidden], [units, outputs]) = (w.dims(), v.dims());
+    assert_eq!(x.dims()[1], inputs, "input and weight differ in features");
+    assert_eq!(
+        [hidden; 2],
+        [units, b.dims()[0]],
+        "layers differ in hidden units"
+    );
+    assert_eq!([outputs], c.dims(), "weight and bias differ in outputs");
+    if let Activation::LeakyRelu(slope) = activation {
+        assert!(slope >= 0.0, "the slope must not be negative");
+    }
+    let (w, v) = (w.into_primitive().tensor(), v.into_primitive().tensor());
+    let (b, c) = (b.into_primitive().tensor(), c.into_primitive().tensor());
+    let x = x.into_primitive().tensor();
+    wrap(B::perceptron(x, [w, b, v, c], activation))
 }
 
 /// Asserts that `few` groups can be repeated cyclically to `many`.

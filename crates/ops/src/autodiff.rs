@@ -9,7 +9,7 @@ use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorMetadata, TensorPrimitive};
 
 use crate::portable::{self, cycle};
-use crate::{AdditiveGradients, Backend, LinearGradients};
+use crate::{Activation, AdditiveGradients, Backend, LinearGradients, PerceptronGradients};
 
 impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     fn bernoulli_log_prob(
@@ -124,6 +124,30 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 keys.primitive,
                 weights.primitive,
             )),
+        }
+    }
+
+    fn perceptron(
+        x: FloatTensor<Self>,
+        weights: [FloatTensor<Self>; 4],
+        activation: Activation,
+    ) -> FloatTensor<Self> {
+        let [w, b, v, c] = weights.each_ref().map(|tensor| tensor.node.clone());
+        match Perceptron
+            .prepare::<C>([x.node.clone(), w, b, v, c])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let x_tracked = x.is_tracked();
+                let (x, weights) = (x.primitive, weights.map(|tensor| tensor.primitive));
+                let output = B::perceptron(x.clone(), weights.clone(), activation);
+                prep.finish((x, weights, activation, x_tracked), output)
+            }
+            OpsKind::UnTracked(prep) => {
+                let weights = weights.map(|tensor| tensor.primitive);
+                prep.finish(B::perceptron(x.primitive, weights, activation))
+            }
         }
     }
 
@@ -268,6 +292,27 @@ impl<B: Backend> Backward<B, 3> for AdditiveScores {
         } = B::additive_scores_backward(queries, keys, weights, grad);
         for (node, gradient) in ops.parents.into_iter().zip([queries, keys, weights]) {
             if let Some(node) = node {
+                grads.register::<B>(node.id, gradient);
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Perceptron;
+
+impl<B: Backend> Backward<B, 5> for Perceptron {
+    /// x, the weights, and whether x has a gradient.
+    type State = (FloatTensor<B>, [FloatTensor<B>; 4], Activation, bool);
+
+    fn backward(self, ops: Ops<Self::State, 5>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let (x, weights, activation, of_input) = ops.state;
+        let PerceptronGradients { input, weights } =
+            B::perceptron_backward(x, weights, activation, grad, of_input);
+        let gradients = std::iter::once(input).chain(weights.map(Some));
+        for (node, gradient) in ops.parents.into_iter().zip(gradients) {
+            if let (Some(node), Some(gradient)) = (node, gradient) {
                 grads.register::<B>(node.id, gradient);
             }
         }

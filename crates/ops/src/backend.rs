@@ -35,6 +35,23 @@ pub struct LinearGradients<B: Backend> {
     pub parameters: Option<(FloatTensor<B>, FloatTensor<B>)>,
 }
 
+/// What is between the layers of a net, element by element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Activation {
+    /// tanh.
+    Tanh,
+    /// max(x, 0) + slope · min(x, 0), for a slope ≥ 0; its derivative at 0 is the slope.
+    LeakyRelu(f64),
+}
+
+/// The gradients of a net of one hidden layer.
+pub struct PerceptronGradients<B: Backend> {
+    /// In x, if it was asked for.
+    pub input: Option<FloatTensor<B>>,
+    /// In W, b, V and c.
+    pub weights: [FloatTensor<B>; 4],
+}
+
 /// The gradients of additive scores in all that they are made of.
 pub struct AdditiveGradients<B: Backend> {
     /// In the queries `[R, N, H]`.
@@ -171,6 +188,26 @@ pub trait Backend: burn::tensor::backend::Backend {
         grad: FloatTensor<Self>,
     ) -> AdditiveGradients<Self> {
         portable::additive_scores_backward::<Self>(queries, keys, weights, grad)
+    }
+
+    /// f(x W + b) V + c for x `[N, I]` and the weights W `[I, H]`, b `[H]`, V `[H, O]`, c `[O]`: `[N, O]`.
+    fn perceptron(
+        x: FloatTensor<Self>,
+        weights: [FloatTensor<Self>; 4],
+        activation: Activation,
+    ) -> FloatTensor<Self> {
+        portable::perceptron::<Self>(x, weights, activation)
+    }
+
+    /// The gradients of [`Backend::perceptron`] for the output's gradient `[N, O]`; that in x only if asked for.
+    fn perceptron_backward(
+        x: FloatTensor<Self>,
+        weights: [FloatTensor<Self>; 4],
+        activation: Activation,
+        grad: FloatTensor<Self>,
+        of_input: bool,
+    ) -> PerceptronGradients<Self> {
+        portable::perceptron_backward::<Self>(x, weights, activation, grad, of_input)
     }
 
     /// Σ_d log N(x_nd; μ_md, 1/τ_md) for values x `[R, N, D]`, means μ and precisions τ `[G, M, D]`, the values broadcast

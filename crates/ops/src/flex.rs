@@ -4,7 +4,10 @@
 use burn::tensor::{DType, TensorData};
 use burn_flex::{Flex, FlexTensor};
 
-use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients, portable};
+use crate::{
+    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients,
+    portable, special,
+};
 
 mod adam;
 mod additive;
@@ -12,9 +15,11 @@ mod categorical;
 mod correlation;
 mod elementwise;
 mod exp;
+mod gamma;
 mod linear;
 mod means;
 mod normal;
+mod perceptron;
 mod product;
 mod rows;
 
@@ -183,6 +188,29 @@ impl Backend for Flex {
         additive::backward(&queries, &keys, &weights, &grad)
     }
 
+    fn perceptron(x: FlexTensor, weights: [FlexTensor; 4], activation: Activation) -> FlexTensor {
+        if !all_f32([&x]) || !all_f32(weights.each_ref()) {
+            return portable::perceptron::<Self>(x, weights, activation);
+        }
+        let weights = weights.map(|t| t.to_contiguous());
+        perceptron::forward(&x.to_contiguous(), &weights, activation)
+    }
+
+    fn perceptron_backward(
+        x: FlexTensor,
+        weights: [FlexTensor; 4],
+        activation: Activation,
+        grad: FlexTensor,
+        of_input: bool,
+    ) -> PerceptronGradients<Self> {
+        if !all_f32([&x, &grad]) || !all_f32(weights.each_ref()) {
+            return portable::perceptron_backward::<Self>(x, weights, activation, grad, of_input);
+        }
+        let weights = weights.map(|t| t.to_contiguous());
+        let [x, grad] = [x, grad].map(|t| t.to_contiguous());
+        perceptron::backward(&x, &weights, activation, &grad, of_input)
+    }
+
     fn normal_log_probs(
         values: FlexTensor,
         means: FlexTensor,
@@ -217,6 +245,20 @@ impl Backend for Flex {
                 slope as f32,
             ),
             false => portable::leaky_relu_backward::<Self>(output, grad, slope),
+        }
+    }
+
+    fn log_gamma(x: FlexTensor) -> FlexTensor {
+        match all_f32([&x]) {
+            true => gamma::log_gamma(x.to_contiguous_owned()),
+            false => special::log_gamma::<Self>(x),
+        }
+    }
+
+    fn digamma(x: FlexTensor) -> FlexTensor {
+        match all_f32([&x]) {
+            true => gamma::digamma(x.to_contiguous_owned()),
+            false => special::digamma::<Self>(x),
         }
     }
 

@@ -5,7 +5,9 @@ use std::f64::consts::PI;
 use burn::tensor::ops::{ConvOptions, FloatTensor};
 use burn::tensor::{Tensor, TensorPrimitive, activation, module};
 
-use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients};
+use crate::{
+    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients,
+};
 
 fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))
@@ -267,6 +269,52 @@ pub fn additive_scores_backward<B: Backend>(
         queries: unwrap(in_sum.clone().sum_dim(3).sum_dim(0).reshape([r, n, h])),
         keys: unwrap(in_sum.sum_dim(2).reshape([cycles * r, m, h])),
         weights: unwrap(in_weights.sum_dim(0).squeeze_dim::<1>(0)),
+    }
+}
+
+/// f(x W + b) `[N, H]`.
+fn units<B: Backend>(
+    x: FloatTensor<B>,
+    [w, b]: [FloatTensor<B>; 2],
+    activation: Activation,
+) -> Tensor<B, 2> {
+    let sums = wrap::<B, 2>(B::fused_linear(x, w, b));
+    match activation {
+        Activation::Tanh => sums.tanh(),
+        Activation::LeakyRelu(slope) => wrap(B::fused_leaky_relu(unwrap(sums), slope)),
+    }
+}
+
+pub fn perceptron<B: Backend>(
+    x: FloatTensor<B>,
+    [w, b, v, c]: [FloatTensor<B>; 4],
+    activation: Activation,
+) -> FloatTensor<B> {
+    B::fused_linear(unwrap(units::<B>(x, [w, b], activation)), v, c)
+}
+
+pub fn perceptron_backward<B: Backend>(
+    x: FloatTensor<B>,
+    [w, b, v, _]: [FloatTensor<B>; 4],
+    activation: Activation,
+    grad: FloatTensor<B>,
+    of_input: bool,
+) -> PerceptronGradients<B> {
+    let units = units::<B>(x.clone(), [w.clone(), b], activation);
+    let outer = linear_backward::<B>(Some(unwrap(units.clone())), Some(v), grad);
+    let in_units = wrap::<B, 2>(outer.input.expect("asked for"));
+    let in_sums = match activation {
+        Activation::Tanh => unwrap(in_units * (units.square().neg() + 1.0)),
+        Activation::LeakyRelu(slope) => {
+            leaky_relu_backward::<B>(unwrap(units), unwrap(in_units), slope)
+        }
+    };
+    let inner = linear_backward::<B>(Some(x), of_input.then_some(w), in_sums);
+    let (w, b) = inner.parameters.expect("asked for");
+    let (v, c) = outer.parameters.expect("asked for");
+    PerceptronGradients {
+        input: inner.input,
+        weights: [w, b, v, c],
     }
 }
 

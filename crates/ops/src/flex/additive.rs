@@ -103,7 +103,7 @@ fn score<const FMA: bool>((parts, scores): (&Parts<'_>, &mut [f32])) {
 
 /// The sum of all lanes, in halves.
 #[inline(always)]
-fn total(lanes: &[f32; LANES]) -> f32 {
+pub fn total(lanes: &[f32; LANES]) -> f32 {
     let mut lanes = *lanes;
     let mut half = LANES / 2;
     while half > 0 {

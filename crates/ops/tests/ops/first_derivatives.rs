@@ -2,8 +2,8 @@
 
 use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
-    Backend, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, categorical_log_prob,
-    leaky_relu, linear, normal_log_probs,
+    Activation, Backend, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob,
+    categorical_log_prob, leaky_relu, linear, normal_log_probs, perceptron,
 };
 
 use crate::data::Matrix;
@@ -120,6 +120,23 @@ impl Function for AdditiveScores {
     }
 }
 
+/// Σ c ∘ y² of a net of one hidden layer, in x, W, b, V and its bias.
+pub struct Perceptron(pub Activation);
+
+impl Function for Perceptron {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[4, 3], [3, 5], [1, 5], [5, 2], [1, 2]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [x, w, b, v, c] = [0, 1, 2, 3, 4].map(|i| arguments[i].clone());
+        let (hidden, output) = ((w, b.squeeze_dim(0)), (v, c.squeeze_dim(0)));
+        let y = perceptron(x, hidden, output, self.0);
+        let c: Vec<f64> = (0..8).map(|i| f64::from(i) - 3.5).collect();
+        (y.clone() * y * constant(&c, [4, 2])).sum()
+    }
+}
+
 /// Σ c ∘ (log p)² of two groups of values and four of normals, in values, means and the logarithms of precisions.
 pub struct NormalLogProbs;
 
@@ -214,6 +231,12 @@ fn the_linear_gradient_is_that_of_the_layer() {
 #[test]
 fn the_gradient_of_additive_scores_is_that_of_the_net() {
     check(&AdditiveScores);
+}
+
+#[test]
+fn the_gradient_of_a_perceptron_is_that_of_the_net() {
+    check(&Perceptron(Activation::Tanh));
+    check(&Perceptron(Activation::LeakyRelu(0.1)));
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod layouts;
 mod linear;
 mod means;
 mod normal;
+mod perceptron;
 mod rows;
 mod sampling;
 mod second_derivatives;
