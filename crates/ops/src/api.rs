@@ -186,8 +186,8 @@ pub fn linear<B: Backend>(
     ))
 }
 
-/// Σ_h w_h tanh(q_nh + k_mh) of each query n with each key m: a net of one hidden layer on pairs, whose first layer is the
-/// sum of one of the query and one of the key (Bahdanau, Cho & Bengio 2015, appendix A.1.2).
+/// Σ_h w_h f(q_nh + k_mh) of each query n with each key m: a net of one hidden layer on pairs, whose first layer is the
+/// sum of one of the query and one of the key (Bahdanau, Cho & Bengio 2015, appendix A.1.2, with f = tanh).
 ///
 /// Queries `[R, N, H]`, keys `[G, M, H]`, weights `[H]`; group g of the keys meets the queries g mod R: `[G, N, M]`.
 /// Differentiable in all of them. On the CPU the hidden units, `[G, N, M, H]`, are never in memory: the gradient makes them
@@ -199,6 +199,7 @@ pub fn additive_scores<B: Backend>(
     queries: Tensor<B, 3>,
     keys: Tensor<B, 3>,
     weights: Tensor<B, 1>,
+    activation: Activation,
 ) -> Tensor<B, 3> {
     let units = queries.dims()[2];
     assert_eq!(units, keys.dims()[2], "queries and keys differ in units");
@@ -212,6 +213,7 @@ pub fn additive_scores<B: Backend>(
         queries.into_primitive().tensor(),
         keys.into_primitive().tensor(),
         weights.into_primitive().tensor(),
+        activation,
     ))
 }
 
@@ -312,6 +314,16 @@ pub fn cross_correlation<B: Backend>(
 pub fn leaky_relu<B: Backend>(x: Tensor<B, 2>, slope: f64) -> Tensor<B, 2> {
     assert!(slope >= 0.0, "the slope must not be negative");
     wrap(B::fused_leaky_relu(x.into_primitive().tensor(), slope))
+}
+
+/// ‖x_n‖² of each row of x `[N, D]`: `[N]`. Differentiable.
+pub fn squared_norms<B: Backend>(x: Tensor<B, 2>) -> Tensor<B, 1> {
+    wrap(B::squared_norms(x.into_primitive().tensor()))
+}
+
+/// x_n / √(‖x_n‖² + ε) of each row of x `[N, D]`, its direction. Differentiable; an ε > 0 keeps the gradient finite at 0.
+pub fn directions<B: Backend>(x: Tensor<B, 2>, epsilon: f64) -> Tensor<B, 2> {
+    wrap(B::directions(x.into_primitive().tensor(), epsilon))
 }
 
 /// `function`, which knows vectors, of each element.

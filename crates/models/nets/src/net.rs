@@ -20,6 +20,13 @@ impl<B: Backend> Net<B> {
     }
 }
 
+impl<B: Backend> Net<B> {
+    /// The layers, from the inputs on.
+    pub fn layers(&self) -> &[Linear<B>] {
+        &self.layers
+    }
+}
+
 impl<B: helmholtz_ops::Backend> Net<B> {
     /// The logits `[rows, out]` given the inputs `[rows, in]`.
     pub fn forward(&self, inputs: Tensor<B, 2>) -> Tensor<B, 2> {

@@ -3,16 +3,16 @@
 use burn::tensor::TensorData;
 use burn_flex::{Flex, FlexTensor};
 
+use super::activation::{Function, with_function};
 use super::additive::total;
-use super::exp::tanh;
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 use crate::{Activation, PerceptronGradients};
 
-/// A number of each of some rows side by side.
-type Lanes = [f32; LANES];
-
 /// Rows at a time: what is known of them stays in the first cache, while one hidden unit after the other passes over them.
 const ROWS: usize = 8 * LANES;
+
+/// A number of each of these rows. Every loop is one along columns, which becomes vector instructions whatever I and O are.
+type Column = [f32; ROWS];
 
 /// W `[I, H]`, b `[H]` and V `[H, O]`, or their gradients, by hidden units: of each b, W_1 .. W_I, V_1 .. V_O.
 struct Units {
@@ -64,93 +64,43 @@ impl Units {
     }
 }
 
-/// [`ROWS`] rows of a few columns, [`LANES`] rows side by side: column after column of these, then of the next.
-struct Block {
-    lanes: Vec<Lanes>,
-    columns: usize,
+/// Rows as columns.
+#[inline(always)]
+fn transpose<'a>(rows: impl Iterator<Item = &'a [f32]>, columns: &mut [Column]) {
+    for (at, row) in rows.enumerate() {
+        let pairs = columns.iter_mut().zip(row);
+        pairs.for_each(|(column, &value)| column[at] = value);
+    }
 }
 
-impl Block {
-    fn new(columns: usize) -> Self {
-        let lanes = vec![[0.0; LANES]; ROWS / LANES * columns];
-        Self { lanes, columns }
-    }
+/// sum + a · column.
+#[inline(always)]
+fn add<const FMA: bool>(sum: &mut Column, a: f32, column: &Column) {
+    let pairs = sum.iter_mut().zip(column);
+    pairs.for_each(|(sum, &value)| *sum = multiply_add::<FMA>(a, value, *sum));
+}
 
-    /// Where this row's first column is, and in which lane.
-    #[inline(always)]
-    fn at(&self, row: usize) -> (usize, usize) {
-        (row / LANES * self.columns, row % LANES)
-    }
-
-    #[inline(always)]
-    fn write(&mut self, row: usize, values: &[f32]) {
-        let (first, lane) = self.at(row);
-        let columns = self.lanes[first..].iter_mut().zip(values);
-        columns.for_each(|(lanes, &value)| lanes[lane] = value);
-    }
-
-    #[inline(always)]
-    fn read(&self, row: usize, values: &mut [f32]) {
-        let (first, lane) = self.at(row);
-        let columns = self.lanes[first..].iter().zip(values);
-        columns.for_each(|(lanes, value)| *value = lanes[lane]);
-    }
-
-    /// The same numbers in all rows.
-    #[inline(always)]
-    fn fill(&mut self, values: &[f32]) {
-        for lanes in self.lanes.chunks_exact_mut(self.columns) {
-            let columns = lanes.iter_mut().zip(values);
-            columns.for_each(|(lanes, &value)| *lanes = [value; LANES]);
+/// Σ a ∘ b.
+#[inline(always)]
+fn dot<const FMA: bool>(a: &Column, b: &Column) -> f32 {
+    let ((a, _), (b, _)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = [0.0f32; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            sums[lane] = multiply_add::<FMA>(a[lane], b[lane], sums[lane]);
         }
     }
+    total(&sums)
 }
 
-/// sum + a · row.
+/// The values t of the unit with these numbers, b, W_1 .. W_I, of rows x.
 #[inline(always)]
-fn add<const FMA: bool>(sum: &mut Lanes, a: f32, row: &Lanes) {
-    for lane in 0..LANES {
-        sum[lane] = multiply_add::<FMA>(a, row[lane], sum[lane]);
-    }
-}
-
-/// sum + a ∘ b.
-#[inline(always)]
-fn add_product<const FMA: bool>(sum: &mut Lanes, a: &Lanes, b: &Lanes) {
-    for lane in 0..LANES {
-        sum[lane] = multiply_add::<FMA>(a[lane], b[lane], sum[lane]);
-    }
-}
-
-/// The unit with these numbers, b, W_1 .. W_I, of rows x.
-#[inline(always)]
-fn unit<const FMA: bool>(own: &[f32], x: &[Lanes], activation: Activation) -> Lanes {
-    let mut sum = [own[0]; LANES];
+fn unit<const FMA: bool, F: Function>(f: F, own: &[f32], x: &[Column], t: &mut Column) {
+    t.fill(own[0]);
     for (&w, x) in own[1..].iter().zip(x) {
-        add::<FMA>(&mut sum, w, x);
+        add::<FMA>(t, w, x);
     }
-    match activation {
-        Activation::Tanh => sum.iter_mut().for_each(|h| *h = tanh::<FMA>(*h)),
-        Activation::LeakyRelu(slope) => {
-            let slope = slope as f32;
-            let rectify = |h: &mut f32| *h = if *h > 0.0 { *h } else { *h * slope };
-            sum.iter_mut().for_each(rectify);
-        }
-    }
-    sum
-}
-
-/// `gradients` · f', from the unit's values t = f.
-#[inline(always)]
-fn times_slope<const FMA: bool>(activation: Activation, t: &Lanes, gradients: &mut Lanes) {
-    let pairs = gradients.iter_mut().zip(t);
-    match activation {
-        Activation::Tanh => pairs.for_each(|(g, &t)| *g *= multiply_add::<FMA>(-t, t, 1.0)),
-        Activation::LeakyRelu(slope) => {
-            let slope = slope as f32;
-            pairs.for_each(|(g, &t)| *g = if t > 0.0 { *g } else { *g * slope });
-        }
-    }
+    t.iter_mut().for_each(|t| *t = f.value::<FMA>(*t));
 }
 
 /// See [`crate::Backend::perceptron`].
@@ -158,38 +108,41 @@ pub fn forward(x: &FlexTensor, weights: &[FlexTensor; 4], activation: Activation
     let units = Units::new(weights);
     let mut output = zeros([size(x, 0), units.sizes[2]]);
     let (bias, y) = (elements(&weights[3]), output.storage_mut());
-    dispatch!(apply(&units, activation, bias, elements(x), y));
+    dispatch!(apply(activation, &units, bias, elements(x), y));
     output
 }
 
 #[inline(always)]
 fn apply<const FMA: bool>(
-    (units, activation, bias, x, y): (&Units, Activation, &[f32], &[f32], &mut [f32]),
+    (f, units, bias, x, y): (Activation, &Units, &[f32], &[f32], &mut [f32]),
+) {
+    with_function!(f, apply_by::<FMA>((units, bias, x, y)));
+}
+
+#[inline(always)]
+fn apply_by<const FMA: bool, F: Function>(
+    f: F,
+    (units, bias, x, y): (&Units, &[f32], &[f32], &mut [f32]),
 ) {
     let [inputs, _, outputs] = units.sizes;
-    let (mut xs, mut ys) = (Block::new(inputs), Block::new(outputs));
-    let groups = x.chunks(ROWS * inputs).zip(y.chunks_mut(ROWS * outputs));
-    for (x, y) in groups {
-        for (row, x) in x.chunks_exact(inputs).enumerate() {
-            xs.write(row, x);
+    let mut t = [0.0f32; ROWS];
+    let (mut xs, mut ys) = (vec![t; inputs], vec![t; outputs]);
+    for (x, y) in x.chunks(ROWS * inputs).zip(y.chunks_mut(ROWS * outputs)) {
+        transpose(x.chunks_exact(inputs), &mut xs);
+        for (y, &bias) in ys.iter_mut().zip(bias) {
+            y.fill(bias);
         }
-        ys.fill(bias);
-        let used = (x.len() / inputs).div_ceil(LANES);
         for own in units.values.chunks_exact(units.stride()) {
             let (inner, outer) = own.split_at(1 + inputs);
-            let pairs = xs
-                .lanes
-                .chunks_exact(inputs)
-                .zip(ys.lanes.chunks_exact_mut(outputs));
-            for (x, y) in pairs.take(used) {
-                let t = unit::<FMA>(inner, x, activation);
-                for (y, &v) in y.iter_mut().zip(outer) {
-                    add::<FMA>(y, v, &t);
-                }
+            unit::<FMA, F>(f, inner, &xs, &mut t);
+            for (y, &v) in ys.iter_mut().zip(outer) {
+                add::<FMA>(y, v, &t);
             }
         }
-        for (row, y) in y.chunks_exact_mut(outputs).enumerate() {
-            ys.read(row, y);
+        for (at, y) in y.chunks_exact_mut(outputs).enumerate() {
+            y.iter_mut()
+                .zip(&ys)
+                .for_each(|(y, column)| *y = column[at]);
         }
     }
 }
@@ -213,13 +166,8 @@ pub fn backward(
         input: of_input.then(|| zeros([size(x, 0), inputs])),
     };
     let data = [elements(x), elements(grad)];
-    dispatch!(differentiate(
-        &units,
-        activation,
-        data,
-        live.as_slice(),
-        &mut sums
-    ));
+    let live = live.as_slice();
+    dispatch!(differentiate(activation, &units, data, live, &mut sums));
     let [w, b, v] = sums.units.tensors();
     PerceptronGradients {
         input: sums.input,
@@ -236,70 +184,66 @@ struct Sums {
     input: Option<FlexTensor>,
 }
 
-/// With t = f(x W + b) and d = (g Vᵀ) ∘ f': xᵀ d for W, Σ d for b, tᵀ g for V, Σ g for its bias, and d Wᵀ for x.
 #[inline(always)]
 fn differentiate<const FMA: bool>(
-    (units, activation, [x, grad], live, sums): (
-        &Units,
-        Activation,
-        [&[f32]; 2],
-        &[usize],
-        &mut Sums,
-    ),
+    (f, units, data, live, sums): (Activation, &Units, [&[f32]; 2], &[usize], &mut Sums),
+) {
+    with_function!(f, differentiate_by::<FMA>((units, data, live, sums)));
+}
+
+/// With t = f(x W + b) and d = (g Vᵀ) ∘ f': xᵀ d for W, Σ d for b, tᵀ g for V, Σ g for its bias, and d Wᵀ for x.
+#[inline(always)]
+fn differentiate_by<const FMA: bool, F: Function>(
+    f: F,
+    (units, [x, grad], live, sums): (&Units, [&[f32]; 2], &[usize], &mut Sums),
 ) {
     let [inputs, _, outputs] = units.sizes;
-    let (mut xs, mut gs) = (Block::new(inputs), Block::new(outputs));
-    let mut of_xs = Block::new(inputs);
-    let mut own_sums = vec![[0.0f32; LANES]; units.stride()];
-    let (bias, mut of_x) = (
-        sums.bias.storage_mut::<f32>(),
-        sums.input.as_mut().map(FlexTensor::storage_mut::<f32>),
-    );
+    let stride = units.stride();
+    let nothing = [0.0f32; ROWS];
+    let (mut t, mut d) = (nothing, nothing);
+    let [mut xs, mut gs, mut of_xs] = [inputs, outputs, inputs].map(|width| vec![nothing; width]);
+    let bias = sums.bias.storage_mut::<f32>();
+    let mut of_x = sums.input.as_mut().map(FlexTensor::storage_mut::<f32>);
     for rows in live.chunks(ROWS) {
         // Beyond the last row the gradient is zero.
-        gs.fill(&vec![0.0; outputs]);
-        of_xs.fill(&vec![0.0; inputs]);
-        for (at, &row) in rows.iter().enumerate() {
-            let grad = &grad[row * outputs..][..outputs];
-            xs.write(at, &x[row * inputs..][..inputs]);
-            gs.write(at, grad);
-            bias.iter_mut().zip(grad).for_each(|(s, g)| *s += g);
+        gs.fill(nothing);
+        transpose(rows.iter().map(|row| &x[row * inputs..][..inputs]), &mut xs);
+        transpose(
+            rows.iter().map(|row| &grad[row * outputs..][..outputs]),
+            &mut gs,
+        );
+        of_xs.fill(nothing);
+        for (sum, g) in bias.iter_mut().zip(&gs) {
+            *sum += g.iter().sum::<f32>();
         }
-        let used = rows.len().div_ceil(LANES);
-        let all = units.values.chunks_exact(units.stride());
-        for (own, totals) in all.zip(sums.units.values.chunks_exact_mut(units.stride())) {
+        let all = units.values.chunks_exact(stride);
+        for (own, sums) in all.zip(sums.units.values.chunks_exact_mut(stride)) {
             let (inner, outer) = own.split_at(1 + inputs);
-            own_sums.fill([0.0; LANES]);
-            let (inner_sums, outer_sums) = own_sums.split_at_mut(1 + inputs);
-            let blocks = xs
-                .lanes
-                .chunks_exact(inputs)
-                .zip(gs.lanes.chunks_exact(outputs));
-            let blocks = blocks.zip(of_xs.lanes.chunks_exact_mut(inputs));
-            for ((x, g), of_x_block) in blocks.take(used) {
-                let t = unit::<FMA>(inner, x, activation);
-                let mut d = [0.0f32; LANES];
-                for ((&v, g), sum) in outer.iter().zip(g).zip(&mut *outer_sums) {
-                    add::<FMA>(&mut d, v, g);
-                    add_product::<FMA>(sum, &t, g);
-                }
-                times_slope::<FMA>(activation, &t, &mut d);
-                add::<FMA>(&mut inner_sums[0], 1.0, &d);
-                for (x, sum) in x.iter().zip(&mut inner_sums[1..]) {
-                    add_product::<FMA>(sum, x, &d);
-                }
-                if of_x.is_some() {
-                    for (&w, of_x) in inner[1..].iter().zip(of_x_block) {
-                        add::<FMA>(of_x, w, &d);
-                    }
+            let (inner_sums, outer_sums) = sums.split_at_mut(1 + inputs);
+            unit::<FMA, F>(f, inner, &xs, &mut t);
+            d.fill(0.0);
+            for ((&v, g), sum) in outer.iter().zip(&gs).zip(outer_sums) {
+                add::<FMA>(&mut d, v, g);
+                *sum += dot::<FMA>(&t, g);
+            }
+            d.iter_mut()
+                .zip(&t)
+                .for_each(|(d, &t)| *d *= f.slope::<FMA>(t));
+            inner_sums[0] += dot::<FMA>(&[1.0; ROWS], &d);
+            for (x, sum) in xs.iter().zip(&mut inner_sums[1..]) {
+                *sum += dot::<FMA>(x, &d);
+            }
+            if of_x.is_some() {
+                for (of_x, &w) in of_xs.iter_mut().zip(&inner[1..]) {
+                    add::<FMA>(of_x, w, &d);
                 }
             }
-            let pairs = totals.iter_mut().zip(&own_sums);
-            pairs.for_each(|(sum, own)| *sum += total(own));
         }
         if let Some(of_x) = &mut of_x {
             for (at, &row) in rows.iter().enumerate() {
-                of_xs.read(at, &mut of_x[row * inputs..][..inputs]);
+                let of_x = of_x[row * inputs..][..inputs].iter_mut();
+                of_x.zip(&of_xs)
+                    .for_each(|(of_x, column)| *of_x = column[at]);
             }
         }
     }

@@ -11,6 +11,7 @@ mod correlation;
 mod elementwise;
 mod first_derivatives;
 mod layouts;
+mod lengths;
 mod linear;
 mod means;
 mod normal;

@@ -7,6 +7,7 @@ use burn_flex::Flex;
 use helmholtz_ops::{Activation, perceptron};
 use proptest::prelude::*;
 
+use crate::additive::activations;
 use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
 
 /// N, I, H, O.
@@ -151,11 +152,6 @@ fn assert_agree(found: &Outcome, expected: &Outcome, bounds: [f64; 6]) {
         let (found, expected) = (&found.gradients[i], &expected.gradients[i]);
         assert_within(name, found, expected, |_| bounds[i + 1]);
     }
-}
-
-fn activations() -> impl Strategy<Value = Activation> {
-    let all = [0.0, 0.1].map(Activation::LeakyRelu);
-    prop::sample::select([&all[..], &[Activation::Tanh]].concat())
 }
 
 proptest! {
