@@ -69,7 +69,11 @@ impl<S: Particle> Population<S> {
                 .reweight(&log_v)
                 .map_err(|source| Refused { instance, source })?;
         }
-        Ok(activation::softmax(log_v + incoming, 0))
+        let logs = log_v + incoming;
+        let shape = logs.dims();
+        // As rows of particles, along which a broadcast is fast.
+        let rows: Tensor<S::Backend, 2> = logs.reshape([particles as i32, -1]);
+        Ok(activation::softmax(rows, 0).reshape(shape))
     }
 
     /// Resamples the instances whose weights ask for it, one after the other.

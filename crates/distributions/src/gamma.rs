@@ -27,9 +27,9 @@ impl<B: Backend, const D: usize> LogProb<B, D> for Gamma<B, D> {
     /// α ln β + (α − 1) ln x − β x − ln Γ(α), for x > 0.
     fn log_prob(&self, value: Tensor<B, D>) -> Tensor<B, D> {
         let Self { shape, rate } = self;
-        shape.clone() * rate.clone().log() - log_gamma(shape.clone())
-            + (shape.clone() - 1.0) * value.clone().log()
-            - rate.clone() * value
+        // What may be the same for many values comes second, where a broadcast is fast.
+        let norm = rate.clone().log() * shape.clone() - log_gamma(shape.clone());
+        value.clone().log() * (shape.clone() - 1.0) + norm - value * rate.clone()
     }
 }
 

@@ -58,7 +58,7 @@ impl<B: Backend, const D: usize> NormalGamma<B, D> {
     pub fn location(&self, tau: Tensor<B, D>) -> Normal<B, D> {
         Normal {
             mean: self.mean.clone(),
-            deviation: (self.nu.clone() * tau).sqrt().recip(),
+            deviation: (tau * self.nu.clone()).sqrt().recip(),
         }
     }
 
@@ -93,15 +93,15 @@ impl<B: Backend, const D: usize> NormalGamma<B, D> {
     pub fn posterior(&self, statistics: [Tensor<B, D>; 3]) -> Self {
         let [count, sum, squares] = statistics;
         let shift = count.clone() * self.mean.clone();
-        let squares = squares + (shift.clone() - sum.clone() * 2.0) * self.mean.clone();
+        let squares = squares - (sum.clone() * 2.0 - shift.clone()) * self.mean.clone();
         let sum = sum - shift;
-        let nu = self.nu.clone() + count.clone();
+        let nu = count.clone() + self.nu.clone();
         let step = sum.clone() / nu.clone();
         Self {
-            mean: self.mean.clone() + step.clone(),
+            mean: step.clone() + self.mean.clone(),
             nu,
-            alpha: self.alpha.clone() + count * 0.5,
-            beta: self.beta.clone() + (squares - sum * step) * 0.5,
+            alpha: count * 0.5 + self.alpha.clone(),
+            beta: (squares - sum * step) * 0.5 + self.beta.clone(),
         }
     }
 
