@@ -1,7 +1,7 @@
 //! The beta distribution.
 
 use burn::tensor::Tensor;
-use helmholtz_ops::{Backend, digamma, log_gamma};
+use helmholtz_ops::{Backend, beta_log_prob, digamma, log_gamma};
 use helmholtz_random::Draws;
 
 use crate::variates::variates;
@@ -32,8 +32,7 @@ impl<B: Backend, const D: usize> LogProb<B, D> for Beta<B, D> {
 
     /// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b), for 0 < x < 1.
     fn log_prob(&self, value: Tensor<B, D>) -> Tensor<B, D> {
-        (self.a.clone() - 1.0) * value.clone().log() + (self.b.clone() - 1.0) * value.neg().log1p()
-            - self.log_norm()
+        beta_log_prob(self.a.clone(), self.b.clone(), value)
     }
 }
 

@@ -316,6 +316,25 @@ pub fn leaky_relu<B: Backend>(x: Tensor<B, 2>, slope: f64) -> Tensor<B, 2> {
     wrap(B::fused_leaky_relu(x.into_primitive().tensor(), slope))
 }
 
+/// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b), the log-density of Beta(a, b) in nats, elementwise, for a, b > 0 and 0 < x < 1;
+/// outside it is no number, or infinite. Differentiable in all of them.
+///
+/// # Panics
+/// If the shapes differ.
+pub fn beta_log_prob<B: Backend, const D: usize>(
+    a: Tensor<B, D>,
+    b: Tensor<B, D>,
+    x: Tensor<B, D>,
+) -> Tensor<B, D> {
+    let shape = x.shape();
+    assert!(
+        a.shape() == shape && b.shape() == shape,
+        "parameters and values differ in shape"
+    );
+    let [a, b, x] = [a, b, x].map(|t| t.flatten::<1>(0, D - 1).into_primitive().tensor());
+    wrap::<B, 1>(B::beta_log_prob(a, b, x)).reshape(shape)
+}
+
 /// ‖x_n‖² of each row of x `[N, D]`: `[N]`. Differentiable.
 pub fn squared_norms<B: Backend>(x: Tensor<B, 2>) -> Tensor<B, 1> {
     wrap(B::squared_norms(x.into_primitive().tensor()))

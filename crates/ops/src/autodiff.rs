@@ -184,6 +184,27 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         }
     }
 
+    fn beta_log_prob(
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        x: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        match BetaLogProb
+            .prepare::<C>([&a, &b, &x].map(|tensor| tensor.node.clone()))
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let kept = [a, b, x].map(|tensor| tensor.primitive);
+                let [a, b, x] = kept.clone();
+                prep.finish(kept, B::beta_log_prob(a, b, x))
+            }
+            OpsKind::UnTracked(prep) => {
+                prep.finish(B::beta_log_prob(a.primitive, b.primitive, x.primitive))
+            }
+        }
+    }
+
     fn squared_norms(x: FloatTensor<Self>) -> FloatTensor<Self> {
         match SquaredNorms
             .prepare::<C>([x.node.clone()])
@@ -360,6 +381,24 @@ impl<B: Backend> Backward<B, 1> for LeakyRelu {
         unary::<B, _>(ops.parents, ops.node, grads, |grad| {
             B::fused_leaky_relu_backward(output, grad, slope)
         });
+    }
+}
+
+#[derive(Debug)]
+struct BetaLogProb;
+
+impl<B: Backend> Backward<B, 3> for BetaLogProb {
+    type State = [FloatTensor<B>; 3];
+
+    fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let [a, b, x] = ops.state;
+        let gradients = B::beta_log_prob_backward(a, b, x, grad);
+        for (node, gradient) in ops.parents.into_iter().zip(gradients) {
+            if let Some(node) = node {
+                grads.register::<B>(node.id, gradient);
+            }
+        }
     }
 }
 

@@ -246,6 +246,26 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::leaky_relu_backward::<Self>(output, grad, slope)
     }
 
+    /// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b) of vectors a, b > 0 and 0 < x < 1.
+    fn beta_log_prob(
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        x: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::beta_log_prob::<Self>(a, b, x)
+    }
+
+    /// The gradients of [`Backend::beta_log_prob`] in a, b and x: ln x − ψ(a) + ψ(a + b), ln(1 − x) − ψ(b) + ψ(a + b) and
+    /// (a − 1) / x − (b − 1) / (1 − x), times the output's.
+    fn beta_log_prob_backward(
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        x: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+    ) -> [FloatTensor<Self>; 3] {
+        portable::beta_log_prob_backward::<Self>(a, b, x, grad)
+    }
+
     /// ‖x_n‖² of each row of x `[N, D]`: `[N]`.
     fn squared_norms(x: FloatTensor<Self>) -> FloatTensor<Self> {
         portable::squared_norms::<Self>(x)

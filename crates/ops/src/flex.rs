@@ -12,6 +12,7 @@ use crate::{
 mod activation;
 mod adam;
 mod additive;
+mod beta;
 mod categorical;
 pub(crate) mod correlation;
 mod elementwise;
@@ -256,6 +257,30 @@ impl Backend for Flex {
             ),
             false => portable::leaky_relu_backward::<Self>(output, grad, slope),
         }
+    }
+
+    fn beta_log_prob(a: FlexTensor, b: FlexTensor, x: FlexTensor) -> FlexTensor {
+        if !all_f32([&a, &b, &x]) {
+            return portable::beta_log_prob::<Self>(a, b, x);
+        }
+        beta::log_prob(
+            &a.to_contiguous(),
+            &b.to_contiguous(),
+            x.to_contiguous_owned(),
+        )
+    }
+
+    fn beta_log_prob_backward(
+        a: FlexTensor,
+        b: FlexTensor,
+        x: FlexTensor,
+        grad: FlexTensor,
+    ) -> [FlexTensor; 3] {
+        if !all_f32([&a, &b, &x, &grad]) {
+            return portable::beta_log_prob_backward::<Self>(a, b, x, grad);
+        }
+        let [a, b, x] = [a, b, x].map(Contiguous::to_contiguous_owned);
+        beta::backward(a, b, x, &grad.to_contiguous())
     }
 
     fn squared_norms(x: FlexTensor) -> FlexTensor {

@@ -382,6 +382,32 @@ pub fn leaky_relu_backward<B: Backend>(
     unwrap(times_slope(output, grad, Activation::LeakyRelu(slope)))
 }
 
+pub fn beta_log_prob<B: Backend>(
+    a: FloatTensor<B>,
+    b: FloatTensor<B>,
+    x: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let [a, b, x] = [a, b, x].map(wrap::<B, 1>);
+    let log_gamma = |of: Tensor<B, 1>| wrap::<B, 1>(B::log_gamma(unwrap(of)));
+    let log_norm = log_gamma(a.clone()) + log_gamma(b.clone()) - log_gamma(a.clone() + b.clone());
+    unwrap((a - 1.0) * x.clone().log() + (b - 1.0) * x.neg().log1p() - log_norm)
+}
+
+pub fn beta_log_prob_backward<B: Backend>(
+    a: FloatTensor<B>,
+    b: FloatTensor<B>,
+    x: FloatTensor<B>,
+    grad: FloatTensor<B>,
+) -> [FloatTensor<B>; 3] {
+    let [a, b, x, grad] = [a, b, x, grad].map(wrap::<B, 1>);
+    let digamma = |of: &Tensor<B, 1>| wrap::<B, 1>(B::digamma(unwrap(of.clone())));
+    let of_sum = digamma(&(a.clone() + b.clone()));
+    let in_a = x.clone().log() - digamma(&a) + of_sum.clone();
+    let in_b = x.clone().neg().log1p() - digamma(&b) + of_sum;
+    let in_x = (a - 1.0) / x.clone() - (b - 1.0) / (x.neg() + 1.0);
+    [in_a, in_b, in_x].map(|slope| unwrap(slope * grad.clone()))
+}
+
 pub fn squared_norms<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
     let squares = wrap::<B, 2>(x).square().sum_dim(1);
     unwrap(squares.squeeze_dim::<1>(1))

@@ -28,6 +28,7 @@
 //! | [`Dmm`], [`DmmState`] | densities, the decoder, the proposals' nets |
 //! | [`Mu`], [`Points`], [`Law`], [`Scheme`] | the blocks; the published samplers |
 //! | [`Places`] | a ring and a place on it for each datum |
+//! | [`Dmm::log_density_of_rows`], [`Dmm::exact_choices`] | what Hamiltonian Monte Carlo moves, and what is drawn after it |
 //! | [`clustering_accuracy`] | how many data are put on their own rings |
 
 mod accuracy;
@@ -37,6 +38,7 @@ mod config;
 mod dmm;
 mod places;
 mod rings;
+mod rows;
 
 pub use accuracy::clustering_accuracy;
 pub use blocks::{Law, Mu, Points, Scheme};

@@ -1,69 +1,56 @@
-//! Additive scores and their gradient: the hidden units of a pair are made, used and forgotten in registers.
+//! Additive scores and their gradient: the hidden units of a key with all queries are made, used and forgotten.
 
-use std::borrow::Cow;
-
-use burn_flex::FlexTensor;
+use burn::tensor::TensorData;
+use burn_flex::{Flex, FlexTensor};
 
 use super::activation::{Function, with_function};
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 use crate::{Activation, AdditiveGradients};
 
-/// What the scores are made of: rows of H units each, H a multiple of [`LANES`].
+/// What the scores are made of.
 struct Parts<'a> {
-    /// `[R, N, H]`
-    queries: Cow<'a, [f32]>,
+    /// `[R, H, N]`, N padded to a multiple of [`LANES`]: queries side by side, a unit after the other.
+    queries: Vec<f32>,
     /// `[G, M, H]`
-    keys: Cow<'a, [f32]>,
+    keys: &'a [f32],
     /// `[H]`
-    weights: Cow<'a, [f32]>,
-    /// H before it was padded.
-    units: usize,
+    weights: &'a [f32],
     /// R, N, G, M.
     shape: [usize; 4],
 }
 
 impl<'a> Parts<'a> {
-    fn new(queries: &'a FlexTensor, keys: &'a FlexTensor, weights: &'a FlexTensor) -> Self {
-        let units = size(weights, 0);
-        let padded = |tensor: &'a FlexTensor| pad(elements(tensor), units);
+    fn new(queries: &FlexTensor, keys: &'a FlexTensor, weights: &'a FlexTensor) -> Self {
+        let (n, units) = (size(queries, 1), size(weights, 0));
+        let padded = n.next_multiple_of(LANES);
+        let mut columns = vec![0.0; size(queries, 0) * units * padded];
+        let groups = elements(queries).chunks_exact(n * units);
+        for (columns, group) in columns.chunks_exact_mut(units * padded).zip(groups) {
+            for (at, query) in group.chunks_exact(units).enumerate() {
+                for (column, &q) in columns.chunks_exact_mut(padded).zip(query) {
+                    column[at] = q;
+                }
+            }
+        }
         Self {
-            queries: padded(queries),
-            keys: padded(keys),
-            weights: padded(weights),
-            units,
-            shape: [
-                size(queries, 0),
-                size(queries, 1),
-                size(keys, 0),
-                size(keys, 1),
-            ],
+            queries: columns,
+            keys: elements(keys),
+            weights: elements(weights),
+            shape: [size(queries, 0), n, size(keys, 0), size(keys, 1)],
         }
     }
 
-    fn width(&self) -> usize {
-        self.weights.len()
+    /// N, padded.
+    fn padded(&self) -> usize {
+        self.shape[1].next_multiple_of(LANES)
     }
-}
 
-/// Rows of `units` with zeros after them, up to a multiple of [`LANES`]: f(0) · 0 adds nothing.
-fn pad(rows: &[f32], units: usize) -> Cow<'_, [f32]> {
-    let width = units.next_multiple_of(LANES);
-    if width == units {
-        return Cow::Borrowed(rows);
+    /// Where the queries of this group of keys are.
+    fn queries_of(&self, group: usize) -> std::ops::Range<usize> {
+        let length = self.weights.len() * self.padded();
+        let first = group % self.shape[0] * length;
+        first..first + length
     }
-    let mut padded = vec![0.0; rows.len() / units * width];
-    let pairs = padded.chunks_exact_mut(width).zip(rows.chunks_exact(units));
-    pairs.for_each(|(padded, row)| padded[..units].copy_from_slice(row));
-    Cow::Owned(padded)
-}
-
-/// The inverse of [`pad`], into a tensor.
-fn unpad<const D: usize>(rows: Vec<f32>, width: usize, shape: [usize; D]) -> FlexTensor {
-    let mut output = zeros(shape);
-    let pairs = output.storage_mut::<f32>().chunks_exact_mut(shape[D - 1]);
-    let pairs = pairs.zip(rows.chunks_exact(width));
-    pairs.for_each(|(row, padded)| row.copy_from_slice(&padded[..row.len()]));
-    output
 }
 
 /// See [`crate::Backend::additive_scores`].
@@ -87,42 +74,25 @@ fn score<const FMA: bool>((f, parts, scores): (Activation, &Parts<'_>, &mut [f32
 
 #[inline(always)]
 fn score_by<const FMA: bool, F: Function>(f: F, (parts, scores): (&Parts<'_>, &mut [f32])) {
-    let ([r, n, _, m], width) = (parts.shape, parts.width());
-    let (weights, _) = parts.weights.as_chunks::<LANES>();
+    let ([_, n, _, m], units, padded) = (parts.shape, parts.weights.len(), parts.padded());
+    let mut sums = vec![0.0f32; padded];
     let groups = scores
         .chunks_exact_mut(n * m)
-        .zip(parts.keys.chunks_exact(m * width));
+        .zip(parts.keys.chunks_exact(m * units));
     for (group, (scores, keys)) in groups.enumerate() {
-        let queries = parts.queries[group % r * n * width..][..n * width].chunks_exact(width);
-        for (scores, query) in scores.chunks_exact_mut(m).zip(queries) {
-            let (query, _) = query.as_chunks::<LANES>();
-            for (score, key) in scores.iter_mut().zip(keys.chunks_exact(width)) {
-                let (key, _) = key.as_chunks::<LANES>();
-                let mut sum = [0.0f32; LANES];
-                for ((q, k), w) in query.iter().zip(key).zip(weights) {
-                    for lane in 0..LANES {
-                        let t = f.value::<FMA>(q[lane] + k[lane]);
-                        sum[lane] = multiply_add::<FMA>(w[lane], t, sum[lane]);
-                    }
+        let queries = &parts.queries[parts.queries_of(group)];
+        for (at, key) in keys.chunks_exact(units).enumerate() {
+            sums.fill(0.0);
+            let units = queries.chunks_exact(padded).zip(key).zip(parts.weights);
+            for ((query, &k), &w) in units {
+                for (sum, &q) in sums.iter_mut().zip(query) {
+                    *sum = multiply_add::<FMA>(w, f.value::<FMA>(q + k), *sum);
                 }
-                *score = total(&sum);
             }
+            let column = scores[at..].iter_mut().step_by(m);
+            column.zip(&sums).for_each(|(score, &sum)| *score = sum);
         }
     }
-}
-
-/// The sum of all lanes, in halves.
-#[inline(always)]
-pub fn total(lanes: &[f32; LANES]) -> f32 {
-    let mut lanes = *lanes;
-    let mut half = LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] += lanes[lane + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
 }
 
 /// See [`crate::Backend::additive_scores_backward`].
@@ -132,19 +102,27 @@ pub fn backward(
     weights: &FlexTensor,
     activation: Activation,
     grad: &FlexTensor,
-) -> AdditiveGradients<burn_flex::Flex> {
+) -> AdditiveGradients<Flex> {
     let parts = Parts::new(queries, keys, weights);
-    let ([r, n, g, m], width) = (parts.shape, parts.width());
+    let ([r, n, g, m], units) = (parts.shape, parts.weights.len());
     let mut sums = Sums {
         queries: vec![0.0; parts.queries.len()],
         keys: vec![0.0; parts.keys.len()],
-        weights: vec![0.0; width],
+        weights: vec![0.0; units],
     };
     dispatch!(differentiate(activation, &parts, elements(grad), &mut sums));
+    let padded = parts.padded();
+    let groups = sums.queries.chunks_exact(units * padded);
+    let rows = groups.flat_map(|columns| {
+        (0..n).flat_map(move |at| columns.chunks_exact(padded).map(move |column| column[at]))
+    });
+    let tensor = |values: Vec<f32>, shape: &[usize]| {
+        FlexTensor::from_data(TensorData::new(values, shape.to_vec()))
+    };
     AdditiveGradients {
-        queries: unpad(sums.queries, width, [r, n, parts.units]),
-        keys: unpad(sums.keys, width, [g, m, parts.units]),
-        weights: unpad(sums.weights, width, [parts.units]),
+        queries: tensor(rows.collect(), &[r, n, units]),
+        keys: tensor(sums.keys, &[g, m, units]),
+        weights: tensor(sums.weights, &[units]),
     }
 }
 
@@ -162,50 +140,66 @@ fn differentiate<const FMA: bool>(
     with_function!(f, differentiate_by::<FMA>((parts, grad, sums)));
 }
 
-/// With t = f(q + k): g w f' for both arguments, g t for the weight.
+/// With t = f(q + k): g w f' for both arguments, g t for the weight. A coefficient g of zero is exactly nothing.
 #[inline(always)]
 fn differentiate_by<const FMA: bool, F: Function>(
     f: F,
     (parts, grad, sums): (&Parts<'_>, &[f32], &mut Sums),
 ) {
-    let ([r, n, _, m], width) = (parts.shape, parts.width());
-    let (weights, _) = parts.weights.as_chunks::<LANES>();
-    let (weight_totals, _) = sums.weights.as_chunks_mut::<LANES>();
-    let keys = parts.keys.chunks_exact(m * width);
-    let groups = keys.zip(sums.keys.chunks_exact_mut(m * width));
+    let ([_, n, _, m], units, padded) = (parts.shape, parts.weights.len(), parts.padded());
+    let mut column = vec![0.0f32; padded];
+    let keys = parts.keys.chunks_exact(m * units);
+    let groups = keys.zip(sums.keys.chunks_exact_mut(m * units));
     for (group, ((keys, key_sums), grad)) in groups.zip(grad.chunks_exact(n * m)).enumerate() {
-        let mut weight_sums = vec![[0.0f32; LANES]; weights.len()];
-        let own = group % r * n * width..(group % r + 1) * n * width;
-        let queries = parts.queries[own.clone()].chunks_exact(width);
-        let queries = queries.zip(sums.queries[own].chunks_exact_mut(width));
-        for ((query, query_sums), grad) in queries.zip(grad.chunks_exact(m)) {
-            let (query, _) = query.as_chunks::<LANES>();
-            let (query_sums, _) = query_sums.as_chunks_mut::<LANES>();
-            let keys = keys.chunks_exact(width);
-            let keys = keys.zip(key_sums.chunks_exact_mut(width));
-            for ((key, key_sums), &g) in keys.zip(grad) {
-                // A coefficient of zero is exactly nothing.
-                if g == 0.0 {
-                    continue;
-                }
-                let (key, _) = key.as_chunks::<LANES>();
-                let (key_sums, _) = key_sums.as_chunks_mut::<LANES>();
-                for chunk in 0..weights.len() {
-                    let (q, k, w) = (&query[chunk], &key[chunk], &weights[chunk]);
-                    let query_sums = &mut query_sums[chunk];
-                    let (key_sums, weight_sums) = (&mut key_sums[chunk], &mut weight_sums[chunk]);
+        let own = parts.queries_of(group);
+        let (queries, query_sums) = (&parts.queries[own.clone()], &mut sums.queries[own]);
+        let pairs = keys
+            .chunks_exact(units)
+            .zip(key_sums.chunks_exact_mut(units));
+        for (at, (key, key_sums)) in pairs.enumerate() {
+            let of_key = grad[at..].iter().step_by(m);
+            column.iter_mut().zip(of_key).for_each(|(to, &g)| *to = g);
+            if column.iter().all(|&g| g == 0.0) {
+                continue;
+            }
+            let queries = queries.chunks_exact(padded);
+            let queries = queries.zip(query_sums.chunks_exact_mut(padded));
+            let numbers = key.iter().zip(key_sums).zip(parts.weights);
+            let numbers = numbers.zip(&mut sums.weights);
+            for ((query, query_sums), (((&k, key_sum), &w), weight_sum)) in queries.zip(numbers) {
+                let (query, _) = query.as_chunks::<LANES>();
+                let (query_sums, _) = query_sums.as_chunks_mut::<LANES>();
+                let (grad, _) = column.as_chunks::<LANES>();
+                let (mut of_key, mut of_weight) = ([0.0f32; LANES], [0.0f32; LANES]);
+                for ((q, query_sums), g) in query.iter().zip(query_sums).zip(grad) {
                     for lane in 0..LANES {
-                        let t = f.value::<FMA>(q[lane] + k[lane]);
-                        let d = g * w[lane] * f.slope::<FMA>(t);
+                        let t = f.value::<FMA>(q[lane] + k);
+                        let live = g[lane] != 0.0;
+                        let d = g[lane] * w * f.slope::<FMA>(t);
+                        let d = if live { d } else { 0.0 };
+                        let t = if live { g[lane] * t } else { 0.0 };
                         query_sums[lane] += d;
-                        key_sums[lane] += d;
-                        weight_sums[lane] = multiply_add::<FMA>(g, t, weight_sums[lane]);
+                        of_key[lane] += d;
+                        of_weight[lane] += t;
                     }
                 }
+                *key_sum += total(&of_key);
+                *weight_sum += total(&of_weight);
             }
         }
-        for (total, sum) in weight_totals.iter_mut().zip(&weight_sums) {
-            (0..LANES).for_each(|lane| total[lane] += sum[lane]);
-        }
     }
+}
+
+/// The sum of all lanes, in halves.
+#[inline(always)]
+pub fn total(lanes: &[f32; LANES]) -> f32 {
+    let mut lanes = *lanes;
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] += lanes[lane + half];
+        }
+        half /= 2;
+    }
+    lanes[0]
 }

@@ -6,7 +6,10 @@ use super::exp::ln;
 use super::{dispatch, multiply_add};
 
 /// The steps from x to y.
-const STEPS: f32 = 4.0;
+pub const STEPS: f32 = 4.0;
+
+/// √(2π/e) e⁻⁴.
+const C: f32 = 0.027_846_125;
 
 /// See [`crate::Backend::log_gamma`].
 pub fn log_gamma(mut x: FlexTensor) -> FlexTensor {
@@ -23,35 +26,49 @@ pub fn digamma(mut x: FlexTensor) -> FlexTensor {
 /// (x − ½)(ln y − 1) + ln(c Π y / (x + i)) + Σₖ B₂ₖ / (2k (2k − 1) y²ᵏ⁻¹).
 #[inline(always)]
 fn log_gammas<const FMA: bool>((all,): (&mut [f32],)) {
-    /// √(2π/e) e⁻⁴.
-    const C: f32 = 0.027_846_125;
-    const SERIES: [f32; 4] = [-1.0 / 1680.0, 1.0 / 1260.0, -1.0 / 360.0, 1.0 / 12.0];
     for at in all {
         // The least normal number stands for those below it, whose product would be infinite.
         let x = at.max(f32::MIN_POSITIVE);
         let y = x + STEPS;
         let product = C * y / x * (y / (x + 1.0)) * (y / (x + 2.0)) * (y / (x + 3.0));
-        let r = 1.0 / y;
-        let series = series::<FMA>(1.0 / 1188.0, &SERIES, r * r) * r;
-        let value = multiply_add::<FMA>(x - 0.5, ln::<FMA>(y) - 1.0, ln::<FMA>(product)) + series;
-        *at = beyond(*at, value, f32::INFINITY);
+        let leading = multiply_add::<FMA>(x - 0.5, ln::<FMA>(y) - 1.0, ln::<FMA>(product));
+        *at = beyond(*at, leading + stirling::<FMA>(y), f32::INFINITY);
     }
 }
 
-/// ln y − 1/(2y) − Σₖ B₂ₖ / (2k y²ᵏ) − Σ 1 / (x + i).
+/// √(2π/e) e⁻⁴ Π y / (x + i), for x up to 10¹⁸.
+#[inline(always)]
+pub fn product(x: f32) -> f32 {
+    let y = x + STEPS;
+    C * (y * y / (x * (x + 1.0))) * (y * y / ((x + 2.0) * (x + 3.0)))
+}
+
+/// Σₖ B₂ₖ / (2k (2k − 1) y²ᵏ⁻¹).
+#[inline(always)]
+pub fn stirling<const FMA: bool>(y: f32) -> f32 {
+    const SERIES: [f32; 4] = [-1.0 / 1680.0, 1.0 / 1260.0, -1.0 / 360.0, 1.0 / 12.0];
+    let r = 1.0 / y;
+    series::<FMA>(1.0 / 1188.0, &SERIES, r * r) * r
+}
+
 #[inline(always)]
 fn digammas<const FMA: bool>((all,): (&mut [f32],)) {
-    const SERIES: [f32; 4] = [-1.0 / 240.0, 1.0 / 252.0, -1.0 / 120.0, 1.0 / 12.0];
     for at in all {
-        let x = at.max(f32::MIN_POSITIVE);
-        let y = x + STEPS;
-        let sum = 1.0 / x + 1.0 / (x + 1.0) + 1.0 / (x + 2.0) + 1.0 / (x + 3.0);
-        let r = 1.0 / y;
-        let w = r * r;
-        let series = series::<FMA>(1.0 / 132.0, &SERIES, w) * w;
-        let value = ln::<FMA>(y) - r * 0.5 - series - sum;
-        *at = beyond(*at, value, f32::NEG_INFINITY);
+        *at = beyond(*at, digamma_of::<FMA>(*at), f32::NEG_INFINITY);
     }
+}
+
+/// ln y − 1/(2y) − Σₖ B₂ₖ / (2k y²ᵏ) − Σ 1 / (x + i), for x > 0.
+#[inline(always)]
+pub fn digamma_of<const FMA: bool>(x: f32) -> f32 {
+    const SERIES: [f32; 4] = [-1.0 / 240.0, 1.0 / 252.0, -1.0 / 120.0, 1.0 / 12.0];
+    let x = x.max(f32::MIN_POSITIVE);
+    let y = x + STEPS;
+    let sum = 1.0 / x + 1.0 / (x + 1.0) + 1.0 / (x + 2.0) + 1.0 / (x + 3.0);
+    let r = 1.0 / y;
+    let w = r * r;
+    let series = series::<FMA>(1.0 / 132.0, &SERIES, w) * w;
+    ln::<FMA>(y) - r * 0.5 - series - sum
 }
 
 /// The polynomial of w with this highest coefficient, and the lower ones after it.

@@ -3,8 +3,8 @@
 use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
     Activation, Backend, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob,
-    categorical_log_prob, directions, leaky_relu, linear, normal_log_probs, perceptron,
-    squared_norms,
+    beta_log_prob, categorical_log_prob, directions, leaky_relu, linear, normal_log_probs,
+    perceptron, squared_norms,
 };
 
 use crate::data::Matrix;
@@ -139,6 +139,22 @@ impl Function for Perceptron {
     }
 }
 
+/// Σ c ∘ (log p)² of beta laws with parameters ½ + t² and values σ(t), of t.
+pub struct BetaLogProb;
+
+impl Function for BetaLogProb {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[2, 3]; 3]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [a, b, x] = [0, 1, 2].map(|i| arguments[i].clone());
+        let log_p = beta_log_prob(a.square() + 0.5, b.square() + 0.5, activation::sigmoid(x));
+        let c: Vec<f64> = (0..6).map(|i| f64::from(i) - 2.5).collect();
+        (log_p.clone() * log_p * constant(&c, [2, 3])).sum()
+    }
+}
+
 /// Σ c ∘ (‖x_n‖² y_n)², y_n the direction of x_n.
 pub struct Lengths;
 
@@ -256,6 +272,11 @@ fn the_gradient_of_additive_scores_is_that_of_the_net() {
 fn the_gradient_of_a_perceptron_is_that_of_the_net() {
     check(&Perceptron(Activation::Tanh));
     check(&Perceptron(Activation::LeakyRelu(0.1)));
+}
+
+#[test]
+fn the_gradient_of_beta_log_densities_is_theirs() {
+    check(&BetaLogProb);
 }
 
 #[test]

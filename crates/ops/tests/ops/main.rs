@@ -4,6 +4,7 @@ mod data;
 
 mod adam;
 mod additive;
+mod beta;
 mod categorical;
 mod categorical_edges;
 mod categorical_sampling;

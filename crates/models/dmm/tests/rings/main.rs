@@ -3,6 +3,7 @@
 
 mod densities;
 mod evidence;
+mod rows;
 mod simulator;
 mod symmetries;
 
