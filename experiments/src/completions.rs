@@ -6,7 +6,7 @@ use crate::picture::{GREY, Picture};
 use burn::tensor::Tensor;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_conditional_sbn::ConditionalSbn;
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
@@ -34,7 +34,7 @@ pub fn draw<B: Backend>(model: &ConditionalSbn<B>, run: &Finished<B>) -> Result<
 /// The picture that [`draw`] writes.
 pub fn picture<B: Backend>(
     model: &ConditionalSbn<B>,
-    test: &BinaryImages,
+    test: &Images,
     seed: u64,
     device: &<B as BackendTypes>::Device,
 ) -> Picture {
@@ -57,7 +57,7 @@ pub fn picture<B: Backend>(
 }
 
 /// Indices of `count` images, evenly spread.
-pub(crate) fn spread(images: &BinaryImages, count: usize) -> Vec<usize> {
+pub(crate) fn spread(images: &Images, count: usize) -> Vec<usize> {
     let count = count.min(images.len());
     (0..count)
         .map(|i| (2 * i + 1) * images.len() / (2 * count))
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn images_come_from_all_over_the_set() {
-        let images = BinaryImages::from_fn(1000, 4, |_, _| false);
+        let images = Images::from_fn(1000, 4, |_, _| false);
         let chosen = spread(&images, 10);
         assert_eq!((chosen[0], chosen[9], chosen.len()), (50, 950, 10));
         assert_eq!(spread(&images.select(&[0, 1]), 10), [0, 1]);

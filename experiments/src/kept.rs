@@ -10,7 +10,7 @@ use burn::module::AutodiffModule;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::CategoricalVae;
 use helmholtz_conditional_sbn::ConditionalSbn;
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_estimators::{Model, Parts};
 use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
 use helmholtz_ops::Backend;
@@ -36,7 +36,7 @@ pub trait Keeps<B: Backend>:
     /// Pictures of what `model` has learned, each with what it shows; `test` images are there or not.
     fn pictures(
         _model: &Self::InnerModule,
-        _test: Option<&BinaryImages>,
+        _test: Option<&Images>,
         _seed: u64,
         _device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {
@@ -56,7 +56,7 @@ pub struct Finished<'a, B: Backend> {
     /// What was run.
     pub cell: &'a Cell,
     /// The test images.
-    pub test: &'a BinaryImages,
+    pub test: &'a Images,
     /// The run folder.
     pub folder: &'a Path,
     /// Where to compute.
@@ -77,7 +77,7 @@ pub struct Kept {
 impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {
     fn pictures(
         model: &Sbn<B>,
-        test: Option<&BinaryImages>,
+        test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {
@@ -116,7 +116,7 @@ impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
 
     fn pictures(
         model: &CategoricalVae<B>,
-        test: Option<&BinaryImages>,
+        test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {
@@ -139,7 +139,7 @@ impl<B: Backend> Keeps<B> for ConditionalSbn<Autodiff<B>> {
 
     fn pictures(
         model: &ConditionalSbn<B>,
-        test: Option<&BinaryImages>,
+        test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn_flex::Flex;
-use helmholtz::datasets::{BinaryImages, DatasetName, Locator, Splits, load};
+use helmholtz::datasets::{DatasetName, Images, Locator, Splits, load};
 use helmholtz::estimators::Method;
 use helmholtz::random::{Purpose, Stream};
 use helmholtz::runs::{OpenMode, RunFolder, read_metrics};
@@ -63,7 +63,7 @@ fn config() -> TrainConfig {
 fn data() -> Splits {
     let images = |part: u64, len: usize| {
         let mut stream = Stream::new(part, Purpose::new("images"), [0, 0]);
-        BinaryImages::from_fn(len, 20, |_, pixel| {
+        Images::from_fn(len, 20, |_, pixel| {
             stream.uniform_f64() < 0.05 * pixel as f64
         })
     };

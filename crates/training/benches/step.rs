@@ -10,7 +10,7 @@ use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn_flex::Flex;
 use criterion::{Criterion, criterion_main};
-use helmholtz_datasets::{BinaryImages, DatasetName, Locator, load};
+use helmholtz_datasets::{DatasetName, Images, Locator, load};
 use helmholtz_estimators::Method;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Scan, ScanOrder};
@@ -48,7 +48,7 @@ fn config() -> TrainConfig {
 /// A trainer in stage II and its data, after enough steps for an ordinary acceptance rate.
 struct Bench {
     trainer: Trainer<Autodiff<Flex>, Model>,
-    images: BinaryImages,
+    images: Images,
     scan: Scan,
     step: u64,
     live_rows: usize,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use burn::module::{AutodiffModule, Module};
-use helmholtz_datasets::{BinaryImages, Splits, random_subset};
+use helmholtz_datasets::{Images, Splits, random_subset};
 use helmholtz_estimators::Model;
 use helmholtz_evaluation::{Evaluation, LogWeights, Nll, log_weights};
 use helmholtz_ops::AutodiffBackend;
@@ -111,7 +111,7 @@ where
 }
 
 /// A random subset named by the seed, never a prefix: files may be sorted.
-fn subset(images: &BinaryImages, count: Option<usize>, seed: u64, split: u64) -> BinaryImages {
+fn subset(images: &Images, count: Option<usize>, seed: u64, split: u64) -> Images {
     match count {
         Some(count) => {
             let mut stream = Stream::new(seed, SUBSET, [split, 0]);
@@ -133,12 +133,12 @@ where
     selected_model: Vec<u8>,
     /// The first test images of the last evaluation, as far as it has come.
     evaluated: Vec<LogWeights>,
-    valid: BinaryImages,
-    test: BinaryImages,
+    valid: Images,
+    test: Images,
     /// Training images that are evaluated at checks.
-    some_train: Option<BinaryImages>,
-    train: &'a BinaryImages,
-    all_test: &'a BinaryImages,
+    some_train: Option<Images>,
+    train: &'a Images,
+    all_test: &'a Images,
     config: &'a TrainConfig,
     device: &'a B::Device,
     folder: &'a mut RunFolder,
@@ -282,7 +282,7 @@ where
     fn check(&mut self, epoch: u64) -> Result<(), TrainError> {
         let model = self.trainer.model().valid();
         let (images, both) = (self.valid.len(), self.valid.len() + self.test.len());
-        let total = both + self.some_train.as_ref().map_or(0, BinaryImages::len);
+        let total = both + self.some_train.as_ref().map_or(0, Images::len);
         let of_valid = self.evaluation(self.config.valid_samples, VALID);
         let of_test = self.evaluation(self.config.test_samples, TEST);
         let valid = self.evaluate(&model, &self.valid, 0..images, &of_valid, (0, total))?;
@@ -345,7 +345,7 @@ where
     fn evaluate(
         &self,
         model: &M::InnerModule,
-        images: &BinaryImages,
+        images: &Images,
         which: Range<usize>,
         evaluation: &Evaluation,
         (offset, total): (usize, usize),

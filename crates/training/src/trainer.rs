@@ -4,7 +4,7 @@ use burn::module::AutodiffModule;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer};
 use burn::tensor::{DType, Tensor};
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_estimators::{
     Batch, Chains, Controls, EstimateError, Learned, Model, dreams, refresh,
 };
@@ -63,7 +63,7 @@ where
     pub fn new(
         model: M,
         config: TrainConfig,
-        images: &BinaryImages,
+        images: &Images,
         device: B::Device,
     ) -> Result<Self, SamplerError> {
         let layers = model.layers();
@@ -102,7 +102,7 @@ where
     ///
     /// # Errors
     /// If the store doesn't fit the images.
-    pub fn start_chains(&mut self, images: &BinaryImages) -> Result<(), SamplerError> {
+    pub fn start_chains(&mut self, images: &Images) -> Result<(), SamplerError> {
         let model = self.model.take().expect("a model is there between steps");
         let rows: Vec<u32> = (0..images.len() as u32).collect();
         let result = rows
@@ -128,7 +128,7 @@ where
     /// What the estimator reports; the parameters are unchanged then.
     pub fn step(
         &mut self,
-        images: &BinaryImages,
+        images: &Images,
         rows: &[u32],
         epoch: u64,
         step: u64,

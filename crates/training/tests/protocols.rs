@@ -9,7 +9,7 @@ use burn::module::{Module, ModuleVisitor, Param, ParamId};
 use burn::tensor::backend::Backend;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
-use helmholtz_datasets::{BinaryImages, DatasetName, Locator, Splits, load};
+use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load};
 use helmholtz_estimators::{Method, Parts};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_runs::{OpenMode, RunFolder};
@@ -50,7 +50,7 @@ fn config(method: &str) -> TrainConfig {
 fn data() -> Splits {
     let images = |part: u64, len: usize| {
         let mut stream = Stream::new(part, Purpose::new("images"), [0, 0]);
-        BinaryImages::from_fn(len, 8, |_, pixel| stream.uniform_f64() < 0.1 * pixel as f64)
+        Images::from_fn(len, 8, |_, pixel| stream.uniform_f64() < 0.1 * pixel as f64)
     };
     let offline = Locator::new(None).offline();
     let named = load(DatasetName::Glyphs, &offline, &mut |_| {}).unwrap();

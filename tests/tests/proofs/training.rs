@@ -1,7 +1,7 @@
 //! Joint stochastic approximation ends at the maximum of the likelihood, which methods of the ELBO do not exceed.
 
 use burn::tensor::DType;
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_estimators::Method;
 use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{Scan, ScanOrder};
@@ -68,7 +68,7 @@ fn trained(method: Method, data: &[(Vec<f64>, usize)]) -> f64 {
         .iter()
         .flat_map(|(x, count)| std::iter::repeat_n(x, *count))
         .collect();
-    let images = BinaryImages::from_fn(rows.len(), 4, |i, j| rows[i][j] == 1.0);
+    let images = Images::from_fn(rows.len(), 4, |i, j| rows[i][j] == 1.0);
     let mut model = build::<Tape, _>(&Reference::t1(), DType::F32);
     for (seed, learning_rate, epochs, switch_epoch) in [(1, 1e-2, 1200, 300), (2, 1e-3, 1200, 0)] {
         let config = TrainConfig {
