@@ -1,6 +1,6 @@
 //! The nets by name: what a cell trains.
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Settings};
 use crate::error::HarnessError;
 use crate::kept::Keeps;
 use crate::names::unknown;
@@ -12,7 +12,7 @@ use helmholtz_categorical_vae::CategoricalVaeConfig;
 use helmholtz_conditional_sbn::ConditionalSbnConfig;
 use helmholtz_estimators::Method;
 use helmholtz_ops::Backend;
-use helmholtz_sbn::{MixedSbnConfig, SbnConfig};
+use helmholtz_sbn::{Initialisation, MixedSbnConfig, SbnConfig};
 
 /// The net of table 2.
 const CATEGORICAL: &str = "categorical";
@@ -111,10 +111,20 @@ impl Net {
             }),
             net => net,
         };
-        let net = match SbnConfig::yin_zhou(&cell.net) {
-            _ if !settings.yin_zhou_nets => net,
-            Ok(config) => Self::Sbn(config),
-            Err(error) => return refused(format!("`yin_zhou_nets`: {error}")),
+        let of_bits = [
+            ("slope", settings.slope.is_some()),
+            ("signed", settings.signed),
+            ("learned_prior", settings.learned_prior.is_some()),
+            ("glorot", settings.glorot),
+        ];
+        let net = match (net, of_bits.into_iter().find(|(_, set)| *set)) {
+            (Self::Sbn(config), _) => Self::Sbn(changed(config, settings)),
+            (_, Some((key, _))) => {
+                return refused(format!(
+                    "`{key}` is for sigmoid belief networks of bits alone"
+                ));
+            }
+            (net, None) => net,
         };
         if !net.takes(&method) {
             return refused(format!(
@@ -170,6 +180,20 @@ impl Net {
     }
 }
 
+/// The network with what the settings change of it.
+fn changed(config: SbnConfig, settings: &Settings) -> SbnConfig {
+    SbnConfig {
+        slope: settings.slope.unwrap_or(config.slope),
+        signed: settings.signed || config.signed,
+        learned_prior: settings.learned_prior.unwrap_or(config.learned_prior),
+        initialisation: match settings.glorot {
+            true => Initialisation::Xavier { bias: 0.0 },
+            false => config.initialisation,
+        },
+        ..config
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +232,28 @@ mod tests {
         assert!(text.contains("`free_logits`"), "{text}");
         let text = refusal("linear", "jsa", &|cell| cell.settings.released_nll = true);
         assert!(text.contains("`released_nll`"), "{text}");
+        let text = refusal("structured", "jsa", &|cell| cell.settings.signed = true);
+        assert!(text.contains("`signed`"), "{text}");
+    }
+
+    #[test]
+    fn settings_change_a_sigmoid_belief_network() {
+        let mut changed = cell("two-layers", "arm", 1);
+        changed.settings.slope = Some(0.2);
+        changed.settings.signed = true;
+        changed.settings.learned_prior = Some(true);
+        changed.settings.glorot = true;
+        let own = SbnConfig::named("two-layers").unwrap();
+        let expected = SbnConfig {
+            slope: 0.2,
+            signed: true,
+            learned_prior: true,
+            initialisation: Initialisation::Xavier { bias: 0.0 },
+            ..own.clone()
+        };
+        assert_eq!(Net::of(&changed).unwrap(), Net::Sbn(expected));
+        let as_it_is = cell("two-layers", "arm", 1);
+        assert_eq!(Net::of(&as_it_is).unwrap(), Net::Sbn(own));
     }
 
     #[test]

@@ -95,6 +95,7 @@ impl<B: Backend> Runner<B> {
             batch: settings.batch,
             particles: settings.particles,
             optimizer: settings.optimizer,
+            betas: settings.betas(),
             learning_rate: settings.learning_rate,
             sleep_every: settings.sleep_every,
             scan: match settings.scan {

@@ -16,7 +16,7 @@ use helmholtz::random::{Purpose, Stream};
 use helmholtz::runs::{OpenMode, RunFolder, read_metrics};
 use helmholtz::samplers::ScanOrder;
 use helmholtz::sbn::{Initialisation, SbnConfig};
-use helmholtz::training::{Event, Optimizer, TrainConfig, train};
+use helmholtz::training::{Betas, Event, Optimizer, TrainConfig, train};
 use serde_json::{Value, json};
 
 /// Set in the child: the run folder.
@@ -42,6 +42,7 @@ fn config() -> TrainConfig {
         batch: 10,
         particles: 2,
         optimizer: Optimizer::Adam,
+        betas: Betas::default(),
         learning_rate: 1e-2,
         sleep_every: None,
         patience: None,

@@ -55,6 +55,17 @@ impl DatasetName {
         self == Self::Glyphs
     }
 
+    /// The number of training images.
+    pub fn train_images(self) -> usize {
+        match self {
+            Self::BinarizedMnist => 50_000,
+            Self::ThresholdMnist | Self::GreyMnist => 55_000,
+            Self::Omniglot => 23_000,
+            Self::OmniglotReduced => 23_045,
+            Self::Glyphs => 5_000,
+        }
+    }
+
     /// What must be said wherever numbers of this data set are shown, if anything.
     pub fn caution(self) -> Option<&'static str> {
         match self {
@@ -66,7 +77,9 @@ impl DatasetName {
                 "OMNIGLOT 105 TO 28 (own resampling): another resampling and another split than those of `chardata.mat`, whose \
                  published numbers are of other images.",
             ),
-            Self::Glyphs => Some("GENERATED IMAGES (`glyphs`): comparable with nothing published."),
+            Self::Glyphs => Some(
+                "GENERATED IMAGES (`glyphs`): these numbers are comparable with nothing published.",
+            ),
             Self::BinarizedMnist | Self::ThresholdMnist | Self::Omniglot => None,
         }
     }

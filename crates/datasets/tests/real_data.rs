@@ -135,3 +135,17 @@ fn the_drawings_of_omniglot_are_those_published() {
         "88d1c94a1a1c54acb205ae45af1f00b13b7256030a6b42344e60f6392089432d"
     );
 }
+
+#[test]
+fn a_name_knows_how_many_images_there_are_to_learn_from() {
+    let Some(locator) = real_files() else { return };
+    for name in DatasetName::ALL {
+        match load(name, &locator, &mut |_| {}) {
+            Ok(splits) => assert_eq!(splits.train.len(), name.train_images(), "{name}"),
+            Err(error) => assert!(
+                error.is_missing() && name == DatasetName::Omniglot,
+                "{error}"
+            ),
+        }
+    }
+}

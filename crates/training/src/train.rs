@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use burn::module::{AutodiffModule, Module};
 use helmholtz_datasets::{Images, Splits, random_subset};
-use helmholtz_estimators::Model;
+use helmholtz_estimators::{Model, Parts};
 use helmholtz_evaluation::{Evaluation, LogWeights, Nll, log_weights};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
@@ -56,7 +56,7 @@ pub fn train<B, M>(
 ) -> Result<Outcome, TrainError>
 where
     B: AutodiffBackend,
-    M: Model<B>,
+    M: Model<B> + Parts<B>,
     M::InnerModule: Send,
 {
     config.check()?;
@@ -150,7 +150,7 @@ where
 impl<B, M> Run<'_, B, M>
 where
     B: AutodiffBackend,
-    M: Model<B>,
+    M: Model<B> + Parts<B>,
     M::InnerModule: Send,
 {
     fn resume(&mut self) -> Result<(), TrainError> {
