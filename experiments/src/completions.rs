@@ -5,7 +5,6 @@ use crate::kept::Finished;
 use crate::picture::{GREY, Picture};
 use burn::tensor::Tensor;
 use burn::tensor::backend::BackendTypes;
-use helmholtz_conditional_sbn::ConditionalSbn;
 use helmholtz_datasets::Images;
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::Backend;
@@ -23,17 +22,20 @@ const SAMPLES: usize = 8;
 pub(crate) const SIDE: usize = 28;
 
 /// Writes [`FILE`]: a row for each of a few test images, with the image, its given upper half, and samples of the lower one.
-/// The draws are named by the run's seed.
+/// The draws are named by the run's seed. `complete` gives data with so many samples of the lower half each.
 ///
 /// # Errors
 /// A file that cannot be written.
-pub fn draw<B: Backend>(model: &ConditionalSbn<B>, run: &Finished<B>) -> Result<(), HarnessError> {
-    picture(model, run.test, run.cell.seed, run.device).write(&run.folder.join(FILE))
+pub fn draw<B: Backend>(
+    complete: impl Fn(Tensor<B, 2>, usize, &mut Stream) -> Tensor<B, 2>,
+    run: &Finished<B>,
+) -> Result<(), HarnessError> {
+    picture(complete, run.test, run.cell.seed, run.device).write(&run.folder.join(FILE))
 }
 
 /// The picture that [`draw`] writes.
 pub fn picture<B: Backend>(
-    model: &ConditionalSbn<B>,
+    complete: impl Fn(Tensor<B, 2>, usize, &mut Stream) -> Tensor<B, 2>,
     test: &Images,
     seed: u64,
     device: &<B as BackendTypes>::Device,
@@ -42,7 +44,7 @@ pub fn picture<B: Backend>(
     let x = batch_of::<B>(test, chosen.iter().copied(), device);
     let mut noise = Stream::new(seed, COMPLETIONS, [0, 0]);
     let originals = images(&x);
-    let completed = images(&model.complete(x, SAMPLES, &mut noise));
+    let completed = images(&complete(x, SAMPLES, &mut noise));
     let rows = originals.iter().enumerate().map(|(row, original)| {
         let mut given = original.clone();
         given[SIDE * SIDE / 2..].fill(GREY);

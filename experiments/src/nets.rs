@@ -9,7 +9,7 @@ use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
-use helmholtz_conditional_sbn::ConditionalSbnConfig;
+use helmholtz_conditional_sbn::{ConditionalSbnConfig, FeedforwardConfig};
 use helmholtz_estimators::Method;
 use helmholtz_ops::Backend;
 use helmholtz_sbn::{Initialisation, MixedSbnConfig, SbnConfig};
@@ -30,6 +30,8 @@ pub enum Net {
     Categorical(CategoricalVaeConfig),
     /// `structured`: the lower half of an image given the upper one.
     Structured(ConditionalSbnConfig),
+    /// `feedforward`, `feedforward-linear`: the same without an inference net.
+    Feedforward(FeedforwardConfig),
 }
 
 /// Work that is done with a model, of whichever net.
@@ -51,6 +53,7 @@ impl Net {
             .into_iter()
             .chain(MixedSbnConfig::NAMES)
             .chain([CATEGORICAL, STRUCTURED])
+            .chain(FeedforwardConfig::NAMES)
     }
 
     /// The net called `name`.
@@ -62,9 +65,11 @@ impl Net {
             CATEGORICAL => Ok(Self::Categorical(CategoricalVaeConfig::table_2())),
             STRUCTURED => Ok(Self::Structured(ConditionalSbnConfig::table_3())),
             _ => {
-                let mixed = || MixedSbnConfig::named(name).map(Self::MixedSbn);
-                let known = SbnConfig::named(name).map(Self::Sbn).or_else(|_| mixed());
-                known.map_err(|_| unknown("net", name, Self::names().map(String::from)))
+                let sbn = SbnConfig::named(name).ok().map(Self::Sbn);
+                let mixed = || MixedSbnConfig::named(name).ok().map(Self::MixedSbn);
+                let feedforward = || FeedforwardConfig::named(name).map(Self::Feedforward);
+                let known = sbn.or_else(mixed).or_else(feedforward);
+                known.ok_or_else(|| unknown("net", name, Self::names().map(String::from)))
             }
         }
     }
@@ -75,6 +80,7 @@ impl Net {
             Self::Sbn(config) => config.latent.len(),
             Self::MixedSbn(config) => config.bits.latent.len() + 1,
             Self::Categorical(_) | Self::Structured(_) => 1,
+            Self::Feedforward(config) => config.latent.len(),
         }
     }
 
@@ -169,6 +175,10 @@ impl Net {
                 work.on(model.map_err(failed)?)
             }
             Self::Categorical(net) => {
+                let model = net.init::<Autodiff<B>>(seed, DType::F32, device);
+                work.on(model.map_err(failed)?)
+            }
+            Self::Feedforward(net) => {
                 let model = net.init::<Autodiff<B>>(seed, DType::F32, device);
                 work.on(model.map_err(failed)?)
             }

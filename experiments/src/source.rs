@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 17] = [
+const BUNDLED: [(&str, &str, &str); 18] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -42,6 +42,11 @@ const BUNDLED: [(&str, &str, &str); 17] = [
         "arm-table2",
         "experiments/arm-table2.toml",
         include_str!("../arm-table2.toml"),
+    ),
+    (
+        "arm-table3",
+        "experiments/arm-table3.toml",
+        include_str!("../arm-table3.toml"),
     ),
     (
         "arm-fig2",

@@ -53,7 +53,7 @@ pub struct Spec {
 pub struct Profile {
     /// One line for the plan.
     pub about: String,
-    /// The profile whose settings and changes it starts from.
+    /// The profile whose cells it starts from: its own settings and changes come after everything there.
     pub like: Option<String>,
     /// The nets that run unless the user names some.
     pub nets: Vec<String>,
@@ -397,13 +397,14 @@ impl Spec {
     /// An unknown profile.
     pub fn epochs(&self, profile: &str) -> Result<u64, HarnessError> {
         let profile = self.profile(profile)?;
-        let like = profile
-            .like
-            .as_ref()
-            .and_then(|name| self.profile.get(name));
-        let of_profiles = [Some(profile), like].into_iter().flatten();
+        let of_profiles = [Some(profile), self.like(profile)].into_iter().flatten();
         let mut epochs = of_profiles.filter_map(|profile| profile.settings.epochs);
         Ok(epochs.next().unwrap_or(self.settings.epochs))
+    }
+
+    /// The profile that a profile is like.
+    fn like(&self, profile: &Profile) -> Option<&Profile> {
+        self.profile.get(profile.like.as_ref()?)
     }
 
     fn settings_of(
@@ -413,18 +414,26 @@ impl Spec {
         method: &Method,
         epochs: Option<u64>,
     ) -> Settings {
-        let like = profile
-            .like
-            .as_ref()
-            .and_then(|name| self.profile.get(name));
-        let profiles = || like.into_iter().chain([profile]);
         let mut settings = self.settings.clone();
-        profiles().for_each(|profile| profile.settings.apply(&mut settings));
-        method.settings.apply(&mut settings);
-        profiles()
-            .flat_map(|profile| &profile.change)
-            .filter(|change| change.is_about(&net.name, &method.name))
-            .for_each(|change| change.settings.apply(&mut settings));
+        let changes = |settings: &mut Settings, profile: &Profile| {
+            let changes = profile.change.iter();
+            changes
+                .filter(|change| change.is_about(&net.name, &method.name))
+                .for_each(|change| change.settings.apply(settings));
+        };
+        match self.like(profile) {
+            Some(like) => {
+                like.settings.apply(&mut settings);
+                method.settings.apply(&mut settings);
+                changes(&mut settings, like);
+                profile.settings.apply(&mut settings);
+            }
+            None => {
+                profile.settings.apply(&mut settings);
+                method.settings.apply(&mut settings);
+            }
+        }
+        changes(&mut settings, profile);
         if let Some(epochs) = epochs {
             settings.epochs = epochs;
         }
@@ -1038,6 +1047,7 @@ pub(crate) mod tests {
             ("head-omniglot", 3 * 5, Some("OMNIGLOT")),
             ("head-categorical", 3, Some("MNIST")),
             ("grey", 3 * 3, Some("MNIST")),
+            ("quick-grey", 2 * 3, Some("MNIST")),
         ] {
             let cells = of_profile(&spec, profile);
             assert_eq!(cells.len(), runs, "{profile}");
@@ -1049,7 +1059,30 @@ pub(crate) mod tests {
         }
         assert!(spec.published_for("omniglot-105-to-28").unwrap().is_none());
         assert!(spec.published_for("glyphs").unwrap().is_none());
-        assert_eq!(spec.profile.len(), 8);
+        assert_eq!(spec.profile.len(), 9);
+        assert_eq!(spec.epochs("quick").unwrap(), 2);
+        let quick = of_profile(&spec, "quick");
+        assert!(quick.iter().all(|cell| cell.settings.epochs == 2));
+    }
+
+    #[test]
+    fn arm_table3_holds_the_slides_protocol_for_both_nets() {
+        let spec = Spec::load("arm-table3").unwrap();
+        let cells = of_profile(&spec, "paper");
+        assert_eq!(cells.len(), 2 * 7);
+        for cell in cells {
+            assert!(Net::of(&cell).is_ok(), "{}", cell.label());
+            let s = &cell.settings;
+            assert_eq!((s.epochs, s.batch, s.learning_rate), (2000, 100, 1e-4));
+            assert_eq!((s.particles, s.valid_samples, s.check_every), (1, 1, 20));
+            assert_eq!((s.valid_images, s.final_samples), (None, Some(1000)));
+        }
+        for (profile, rate) in [("rate-3e-4", 3e-4), ("rate-1e-3", 1e-3)] {
+            let cells = of_profile(&spec, profile);
+            assert_eq!(cells.len(), 2 * 6);
+            assert!(cells.iter().all(|cell| cell.settings.learning_rate == rate));
+            assert!(cells.iter().all(|cell| cell.settings.epochs == 2000));
+        }
     }
 
     #[test]

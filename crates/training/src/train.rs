@@ -280,7 +280,8 @@ where
     }
 
     fn check(&mut self, epoch: u64) -> Result<(), TrainError> {
-        let model = self.trainer.model().valid();
+        let method = self.config.method;
+        let model = method.tested(self.trainer.model().valid(), epoch);
         let (images, both) = (self.valid.len(), self.valid.len() + self.test.len());
         let total = both + self.some_train.as_ref().map_or(0, Images::len);
         let of_valid = self.evaluation(self.config.valid_samples, VALID);
@@ -401,6 +402,8 @@ where
     fn last_evaluation(&mut self, samples: usize) -> Result<Nll, TrainError> {
         let record = decode::<B::InnerBackend, _>(&self.selected_model, SELECTED, self.device)?;
         let model = self.trainer.model().valid().load_record(record);
+        let selected = self.progress.selected.map_or(0, |selected| selected.epoch);
+        let model = self.config.method.tested(model, selected);
         let evaluation = self.evaluation(samples, TEST);
         let interval = Duration::from_secs_f64(self.config.checkpoint_seconds);
         let total = self.all_test.len();

@@ -17,6 +17,7 @@ use crate::report::record::{CellRun, Record, What, find};
 use crate::runner::failed;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::{Images, Locator, load};
+use helmholtz_estimators::Method;
 use helmholtz_ops::Backend;
 use helmholtz_runs::{Checkpoint, read_checkpoint};
 use helmholtz_training::{Parameters, load_model};
@@ -189,6 +190,11 @@ impl<B: Backend> OnModel<B> for Draw<'_> {
         };
         let model = model.valid();
         let model = load_model(model, self.checkpoint, parameters, &device).map_err(failed)?;
+        let state = &self.checkpoint.state;
+        let epoch = state["selected"]["epoch"].as_u64();
+        let epoch = epoch.or(state["epochs_done"].as_u64()).unwrap_or(0);
+        let method: Method = self.cell.method.parse().map_err(failed)?;
+        let model = method.tested(model, epoch);
         let pictures = M::pictures(&model, self.test, self.cell.seed, &device);
         let as_file = |(caption, picture): (&str, crate::picture::Picture)| {
             (caption.to_string(), picture.png())
