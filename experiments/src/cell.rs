@@ -1,6 +1,6 @@
 //! One cell of an experiment: a net trained by a method with a seed, and every number that decides its outcome.
 
-use helmholtz_training::Optimizer;
+use helmholtz_training::{Betas, Optimizer};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -122,6 +122,12 @@ settings! {
     /// The optimiser of the model: `adam`, or `momentum`, damped and along the sum of a batch's gradients.
     #[serde(default, skip_serializing_if = "is_default")]
     optimizer: Optimizer,
+    /// β₁ and β₂ of Adam; absent: 0.9 and 0.999.
+    #[serde(default, skip_serializing_if = "is_default")]
+    betas: Option<[f64; 2]>,
+    /// β₁ and β₂ of Adam on the parameters of q; absent: as on those of p.
+    #[serde(default, skip_serializing_if = "is_default")]
+    inference_betas: Option<[f64; 2]>,
     /// Its learning rate.
     learning_rate: f64,
     /// Steps from one sleep phase to the next, with as many dreams an image, of a method that has one; absent: each step has its.
@@ -159,9 +165,18 @@ settings! {
     /// [`AnalyticKl`](helmholtz_evaluation::AnalyticKl).
     #[serde(default, skip_serializing_if = "is_default")]
     released_nll: bool,
-    /// Whether a net of table 1 is the one of Yin & Zhou (2019), from whom that table quotes.
+    /// The slope of the leaky rectifiers of a sigmoid belief network; absent: the net's own.
     #[serde(default, skip_serializing_if = "is_default")]
-    yin_zhou_nets: bool,
+    slope: Option<f64>,
+    /// Whether values v, of pixels and of bits, enter the factors of a sigmoid belief network as 2v - 1.
+    #[serde(default, skip_serializing_if = "is_default")]
+    signed: bool,
+    /// Whether the prior of a sigmoid belief network is learned; absent: as the net has it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    learned_prior: Option<bool>,
+    /// Whether a sigmoid belief network starts from Glorot's uniform weights and biases of 0, whatever its own start.
+    #[serde(default, skip_serializing_if = "is_default")]
+    glorot: bool,
 }
 
 impl Settings {
@@ -178,6 +193,16 @@ impl Settings {
     /// Whether a check is made after `epoch` epochs.
     pub fn checks_after(&self, epoch: u64) -> bool {
         epoch > 0 && (epoch.is_multiple_of(self.check_every) || epoch == self.epochs)
+    }
+
+    /// β of Adam.
+    pub fn betas(&self) -> Betas {
+        let default = Betas::default();
+        let generative = self.betas.unwrap_or(default.generative);
+        Betas {
+            generative,
+            inference: self.inference_betas.unwrap_or(generative),
+        }
     }
 
     /// The first thing that is wrong with these settings, if any: the key and what it must be.
@@ -204,6 +229,14 @@ impl Settings {
                         "`learning_rate` must be positive and finite, not {}",
                         self.learning_rate
                     ),
+                )
+            })
+            .or_else(|| {
+                let betas = self.betas.iter().chain(&self.inference_betas).flatten();
+                let fit = |beta: &f64| (0.0..1.0).contains(beta);
+                rule(
+                    betas.clone().all(fit),
+                    "`betas` and `inference_betas` are two numbers each, from 0 to below 1".into(),
                 )
             })
             .or_else(|| {
@@ -237,6 +270,8 @@ pub(crate) mod tests {
             batch: 50,
             particles: 2,
             optimizer: Optimizer::Adam,
+            betas: None,
+            inference_betas: None,
             learning_rate: 3e-4,
             sleep_every: None,
             stage1_extra: 0,
@@ -252,7 +287,10 @@ pub(crate) mod tests {
             checkpoint_seconds: 60,
             free_logits: false,
             released_nll: false,
-            yin_zhou_nets: false,
+            slope: None,
+            signed: false,
+            learned_prior: None,
+            glorot: false,
         }
     }
 
@@ -319,6 +357,11 @@ pub(crate) mod tests {
             ..settings()
         };
         assert!(broken.problem().unwrap().contains("`test_images`"));
+        let broken = Settings {
+            inference_betas: Some([0.5, 1.0]),
+            ..settings()
+        };
+        assert!(broken.problem().unwrap().contains("`inference_betas`"));
     }
 
     #[test]

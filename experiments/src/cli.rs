@@ -45,6 +45,11 @@ Examples:
   cargo xtask reproduce helmholtz                     Helmholtz machines by damped momentum; --profile quick-adam by Adam
   cargo xtask reproduce showdown --net two-layers     every estimator at equal evaluations of f
   cargo xtask reproduce estimators                    every estimator for twenty epochs (hours)
+  cargo xtask reproduce arm-table2                    the nets of the ARM slides; --profile quick-omniglot on OMNIGLOT
+  cargo xtask reproduce arm-table2 --profile quick-grey
+                                                      REBAR and RELAX on grey images, as published ones seem to be
+  cargo xtask reproduce arm-table3                    their prediction of lower halves, without an inference net
+  cargo xtask reproduce arm-fig2                      -ELBO against iterations and time, from the runs of arm-table2
   cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
   cargo xtask reproduce apg-gmm --steps 25000         amortized population Gibbs on Gaussian mixtures
   cargo xtask reproduce apg-dmm --steps 30000         the same on deep mixtures of rings
@@ -56,6 +61,8 @@ Examples:
 Nets of table1:    linear, nonlinear, two-layers
 Nets of table2:    categorical
 Nets of table3:    structured
+Nets of arm-table2: linear, nonlinear, two-layers, categorical
+Nets of arm-table3: feedforward, feedforward-linear
 Nets of helmholtz: sbn-200, sbn-200-200, sbn-200-200-200, sbn-200-10c, sbn-200-200-10c, sbn-200-200-200-10c
 
 arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm, apg-dmm and apg-bmnist also --profile, --steps and --device;
@@ -76,8 +83,8 @@ fn after_help() -> String {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = after_help())]
 pub struct Reproduce {
-    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-toy`, `apg-gmm`, `apg-dmm`,
-    /// `apg-bmnist`, `apg-table1`, `fig1` to `fig4`, `fig-poster`, or
+    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-table2`, `arm-table3`, `arm-toy`,
+    /// `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-table1`, `fig1` to `fig4`, `fig-poster`, `arm-fig2`, or
     /// the path of a TOML file like those in experiments/
     pub experiment: String,
 
@@ -127,7 +134,8 @@ pub struct Reproduce {
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
 
-    /// The data set instead of the experiment's: binarized-mnist, threshold-mnist or glyphs
+    /// The data set instead of the experiment's: binarized-mnist, threshold-mnist, grey-mnist, omniglot, omniglot-105-to-28 or
+    /// glyphs
     #[arg(long, value_name = "NAME")]
     pub dataset: Option<DatasetName>,
 
@@ -240,7 +248,7 @@ pub struct Variance {
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
 
-    /// The data set: binarized-mnist, threshold-mnist or glyphs
+    /// The data set: binarized-mnist, threshold-mnist, grey-mnist, omniglot, omniglot-105-to-28 or glyphs
     #[arg(long, value_name = "NAME", default_value = "binarized-mnist")]
     pub dataset: DatasetName,
 

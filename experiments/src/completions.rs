@@ -5,8 +5,7 @@ use crate::kept::Finished;
 use crate::picture::{GREY, Picture};
 use burn::tensor::Tensor;
 use burn::tensor::backend::BackendTypes;
-use helmholtz_conditional_sbn::ConditionalSbn;
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
@@ -23,18 +22,21 @@ const SAMPLES: usize = 8;
 pub(crate) const SIDE: usize = 28;
 
 /// Writes [`FILE`]: a row for each of a few test images, with the image, its given upper half, and samples of the lower one.
-/// The draws are named by the run's seed.
+/// The draws are named by the run's seed. `complete` gives data with so many samples of the lower half each.
 ///
 /// # Errors
 /// A file that cannot be written.
-pub fn draw<B: Backend>(model: &ConditionalSbn<B>, run: &Finished<B>) -> Result<(), HarnessError> {
-    picture(model, run.test, run.cell.seed, run.device).write(&run.folder.join(FILE))
+pub fn draw<B: Backend>(
+    complete: impl Fn(Tensor<B, 2>, usize, &mut Stream) -> Tensor<B, 2>,
+    run: &Finished<B>,
+) -> Result<(), HarnessError> {
+    picture(complete, run.test, run.cell.seed, run.device).write(&run.folder.join(FILE))
 }
 
 /// The picture that [`draw`] writes.
 pub fn picture<B: Backend>(
-    model: &ConditionalSbn<B>,
-    test: &BinaryImages,
+    complete: impl Fn(Tensor<B, 2>, usize, &mut Stream) -> Tensor<B, 2>,
+    test: &Images,
     seed: u64,
     device: &<B as BackendTypes>::Device,
 ) -> Picture {
@@ -42,7 +44,7 @@ pub fn picture<B: Backend>(
     let x = batch_of::<B>(test, chosen.iter().copied(), device);
     let mut noise = Stream::new(seed, COMPLETIONS, [0, 0]);
     let originals = images(&x);
-    let completed = images(&model.complete(x, SAMPLES, &mut noise));
+    let completed = images(&complete(x, SAMPLES, &mut noise));
     let rows = originals.iter().enumerate().map(|(row, original)| {
         let mut given = original.clone();
         given[SIDE * SIDE / 2..].fill(GREY);
@@ -57,7 +59,7 @@ pub fn picture<B: Backend>(
 }
 
 /// Indices of `count` images, evenly spread.
-pub(crate) fn spread(images: &BinaryImages, count: usize) -> Vec<usize> {
+pub(crate) fn spread(images: &Images, count: usize) -> Vec<usize> {
     let count = count.min(images.len());
     (0..count)
         .map(|i| (2 * i + 1) * images.len() / (2 * count))
@@ -79,7 +81,7 @@ mod tests {
 
     #[test]
     fn images_come_from_all_over_the_set() {
-        let images = BinaryImages::from_fn(1000, 4, |_, _| false);
+        let images = Images::from_fn(1000, 4, |_, _| false);
         let chosen = spread(&images, 10);
         assert_eq!((chosen[0], chosen[9], chosen.len()), (50, 950, 10));
         assert_eq!(spread(&images.select(&[0, 1]), 10), [0, 1]);

@@ -3,6 +3,7 @@
 use crate::error::HarnessError;
 use crate::schedule::Sizes;
 use crate::spec::Profile;
+use crate::table::text::wrap;
 use helmholtz_datasets::{DatasetName, Error, Splits};
 use std::sync::Arc;
 
@@ -67,17 +68,23 @@ pub fn resolve_dataset(
 }
 
 /// The banner of substituted data, in lines of at most 78 characters.
-pub fn banner(name: &str, wanted: DatasetName) -> Vec<String> {
-    let lines = [
+pub fn banner(name: DatasetName, wanted: DatasetName) -> Vec<String> {
+    let others = match name.is_synthetic() {
+        true => "GENERATED",
+        false => "OTHER",
+    };
+    let mut lines = vec![
         format!(
-            "{} IS NOT HERE: RUNNING ON GENERATED IMAGES ({name})",
+            "{} IS NOT HERE: RUNNING ON {others} IMAGES ({name})",
             wanted.as_str().to_uppercase()
         ),
         String::new(),
-        "There was no file and no download, so that every number below belongs to".to_string(),
-        format!("the generated data set `{name}`: comparable with nothing published."),
-        "They are kept apart from results on real data.".to_string(),
     ];
+    let text = format!(
+        "There was no file and no download. {} Results are kept apart from those on {wanted}.",
+        name.caution().unwrap_or_default()
+    );
+    lines.extend(wrap(&text, 72).iter().map(|line| line.trim().to_string()));
     let rule = "█".repeat(78);
     let framed = lines.into_iter().map(|line| format!("█  {line:<72}  █"));
     std::iter::once(rule.clone())
@@ -176,11 +183,24 @@ mod tests {
 
     #[test]
     fn the_banner_is_a_box_that_fits_a_terminal() {
-        let lines = banner("glyphs", DatasetName::BinarizedMnist);
-        assert!(
-            lines.iter().all(|line| line.chars().count() == 78),
-            "{lines:#?}"
-        );
-        assert!(lines[1].contains("GENERATED IMAGES"));
+        for (name, wanted, part) in [
+            (
+                DatasetName::Glyphs,
+                DatasetName::BinarizedMnist,
+                "GENERATED IMAGES",
+            ),
+            (
+                DatasetName::OmniglotReduced,
+                DatasetName::Omniglot,
+                "OTHER IMAGES",
+            ),
+        ] {
+            let lines = banner(name, wanted);
+            assert!(
+                lines.iter().all(|line| line.chars().count() == 78),
+                "{lines:#?}"
+            );
+            assert!(lines[1].contains(part) && lines[1].contains(name.as_str()));
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::picture::Picture;
 use burn::tensor::activation::sigmoid;
 use burn::tensor::backend::BackendTypes;
 use burn::tensor::{DType, Tensor};
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_estimators::{Dream, Particles, Propose};
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::Backend;
@@ -39,7 +39,7 @@ pub fn sampled<B: Backend, M: Dream<B>>(
 pub fn reconstructed<B: Backend, M: Propose<B>>(
     model: &M,
     logits: impl Fn(&M, &Particles<B>) -> Tensor<B, 2>,
-    test: &BinaryImages,
+    test: &Images,
     seed: u64,
     device: &<B as BackendTypes>::Device,
 ) -> Picture {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_first_row_is_the_test_images_and_the_others_are_probabilities_of_their_own_image() {
-        let test = BinaryImages::from_fn(10, SIDE * SIDE, |row, pixel| pixel % 10 == row);
+        let test = Images::from_fn(10, SIDE * SIDE, |row, pixel| pixel % 10 == row);
         let model = model();
         let device = Default::default();
         // Each row's own number as the logit of all its pixels: particle-major, ten images.

@@ -9,12 +9,12 @@ use burn::backend::Autodiff;
 use burn::module::AutodiffModule;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::CategoricalVae;
-use helmholtz_conditional_sbn::ConditionalSbn;
-use helmholtz_datasets::BinaryImages;
+use helmholtz_conditional_sbn::{ConditionalSbn, Feedforward};
+use helmholtz_datasets::Images;
 use helmholtz_estimators::{Model, Parts};
 use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
 use helmholtz_ops::Backend;
-use helmholtz_random::Purpose;
+use helmholtz_random::{Purpose, Stream};
 use helmholtz_sbn::{MixedSbn, Sbn};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ pub trait Keeps<B: Backend>:
     /// Pictures of what `model` has learned, each with what it shows; `test` images are there or not.
     fn pictures(
         _model: &Self::InnerModule,
-        _test: Option<&BinaryImages>,
+        _test: Option<&Images>,
         _seed: u64,
         _device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {
@@ -56,7 +56,7 @@ pub struct Finished<'a, B: Backend> {
     /// What was run.
     pub cell: &'a Cell,
     /// The test images.
-    pub test: &'a BinaryImages,
+    pub test: &'a Images,
     /// The run folder.
     pub folder: &'a Path,
     /// Where to compute.
@@ -77,7 +77,7 @@ pub struct Kept {
 impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {
     fn pictures(
         model: &Sbn<B>,
-        test: Option<&BinaryImages>,
+        test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {
@@ -116,7 +116,7 @@ impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
 
     fn pictures(
         model: &CategoricalVae<B>,
-        test: Option<&BinaryImages>,
+        test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {
@@ -133,17 +133,47 @@ impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
 impl<B: Backend> Keeps<B> for ConditionalSbn<Autodiff<B>> {
     /// A picture of sampled lower halves, [`completions::FILE`].
     fn keep(selected: &ConditionalSbn<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
-        completions::draw(selected, run)?;
+        completions::draw(|x, count, noise| selected.complete(x, count, noise), run)?;
         Ok(Kept::default())
     }
 
     fn pictures(
         model: &ConditionalSbn<B>,
-        test: Option<&BinaryImages>,
+        test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {
-        let completed = |test| (COMPLETED, completions::picture(model, test, seed, device));
+        let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
+        let completed = |test| {
+            (
+                COMPLETED,
+                completions::picture(complete, test, seed, device),
+            )
+        };
+        test.map(completed).into_iter().collect()
+    }
+}
+
+impl<B: Backend> Keeps<B> for Feedforward<Autodiff<B>> {
+    /// A picture of sampled lower halves, [`completions::FILE`].
+    fn keep(selected: &Feedforward<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
+        completions::draw(|x, count, noise| selected.complete(x, count, noise), run)?;
+        Ok(Kept::default())
+    }
+
+    fn pictures(
+        model: &Feedforward<B>,
+        test: Option<&Images>,
+        seed: u64,
+        device: &<B as BackendTypes>::Device,
+    ) -> Vec<(&'static str, Picture)> {
+        let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
+        let completed = |test| {
+            (
+                COMPLETED,
+                completions::picture(complete, test, seed, device),
+            )
+        };
         test.map(completed).into_iter().collect()
     }
 }

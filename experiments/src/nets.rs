@@ -1,6 +1,6 @@
 //! The nets by name: what a cell trains.
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Settings};
 use crate::error::HarnessError;
 use crate::kept::Keeps;
 use crate::names::unknown;
@@ -9,10 +9,10 @@ use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
-use helmholtz_conditional_sbn::ConditionalSbnConfig;
+use helmholtz_conditional_sbn::{ConditionalSbnConfig, FeedforwardConfig};
 use helmholtz_estimators::Method;
 use helmholtz_ops::Backend;
-use helmholtz_sbn::{MixedSbnConfig, SbnConfig};
+use helmholtz_sbn::{Initialisation, MixedSbnConfig, SbnConfig};
 
 /// The net of table 2.
 const CATEGORICAL: &str = "categorical";
@@ -30,6 +30,8 @@ pub enum Net {
     Categorical(CategoricalVaeConfig),
     /// `structured`: the lower half of an image given the upper one.
     Structured(ConditionalSbnConfig),
+    /// `feedforward`, `feedforward-linear`: the same without an inference net.
+    Feedforward(FeedforwardConfig),
 }
 
 /// Work that is done with a model, of whichever net.
@@ -51,6 +53,7 @@ impl Net {
             .into_iter()
             .chain(MixedSbnConfig::NAMES)
             .chain([CATEGORICAL, STRUCTURED])
+            .chain(FeedforwardConfig::NAMES)
     }
 
     /// The net called `name`.
@@ -62,9 +65,11 @@ impl Net {
             CATEGORICAL => Ok(Self::Categorical(CategoricalVaeConfig::table_2())),
             STRUCTURED => Ok(Self::Structured(ConditionalSbnConfig::table_3())),
             _ => {
-                let mixed = || MixedSbnConfig::named(name).map(Self::MixedSbn);
-                let known = SbnConfig::named(name).map(Self::Sbn).or_else(|_| mixed());
-                known.map_err(|_| unknown("net", name, Self::names().map(String::from)))
+                let sbn = SbnConfig::named(name).ok().map(Self::Sbn);
+                let mixed = || MixedSbnConfig::named(name).ok().map(Self::MixedSbn);
+                let feedforward = || FeedforwardConfig::named(name).map(Self::Feedforward);
+                let known = sbn.or_else(mixed).or_else(feedforward);
+                known.ok_or_else(|| unknown("net", name, Self::names().map(String::from)))
             }
         }
     }
@@ -75,6 +80,7 @@ impl Net {
             Self::Sbn(config) => config.latent.len(),
             Self::MixedSbn(config) => config.bits.latent.len() + 1,
             Self::Categorical(_) | Self::Structured(_) => 1,
+            Self::Feedforward(config) => config.latent.len(),
         }
     }
 
@@ -111,10 +117,20 @@ impl Net {
             }),
             net => net,
         };
-        let net = match SbnConfig::yin_zhou(&cell.net) {
-            _ if !settings.yin_zhou_nets => net,
-            Ok(config) => Self::Sbn(config),
-            Err(error) => return refused(format!("`yin_zhou_nets`: {error}")),
+        let of_bits = [
+            ("slope", settings.slope.is_some()),
+            ("signed", settings.signed),
+            ("learned_prior", settings.learned_prior.is_some()),
+            ("glorot", settings.glorot),
+        ];
+        let net = match (net, of_bits.into_iter().find(|(_, set)| *set)) {
+            (Self::Sbn(config), _) => Self::Sbn(changed(config, settings)),
+            (_, Some((key, _))) => {
+                return refused(format!(
+                    "`{key}` is for sigmoid belief networks of bits alone"
+                ));
+            }
+            (net, None) => net,
         };
         if !net.takes(&method) {
             return refused(format!(
@@ -162,11 +178,29 @@ impl Net {
                 let model = net.init::<Autodiff<B>>(seed, DType::F32, device);
                 work.on(model.map_err(failed)?)
             }
+            Self::Feedforward(net) => {
+                let model = net.init::<Autodiff<B>>(seed, DType::F32, device);
+                work.on(model.map_err(failed)?)
+            }
             Self::Structured(net) => {
                 let model = net.init::<Autodiff<B>>(seed, DType::F32, device);
                 work.on(model.map_err(failed)?)
             }
         }
+    }
+}
+
+/// The network with what the settings change of it.
+fn changed(config: SbnConfig, settings: &Settings) -> SbnConfig {
+    SbnConfig {
+        slope: settings.slope.unwrap_or(config.slope),
+        signed: settings.signed || config.signed,
+        learned_prior: settings.learned_prior.unwrap_or(config.learned_prior),
+        initialisation: match settings.glorot {
+            true => Initialisation::Xavier { bias: 0.0 },
+            false => config.initialisation,
+        },
+        ..config
     }
 }
 
@@ -208,6 +242,28 @@ mod tests {
         assert!(text.contains("`free_logits`"), "{text}");
         let text = refusal("linear", "jsa", &|cell| cell.settings.released_nll = true);
         assert!(text.contains("`released_nll`"), "{text}");
+        let text = refusal("structured", "jsa", &|cell| cell.settings.signed = true);
+        assert!(text.contains("`signed`"), "{text}");
+    }
+
+    #[test]
+    fn settings_change_a_sigmoid_belief_network() {
+        let mut changed = cell("two-layers", "arm", 1);
+        changed.settings.slope = Some(0.2);
+        changed.settings.signed = true;
+        changed.settings.learned_prior = Some(true);
+        changed.settings.glorot = true;
+        let own = SbnConfig::named("two-layers").unwrap();
+        let expected = SbnConfig {
+            slope: 0.2,
+            signed: true,
+            learned_prior: true,
+            initialisation: Initialisation::Xavier { bias: 0.0 },
+            ..own.clone()
+        };
+        assert_eq!(Net::of(&changed).unwrap(), Net::Sbn(expected));
+        let as_it_is = cell("two-layers", "arm", 1);
+        assert_eq!(Net::of(&as_it_is).unwrap(), Net::Sbn(own));
     }
 
     #[test]

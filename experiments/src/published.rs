@@ -217,9 +217,27 @@ mod tests {
 
     #[test]
     fn the_rows_name_nets_methods_and_particles_of_their_experiment() {
-        for experiment in ["table1", "table2", "table3", "helmholtz"] {
+        let of = |experiment| {
             let spec = Spec::load(experiment).unwrap();
-            let published = Published::load(spec.published.as_deref().unwrap()).unwrap();
+            let tables = spec
+                .published
+                .iter()
+                .chain(spec.published_on.values())
+                .cloned();
+            tables
+                .map(|table| (spec.clone(), table))
+                .collect::<Vec<_>>()
+        };
+        let names = [
+            "table1",
+            "table2",
+            "table3",
+            "helmholtz",
+            "arm-table2",
+            "arm-table3",
+        ];
+        for (spec, table) in names.into_iter().flat_map(of) {
+            let published = Published::load(&table).unwrap();
             let nets: Vec<&str> = spec.net.iter().map(|net| net.name.as_str()).collect();
             let methods: Vec<&str> = spec.method.iter().map(|m| m.name.as_str()).collect();
             let particles = &spec.profile("paper").unwrap().particles;
@@ -267,6 +285,58 @@ mod tests {
         );
         assert_eq!((mean("jsa", 6), mean("vimco", 5)), (None, None));
         assert!(table3.row_of("jsa", None).is_none());
+    }
+
+    #[test]
+    fn the_slides_numbers_are_bounds_on_two_data_sets() {
+        let bounds = |table: &str, method: &str| {
+            let table = Published::load(table).unwrap();
+            let row = table.row_of(method, None).unwrap();
+            assert!(row.nll.is_empty());
+            let nets = ["nonlinear", "linear", "two-layers", "categorical"];
+            nets.map(|net| row.bound.get(net).copied())
+        };
+        let of = |numbers: [f64; 3]| [Some(numbers[0]), Some(numbers[1]), Some(numbers[2]), None];
+        let (mnist, omniglot) = ("arm-table2", "arm-table2-omniglot");
+        assert_eq!(bounds(mnist, "arm"), of([101.3, 110.3, 98.2]));
+        assert_eq!(bounds(omniglot, "arm"), of([129.5, 124.2, 118.3]));
+        assert_eq!(bounds(mnist, "relax"), of([110.9, 122.1, 114.0]));
+        assert_eq!(bounds(omniglot, "relax"), of([128.2, 124.4, 119.1]));
+        assert_eq!(bounds(mnist, "rebar"), of([111.6, 123.2, 113.7]));
+        assert_eq!(bounds(omniglot, "rebar"), of([128.3, 124.9, 118.8]));
+        let through = "st-gumbel-softmax";
+        assert_eq!(
+            bounds(mnist, through),
+            [Some(112.5), Some(129.2), None, Some(107.9)]
+        );
+        assert_eq!(
+            bounds(omniglot, through),
+            [Some(140.7), Some(129.8), None, Some(127.6)]
+        );
+        assert_eq!(bounds(mnist, "ars")[3], Some(105.8));
+        assert_eq!(bounds(omniglot, "ars")[3], Some(121.9));
+    }
+
+    #[test]
+    fn the_slides_predictions_are_quoted_but_for_arms() {
+        let table = Published::load("arm-table3").unwrap();
+        let linear = "feedforward-linear";
+        let mean = |method| table.row_of(method, None).unwrap().nll[linear].mean;
+        let methods = [
+            "arm",
+            "straight-through",
+            "half",
+            "slope-annealed",
+            "st-gumbel-softmax",
+            "nvil",
+            "muprop",
+        ];
+        assert_eq!(
+            methods.map(mean),
+            [54.8, 56.1, 57.2, 58.7, 59.3, 72.0, 56.7]
+        );
+        assert_eq!(table.quoted().count(), 6);
+        assert!(table.row_of("arm", None).unwrap().is_doubtful(linear));
     }
 
     #[test]

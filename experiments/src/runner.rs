@@ -95,6 +95,7 @@ impl<B: Backend> Runner<B> {
             batch: settings.batch,
             particles: settings.particles,
             optimizer: settings.optimizer,
+            betas: settings.betas(),
             learning_rate: settings.learning_rate,
             sleep_every: settings.sleep_every,
             scan: match settings.scan {
@@ -249,7 +250,7 @@ impl<B: Backend> OnModel<B> for Run<'_, B> {
             TrainError::Run(error) => error.into(),
             error => failed(error),
         })?;
-        let kept = self.keep::<M>(start)?;
+        let kept = self.keep::<M>(start, &config.method, outcome.selected.epoch)?;
         let selected = outcome.selected;
         let result = CellResult {
             selected_epoch: selected.epoch,
@@ -277,8 +278,14 @@ impl<B: Backend> OnModel<B> for Run<'_, B> {
 }
 
 impl<B: Backend> Run<'_, B> {
-    /// What the run keeps of the selected parameters, which the last checkpoint holds; `model` has the right sizes.
-    fn keep<M: Keeps<B>>(&self, model: M::InnerModule) -> Result<Kept, HarnessError> {
+    /// What the run keeps of the parameters selected after so many epochs, which the last checkpoint holds; `model` has the right
+    /// sizes.
+    fn keep<M: Keeps<B>>(
+        &self,
+        model: M::InnerModule,
+        method: &Method,
+        epoch: u64,
+    ) -> Result<Kept, HarnessError> {
         let Runner {
             data,
             device,
@@ -298,7 +305,7 @@ impl<B: Backend> Run<'_, B> {
             threads: *threads,
             stop: self.stop,
         };
-        M::keep(&selected.map_err(failed)?, &finished)
+        M::keep(&method.tested(selected.map_err(failed)?, epoch), &finished)
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 16] = [
+const BUNDLED: [(&str, &str, &str); 19] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -37,6 +37,21 @@ const BUNDLED: [(&str, &str, &str); 16] = [
         "arm-toy",
         "experiments/arm-toy.toml",
         include_str!("../arm-toy.toml"),
+    ),
+    (
+        "arm-table2",
+        "experiments/arm-table2.toml",
+        include_str!("../arm-table2.toml"),
+    ),
+    (
+        "arm-table3",
+        "experiments/arm-table3.toml",
+        include_str!("../arm-table3.toml"),
+    ),
+    (
+        "arm-fig2",
+        "experiments/arm-fig2.toml",
+        include_str!("../arm-fig2.toml"),
     ),
     (
         "apg-gmm",

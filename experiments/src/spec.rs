@@ -3,6 +3,7 @@
 use crate::cell::{Cell, Overrides, Settings};
 use crate::error::HarnessError;
 use crate::names::lookup;
+use crate::published::Published;
 use crate::source::{Kind, Source, is_folder_name};
 use helmholtz_estimators::Method as Estimator;
 use serde::Deserialize;
@@ -19,10 +20,13 @@ pub struct Spec {
     pub name: String,
     /// Heads the plan and the table.
     pub title: String,
-    /// The data set, unless the user names another.
+    /// The data set, unless the profile or the user names another.
     pub dataset: String,
-    /// The table of `published.toml` to compare with.
+    /// The table of `published.toml` to compare with, on this data set.
     pub published: Option<String>,
+    /// Such tables for other data sets.
+    #[serde(default)]
+    pub published_on: BTreeMap<String, String>,
     /// Whether the table shows the variational bound and the standard error over test images beside each NLL.
     #[serde(default)]
     pub bounds: bool,
@@ -49,6 +53,8 @@ pub struct Spec {
 pub struct Profile {
     /// One line for the plan.
     pub about: String,
+    /// The profile whose cells it starts from: its own settings and changes come after everything there.
+    pub like: Option<String>,
     /// The nets that run unless the user names some.
     pub nets: Vec<String>,
     /// The methods that run unless the user names some.
@@ -59,6 +65,8 @@ pub struct Profile {
     pub particles: Vec<usize>,
     /// The seeds that run unless the user names some.
     pub seeds: Vec<u64>,
+    /// The data set instead of the experiment's, unless the user names another.
+    pub dataset: Option<String>,
     /// The data set that takes the place of one that cannot be had; absent: the run is refused.
     pub substitute: Option<String>,
     /// Where the profile departs from the publication: printed below the table.
@@ -67,6 +75,31 @@ pub struct Profile {
     /// What the profile changes.
     #[serde(default)]
     pub settings: Overrides,
+    /// What it changes of single nets and methods, after what those change themselves; the later the stronger.
+    #[serde(default)]
+    pub change: Vec<Change>,
+}
+
+/// A change of some cells of a profile.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// The nets that it is about; all if there are none.
+    #[serde(default)]
+    pub nets: Vec<String>,
+    /// The methods that it is about; all if there are none.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// The change.
+    pub settings: Overrides,
+}
+
+impl Change {
+    fn is_about(&self, net: &str, method: &str) -> bool {
+        let among =
+            |names: &[String], name: &str| names.is_empty() || names.iter().any(|n| n == name);
+        among(&self.nets, net) && among(&self.methods, method)
+    }
 }
 
 /// A net: what it is called. The runner knows its layers.
@@ -88,9 +121,19 @@ pub struct Method {
     /// What the table prints; the catalogue's label if absent.
     #[serde(default)]
     pub label: String,
+    /// The nets on which it runs unless the user names both; all if there are none.
+    #[serde(default)]
+    pub nets: Vec<String>,
     /// What the method changes, after the profile.
     #[serde(default)]
     pub settings: Overrides,
+}
+
+impl Method {
+    /// Whether it runs on a net unasked.
+    fn runs_on(&self, net: &Net) -> bool {
+        self.nets.is_empty() || self.nets.contains(&net.name)
+    }
 }
 
 /// Which cells of a profile are wanted; empty lists mean the profile's own.
@@ -146,6 +189,7 @@ impl Spec {
                 self.method.push(Method {
                     name: entry.name.into(),
                     label: entry.label.into(),
+                    nets: Vec::new(),
                     settings: Overrides::default(),
                 });
             }
@@ -161,6 +205,27 @@ impl Spec {
         let names: Vec<&String> = self.profile.keys().collect();
         let found = lookup("profile", name, &names, |n| n)?;
         Ok(&self.profile[*found])
+    }
+
+    /// The data set of a profile.
+    ///
+    /// # Errors
+    /// An unknown profile.
+    pub fn dataset_of(&self, profile: &str) -> Result<&str, HarnessError> {
+        let own = self.profile(profile)?.dataset.as_deref();
+        Ok(own.unwrap_or(&self.dataset))
+    }
+
+    /// The published table to compare with on a data set, if there is one.
+    ///
+    /// # Errors
+    /// A table that is not in `published.toml`.
+    pub fn published_for(&self, dataset: &str) -> Result<Option<Published>, HarnessError> {
+        let name = match &self.published {
+            Some(name) if self.dataset == dataset => Some(name),
+            _ => self.published_on.get(dataset),
+        };
+        name.map(|name| Published::load(name)).transpose()
     }
 
     /// The label of the net called `name`, or the name itself.
@@ -214,9 +279,11 @@ impl Spec {
         }
         let mut cells = Vec::new();
         for net in self.net.iter().filter(|n| nets.contains(&n.name)) {
+            let asked = !selection.nets.is_empty() && !selection.methods.is_empty();
+            let wanted = |m: &&Method| methods.contains(&m.name) && (asked || m.runs_on(net));
             for particles in &columns {
-                for method in self.method.iter().filter(|m| methods.contains(&m.name)) {
-                    let mut settings = self.settings_of(profile, method, selection.epochs);
+                for method in self.method.iter().filter(wanted) {
+                    let mut settings = self.settings_of(profile, net, method, selection.epochs);
                     settings.particles = particles.unwrap_or(settings.particles);
                     if let Some(wanted) = self.evaluations {
                         settings.particles =
@@ -240,6 +307,12 @@ impl Spec {
                     }));
                 }
             }
+        }
+        if cells.is_empty() {
+            return Err(HarnessError::Spec {
+                file: self.name.clone(),
+                problem: "none of these methods runs on these nets unasked; name both, with --net and --method".into(),
+            });
         }
         Ok(cells)
     }
@@ -276,11 +349,12 @@ impl Spec {
     /// An unknown profile.
     pub fn methods_on(&self, profile: &str, net: &str) -> Result<Vec<String>, HarnessError> {
         let profile = self.profile(profile)?;
+        let net = lookup("net", net, &self.net, |n| &n.name)?;
         let mut names = Vec::new();
         for method in &self.method {
-            let settings = self.settings_of(profile, method, None);
+            let settings = self.settings_of(profile, net, method, None);
             let particles = match self.evaluations {
-                Some(wanted) => equal_particles(net, &method.name, &settings, wanted)?,
+                Some(wanted) => equal_particles(&net.name, &method.name, &settings, wanted)?,
                 None => Some(settings.particles),
             };
             names.extend(particles.map(|_| method.name.clone()));
@@ -323,13 +397,43 @@ impl Spec {
     /// An unknown profile.
     pub fn epochs(&self, profile: &str) -> Result<u64, HarnessError> {
         let profile = self.profile(profile)?;
-        Ok(profile.settings.epochs.unwrap_or(self.settings.epochs))
+        let of_profiles = [Some(profile), self.like(profile)].into_iter().flatten();
+        let mut epochs = of_profiles.filter_map(|profile| profile.settings.epochs);
+        Ok(epochs.next().unwrap_or(self.settings.epochs))
     }
 
-    fn settings_of(&self, profile: &Profile, method: &Method, epochs: Option<u64>) -> Settings {
+    /// The profile that a profile is like.
+    fn like(&self, profile: &Profile) -> Option<&Profile> {
+        self.profile.get(profile.like.as_ref()?)
+    }
+
+    fn settings_of(
+        &self,
+        profile: &Profile,
+        net: &Net,
+        method: &Method,
+        epochs: Option<u64>,
+    ) -> Settings {
         let mut settings = self.settings.clone();
-        profile.settings.apply(&mut settings);
-        method.settings.apply(&mut settings);
+        let changes = |settings: &mut Settings, profile: &Profile| {
+            let changes = profile.change.iter();
+            changes
+                .filter(|change| change.is_about(&net.name, &method.name))
+                .for_each(|change| change.settings.apply(settings));
+        };
+        match self.like(profile) {
+            Some(like) => {
+                like.settings.apply(&mut settings);
+                method.settings.apply(&mut settings);
+                changes(&mut settings, like);
+                profile.settings.apply(&mut settings);
+            }
+            None => {
+                profile.settings.apply(&mut settings);
+                method.settings.apply(&mut settings);
+            }
+        }
+        changes(&mut settings, profile);
         if let Some(epochs) = epochs {
             settings.epochs = epochs;
         }
@@ -367,10 +471,26 @@ impl Spec {
                     "profile `{name}` lists the {what} `{stranger}`, which is not defined"
                 ))
             };
-            let problem = listed("net", &profile.nets, &nets)
+            let mut problem = listed("net", &profile.nets, &nets)
                 .or_else(|| listed("method", &profile.methods, &methods));
+            for change in &profile.change {
+                problem = problem
+                    .or_else(|| listed("net", &change.nets, &nets))
+                    .or_else(|| listed("method", &change.methods, &methods));
+            }
             if problem.is_some() {
                 return problem;
+            }
+            let like = profile
+                .like
+                .as_ref()
+                .map(|name| (name, self.profile.get(name)));
+            if let Some((of, known)) = like
+                && known.is_none_or(|known| known.like.is_some())
+            {
+                return Some(format!(
+                    "profile `{name}` is like `{of}`, which is no profile, or like another itself"
+                ));
             }
             if profile.nets.is_empty() || profile.methods.is_empty() || profile.seeds.is_empty() {
                 return Some(format!(
@@ -382,14 +502,27 @@ impl Spec {
                     "profile `{name}`: every number in `particles` must be at least 1"
                 ));
             }
-            for method in &self.method {
-                if let Some(problem) = self.settings_of(profile, method, None).problem() {
+            let pairs = self
+                .net
+                .iter()
+                .flat_map(|net| self.method.iter().map(move |method| (net, method)));
+            for (net, method) in pairs {
+                if let Some(problem) = self.settings_of(profile, net, method, None).problem() {
                     return Some(format!(
-                        "profile `{name}`, method `{}`: {problem}",
-                        method.name
+                        "profile `{name}`, net `{}`, method `{}`: {problem}",
+                        net.name, method.name
                     ));
                 }
             }
+        }
+        let of_methods = self.method.iter().flat_map(|method| &method.nets);
+        if let Some(stranger) = of_methods
+            .into_iter()
+            .find(|name| !nets.contains(&name.as_str()))
+        {
+            return Some(format!(
+                "a method names the net `{stranger}`, which is not defined"
+            ));
         }
         None
     }
@@ -660,6 +793,328 @@ pub(crate) mod tests {
         }
     }
 
+    fn of_profile(spec: &Spec, profile: &str) -> Vec<Cell> {
+        let dataset = spec.dataset_of(profile).unwrap();
+        spec.cells(profile, &Selection::default(), dataset).unwrap()
+    }
+
+    #[test]
+    fn arm_table2_holds_the_settings_of_both_revisions() {
+        let spec = Spec::load("arm-table2").unwrap();
+        let find = |profile: &str, net: &str, method: &str| {
+            let mut cells = of_profile(&spec, profile).into_iter();
+            let cell =
+                cells.find(|cell| (cell.net.as_str(), cell.method.as_str()) == (net, method));
+            let cell = cell.unwrap();
+            let net = Net::of(&cell).unwrap();
+            (cell, net)
+        };
+        let plain = [0.9, 0.999];
+        let (slow, of_q) = ([0.9, 0.99999], [0.5, 0.99999]);
+        // Profile, net, method: data set, epochs, batch, rate, β of p and of q, inputs as 2x - 1, learned prior, slope.
+        for (profile, net, method, data, numbers, betas, signed, learned, slope) in [
+            (
+                "paper",
+                "linear",
+                "arm",
+                "threshold-mnist",
+                (400, 25, 1e-4),
+                [plain; 2],
+                true,
+                false,
+                0.01,
+            ),
+            (
+                "paper",
+                "nonlinear",
+                "disarm",
+                "threshold-mnist",
+                (400, 25, 1e-4),
+                [plain; 2],
+                false,
+                false,
+                0.2,
+            ),
+            (
+                "paper",
+                "two-layers",
+                "arm",
+                "threshold-mnist",
+                (1500, 25, 1e-4),
+                [plain; 2],
+                true,
+                false,
+                0.01,
+            ),
+            (
+                "paper",
+                "linear",
+                "rebar",
+                "threshold-mnist",
+                (363, 25, 1e-4),
+                [slow; 2],
+                true,
+                true,
+                0.01,
+            ),
+            (
+                "paper",
+                "two-layers",
+                "relax",
+                "threshold-mnist",
+                (2272, 25, 1e-4),
+                [slow; 2],
+                true,
+                true,
+                0.01,
+            ),
+            (
+                "paper",
+                "linear",
+                "st-gumbel-softmax",
+                "threshold-mnist",
+                (1000, 100, 1e-4),
+                [plain; 2],
+                true,
+                false,
+                0.01,
+            ),
+            (
+                "grey",
+                "nonlinear",
+                "rebar",
+                "grey-mnist",
+                (363, 25, 1e-4),
+                [slow; 2],
+                false,
+                true,
+                0.2,
+            ),
+            (
+                "paper-omniglot",
+                "linear",
+                "arm",
+                "omniglot",
+                (1500, 25, 1e-4),
+                [plain, of_q],
+                false,
+                true,
+                0.01,
+            ),
+            (
+                "paper-omniglot",
+                "nonlinear",
+                "arm",
+                "omniglot",
+                (5000, 25, 1e-4),
+                [plain, of_q],
+                false,
+                false,
+                0.2,
+            ),
+            (
+                "paper-omniglot",
+                "two-layers",
+                "arm",
+                "omniglot",
+                (3000, 25, 1e-4),
+                [plain; 2],
+                false,
+                true,
+                0.01,
+            ),
+            (
+                "head",
+                "linear",
+                "arm",
+                "binarized-mnist",
+                (1200, 50, 1e-4),
+                [plain; 2],
+                true,
+                true,
+                0.01,
+            ),
+            (
+                "head",
+                "nonlinear",
+                "arm",
+                "binarized-mnist",
+                (1200, 50, 1e-4),
+                [plain; 2],
+                false,
+                false,
+                0.1,
+            ),
+            (
+                "head",
+                "two-layers",
+                "arm",
+                "binarized-mnist",
+                (1200, 50, 1e-4),
+                [plain; 2],
+                false,
+                true,
+                0.01,
+            ),
+            (
+                "head-omniglot",
+                "linear",
+                "arm",
+                "omniglot",
+                (1500, 25, 1e-4),
+                [plain, of_q],
+                false,
+                true,
+                0.01,
+            ),
+            (
+                "head-omniglot",
+                "nonlinear",
+                "arm",
+                "omniglot",
+                (800, 20, 5e-5),
+                [plain, of_q],
+                false,
+                false,
+                0.3,
+            ),
+            (
+                "head-omniglot",
+                "two-layers",
+                "arm",
+                "omniglot",
+                (1200, 25, 1e-4),
+                [plain; 2],
+                false,
+                true,
+                0.01,
+            ),
+        ] {
+            let (cell, config) = find(profile, net, method);
+            let s = &cell.settings;
+            let label = format!("{profile}: {}", cell.label());
+            assert_eq!(cell.dataset, data, "{label}");
+            assert_eq!((s.epochs, s.batch, s.learning_rate), numbers, "{label}");
+            assert_eq!(
+                [s.betas().generative, s.betas().inference],
+                betas,
+                "{label}"
+            );
+            assert_eq!(
+                (s.valid_samples, s.final_samples, s.particles),
+                (1, Some(1000), 1),
+                "{label}"
+            );
+            let Net::Sbn(config) = config else {
+                panic!("{label}")
+            };
+            assert_eq!(
+                (config.signed, config.learned_prior, config.slope),
+                (signed, learned, slope),
+                "{label}"
+            );
+            let start = helmholtz_sbn::Initialisation::Xavier { bias: 0.0 };
+            assert_eq!(config.initialisation, start, "{label}");
+        }
+        let (cell, _) = find("paper", "categorical", "ars");
+        assert_eq!((cell.settings.epochs, cell.settings.batch), (1000, 100));
+        let (cell, _) = find("head-categorical", "categorical", "arsm");
+        assert_eq!(
+            (cell.settings.batch, cell.settings.learning_rate),
+            (200, 3e-4)
+        );
+        assert!(
+            find(
+                "head-categorical",
+                "categorical",
+                "st-gumbel-softmax-learned"
+            )
+            .0
+            .settings
+            .free_logits
+        );
+    }
+
+    #[test]
+    fn the_profiles_of_arm_table2_run_what_is_defined_and_are_compared_on_their_data() {
+        let spec = Spec::load("arm-table2").unwrap();
+        for (profile, runs, published) in [
+            ("quick", 3 * 5 + 3, Some("MNIST")),
+            ("quick-omniglot", 2 * 5, Some("OMNIGLOT")),
+            ("paper", 3 * 5 + 3, Some("MNIST")),
+            ("paper-omniglot", 3 * 5 + 3, Some("OMNIGLOT")),
+            ("head", 3 * 5, Some("as Ou & Song 2020")),
+            ("head-omniglot", 3 * 5, Some("OMNIGLOT")),
+            ("head-categorical", 3, Some("MNIST")),
+            ("grey", 3 * 3, Some("MNIST")),
+            ("quick-grey", 2 * 3, Some("MNIST")),
+        ] {
+            let cells = of_profile(&spec, profile);
+            assert_eq!(cells.len(), runs, "{profile}");
+            assert!(cells.iter().all(|cell| Net::of(cell).is_ok()), "{profile}");
+            let dataset = spec.dataset_of(profile).unwrap();
+            let table = spec.published_for(dataset).unwrap();
+            let source = table.map(|table| table.source);
+            assert!(source.unwrap().contains(published.unwrap()), "{profile}");
+        }
+        assert!(spec.published_for("omniglot-105-to-28").unwrap().is_none());
+        assert!(spec.published_for("glyphs").unwrap().is_none());
+        assert_eq!(spec.profile.len(), 9);
+        assert_eq!(spec.epochs("quick").unwrap(), 2);
+        let quick = of_profile(&spec, "quick");
+        assert!(quick.iter().all(|cell| cell.settings.epochs == 2));
+    }
+
+    #[test]
+    fn arm_table3_holds_the_slides_protocol_for_both_nets() {
+        let spec = Spec::load("arm-table3").unwrap();
+        let cells = of_profile(&spec, "paper");
+        assert_eq!(cells.len(), 2 * 7);
+        for cell in cells {
+            assert!(Net::of(&cell).is_ok(), "{}", cell.label());
+            let s = &cell.settings;
+            assert_eq!((s.epochs, s.batch, s.learning_rate), (2000, 100, 1e-4));
+            assert_eq!((s.particles, s.valid_samples, s.check_every), (1, 1, 20));
+            assert_eq!((s.valid_images, s.final_samples), (None, Some(1000)));
+        }
+        for (profile, rate) in [("rate-3e-4", 3e-4), ("rate-1e-3", 1e-3)] {
+            let cells = of_profile(&spec, profile);
+            assert_eq!(cells.len(), 2 * 6);
+            assert!(cells.iter().all(|cell| cell.settings.learning_rate == rate));
+            assert!(cells.iter().all(|cell| cell.settings.epochs == 2000));
+        }
+    }
+
+    #[test]
+    fn a_method_runs_on_its_own_nets_unless_both_are_named() {
+        let spec = Spec::load("arm-table2").unwrap();
+        let cells = |nets: &[&str], methods: &[&str]| {
+            let names = |names: &[&str]| names.iter().map(|n| n.to_string()).collect();
+            let selection = Selection {
+                nets: names(nets),
+                methods: names(methods),
+                ..Selection::default()
+            };
+            spec.cells("paper", &selection, "x")
+        };
+        assert_eq!(cells(&[], &["arm"]).unwrap().len(), 3);
+        assert_eq!(cells(&["categorical"], &[]).unwrap().len(), 3);
+        assert_eq!(cells(&["linear"], &["arsm"]).unwrap().len(), 1);
+        let mut spec = spec.clone();
+        spec.method
+            .iter_mut()
+            .for_each(|method| method.nets = vec!["linear".into()]);
+        let selection = Selection {
+            nets: vec!["categorical".into()],
+            ..Selection::default()
+        };
+        let error = spec
+            .cells("paper", &selection, "x")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("--net and --method"), "{error}");
+    }
+
     #[test]
     fn numbers_of_particles_are_chosen_where_some_are_compared_and_refused_elsewhere() {
         let selection = Selection {
@@ -812,5 +1267,12 @@ pub(crate) mod tests {
         assert!(refusal("name = \"table1\"", "name = \"../table1\"").contains("names a folder"));
         assert!(refusal("seeds = [1]", "seeds = []").contains("at least one net"));
         assert!(refusal("scan = \"shuffled\"", "scan = \"random\"").contains("with-replacement"));
+        let change = "[[profile.yin-zhou.change]]\nnets = [\"linear\"]";
+        assert!(refusal(change, &change.replace("linear", "lineer")).contains("`lineer`"));
+        let about = "about = \"a few epochs";
+        let like = format!("like = \"papers\"\n{about}");
+        assert!(refusal(about, &like).contains("like `papers`, which is no profile"));
+        let nets = "name = \"jsa\"";
+        assert!(refusal(nets, "name = \"jsa\"\nnets = [\"x\"]").contains("the net `x`"));
     }
 }

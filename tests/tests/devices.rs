@@ -15,7 +15,7 @@ use helmholtz_samplers::{Scan, ScanOrder};
 use helmholtz_sbn::{Sbn, SbnConfig};
 use helmholtz_tests::flat_parameters;
 use helmholtz_tests::vectors::distance;
-use helmholtz_training::{Optimizer, TrainConfig, Trainer};
+use helmholtz_training::{Betas, Optimizer, TrainConfig, Trainer};
 
 const STEPS: u64 = 20;
 
@@ -33,6 +33,7 @@ fn config() -> TrainConfig {
         batch: 50,
         particles: 2,
         optimizer: Optimizer::Adam,
+        betas: Betas::default(),
         learning_rate: 3e-4,
         sleep_every: None,
         patience: None,

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn_flex::Flex;
-use helmholtz::datasets::{BinaryImages, DatasetName, Locator, Splits, load};
+use helmholtz::datasets::{DatasetName, Images, Locator, Splits, load};
 use helmholtz::estimators::Method;
 use helmholtz::random::{Purpose, Stream};
 use helmholtz::runs::{OpenMode, RunFolder, read_metrics};
 use helmholtz::samplers::ScanOrder;
 use helmholtz::sbn::{Initialisation, SbnConfig};
-use helmholtz::training::{Event, Optimizer, TrainConfig, train};
+use helmholtz::training::{Betas, Event, Optimizer, TrainConfig, train};
 use serde_json::{Value, json};
 
 /// Set in the child: the run folder.
@@ -42,6 +42,7 @@ fn config() -> TrainConfig {
         batch: 10,
         particles: 2,
         optimizer: Optimizer::Adam,
+        betas: Betas::default(),
         learning_rate: 1e-2,
         sleep_every: None,
         patience: None,
@@ -63,7 +64,7 @@ fn config() -> TrainConfig {
 fn data() -> Splits {
     let images = |part: u64, len: usize| {
         let mut stream = Stream::new(part, Purpose::new("images"), [0, 0]);
-        BinaryImages::from_fn(len, 20, |_, pixel| {
+        Images::from_fn(len, 20, |_, pixel| {
             stream.uniform_f64() < 0.05 * pixel as f64
         })
     };

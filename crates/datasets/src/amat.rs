@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::content::{Content, describe};
 use crate::event::Progress;
-use crate::{BinaryImages, DataFile, Error};
+use crate::{DataFile, Error, Images};
 
 /// Lines read at a time.
 const LINES: usize = 64;
@@ -29,8 +29,8 @@ pub fn read_amat(
     pixels: usize,
     published: Option<&DataFile>,
     progress: &mut Progress,
-) -> Result<BinaryImages, Error> {
-    let mut images = BinaryImages::empty(pixels);
+) -> Result<Images, Error> {
+    let mut images = Images::empty(pixels);
     let mut content = Content::open(path, published, progress)?;
     let width = 2 * pixels;
     let mut buffer = vec![0; LINES * width];
@@ -139,7 +139,7 @@ mod tests {
             .collect()
     }
 
-    fn read(bytes: &[u8], pixels: usize) -> Result<BinaryImages, Error> {
+    fn read(bytes: &[u8], pixels: usize) -> Result<Images, Error> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.amat");
         fs::write(&path, bytes).unwrap();
@@ -152,7 +152,7 @@ mod tests {
         for pixels in [1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 17, 784] {
             for rows in [0, 1, LINES - 1, LINES, 2 * LINES + 5] {
                 let images = read(text(rows, pixels, on).as_bytes(), pixels).unwrap();
-                assert_eq!(images, BinaryImages::from_fn(rows, pixels, on));
+                assert_eq!(images, Images::from_fn(rows, pixels, on));
             }
         }
     }
@@ -165,7 +165,7 @@ mod tests {
         fs::write(&path, gzip(content.as_bytes())).unwrap();
         let file = published("a.amat", content.as_bytes());
         let images = read_amat(&path, 20, Some(&file), &mut |_| {}).unwrap();
-        assert_eq!(images, BinaryImages::from_fn(300, 20, |i, j| i % 20 >= j));
+        assert_eq!(images, Images::from_fn(300, 20, |i, j| i % 20 >= j));
         let other = published("a.amat", &content.as_bytes()[1..]);
         let error = read_amat(&path, 20, Some(&other), &mut |_| {}).unwrap_err();
         assert!(matches!(error, Error::WrongChecksum { .. }));

@@ -102,6 +102,21 @@ impl<'a> Content<'a> {
         Ok(filled)
     }
 
+    /// Reads all that is left.
+    pub(crate) fn rest(&mut self) -> Result<Vec<u8>, Error> {
+        const CHUNK: usize = 1 << 20;
+        let mut bytes = Vec::new();
+        loop {
+            let start = bytes.len();
+            bytes.resize(start + CHUNK, 0);
+            let filled = self.fill(&mut bytes[start..])?;
+            bytes.truncate(start + filled);
+            if filled < CHUNK {
+                return Ok(bytes);
+            }
+        }
+    }
+
     /// The error of a content that ends where it must not; `found` says how much there is.
     pub(crate) fn truncated(&self, found: String) -> Error {
         Error::Truncated {
@@ -135,6 +150,7 @@ impl<'a> Content<'a> {
         if found != published.sha256 {
             return Err(Error::WrongChecksum {
                 file: self.path,
+                kind: "sha256 of the decompressed content",
                 expected: published.sha256.clone(),
                 found,
             });

@@ -43,15 +43,17 @@ pub enum Error {
 
     /// A file is well-formed, but it is not the published one.
     #[error(
-        "{file}: wrong content: expected sha256 {expected}, found {found} (of the decompressed content); \
+        "{file}: wrong content: expected {kind} {expected}, found {found}; \
          it is left as it is: move it away and run again, or put a fresh copy in its place", file = file.display()
     )]
     WrongChecksum {
         /// The file.
         file: PathBuf,
-        /// The sha256 of the published content.
+        /// What is compared.
+        kind: &'static str,
+        /// That of the published content.
         expected: String,
-        /// The sha256 of the content of this file.
+        /// That of the content of this file.
         found: String,
     },
 
@@ -127,14 +129,21 @@ impl Error {
 pub struct Missing {
     /// The file's name, without `.gz`.
     pub file: String,
-    /// The sha256 of its decompressed content.
-    pub sha256: String,
+    /// By what its content is recognised.
+    pub checksum: String,
     /// Every folder that was looked in, in order, with what was wrong with it (empty: the file is not there).
     pub tried: Vec<(String, String)>,
     /// Its public homes.
     pub homes: Vec<String>,
     /// Why each download failed, by address; empty when none was tried.
     pub failures: Vec<(String, String)>,
+    /// The data set that can be used in its place.
+    pub instead: &'static str,
+}
+
+impl Missing {
+    /// What can be used in the place of any data set.
+    pub(crate) const GLYPHS: &'static str = "the data set `glyphs` needs no file";
 }
 
 impl fmt::Display for Missing {
@@ -161,11 +170,11 @@ impl fmt::Display for Missing {
                 writeln!(f, "    {home}: {reason}")?;
             }
         }
-        writeln!(f, "  sha256 of the decompressed content: {}", self.sha256)?;
+        writeln!(f, "  its content: {}", self.checksum)?;
         write!(
             f,
-            "  remedy: put the file into a folder and name that folder with --data-dir or in HELMHOLTZ_DATA; \
-             the data set `glyphs` needs no file"
+            "  remedy: put the file into a folder and name that folder with --data-dir or in HELMHOLTZ_DATA; {}",
+            self.instead
         )
     }
 }
@@ -178,13 +187,14 @@ mod tests {
     fn a_missing_file_is_named_with_its_folders_homes_checksum_and_remedy() {
         let missing = Missing {
             file: "digits.amat".into(),
-            sha256: "5eed".into(),
+            checksum: "sha256 5eed".into(),
             tried: vec![
                 ("/data".into(), "no such folder".into()),
                 ("/cache".into(), String::new()),
             ],
             homes: vec!["http://home.example/digits.amat".into()],
             failures: Vec::new(),
+            instead: Missing::GLYPHS,
         };
         let text = Error::Missing(Box::new(missing.clone())).to_string();
         for part in [

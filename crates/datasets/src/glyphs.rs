@@ -7,7 +7,7 @@
 
 use helmholtz_random::{Purpose, Stream};
 
-use crate::BinaryImages;
+use crate::Images;
 
 /// Pixels on a side.
 const SIDE: usize = 28;
@@ -58,12 +58,12 @@ const DIGITS: [&[Stroke]; 10] = [
 ];
 
 /// The training, validation and test images: 5,000 / 1,000 / 1,000, always the same.
-pub(crate) fn splits() -> [BinaryImages; 3] {
+pub(crate) fn splits() -> [Images; 3] {
     [(0, 5_000), (1, 1_000), (2, 1_000)].map(|(part, len)| images(part, len))
 }
 
-fn images(part: u64, len: usize) -> BinaryImages {
-    let mut images = BinaryImages::empty(SIDE * SIDE);
+fn images(part: u64, len: usize) -> Images {
+    let mut images = Images::empty(SIDE * SIDE);
     for i in 0..len {
         let mut stream = Stream::new(0, Purpose::new("glyphs"), [part, i as u64]);
         let digit = (stream.uniform_f32() * DIGITS.len() as f32) as usize;
@@ -163,7 +163,7 @@ mod tests {
     use std::collections::HashSet;
 
     /// The pixels of image `i` of these that are on.
-    fn ink(images: &BinaryImages, i: usize) -> u32 {
+    fn ink(images: &Images, i: usize) -> u32 {
         images.row_bits(i).iter().map(|b| b.count_ones()).sum()
     }
 
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn the_digits_can_be_told_apart() {
         let glyphs = |digit: usize, part: u64, len: u64| {
-            let mut images = BinaryImages::empty(SIDE * SIDE);
+            let mut images = Images::empty(SIDE * SIDE);
             for i in 0..len {
                 let mut stream = Stream::new(1, Purpose::new("test"), [part, i]);
                 draw(digit, &mut stream, images.push_zeros());

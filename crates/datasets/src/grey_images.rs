@@ -1,6 +1,8 @@
 //! Grey images in memory, one byte a pixel.
 
-use crate::BinaryImages;
+use std::ops::Range;
+
+use crate::Images;
 
 /// `len` grey images of `rows` x `columns` pixels, one byte each (0 black, 255 white), row-major.
 #[derive(Clone, PartialEq, Eq)]
@@ -61,13 +63,23 @@ impl GreyImages {
         sum as f64 / (255 * self.bytes.len().max(1)) as f64
     }
 
+    /// The images of these rows with their grey levels.
+    ///
+    /// # Panics
+    ///
+    /// If a row is not below [`len`](Self::len).
+    pub fn levels(&self, rows: Range<usize>) -> Images {
+        let (from, to) = (rows.start * self.pixels(), rows.end * self.pixels());
+        Images::grey(self.pixels(), self.bytes[from..to].to_vec())
+    }
+
     /// The images of these rows, in this order, each pixel 1 where its value is at least `threshold`.
     ///
     /// # Panics
     ///
     /// If a row is not below [`len`](Self::len).
-    pub fn binarise(&self, rows: impl IntoIterator<Item = usize>, threshold: u8) -> BinaryImages {
-        let mut images = BinaryImages::empty(self.pixels());
+    pub fn binarise(&self, rows: impl IntoIterator<Item = usize>, threshold: u8) -> Images {
+        let mut images = Images::empty(self.pixels());
         for row in rows {
             let packed = images.push_zeros();
             for (byte, pixels) in packed.iter_mut().zip(self.row(row).chunks(8)) {
@@ -108,6 +120,15 @@ mod tests {
             (binary.len(), binary.row_bits(0), binary.row_bits(1)),
             (2, &[3][..], &[1][..])
         );
+    }
+
+    #[test]
+    fn levels_are_those_of_the_rows() {
+        let images = GreyImages::new(1, 2, vec![9, 8, 255, 51, 5, 4]);
+        let mut row = [0.0; 2];
+        let levels = images.levels(1..2);
+        levels.write_row_f32(0, &mut row);
+        assert_eq!((levels.len(), row), (1, [1.0, 0.2]));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Data sets of binary images: found, checked, unpacked; and one that is generated and needs no file.
+//! Data sets of images: found, checked, unpacked; and one that is generated and needs no file.
 //!
 //! [`load`] gives the training, validation and test images of a [`DatasetName`]. Files are looked for in one order
 //! everywhere ([`Locator`]): the folder the user named, the folder in `HELMHOLTZ_DATA`, the user's cache folder; else
 //! they are downloaded into the cache from a list of mirrors (feature `download`, on by default), with progress, resumed
 //! and retried. A file may be plain or `.gz`. Its sha256 is checked in the pass that reads it, and remembered beside it.
-//! Images are one bit a pixel in memory ([`BinaryImages`]): 50,000 of 28x28 take 4.9 MB. Nothing is printed: what happens
+//! Binary images are one bit a pixel in memory ([`Images`]): 50,000 of 28x28 take 4.9 MB. Nothing is printed: what happens
 //! is told to a callback ([`Event`]); what fails says which file, where, and what to do ([`Error`]).
 //!
 //! ```
@@ -21,13 +21,12 @@
 //!
 //! Contents:
 //! * [`load`], [`load_grey_mnist`]: a data set by name; [`Splits`], [`GreyMnist`], [`Origin`]
-//! * [`BinaryImages`], [`GreyImages`]: images in memory
-//! * [`read_amat`], [`read_idx_images`], [`read_idx_labels`]: the file formats
+//! * [`Images`], [`GreyImages`]: images in memory
+//! * [`read_amat`], [`read_idx_images`], [`read_idx_labels`], [`read_mat`]: the file formats
 //! * [`DataFile`], [`Locator`], `Downloader`: the published files, and how they come here
 //! * [`random_subset`]: a seeded random subset of rows
 
 mod amat;
-mod binary_images;
 mod content;
 mod data_file;
 #[cfg(feature = "download")]
@@ -37,16 +36,19 @@ mod event;
 mod glyphs;
 mod grey_images;
 mod idx;
+mod images;
 mod load;
 mod locate;
+mod mat;
+mod mersenne;
 mod name;
+mod omniglot;
 mod remember;
 mod subset;
 #[cfg(test)]
 mod testing;
 
 pub use amat::read_amat;
-pub use binary_images::BinaryImages;
 pub use data_file::{DataFile, binarized_mnist_files, mnist_files};
 #[cfg(feature = "download")]
 pub use download::Downloader;
@@ -54,7 +56,9 @@ pub use error::{Error, Missing};
 pub use event::{Event, Progress};
 pub use grey_images::GreyImages;
 pub use idx::{read_idx_images, read_idx_labels};
+pub use images::Images;
 pub use load::{GreyMnist, Origin, Splits, load, load_grey_mnist};
 pub use locate::Locator;
+pub use mat::{Matrix, read_mat};
 pub use name::DatasetName;
 pub use subset::random_subset;

@@ -6,8 +6,9 @@ use sha2::{Digest, Sha256};
 
 use crate::content::hex;
 use crate::event::{Event, Progress};
+use crate::omniglot::{self, ARCHIVES, CHARDATA, CHARDATA_BLOB, CHARDATA_HOME};
 use crate::{
-    BinaryImages, DatasetName, Error, GreyImages, Locator, binarized_mnist_files, glyphs,
+    DatasetName, Error, GreyImages, Images, Locator, Missing, binarized_mnist_files, glyphs,
     mnist_files, read_amat, read_idx_images, read_idx_labels,
 };
 
@@ -15,11 +16,11 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Splits {
     /// The images to learn from.
-    pub train: BinaryImages,
+    pub train: Images,
     /// The images by which a model is selected.
-    pub valid: BinaryImages,
+    pub valid: Images,
     /// The images on which results are reported.
-    pub test: BinaryImages,
+    pub test: Images,
     /// The data set's name.
     pub name: String,
     /// The images are generated: results on them are not comparable with published ones.
@@ -53,7 +54,7 @@ pub struct GreyMnist {
     pub test_labels: Vec<u8>,
 }
 
-/// Loads a data set of binary images.
+/// Loads a data set.
 ///
 /// Files are looked for, and downloaded, as `locator` says; each is checked by its sha256 in the pass that reads it.
 ///
@@ -89,6 +90,39 @@ pub fn load(
                 grey.binarise(0..5_000, 128),
                 test.binarise(0..test.len(), 128),
             ];
+            (parts, Origin::Files(paths))
+        }
+        DatasetName::GreyMnist => {
+            let [train, _, test, _] = mnist_files();
+            let paths = vec![
+                locator.find(&train, progress)?,
+                locator.find(&test, progress)?,
+            ];
+            let grey = read_idx_images(&paths[0], Some(&train), progress)?;
+            let test = read_idx_images(&paths[1], Some(&test), progress)?;
+            let parts = [
+                grey.levels(5_000..grey.len()),
+                grey.levels(0..5_000),
+                test.levels(0..test.len()),
+            ];
+            (parts, Origin::Files(paths))
+        }
+        DatasetName::Omniglot => {
+            let checksum = format!("git blob id {CHARDATA_BLOB}");
+            let instead = "without it: the data set `omniglot-105-to-28` is made from images_background.zip and \
+                           images_evaluation.zip; `glyphs` needs no file";
+            let path = locator.find_supplied(CHARDATA, &checksum, CHARDATA_HOME, instead)?;
+            let parts = omniglot::of_chardata(&path, Some(CHARDATA_BLOB), progress)?;
+            (parts, Origin::Files(vec![path]))
+        }
+        DatasetName::OmniglotReduced => {
+            let mut paths = Vec::new();
+            for archive in &ARCHIVES {
+                let checksum = format!("sha256 of its drawings {}", archive.sha256);
+                let (name, home) = (archive.file(), archive.home());
+                paths.push(locator.find_supplied(&name, &checksum, &home, Missing::GLYPHS)?);
+            }
+            let parts = omniglot::of_drawings(&paths, &ARCHIVES, progress)?;
             (parts, Origin::Files(paths))
         }
         DatasetName::Glyphs => {
@@ -130,12 +164,12 @@ pub fn load_grey_mnist(locator: &Locator, progress: &mut Progress) -> Result<Gre
 }
 
 /// See [`Splits::fingerprint`].
-fn fingerprint(parts: [&BinaryImages; 3]) -> String {
+fn fingerprint(parts: [&Images; 3]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update((part.pixels() as u64).to_le_bytes());
-        hash.update(part.bits());
+        hash.update(part.bytes());
     }
     hex(&hash.finalize())
 }
@@ -147,13 +181,50 @@ mod tests {
 
     #[test]
     fn a_fingerprint_depends_on_every_pixel_and_on_the_split() {
-        let images = |n, k| BinaryImages::from_fn(n, 9, |i, j| i * 9 + j == k);
+        let images = |n, k| Images::from_fn(n, 9, |i, j| i * 9 + j == k);
         let of = |a, b, c| fingerprint([&a, &b, &c]);
         let base = of(images(2, 3), images(1, 0), images(1, 0));
         assert_eq!(base, of(images(2, 3), images(1, 0), images(1, 0)));
         assert_ne!(base, of(images(2, 4), images(1, 0), images(1, 0)));
         assert_ne!(base, of(images(2, 3), images(1, 0), images(1, 8)));
         assert_ne!(base, of(images(1, 3), images(2, 9), images(1, 0)));
+    }
+
+    #[test]
+    fn a_missing_file_of_omniglot_is_named_with_its_home_and_what_to_use_instead() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = |name| {
+            let locator = Locator::only_in(folder.path());
+            let error = load(name, &locator, &mut |_| {}).unwrap_err();
+            assert!(error.is_missing());
+            error.to_string()
+        };
+        let text = missing(DatasetName::Omniglot);
+        for part in [
+            "chardata.mat",
+            "yburda/iwae",
+            CHARDATA_BLOB,
+            "omniglot-105-to-28",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        fs::write(folder.path().join("images_background.zip"), "").unwrap();
+        let text = missing(DatasetName::OmniglotReduced);
+        assert!(
+            text.contains("images_evaluation.zip is") || text.contains("images_evaluation.zip (or"),
+            "{text}"
+        );
+        assert!(text.contains("brendenlake/omniglot"), "{text}");
+    }
+
+    #[test]
+    fn another_chardata_is_refused_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(CHARDATA), "no MATLAB file").unwrap();
+        let locator = Locator::only_in(folder.path());
+        let error = load(DatasetName::Omniglot, &locator, &mut |_| {}).unwrap_err();
+        assert!(matches!(error, Error::WrongChecksum { .. }), "{error}");
+        assert!(folder.path().join(CHARDATA).is_file());
     }
 
     #[test]
@@ -184,7 +255,7 @@ mod tests {
             (splits.name.as_str(), &splits.origin),
             ("glyphs", &Origin::Generated)
         );
-        let sizes = [&splits.train, &splits.valid, &splits.test].map(BinaryImages::len);
+        let sizes = [&splits.train, &splits.valid, &splits.test].map(Images::len);
         assert_eq!(sizes, [5_000, 1_000, 1_000]);
         assert_eq!(events.len(), 1);
         assert_eq!(

@@ -67,21 +67,10 @@ impl Locator {
     ///
     /// [`Error::Missing`]; when downloading, also [`Error::DiskFull`] and [`Error::Io`].
     pub fn find(&self, file: &DataFile, progress: &mut Progress) -> Result<PathBuf, Error> {
-        let mut tried = Vec::new();
-        for (origin, folder) in [
-            ("--data-dir", &self.data_dir),
-            ("HELMHOLTZ_DATA", &self.environment_dir),
-            ("cache", &self.cache_dir),
-        ] {
-            let Some(folder) = folder else {
-                tried.push((format!("{origin}: not set"), String::new()));
-                continue;
-            };
-            match find_in(folder, &file.name) {
-                Ok(path) => return Ok(path),
-                Err(problem) => tried.push((format!("{origin}: {}", folder.display()), problem)),
-            }
-        }
+        let tried = match self.search(&file.name) {
+            Ok(path) => return Ok(path),
+            Err(tried) => tried,
+        };
         #[cfg(feature = "download")]
         let failures = match (&self.download, &self.cache_dir) {
             (Some(downloader), Some(cache)) => match downloader.download(file, cache, progress)? {
@@ -94,11 +83,53 @@ impl Locator {
         let (failures, _) = (Vec::new(), progress);
         Err(Error::Missing(Box::new(Missing {
             file: file.name.clone(),
-            sha256: file.sha256.clone(),
+            checksum: format!("sha256 {} (decompressed)", file.sha256),
             tried,
             homes: file.urls.clone(),
             failures,
+            instead: Missing::GLYPHS,
         })))
+    }
+
+    /// Finds a file that is never downloaded, since no checksum of its bytes is published; its content is recognised by
+    /// `checksum`, where it is read.
+    pub(crate) fn find_supplied(
+        &self,
+        name: &str,
+        checksum: &str,
+        home: &str,
+        instead: &'static str,
+    ) -> Result<PathBuf, Error> {
+        self.search(name).map_err(|tried| {
+            Error::Missing(Box::new(Missing {
+                file: name.to_owned(),
+                checksum: checksum.to_owned(),
+                tried,
+                homes: vec![home.to_owned()],
+                failures: Vec::new(),
+                instead,
+            }))
+        })
+    }
+
+    /// The file in the first folder that has it; else every folder, with what is wrong with it.
+    fn search(&self, name: &str) -> Result<PathBuf, Vec<(String, String)>> {
+        let mut tried = Vec::new();
+        for (origin, folder) in [
+            ("--data-dir", &self.data_dir),
+            ("HELMHOLTZ_DATA", &self.environment_dir),
+            ("cache", &self.cache_dir),
+        ] {
+            let Some(folder) = folder else {
+                tried.push((format!("{origin}: not set"), String::new()));
+                continue;
+            };
+            match find_in(folder, name) {
+                Ok(path) => return Ok(path),
+                Err(problem) => tried.push((format!("{origin}: {}", folder.display()), problem)),
+            }
+        }
+        Err(tried)
     }
 }
 

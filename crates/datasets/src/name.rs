@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::Error;
 
-/// A data set of binary images.
+/// A data set of images as a model sees them: binary ones, but for `grey-mnist`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DatasetName {
     /// `binarized-mnist`: MNIST, binarised once at random, 50,000 / 10,000 / 10,000 (Salakhutdinov and Murray, 2008;
@@ -14,19 +14,38 @@ pub enum DatasetName {
     /// `threshold-mnist`: MNIST, a pixel on where its byte is at least 128, 55,000 / 5,000 / 10,000; the first 5,000
     /// training images are the validation images.
     ThresholdMnist,
+    /// `grey-mnist`: MNIST with its grey levels, byte / 255, in the split of `threshold-mnist`. No data of a model of bits: for
+    /// a comparison with published runs that probably used them so.
+    GreyMnist,
+    /// `omniglot`: OMNIGLOT at 28x28 from `chardata.mat` (Burda, Grosse and Salakhutdinov, 2016), binarised once at random,
+    /// 23,000 / 1,345 / 8,070.
+    Omniglot,
+    /// `omniglot-105-to-28`: the original OMNIGLOT drawings, made smaller here, 23,045 / 1,345 / 8,070. Not the data of
+    /// published numbers: another resampling and another split.
+    OmniglotReduced,
     /// `glyphs`: generated digit-like images, 5,000 / 1,000 / 1,000; needs no file.
     Glyphs,
 }
 
 impl DatasetName {
     /// Every data set.
-    pub const ALL: [Self; 3] = [Self::BinarizedMnist, Self::ThresholdMnist, Self::Glyphs];
+    pub const ALL: [Self; 6] = [
+        Self::BinarizedMnist,
+        Self::ThresholdMnist,
+        Self::GreyMnist,
+        Self::Omniglot,
+        Self::OmniglotReduced,
+        Self::Glyphs,
+    ];
 
     /// The name that [`FromStr`] accepts.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BinarizedMnist => "binarized-mnist",
             Self::ThresholdMnist => "threshold-mnist",
+            Self::GreyMnist => "grey-mnist",
+            Self::Omniglot => "omniglot",
+            Self::OmniglotReduced => "omniglot-105-to-28",
             Self::Glyphs => "glyphs",
         }
     }
@@ -34,6 +53,35 @@ impl DatasetName {
     /// Whether the images are generated rather than real.
     pub fn is_synthetic(self) -> bool {
         self == Self::Glyphs
+    }
+
+    /// The number of training images.
+    pub fn train_images(self) -> usize {
+        match self {
+            Self::BinarizedMnist => 50_000,
+            Self::ThresholdMnist | Self::GreyMnist => 55_000,
+            Self::Omniglot => 23_000,
+            Self::OmniglotReduced => 23_045,
+            Self::Glyphs => 5_000,
+        }
+    }
+
+    /// What must be said wherever numbers of this data set are shown, if anything.
+    pub fn caution(self) -> Option<&'static str> {
+        match self {
+            Self::GreyMnist => Some(
+                "GREY PIXELS: likelihoods of grey levels as if they were bits, for a comparison with published runs that probably \
+                 used them so; comparable with no number of binary images.",
+            ),
+            Self::OmniglotReduced => Some(
+                "OMNIGLOT 105 TO 28 (own resampling): another resampling and another split than those of `chardata.mat`, whose \
+                 published numbers are of other images.",
+            ),
+            Self::Glyphs => Some(
+                "GENERATED IMAGES (`glyphs`): these numbers are comparable with nothing published.",
+            ),
+            Self::BinarizedMnist | Self::ThresholdMnist | Self::Omniglot => None,
+        }
     }
 
     /// All names, for an error text.
@@ -82,6 +130,7 @@ mod tests {
             "`mnist-binary`",
             "`binarized-mnist`",
             "`threshold-mnist`",
+            "`omniglot-105-to-28`",
             "`glyphs`",
         ] {
             assert!(text.contains(part), "{text}");

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use helmholtz_datasets::{BinaryImages, DatasetName, Locator, Splits, load, load_grey_mnist};
+use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load, load_grey_mnist};
 
 /// A locator that looks into `HELMHOLTZ_DATA` only; `None`, with a message, when that is not set.
 fn real_files() -> Option<Locator> {
@@ -21,7 +21,7 @@ fn real_files() -> Option<Locator> {
 
 fn means_and_sizes(splits: &Splits) -> [(usize, String); 3] {
     [&splits.train, &splits.valid, &splits.test]
-        .map(|part: &BinaryImages| (part.len(), format!("{:.7}", part.mean())))
+        .map(|part: &Images| (part.len(), format!("{:.7}", part.mean())))
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn binarised_mnist_has_no_image_twice() {
 fn threshold_mnist_has_the_split_of_its_papers() {
     let Some(locator) = real_files() else { return };
     let splits = load(DatasetName::ThresholdMnist, &locator, &mut |_| {}).unwrap();
-    let sizes = [&splits.train, &splits.valid, &splits.test].map(BinaryImages::len);
+    let sizes = [&splits.train, &splits.valid, &splits.test].map(Images::len);
     assert_eq!(sizes, [55_000, 5_000, 10_000]);
     let grey = load_grey_mnist(&locator, &mut |_| {}).unwrap();
     let mut pixels = [0.0; 784];
@@ -99,4 +99,53 @@ fn grey_mnist_has_the_published_rows_means_and_labels() {
         (mnist.train_labels.len(), mnist.test_labels.len(), zeros),
         (60_000, 10_000, 980)
     );
+}
+
+#[test]
+fn grey_mnist_has_the_split_and_the_levels_of_threshold_mnist() {
+    let Some(locator) = real_files() else { return };
+    let grey = load(DatasetName::GreyMnist, &locator, &mut |_| {}).unwrap();
+    let binary = load(DatasetName::ThresholdMnist, &locator, &mut |_| {}).unwrap();
+    assert_eq!(grey.train.len(), 55_000);
+    let (mut levels, mut bits) = ([0.0; 784], [0.0; 784]);
+    for row in [0, 27_000, 54_999] {
+        grey.train.write_row_f32(row, &mut levels);
+        binary.train.write_row_f32(row, &mut bits);
+        assert!(levels.iter().any(|&level| level > 0.0 && level < 1.0));
+        assert_eq!(levels.map(|level| f32::from(u8::from(level > 0.5))), bits);
+    }
+}
+
+#[test]
+fn the_drawings_of_omniglot_are_those_published() {
+    let Some(locator) = real_files() else { return };
+    let splits = load(DatasetName::OmniglotReduced, &locator, &mut |_| {}).unwrap();
+    // The share of ink in all drawings is 0.0805.
+    let expected = [
+        (23_045, "0.0804965"),
+        (1_345, "0.0806578"),
+        (8_070, "0.0805403"),
+    ];
+    assert_eq!(
+        means_and_sizes(&splits),
+        expected.map(|(len, mean)| (len, mean.to_owned()))
+    );
+    assert_eq!(
+        splits.fingerprint,
+        "88d1c94a1a1c54acb205ae45af1f00b13b7256030a6b42344e60f6392089432d"
+    );
+}
+
+#[test]
+fn a_name_knows_how_many_images_there_are_to_learn_from() {
+    let Some(locator) = real_files() else { return };
+    for name in DatasetName::ALL {
+        match load(name, &locator, &mut |_| {}) {
+            Ok(splits) => assert_eq!(splits.train.len(), name.train_images(), "{name}"),
+            Err(error) => assert!(
+                error.is_missing() && name == DatasetName::Omniglot,
+                "{error}"
+            ),
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Classes, Mixed, Noise, Relaxable};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Layer};
 
@@ -159,6 +159,18 @@ impl Method {
         }
     }
 
+    /// The model as it is tested after so many epochs of training: with the annealed slope of the last, where the slope is the
+    /// model's own ([`Layered::sloped`]).
+    pub fn tested<B: Backend, M: Layered<B>>(&self, model: M, epochs: u64) -> M {
+        let slope = match self {
+            Self::OfBits(OfBits::SlopeAnnealed) => {
+                SlopeAnnealed::at_epoch(epochs.saturating_sub(1)).slope
+            }
+            _ => return model,
+        };
+        model.sloped(slope).unwrap_or(model)
+    }
+
     /// What it learns beside the model.
     pub fn controls(&self) -> ControlsConfig {
         match self {
@@ -284,7 +296,11 @@ impl Latent for Bits {
             OfBits::Rodeo(rodeo) => estimate_leave_one_out(&rodeo, model, controls(), x, k, noise),
             OfBits::Concrete(concrete) => concrete.estimate(model, x, k, noise),
             OfBits::SlopeAnnealed => {
-                estimate_pathwise(&SlopeAnnealed::at_epoch(epoch), model, x, k, noise)
+                let annealed = SlopeAnnealed::at_epoch(epoch);
+                match model.sloped(annealed.slope) {
+                    Some(model) => estimate_pathwise(&StraightThrough, &model, x, k, noise),
+                    None => estimate_pathwise(&annealed, model, x, k, noise),
+                }
             }
             OfBits::Half(half) => estimate_pathwise(&half, model, x, k, noise),
         }

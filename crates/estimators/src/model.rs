@@ -4,7 +4,7 @@
 use burn::backend::Autodiff;
 use burn::module::{AutodiffModule, HasAutodiffModule, Module, ParamId};
 use burn::tensor::Tensor;
-use helmholtz_distributions::{Noise, Relaxable};
+use helmholtz_distributions::{Noise, Relaxable, Variables};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_samplers::Latents;
 
@@ -56,6 +56,15 @@ pub trait Layered<B: Backend>: Propose<B, Encoded = Tensor<B, 2>> {
     /// Logits of q(h^{level+1} | h^level), level ≥ 1, given `below` = h^level `[rows, values]`: `[rows, logits]`. Values may be
     /// relaxed, and it is differentiable in them.
     fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2>;
+
+    /// The same model with the logits of its layers multiplied by a slope, where the layers are the generative model's own: an
+    /// annealed slope is then the model's, in tests too. `None` where they are an inference model's.
+    fn sloped(&self, _slope: f64) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// A generative model whose factors can be taken one at a time. Values of latents may be relaxed, and what it gives is
@@ -67,6 +76,26 @@ pub trait Factored<B: Backend>: Joint<B> {
     /// Logits of p(h¹ | h²), …, `[rows, logits]` each, and of p(h^L), `[1, logits]`, or `[batch, logits]` where it depends on a
     /// part of x.
     fn prior_logits(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 2>>;
+
+    /// The L + 1 factors of log p(x, h), nats, `[rows]` each: log p(x | h¹), log p(h¹ | h²), …, log p(h^L). Whatever depends on
+    /// h^l or on layers above it is among those from the l-th on: a model in which x depends on another layer has another order.
+    fn log_factors(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 1>>
+    where
+        Self: Layered<B>,
+    {
+        let logits = self.prior_logits(x.clone(), particles);
+        let latent = self
+            .layers()
+            .into_iter()
+            .zip(logits)
+            .zip(particles.layers());
+        let latent =
+            latent.map(|((variables, logits), layer)| variables.log_prob(logits, layer.clone()));
+        [self.log_likelihood(x, particles)]
+            .into_iter()
+            .chain(latent)
+            .collect()
+    }
 }
 
 /// A generative model whose joint density can be evaluated.

@@ -7,7 +7,7 @@ use helmholtz_ops::AutodiffBackend;
 use helmholtz_samplers::Info;
 
 use crate::logit_gradient::{mean_loss, repeat, tracked};
-use crate::nvil::{local_signals, log_p_factors, log_q_factors, q_logits, sum};
+use crate::nvil::{local_signals, log_q_factors, q_logits, sum};
 use crate::objective::{Drawn, at_least, mean};
 use crate::{
     Controls, ControlsConfig, Estimate, EstimateError, Factored, Joint, Layered, Particles,
@@ -54,7 +54,7 @@ impl MuProp {
         let (path, rows) = (tracked::<B>(&drawn.path), drawn.rows);
         let logits = q_logits(model, drawn.logits.clone(), &path);
         let log_q = log_q_factors(model, &logits, &path);
-        let log_p = log_p_factors(model, x.clone(), &path);
+        let log_p = model.log_factors(x.clone(), &path);
         let signals = local_signals(&log_p, &log_q);
         let frozen = model.clone().no_grad();
         let taylor = mean_field(&frozen, x.clone(), drawn.logits.detach());
@@ -129,7 +129,7 @@ where
             layers.push(variables.mean(next));
         }
         let layers = Particles::new(layers);
-        let log_p = log_p_factors(model, x.clone(), &layers);
+        let log_p = model.log_factors(x.clone(), &layers);
         let log_q = log_q_factors(model, &q_logits(model, logits.clone(), &layers), &layers);
         let terms = log_p[level..].iter().cloned();
         let terms = terms.chain(log_q[level..].iter().map(|q| q.clone().neg()));

@@ -55,7 +55,7 @@ impl Nvil {
         let drawn = Drawn::new(model, &x, particles, noise);
         let (path, rows) = (tracked::<B>(&drawn.path), drawn.rows);
         let log_q = log_q_factors(model, &q_logits(model, drawn.logits, &path), &path);
-        let log_p = log_p_factors(model, x.clone(), &path);
+        let log_p = model.log_factors(x.clone(), &path);
         let signals = local_signals(&log_p, &log_q);
 
         let mut loss = sum(log_p).sum();
@@ -115,22 +115,6 @@ pub(crate) fn log_q_factors<B: Backend, M: Layered<B>>(
     let layers = model.layers().into_iter().zip(logits).zip(path.layers());
     layers
         .map(|((variables, logits), layer)| variables.log_prob(logits.clone(), layer.clone()))
-        .collect()
-}
-
-/// log p(x | h¹), log p(h¹ | h²), …, log p(h^L): `[rows]` each.
-pub(crate) fn log_p_factors<B: Backend, M: Layered<B> + Factored<B>>(
-    model: &M,
-    x: Tensor<B, 2>,
-    path: &Particles<B>,
-) -> Vec<Tensor<B, 1>> {
-    let logits = model.prior_logits(x.clone(), path);
-    let latent = model.layers().into_iter().zip(logits).zip(path.layers());
-    let latent =
-        latent.map(|((variables, logits), layer)| variables.log_prob(logits, layer.clone()));
-    [model.log_likelihood(x, path)]
-        .into_iter()
-        .chain(latent)
         .collect()
 }
 

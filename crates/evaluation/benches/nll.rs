@@ -8,7 +8,7 @@ use std::time::Instant;
 use burn::tensor::DType;
 use burn_flex::Flex;
 use criterion::{Criterion, criterion_main};
-use helmholtz_datasets::{BinaryImages, DatasetName, Locator, load};
+use helmholtz_datasets::{DatasetName, Images, Locator, load};
 use helmholtz_evaluation::{Evaluation, nll};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_sbn::{Sbn, SbnConfig};
@@ -18,7 +18,7 @@ const SAMPLES: usize = 1000;
 /// Rows that are evaluated together.
 const ROWS: usize = 250;
 
-fn evaluate(model: &Sbn<Flex>, images: &BinaryImages, threads: usize) {
+fn evaluate(model: &Sbn<Flex>, images: &Images, threads: usize) {
     let evaluation = Evaluation {
         samples: SAMPLES,
         seed: 1,

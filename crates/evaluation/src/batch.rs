@@ -1,11 +1,11 @@
 //! Images as a tensor.
 
 use burn::tensor::{Tensor, TensorData, backend::Backend};
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 
 /// These images as a tensor `[images, pixels]` of f32.
 pub fn batch_of<B: Backend>(
-    images: &BinaryImages,
+    images: &Images,
     rows: impl ExactSizeIterator<Item = usize>,
     device: &B::Device,
 ) -> Tensor<B, 2> {

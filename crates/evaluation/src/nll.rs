@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::thread;
 
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{Joint, Propose};
 use helmholtz_ops::Backend;
@@ -77,7 +77,7 @@ impl Nll {
 /// stops and gives `None`. There is nothing to evaluate in no images or with no samples: `None` too.
 pub fn nll<B, M>(
     model: &M,
-    images: &BinaryImages,
+    images: &Images,
     evaluation: &Evaluation,
     device: &B::Device,
     progress: &(dyn Fn(usize) -> bool + Sync),
@@ -103,7 +103,7 @@ where
 /// If there are no such data.
 pub fn log_weights<B, M>(
     model: &M,
-    images: &BinaryImages,
+    images: &Images,
     data: Range<usize>,
     evaluation: &Evaluation,
     device: &B::Device,
@@ -152,7 +152,7 @@ where
 /// Evaluates a few data together.
 fn group<B, M>(
     model: &M,
-    images: &BinaryImages,
+    images: &Images,
     data: Range<usize>,
     evaluation: &Evaluation,
     device: &B::Device,

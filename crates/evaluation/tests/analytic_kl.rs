@@ -2,7 +2,7 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 use burn_flex::Flex;
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_estimators::{Factored, Joint, Layered, Particles, Propose};
 use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
 use helmholtz_random::Purpose;
@@ -56,7 +56,7 @@ fn it_goes_to_its_formula_and_not_to_the_likelihood_and_its_elbo_is_right() {
     assert_eq!(model.layers().len(), 1);
     let pixels = [1.0f32, 0.0, 1.0, 1.0, 0.0, 1.0];
     // Copies of one datum, with samples of their own.
-    let images = BinaryImages::from_fn(200, VISIBLE, |_, pixel| pixels[pixel] == 1.0);
+    let images = Images::from_fn(200, VISIBLE, |_, pixel| pixels[pixel] == 1.0);
     let evaluation = Evaluation {
         samples: 2000,
         seed: 1,

@@ -4,7 +4,7 @@
 use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_estimators::{Batch, EstimateError, Layered, Learned, Method, Parts};
 use helmholtz_evaluation::{
     GradientVariance, Replication, Variance, batch_of, gradient_variance, method_variance,
@@ -36,7 +36,7 @@ fn measure(
     stop: usize,
 ) -> Result<Option<GradientVariance>, EstimateError> {
     let mut stream = Stream::new(1, Purpose::new("images"), [0, 0]);
-    let images = BinaryImages::from_fn(10, 30, |_, _| stream.below(3) == 0);
+    let images = Images::from_fn(10, 30, |_, _| stream.below(3) == 0);
     let (method, device): (Method, _) = (name.parse().unwrap(), Default::default());
     let means = || images.pixel_means();
     let (model, needed) = (model(), method.controls());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use burn::tensor::DType;
 use burn_flex::Flex;
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_evaluation::{Evaluation, Nll, nll};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
@@ -23,9 +23,9 @@ fn model() -> Sbn<Flex> {
     config.init(1, DType::F32, &Default::default()).unwrap()
 }
 
-fn images(count: usize) -> BinaryImages {
+fn images(count: usize) -> Images {
     let mut stream = Stream::new(1, Purpose::new("images"), [0, 0]);
-    BinaryImages::from_fn(count, 30, |_, _| stream.below(3) == 0)
+    Images::from_fn(count, 30, |_, _| stream.below(3) == 0)
 }
 
 fn evaluation(samples: usize) -> Evaluation {
@@ -37,7 +37,7 @@ fn evaluation(samples: usize) -> Evaluation {
     }
 }
 
-fn evaluate(images: &BinaryImages, evaluation: &Evaluation) -> Nll {
+fn evaluate(images: &Images, evaluation: &Evaluation) -> Nll {
     nll::<Flex, _>(&model(), images, evaluation, &Default::default(), &|_| true).unwrap()
 }
 
@@ -159,7 +159,7 @@ fn progress_counts_every_datum_and_can_stop() {
 #[test]
 fn nothing_to_evaluate_gives_nothing() {
     let device = Default::default();
-    let nll = |images: &BinaryImages, samples| {
+    let nll = |images: &Images, samples| {
         nll::<Flex, _>(&model(), images, &evaluation(samples), &device, &|_| true)
     };
     assert_eq!(nll(&images(0), 5), None);

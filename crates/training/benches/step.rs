@@ -10,12 +10,12 @@ use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn_flex::Flex;
 use criterion::{Criterion, criterion_main};
-use helmholtz_datasets::{BinaryImages, DatasetName, Locator, load};
+use helmholtz_datasets::{DatasetName, Images, Locator, load};
 use helmholtz_estimators::Method;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Scan, ScanOrder};
 use helmholtz_sbn::{Sbn, SbnConfig};
-use helmholtz_training::{Optimizer, TrainConfig, Trainer};
+use helmholtz_training::{Betas, Optimizer, TrainConfig, Trainer};
 
 type Model = Sbn<Autodiff<Flex>>;
 
@@ -28,6 +28,7 @@ fn config() -> TrainConfig {
         batch: 50,
         particles: 2,
         optimizer: Optimizer::Adam,
+        betas: Betas::default(),
         learning_rate: 3e-4,
         sleep_every: None,
         patience: None,
@@ -48,7 +49,7 @@ fn config() -> TrainConfig {
 /// A trainer in stage II and its data, after enough steps for an ordinary acceptance rate.
 struct Bench {
     trainer: Trainer<Autodiff<Flex>, Model>,
-    images: BinaryImages,
+    images: Images,
     scan: Scan,
     step: u64,
     live_rows: usize,

@@ -32,9 +32,13 @@ impl<B> Default for Adam<B> {
 }
 
 impl<B> Adam<B> {
-    /// The same with another β₂.
-    pub fn with_beta_2(self, beta_2: f64) -> Self {
-        Self { beta_2, ..self }
+    /// The same with these β₁ and β₂.
+    pub fn with_betas(self, [beta_1, beta_2]: [f64; 2]) -> Self {
+        Self {
+            beta_1,
+            beta_2,
+            ..self
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use helmholtz_estimators::Method;
 use helmholtz_samplers::ScanOrder;
 
-use crate::{Optimizer, TrainError};
+use crate::{Betas, Optimizer, TrainError};
 
 /// How to train and evaluate one model.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub struct TrainConfig {
     pub particles: usize,
     /// What moves the model's parameters. What a method learns beside the model always follows Adam.
     pub optimizer: Optimizer,
+    /// β of Adam.
+    pub betas: Betas,
     /// The optimiser's learning rate.
     pub learning_rate: f64,
     /// Steps from one sleep phase to the next, of a method that has one: a step of its own of φ, on this many dreams a datum
@@ -86,6 +88,12 @@ impl TrainConfig {
                 "`learning_rate` is {}, but must be positive and finite",
                 self.learning_rate
             )
+        } else if ![self.betas.generative, self.betas.inference]
+            .as_flattened()
+            .iter()
+            .all(|beta| (0.0..1.0).contains(beta))
+        {
+            format!("{:?}: β of Adam must be from 0 to below 1", self.betas)
         } else {
             return Ok(());
         };

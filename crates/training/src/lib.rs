@@ -24,7 +24,7 @@
 //! | file | holds |
 //! |---|---|
 //! | [`TrainConfig`] | every number that decides a run |
-//! | [`Optimizer`] | which optimiser |
+//! | [`Optimizer`], [`Betas`] | which optimiser |
 //! | [`Adam`] | one pass over a parameter and its moments |
 //! | [`Momentum`] | damped momentum |
 //! | [`Trainer`] | parameters, optimiser and chains, and one step of them |
@@ -50,7 +50,7 @@ pub use config::TrainConfig;
 pub use error::TrainError;
 pub use event::Event;
 pub use momentum::{Momentum, MomentumState};
-pub use optimizer::Optimizer;
+pub use optimizer::{Betas, Optimizer};
 pub use progress::{Check, Selected};
 pub use snapshot::{Parameters, load_chains, load_learned, load_model};
 pub use steps::{Objective, StepConfig, train_steps};

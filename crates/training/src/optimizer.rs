@@ -1,8 +1,9 @@
 //! The optimiser of a model, chosen at run time.
 
-use burn::module::AutodiffModule;
+use burn::module::{AutodiffModule, ParamId};
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer as _};
+use helmholtz_estimators::Parts;
 use helmholtz_ops::AutodiffBackend;
 use serde::{Deserialize, Serialize};
 
@@ -20,39 +21,83 @@ pub enum Optimizer {
     Momentum,
 }
 
+/// β₁ and β₂ of the [`Adam`] of a model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Betas {
+    /// Those of the generative parameters θ.
+    pub generative: [f64; 2],
+    /// Those of the inference model's, φ.
+    pub inference: [f64; 2],
+}
+
+impl Default for Betas {
+    /// (0.9, 0.999).
+    fn default() -> Self {
+        Self {
+            generative: [0.9, 0.999],
+            inference: [0.9, 0.999],
+        }
+    }
+}
+
+type AdamOf<B, M> =
+    OptimizerAdaptor<Adam<<B as burn::tensor::backend::AutodiffBackend>::InnerBackend>, M, B>;
+
 /// An optimiser with its state.
 pub(crate) enum OfModel<B, M>
 where
     B: AutodiffBackend,
     M: AutodiffModule<B>,
 {
-    Adam(OptimizerAdaptor<Adam<B::InnerBackend>, M, B>),
+    Adam(AdamOf<B, M>),
+    /// One for θ and another for φ, whose ids these are.
+    Adams([AdamOf<B, M>; 2], [Vec<ParamId>; 2]),
     Momentum(OptimizerAdaptor<Momentum, M, B>),
 }
 
 impl<B, M> OfModel<B, M>
 where
     B: AutodiffBackend,
-    M: AutodiffModule<B>,
+    M: AutodiffModule<B> + Parts<B>,
 {
-    pub fn new(optimizer: Optimizer) -> Self {
+    pub fn new(optimizer: Optimizer, betas: Betas, model: &M) -> Self {
+        let adam = |betas| Adam::default().with_betas(betas);
+        let Betas {
+            generative,
+            inference,
+        } = betas;
         match optimizer {
-            Optimizer::Adam => Self::Adam(Adam::default().into()),
+            Optimizer::Adam if generative == inference => Self::Adam(adam(generative).into()),
+            Optimizer::Adam => Self::Adams(
+                [generative, inference].map(|betas| adam(betas).into()),
+                [model.generative(), model.inference()],
+            ),
             Optimizer::Momentum => Self::Momentum(Momentum::default().into()),
         }
     }
 
-    /// The model after a step along the mean of the gradients of so many rows. Parameters without a gradient stay.
+    /// The model after a step along the mean of the gradients of so many rows, which are taken out of `gradients`. Parameters
+    /// without a gradient stay.
     pub fn step(
         &mut self,
         learning_rate: f64,
         rows: usize,
         model: M,
-        gradients: GradientsParams,
+        gradients: &mut B::Gradients,
     ) -> M {
         match self {
-            Self::Adam(adam) => adam.step(learning_rate, model, gradients),
+            Self::Adam(adam) => {
+                let gradients = GradientsParams::from_module(gradients, &model);
+                adam.step(learning_rate, model, gradients)
+            }
+            Self::Adams(adams, ids) => {
+                adams.iter_mut().zip(ids).fold(model, |model, (adam, ids)| {
+                    let of_part = GradientsParams::from_params(gradients, &model, ids);
+                    adam.step(learning_rate, model, of_part)
+                })
+            }
             Self::Momentum(momentum) => {
+                let gradients = GradientsParams::from_module(gradients, &model);
                 momentum.step(learning_rate * rows as f64, model, gradients)
             }
         }
@@ -62,6 +107,7 @@ where
     pub fn save(&self) -> Vec<u8> {
         match self {
             Self::Adam(adam) => encode::<B>(adam.to_record()),
+            Self::Adams([theta, phi], _) => encode::<B>((theta.to_record(), phi.to_record())),
             Self::Momentum(momentum) => encode::<B>(momentum.to_record()),
         }
     }
@@ -73,6 +119,11 @@ where
                 *adam = adam
                     .clone()
                     .load_record(decode::<B, _>(bytes, OPTIMIZER, device)?);
+            }
+            Self::Adams([theta, phi], _) => {
+                let (of_theta, of_phi) = decode::<B, _>(bytes, OPTIMIZER, device)?;
+                *theta = theta.clone().load_record(of_theta);
+                *phi = phi.clone().load_record(of_phi);
             }
             Self::Momentum(momentum) => {
                 let record = decode::<B, _>(bytes, OPTIMIZER, device)?;

@@ -5,7 +5,7 @@ use burn::optim::Optimizer;
 use burn::record::{BinBytesRecorder, FullPrecisionSettings, Record, Recorder};
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
-use helmholtz_estimators::{Learned, Model};
+use helmholtz_estimators::{Learned, Model, Parts};
 use helmholtz_evaluation::LogWeights;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_runs::Checkpoint;
@@ -123,7 +123,7 @@ pub fn load_chains(
 impl<B, M> Trainer<B, M>
 where
     B: AutodiffBackend,
-    M: Model<B>,
+    M: Model<B> + Parts<B>,
 {
     /// The parameters with their ids.
     pub(crate) fn save_model(&self) -> Vec<u8> {

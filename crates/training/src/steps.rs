@@ -92,7 +92,7 @@ where
     for warning in folder.warnings() {
         observe(&Event::Warning(warning.clone()));
     }
-    let adam = Adam::default().with_beta_2(config.beta_2);
+    let adam = Adam::default().with_betas([0.9, config.beta_2]);
     let mut run = Run {
         model,
         optimizer: OptimizerAdaptor::from(adam),

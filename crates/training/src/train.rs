@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use burn::module::{AutodiffModule, Module};
-use helmholtz_datasets::{BinaryImages, Splits, random_subset};
-use helmholtz_estimators::Model;
+use helmholtz_datasets::{Images, Splits, random_subset};
+use helmholtz_estimators::{Model, Parts};
 use helmholtz_evaluation::{Evaluation, LogWeights, Nll, log_weights};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
@@ -56,7 +56,7 @@ pub fn train<B, M>(
 ) -> Result<Outcome, TrainError>
 where
     B: AutodiffBackend,
-    M: Model<B>,
+    M: Model<B> + Parts<B>,
     M::InnerModule: Send,
 {
     config.check()?;
@@ -111,7 +111,7 @@ where
 }
 
 /// A random subset named by the seed, never a prefix: files may be sorted.
-fn subset(images: &BinaryImages, count: Option<usize>, seed: u64, split: u64) -> BinaryImages {
+fn subset(images: &Images, count: Option<usize>, seed: u64, split: u64) -> Images {
     match count {
         Some(count) => {
             let mut stream = Stream::new(seed, SUBSET, [split, 0]);
@@ -133,12 +133,12 @@ where
     selected_model: Vec<u8>,
     /// The first test images of the last evaluation, as far as it has come.
     evaluated: Vec<LogWeights>,
-    valid: BinaryImages,
-    test: BinaryImages,
+    valid: Images,
+    test: Images,
     /// Training images that are evaluated at checks.
-    some_train: Option<BinaryImages>,
-    train: &'a BinaryImages,
-    all_test: &'a BinaryImages,
+    some_train: Option<Images>,
+    train: &'a Images,
+    all_test: &'a Images,
     config: &'a TrainConfig,
     device: &'a B::Device,
     folder: &'a mut RunFolder,
@@ -150,7 +150,7 @@ where
 impl<B, M> Run<'_, B, M>
 where
     B: AutodiffBackend,
-    M: Model<B>,
+    M: Model<B> + Parts<B>,
     M::InnerModule: Send,
 {
     fn resume(&mut self) -> Result<(), TrainError> {
@@ -280,9 +280,10 @@ where
     }
 
     fn check(&mut self, epoch: u64) -> Result<(), TrainError> {
-        let model = self.trainer.model().valid();
+        let method = self.config.method;
+        let model = method.tested(self.trainer.model().valid(), epoch);
         let (images, both) = (self.valid.len(), self.valid.len() + self.test.len());
-        let total = both + self.some_train.as_ref().map_or(0, BinaryImages::len);
+        let total = both + self.some_train.as_ref().map_or(0, Images::len);
         let of_valid = self.evaluation(self.config.valid_samples, VALID);
         let of_test = self.evaluation(self.config.test_samples, TEST);
         let valid = self.evaluate(&model, &self.valid, 0..images, &of_valid, (0, total))?;
@@ -345,7 +346,7 @@ where
     fn evaluate(
         &self,
         model: &M::InnerModule,
-        images: &BinaryImages,
+        images: &Images,
         which: Range<usize>,
         evaluation: &Evaluation,
         (offset, total): (usize, usize),
@@ -401,6 +402,8 @@ where
     fn last_evaluation(&mut self, samples: usize) -> Result<Nll, TrainError> {
         let record = decode::<B::InnerBackend, _>(&self.selected_model, SELECTED, self.device)?;
         let model = self.trainer.model().valid().load_record(record);
+        let selected = self.progress.selected.map_or(0, |selected| selected.epoch);
+        let model = self.config.method.tested(model, selected);
         let evaluation = self.evaluation(samples, TEST);
         let interval = Duration::from_secs_f64(self.config.checkpoint_seconds);
         let total = self.all_test.len();

@@ -4,9 +4,9 @@ use burn::module::AutodiffModule;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer};
 use burn::tensor::{DType, Tensor};
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_estimators::{
-    Batch, Chains, Controls, EstimateError, Learned, Model, dreams, refresh,
+    Batch, Chains, Controls, EstimateError, Learned, Model, Parts, dreams, refresh,
 };
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::AutodiffBackend;
@@ -54,7 +54,7 @@ where
 impl<B, M> Trainer<B, M>
 where
     B: AutodiffBackend,
-    M: Model<B>,
+    M: Model<B> + Parts<B>,
 {
     /// A fresh optimiser, empty chains for the images, and what the method learns beside the model, fresh.
     ///
@@ -63,7 +63,7 @@ where
     pub fn new(
         model: M,
         config: TrainConfig,
-        images: &BinaryImages,
+        images: &Images,
         device: B::Device,
     ) -> Result<Self, SamplerError> {
         let layers = model.layers();
@@ -76,8 +76,10 @@ where
         Ok(Self {
             chains: MemoryStore::new(&model.latents(), rows)?,
             learned: Learned::init(&needed, mean, &layers, config.seed, DType::F32, &device),
-            controls_optimizer: OptimizerAdaptor::from(Adam::default().with_beta_2(needed.beta_2)),
-            optimizer: OfModel::new(config.optimizer),
+            controls_optimizer: OptimizerAdaptor::from(
+                Adam::default().with_betas([0.9, needed.beta_2]),
+            ),
+            optimizer: OfModel::new(config.optimizer, config.betas, &model),
             model: Some(model),
             config,
             device,
@@ -102,7 +104,7 @@ where
     ///
     /// # Errors
     /// If the store doesn't fit the images.
-    pub fn start_chains(&mut self, images: &BinaryImages) -> Result<(), SamplerError> {
+    pub fn start_chains(&mut self, images: &Images) -> Result<(), SamplerError> {
         let model = self.model.take().expect("a model is there between steps");
         let rows: Vec<u32> = (0..images.len() as u32).collect();
         let result = rows
@@ -128,7 +130,7 @@ where
     /// What the estimator reports; the parameters are unchanged then.
     pub fn step(
         &mut self,
-        images: &BinaryImages,
+        images: &Images,
         rows: &[u32],
         epoch: u64,
         step: u64,
@@ -162,9 +164,9 @@ where
             }
         };
         let mut gradients = estimate.loss.backward();
-        let of_model = GradientsParams::from_module(&mut gradients, &model);
         let rate = config.learning_rate;
-        self.model = Some(self.optimizer.step(rate, rows.len(), model, of_model));
+        let optimizer = &mut self.optimizer;
+        self.model = Some(optimizer.step(rate, rows.len(), model, &mut gradients));
         if let Some(controls) = self.learned.controls.take() {
             let mut gradients = match estimate.controls {
                 Some(objective) => objective.backward(),
@@ -196,8 +198,8 @@ where
         let mut noise = Stream::new(self.config.seed, SLEEP, [epoch, step]);
         let model = self.model.take().expect("a model is there between steps");
         let loss = dreams(&model, Tensor::cat(vec![x; each], 0), &mut noise);
-        let gradients = GradientsParams::from_grads(loss.backward(), &model);
         let rate = self.config.learning_rate;
-        self.model = Some(self.optimizer.step(rate, rows, model, gradients));
+        let optimizer = &mut self.optimizer;
+        self.model = Some(optimizer.step(rate, rows, model, &mut loss.backward()));
     }
 }

@@ -9,13 +9,15 @@ use burn::module::{Module, ModuleVisitor, Param, ParamId};
 use burn::tensor::backend::Backend;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
-use helmholtz_datasets::{BinaryImages, DatasetName, Locator, Splits, load};
+use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load};
 use helmholtz_estimators::{Method, Parts};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_runs::{OpenMode, RunFolder};
 use helmholtz_samplers::ScanOrder;
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
-use helmholtz_training::{Event, Optimizer, Outcome, TrainConfig, TrainError, Trainer, train};
+use helmholtz_training::{
+    Betas, Event, Optimizer, Outcome, TrainConfig, TrainError, Trainer, train,
+};
 use serde_json::json;
 
 type Ad = Autodiff<Flex>;
@@ -29,6 +31,7 @@ fn config(method: &str) -> TrainConfig {
         batch: 10,
         particles: 2,
         optimizer: Optimizer::Momentum,
+        betas: Betas::default(),
         learning_rate: 1e-3,
         sleep_every: Some(2),
         patience: None,
@@ -50,7 +53,7 @@ fn config(method: &str) -> TrainConfig {
 fn data() -> Splits {
     let images = |part: u64, len: usize| {
         let mut stream = Stream::new(part, Purpose::new("images"), [0, 0]);
-        BinaryImages::from_fn(len, 8, |_, pixel| stream.uniform_f64() < 0.1 * pixel as f64)
+        Images::from_fn(len, 8, |_, pixel| stream.uniform_f64() < 0.1 * pixel as f64)
     };
     let offline = Locator::new(None).offline();
     let named = load(DatasetName::Glyphs, &offline, &mut |_| {}).unwrap();
@@ -218,20 +221,68 @@ fn a_last_evaluation_is_gone_on_with_and_ends_in_the_same_bits() {
     }
 }
 
+const APART: Betas = Betas {
+    generative: [0.9, 0.999],
+    inference: [0.5, 0.99999],
+};
+
 #[test]
-fn momentum_resumes_in_the_same_bits() {
-    let dir = tempfile::tempdir().unwrap();
-    let short = TrainConfig {
-        epochs: 1,
-        ..config("jsa")
+fn every_optimiser_resumes_in_the_same_bits() {
+    for optimizer in [Optimizer::Momentum, Optimizer::Adam] {
+        let whole = TrainConfig {
+            optimizer,
+            betas: APART,
+            ..config("jsa")
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let short = TrainConfig {
+            epochs: 1,
+            ..whole.clone()
+        };
+        run(dir.path(), &short, None).outcome.unwrap();
+        // The same folder, more epochs: as if the first had been all that was done before a kill.
+        let resumed = run(dir.path(), &whole, None);
+        assert_eq!(resumed.steps, 2 * 4);
+        let fresh = tempfile::tempdir().unwrap();
+        let uninterrupted = run(fresh.path(), &whole, None);
+        assert_eq!(resumed.outcome.unwrap(), uninterrupted.outcome.unwrap());
+    }
+}
+
+/// Adam's first step is the same whatever its β, so that the second gradients are, and the second steps tell the β apart.
+#[test]
+fn each_part_of_the_model_follows_its_own_betas() {
+    let images = data().train;
+    let after_two_steps = |betas: Betas| {
+        let config = TrainConfig {
+            optimizer: Optimizer::Adam,
+            betas,
+            learning_rate: 0.01,
+            ..config("rws")
+        };
+        let mut trainer = Trainer::new(model(), config, &images, Default::default()).unwrap();
+        for step in 0..2 {
+            trainer.step(&images, &[0, 1, 2, 3], 0, step).unwrap();
+        }
+        let model = trainer.model();
+        [
+            values(model, &Parts::<Ad>::generative(model)),
+            values(model, &Parts::<Ad>::inference(model)),
+        ]
     };
-    run(dir.path(), &short, None).outcome.unwrap();
-    // The same folder, more epochs: as if the first had been all that was done before a kill.
-    let resumed = run(dir.path(), &config("jsa"), None);
-    assert_eq!(resumed.steps, 2 * 4);
-    let fresh = tempfile::tempdir().unwrap();
-    let uninterrupted = run(fresh.path(), &config("jsa"), None);
-    assert_eq!(resumed.outcome.unwrap(), uninterrupted.outcome.unwrap());
+    let both = |betas| Betas {
+        generative: betas,
+        inference: betas,
+    };
+    let [theta, _] = after_two_steps(both(APART.generative));
+    let [other_theta, phi] = after_two_steps(both(APART.inference));
+    let [own_theta, own_phi] = after_two_steps(APART);
+    let apart = |a: &[f32], b: &[f32]| {
+        let pairs = a.iter().zip(b);
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    };
+    assert!(apart(&own_theta, &theta) < 1e-6 && apart(&own_phi, &phi) < 1e-6);
+    assert!(apart(&theta, &other_theta) > 1e-4);
 }
 
 #[test]

@@ -50,9 +50,10 @@ pub fn reproduce(
     let of_profile = spec.epochs(&args.profile)?;
     let epochs = args.epochs.filter(|&epochs| epochs != of_profile);
     let choice = Choice {
-        dataset: args
-            .dataset
-            .map_or(spec.dataset.clone(), |name| name.to_string()),
+        dataset: match args.dataset {
+            Some(name) => name.to_string(),
+            None => spec.dataset_of(&args.profile)?.to_string(),
+        },
         seeds: args.seeds.clone().unwrap_or_default(),
     };
     let place = |name: &str| base_folder(&args.out, name, &args.profile, epochs, "");

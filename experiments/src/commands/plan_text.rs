@@ -1,6 +1,6 @@
 //! The plan as a user reads it.
 
-use crate::cell::{Cell, ScanOrder};
+use crate::cell::{Cell, ScanOrder, Settings};
 use crate::plan::{CellStatus, Plan, PlannedCell};
 use crate::schedule::{Sizes, say};
 use crate::spec::Spec;
@@ -167,13 +167,28 @@ fn training(plan: &Plan, spec: &Spec) -> String {
         ScanOrder::Shuffled => "",
         ScanOrder::WithReplacement => ", images drawn with replacement",
     };
+    let stage = match s.switch_epoch() {
+        switch if switch == s.epochs => String::new(),
+        switch => format!(", stage II after epoch {switch}"),
+    };
+    let batch = range(plan, |settings| settings.batch as u64);
+    let epochs = match range(plan, |settings| settings.epochs).as_str() {
+        "1" => "1 epoch".to_string(),
+        epochs => format!("{epochs} epochs"),
+    };
     format!(
-        "{}{patience}, stage II after epoch {}, batch {}{particles}, {optimizer} {}{scan}",
-        count(s.epochs as usize, "epoch"),
-        s.switch_epoch(),
-        s.batch,
+        "{epochs}{patience}{stage}, batch {batch}{particles}, {optimizer} {}{scan}",
         s.learning_rate
     )
+}
+
+/// `400`, or `363-2272` where cells differ.
+fn range(plan: &Plan, of: impl Fn(&Settings) -> u64) -> String {
+    let numbers = || plan.cells.iter().map(|planned| of(&planned.cell.settings));
+    match (numbers().min(), numbers().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least}-{most}"),
+        (least, _) => least.unwrap_or(0).to_string(),
+    }
 }
 
 fn evaluation(cell: &Cell, sizes: Sizes) -> String {

@@ -16,7 +16,8 @@ use crate::report::files;
 use crate::report::record::{CellRun, Record, What, find};
 use crate::runner::failed;
 use burn::tensor::backend::BackendTypes;
-use helmholtz_datasets::{BinaryImages, Locator, load};
+use helmholtz_datasets::{Images, Locator, load};
+use helmholtz_estimators::Method;
 use helmholtz_ops::Backend;
 use helmholtz_runs::{Checkpoint, read_checkpoint};
 use helmholtz_training::{Parameters, load_model};
@@ -110,7 +111,7 @@ fn search(args: &Report) -> Result<Vec<Found>, HarnessError> {
 struct Artist<'a> {
     locator: &'a Locator,
     /// The test images by data set, as far as they were needed; none where they are not on this machine.
-    test: BTreeMap<String, Option<BinaryImages>>,
+    test: BTreeMap<String, Option<Images>>,
     loading: Loading,
     streams: &'a Streams,
     stop: &'a AtomicBool,
@@ -145,7 +146,7 @@ impl Artist<'_> {
     }
 
     /// The test images of a data set, if they are on this machine.
-    fn test(&mut self, dataset: &str) -> Option<&BinaryImages> {
+    fn test(&mut self, dataset: &str) -> Option<&Images> {
         if !self.test.contains_key(dataset) {
             let offline = self.locator.clone().offline();
             let loaded = dataset
@@ -166,7 +167,7 @@ impl Artist<'_> {
 struct Draw<'a> {
     cell: &'a Cell,
     checkpoint: &'a Checkpoint,
-    test: Option<&'a BinaryImages>,
+    test: Option<&'a Images>,
 }
 
 impl OnBackend for Draw<'_> {
@@ -189,6 +190,11 @@ impl<B: Backend> OnModel<B> for Draw<'_> {
         };
         let model = model.valid();
         let model = load_model(model, self.checkpoint, parameters, &device).map_err(failed)?;
+        let state = &self.checkpoint.state;
+        let epoch = state["selected"]["epoch"].as_u64();
+        let epoch = epoch.or(state["epochs_done"].as_u64()).unwrap_or(0);
+        let method: Method = self.cell.method.parse().map_err(failed)?;
+        let model = method.tested(model, epoch);
         let pictures = M::pictures(&model, self.test, self.cell.seed, &device);
         let as_file = |(caption, picture): (&str, crate::picture::Picture)| {
             (caption.to_string(), picture.png())

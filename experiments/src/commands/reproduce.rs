@@ -97,11 +97,14 @@ pub fn reproduce(
     }
     let of_profile = spec.epochs(&args.profile)?;
     let epochs = args.epochs.filter(|&epochs| epochs != of_profile);
-    let published = spec.published.as_deref().map(Published::load).transpose()?;
+    for table in spec.published.iter().chain(spec.published_on.values()) {
+        Published::load(table)?;
+    }
     args.device.check_built()?;
 
     let data = find_data(args, &spec, &locator, streams)?;
     let dataset = &data.splits.name;
+    let published = spec.published_for(dataset)?;
     let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
     let cells = spec.cells(&args.profile, &selection, dataset)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -259,7 +262,7 @@ fn find_data(
     let profile = spec.profile(&args.profile)?;
     let wanted: DatasetName = match args.dataset {
         Some(name) => name,
-        None => spec.dataset.parse()?,
+        None => spec.dataset_of(&args.profile)?.parse()?,
     };
     let mut loading = Loading::new(streams);
     let loaded = load(wanted, locator, &mut |event| loading.event(event));
@@ -282,8 +285,9 @@ fn find_data(
 /// The banner of substituted data, before the run and again below the table.
 fn say_data(data: &Data, streams: &Streams) {
     if let Some((wanted, _)) = &data.instead_of {
+        let name = data.splits.name.parse().expect("loaded by its name");
         streams.err.line("");
-        for line in banner(&data.splits.name, *wanted) {
+        for line in banner(name, *wanted) {
             streams
                 .err
                 .line(style(line).for_stderr().yellow().bold().to_string());

@@ -10,6 +10,8 @@ use serde::Deserialize;
 pub enum Against {
     /// Finished epochs.
     Epochs,
+    /// Thousands of training steps.
+    Iterations,
     /// Hours of training, without the checks.
     Time,
 }
@@ -34,20 +36,30 @@ pub struct Line {
     pub label: String,
     /// Its style; runs of one method have the same.
     pub style: usize,
+    /// Training steps an epoch.
+    pub steps: u64,
     /// Its checks.
     pub curve: Curve,
 }
 
+impl Line {
+    /// Where finished epochs and seconds of training stand on a horizontal axis.
+    fn x(&self, against: Against, epoch: f64, seconds: f64) -> f64 {
+        match against {
+            Against::Epochs => epoch,
+            Against::Iterations => epoch * self.steps as f64 / 1000.0,
+            Against::Time => seconds / 3600.0,
+        }
+    }
+}
+
 /// A panel of these runs.
 pub fn panel(title: &str, lines: &[Line], quantity: Quantity, against: Against) -> Panel {
-    let x = |point: &Point| match against {
-        Against::Epochs => point.epoch,
-        Against::Time => point.seconds / 3600.0,
-    };
     let mut series = Vec::new();
     for line in lines {
         let mut draw = |part: &str, mark: Mark, y: &dyn Fn(&Point) -> Option<f64>| {
             let points = line.curve.points.iter();
+            let x = |p: &Point| line.x(against, p.epoch, p.seconds);
             let points: Vec<_> = points.filter_map(|p| Some([x(p), y(p)?])).collect();
             if !points.is_empty() {
                 series.push(Series {
@@ -76,6 +88,7 @@ pub fn panel(title: &str, lines: &[Line], quantity: Quantity, against: Against) 
         title: title.into(),
         x: Axis::linear(match against {
             Against::Epochs => "epochs",
+            Against::Iterations => "thousands of iterations",
             Against::Time => "hours of training",
         }),
         y: Axis::linear(match quantity {
@@ -92,10 +105,7 @@ fn rule(line: &Line, drawn: &[Series], against: Against) -> Option<Series> {
     let (epoch, seconds) = line.curve.switch?;
     let own = format!("{}, ", line.label);
     let drawn = drawn.iter().find(|series| series.label.starts_with(&own))?;
-    let x = match against {
-        Against::Epochs => epoch,
-        Against::Time => seconds / 3600.0,
-    };
+    let x = line.x(against, epoch, seconds);
     let nearest = |a: &&[f64; 2], b: &&[f64; 2]| (a[0] - x).abs().total_cmp(&(b[0] - x).abs());
     let y = drawn.points.iter().min_by(nearest)?[1];
     Some(Series {
@@ -136,6 +146,7 @@ pub(crate) mod tests {
         Line {
             label: label.into(),
             style,
+            steps: 250,
             curve: Curve {
                 points: [5.0, 10.0, 15.0].map(point).to_vec(),
                 switch: switch.then_some((10.0, 3600.0)),
@@ -171,6 +182,9 @@ pub(crate) mod tests {
         let panel = panel("Linear", &lines, Quantity::TestBound, Against::Time);
         assert_eq!(panel.series[0].points[1], [1.0, 100.0]);
         assert_eq!(panel.series[1].points, [[1.0, 100.0]]);
+        let panel = super::panel("Linear", &lines, Quantity::TestBound, Against::Iterations);
+        assert_eq!(panel.series[0].points[1], [2.5, 100.0]);
+        assert_eq!(panel.series[1].points, [[2.5, 100.0]]);
         let figure = both("t", &[("Linear".into(), lines.to_vec())], Quantity::Nll);
         assert_eq!(figure.panels.len(), 2);
     }

@@ -2,10 +2,12 @@
 
 use super::curves::{Line, panel};
 use super::settings::Settings;
+use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::plot::Figure;
 use crate::report::record::{Record, What, find};
 use crate::spec::Spec;
+use helmholtz_datasets::DatasetName;
 use std::path::Path;
 
 /// A run that is drawn, or would be.
@@ -73,6 +75,7 @@ pub fn runs(
                 let line = Line {
                     label: spec.method_label(method).to_string(),
                     style,
+                    steps: steps_an_epoch(cell),
                     curve: of.curve.clone(),
                 };
                 let (done, planned) = (of.curve.epochs, cell.settings.epochs);
@@ -87,6 +90,13 @@ pub fn runs(
         }
     }
     Ok(runs)
+}
+
+/// Training steps an epoch, of a cell on a data set with a name.
+pub fn steps_an_epoch(cell: &Cell) -> u64 {
+    let dataset = cell.dataset.parse::<DatasetName>();
+    let images = dataset.map_or(0, DatasetName::train_images);
+    (images / cell.settings.batch.max(1)) as u64
 }
 
 /// The figure of these runs.

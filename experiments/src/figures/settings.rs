@@ -96,7 +96,7 @@ mod tests {
             }
             figures += 1;
         }
-        assert_eq!(figures, 4);
+        assert_eq!(figures, 5);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::markdown;
 use super::record::{CellRun, OtherRun, Record, What};
 use crate::cell_runner::CellResult;
 use crate::figures::curves::{Line, Quantity, both};
+use crate::figures::runs::steps_an_epoch;
 use crate::plan::CellStatus;
 use crate::plot::Style;
 use crate::schedule::say;
@@ -442,6 +443,7 @@ fn figures(group: &Group) -> Vec<Block> {
             let line = Line {
                 label: group.spec.method_label(&run.cell.method).to_string(),
                 style,
+                steps: steps_an_epoch(&run.cell),
                 curve: run.curve.clone(),
             };
             let net = group.spec.net_label(&run.cell.net);

@@ -58,10 +58,10 @@ pub fn groups(records: &[Record]) -> Vec<Group<'_>> {
         let cells: Vec<&Cell> = runs.iter().map(|(_, run)| &run.cell).collect();
         let bundled = bundled().into_iter().find(|spec| spec.name == experiment);
         let published = match &bundled {
-            Some(spec) => Some(spec.clone()).filter(|spec| spec.dataset == dataset),
+            Some(spec) => Some(spec.clone()),
             None => same_training(&cells, dataset),
         };
-        let published = published.and_then(|spec| Published::load(spec.published.as_deref()?).ok());
+        let published = published.and_then(|spec| spec.published_for(dataset).ok()?);
         let spec = bundled.unwrap_or_else(|| unknown(experiment, &cells));
         runs.sort_by_key(|(_, run)| order(&spec, &run.cell));
         groups.push(Group {
@@ -174,6 +174,7 @@ fn unknown(name: &str, cells: &[&Cell]) -> Spec {
             methods.push(Method {
                 name: cell.method.clone(),
                 label: known.map_or(cell.method.clone(), |entry| entry.label.into()),
+                nets: Vec::new(),
                 settings: Default::default(),
             });
         }
@@ -183,6 +184,7 @@ fn unknown(name: &str, cells: &[&Cell]) -> Spec {
         title: format!("Experiment {name}"),
         dataset: cells[0].dataset.clone(),
         published: None,
+        published_on: BTreeMap::new(),
         settings: cells[0].settings.clone(),
         profile: BTreeMap::new(),
         net: nets,

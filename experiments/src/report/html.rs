@@ -1,6 +1,7 @@
 //! A report as one page, which needs nothing else: no network, no script, figures and pictures inside.
 
 use super::document::{Block, Document, Kind, Section, Table};
+use crate::table::is_grave;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -82,8 +83,7 @@ fn block(block: &Block) -> String {
 
 /// What must not be overlooked.
 fn gravity(note: &str) -> &'static str {
-    let grave = ["GENERATED", "NOT CONVERGED", "CUT SHORT"];
-    match grave.iter().any(|start| note.starts_with(start)) {
+    match is_grave(note) {
         true => " class=\"grave\"",
         false => "",
     }

@@ -10,7 +10,7 @@ pub mod markdown;
 mod notes;
 pub mod text;
 
-pub(crate) use notes::notes;
+pub(crate) use notes::{is_grave, notes};
 
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
@@ -76,7 +76,7 @@ pub struct Row {
     /// The published variational bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published_bound: Option<PublishedNumber>,
-    /// Ours minus published, where the published number is a target.
+    /// Ours minus published, where the published number is a target; of the bounds where no NLL is published.
     pub difference: Option<Difference>,
     /// What released code reports for the same parameters, where the settings ask for it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -296,10 +296,9 @@ pub(crate) fn rows(
         row.released = released
             .collect::<Option<Vec<f64>>>()
             .and_then(|numbers| Ours::of(&numbers));
-        row.difference = row
-            .ours
-            .zip(row.published)
-            .and_then(|(ours, published)| ours.minus(published));
+        let compared = row.ours.zip(row.published);
+        let compared = compared.or(row.bound.zip(row.published_bound));
+        row.difference = compared.and_then(|(ours, published)| ours.minus(published));
     }
     rows
 }

@@ -4,6 +4,7 @@ use super::{Row, Source, say_seeds};
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::plan::CellStatus;
+use helmholtz_datasets::DatasetName;
 
 /// The notes of a table with these rows, the gravest first; `deviations` are those of its runs from the publication.
 pub(crate) fn notes(
@@ -14,12 +15,8 @@ pub(crate) fn notes(
 ) -> Vec<String> {
     let results: Vec<&CellResult> = rows.iter().flat_map(|row| row.results.values()).collect();
     let mut notes = Vec::new();
-    if source.synthetic {
-        notes.push(format!(
-            "GENERATED IMAGES (`{}`): these numbers are comparable with nothing published.",
-            source.dataset
-        ));
-    }
+    let dataset = source.dataset.parse::<DatasetName>().ok();
+    notes.extend(dataset.and_then(DatasetName::caution).map(String::from));
     if let (Some(published), false) = (source.published, results.is_empty()) {
         let short = |all: u64| {
             let done = results.iter().map(|r| r.epochs_done);
@@ -94,6 +91,13 @@ pub(crate) fn notes(
             ),
             false => "Difference: ours - published, in nats; no spread over runs is published.".to_string(),
         });
+        if rows
+            .iter()
+            .any(|row| row.difference.is_some() && row.published.is_none())
+        {
+            let what = "Where no NLL is published, the difference is that of the bounds.";
+            notes.push(what.to_string());
+        }
     }
     if source.spec.bounds {
         let what = "In brackets: the variational bound -ELBO, from the same samples.";
@@ -126,6 +130,12 @@ pub(crate) fn notes(
         }
     }
     notes
+}
+
+/// Whether a note is one that must not be overlooked: it begins with two words of capitals.
+pub(crate) fn is_grave(note: &str) -> bool {
+    let mut words = note.split(' ').take(2);
+    words.all(|word| !word.contains(char::is_lowercase))
 }
 
 /// What our numbers are: samples, images, seeds, selection.
@@ -204,6 +214,26 @@ mod tests {
             notes(5)
         );
         assert!(!notes(1000).contains("CONVERGED"));
+    }
+
+    #[test]
+    fn grave_notes_are_told_from_others() {
+        for note in [
+            "GENERATED IMAGES (`x`): y.",
+            "NOT CONVERGED NUMBERS: 5.",
+            "GREY PIXELS: z.",
+            "CUT SHORT: linear.",
+        ] {
+            assert!(super::is_grave(note), "{note}");
+        }
+        for note in [
+            "REBAR has a learned prior.",
+            "* copied.",
+            "Ours: test NLL.",
+            "10c is read so.",
+        ] {
+            assert!(!super::is_grave(note), "{note}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The table on a terminal.
 
-use super::{Row, Table, published_text};
+use super::{Row, Table, is_grave, published_text};
 use console::Style;
 
 /// The width to which notes are wrapped.
@@ -70,7 +70,7 @@ pub fn render(table: &Table, colours: bool) -> String {
     }
     line(String::new());
     for note in &table.notes {
-        let grave = note.starts_with("GENERATED") || note.starts_with("NOT CONVERGED");
+        let grave = is_grave(note);
         for wrapped in wrap(note, WIDTH) {
             line(
                 if grave {

@@ -10,7 +10,7 @@ use crate::runner::failed;
 use burn::backend::Autodiff;
 use burn::tensor::backend::BackendTypes;
 use burn::tensor::{DType, Tensor};
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_estimators::{Batch, Chains as ChainsOf, Entry, Learned, refresh};
 use helmholtz_evaluation::{Held, batch_of, method_variance};
 use helmholtz_ops::Backend;
@@ -36,7 +36,7 @@ pub struct Measurement<'a> {
     /// What to measure.
     pub request: &'a Request,
     /// The training images.
-    pub train: &'a BinaryImages,
+    pub train: &'a Images,
     /// Hears of every event; once it answers false, the rows so far are all, the last with fewer replicates.
     pub watch: &'a mut dyn FnMut(Event<'_>) -> bool,
 }

@@ -1,7 +1,7 @@
 //! The importance-sampled likelihood, through the evaluation's own code. It evaluates in f32.
 
 use burn::tensor::DType;
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_evaluation::{Evaluation, Nll, nll};
 use helmholtz_random::Purpose;
 use helmholtz_tests::statistics::NORMAL_LIMIT;
@@ -21,7 +21,7 @@ fn rounded(model: &Reference) -> Reference {
 
 /// The NLL of `copies` copies of x, each with samples of its own.
 fn evaluate(model: &Reference, x: &[f64], copies: usize, samples: usize) -> Nll {
-    let images = BinaryImages::from_fn(copies, x.len(), |_, j| x[j] == 1.0);
+    let images = Images::from_fn(copies, x.len(), |_, j| x[j] == 1.0);
     let evaluation = Evaluation {
         samples,
         seed: 1,

@@ -1,13 +1,13 @@
 //! Joint stochastic approximation ends at the maximum of the likelihood, which methods of the ELBO do not exceed.
 
 use burn::tensor::DType;
-use helmholtz_datasets::BinaryImages;
+use helmholtz_datasets::Images;
 use helmholtz_estimators::Method;
 use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{Scan, ScanOrder};
 use helmholtz_tests::vectors::{add_scaled, max_difference};
 use helmholtz_tests::{Enumerable, Exact, Reference, Tape, build, flat_parameters};
-use helmholtz_training::{Optimizer, TrainConfig, Trainer};
+use helmholtz_training::{Betas, Optimizer, TrainConfig, Trainer};
 
 /// Data drawn from a network of T1's shape: each x with its number of copies.
 fn drawn(rows: usize) -> Vec<(Vec<f64>, usize)> {
@@ -68,7 +68,7 @@ fn trained(method: Method, data: &[(Vec<f64>, usize)]) -> f64 {
         .iter()
         .flat_map(|(x, count)| std::iter::repeat_n(x, *count))
         .collect();
-    let images = BinaryImages::from_fn(rows.len(), 4, |i, j| rows[i][j] == 1.0);
+    let images = Images::from_fn(rows.len(), 4, |i, j| rows[i][j] == 1.0);
     let mut model = build::<Tape, _>(&Reference::t1(), DType::F32);
     for (seed, learning_rate, epochs, switch_epoch) in [(1, 1e-2, 1200, 300), (2, 1e-3, 1200, 0)] {
         let config = TrainConfig {
@@ -79,6 +79,7 @@ fn trained(method: Method, data: &[(Vec<f64>, usize)]) -> f64 {
             batch: 100,
             particles: 2,
             optimizer: Optimizer::Adam,
+            betas: Betas::default(),
             learning_rate,
             sleep_every: None,
             patience: None,

@@ -22,12 +22,15 @@
 //! |---|---|
 //! | [`ConditionalSbnConfig`] | sizes |
 //! | [`ConditionalSbn`] | the model, and what it can do for estimators |
+//! | [`FeedforwardConfig`], [`Feedforward`] | layers of bits from context to target, without an inference net |
 
 mod config;
 mod decoder;
+mod feedforward;
 mod model;
 
 pub use config::{ConditionalSbnConfig, ConfigError};
+pub use feedforward::{Feedforward, FeedforwardConfig};
 pub use model::ConditionalSbn;
 
 #[cfg(doctest)]

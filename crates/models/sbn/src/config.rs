@@ -126,28 +126,6 @@ impl SbnConfig {
         }
     }
 
-    /// The nets of table 1 as Yin & Zhou (2019) train them, whose numbers that table quotes: weights are Xavier and biases 0;
-    /// `linear` sees ±1 in place of bits and has a learned prior, `two-layers` a learned prior, `nonlinear` a slope of 0.1.
-    ///
-    /// # Errors
-    /// If no net of table 1 has this name.
-    pub fn yin_zhou(name: &str) -> Result<Self, ConfigError> {
-        const NAMES: [&str; 3] = ["linear", "nonlinear", "two-layers"];
-        if !NAMES.contains(&name) {
-            return Err(ConfigError::UnknownName {
-                name: name.into(),
-                choices: &NAMES,
-            });
-        }
-        Ok(Self {
-            slope: 0.1,
-            learned_prior: name != "nonlinear",
-            signed: name == "linear",
-            initialisation: Initialisation::Xavier { bias: 0.0 },
-            ..Self::named(name)?
-        })
-    }
-
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let empty = |layer| Err(ConfigError::EmptyLayer { layer });
         if self.visible == 0 {

@@ -4,7 +4,8 @@ use burn::module::{Module, Param, ParamId, list_param_ids};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_distributions::{Bernoulli, Bits, Classes, LogProb, Mixed, Noise, Sample, uniforms};
 use helmholtz_estimators::{
-    Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose,
+    Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose, propose_layers,
+    score_layers,
 };
 use helmholtz_nets::{Initialiser, Net};
 use helmholtz_samplers::{Latents, Layer};
@@ -183,51 +184,11 @@ impl<B: helmholtz_ops::Backend, V: Latent> Propose<B> for Sbn<B, V> {
         particles: usize,
         noise: &mut impl Noise,
     ) -> Proposals<B> {
-        let batch = encoded.dims()[0];
-        let proposed = particles * batch;
-        let kept = retained.as_ref().map_or(0, Particles::rows);
-        let mut logits = encoded.clone();
-        let mut layers = Vec::with_capacity(self.layers.len());
-        let mut log_q: Option<Tensor<B, 1>> = None;
-        for (level, variables) in self.layers.iter().enumerate() {
-            if level > 0 {
-                let below: &Tensor<B, 2> = &layers[level - 1];
-                logits = self.up(level, below.clone());
-            }
-            let rows = logits.dims()[0];
-            // Above the first layer there are logits for every row; those of the retained rows draw nothing.
-            let drawn = if rows == batch {
-                logits.clone()
-            } else {
-                logits.clone().narrow(0, kept, rows - kept)
-            };
-            let shape = [proposed, variables.uniforms()];
-            let noise = uniforms(shape, logits.dtype(), &logits.device(), noise);
-            let mut layer = variables.sample(drawn, noise);
-            if let Some(retained) = &retained {
-                layer = Tensor::cat(vec![retained.layers()[level].clone(), layer], 0);
-            }
-            let score = variables.log_prob(logits.clone(), layer.clone());
-            log_q = Some(match log_q {
-                Some(below) => below + score,
-                None => score,
-            });
-            layers.push(layer);
-        }
-        Proposals {
-            particles: Particles::new(layers),
-            log_q: log_q.expect("a network has a stochastic layer"),
-        }
+        propose_layers(self, encoded, retained, particles, noise)
     }
 
     fn log_q(&self, encoded: &Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        let values = particles.layers();
-        let bottom = self.layers[0].log_prob(encoded.clone(), values[0].clone());
-        let conditionals = self.layers.iter().enumerate().skip(1);
-        conditionals.fold(bottom, |sum, (level, variables)| {
-            let logits = self.up(level, values[level - 1].clone());
-            sum + variables.log_prob(logits, values[level].clone())
-        })
+        score_layers(self, encoded, particles)
     }
 }
 

@@ -270,6 +270,4 @@ fn what_describes_no_network_is_an_error() {
             "{error}"
         );
     }
-    let error = SbnConfig::yin_zhou("sbn-200").unwrap_err().to_string();
-    assert!(error.contains("linear, nonlinear, two-layers"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Binary images in memory, one bit a pixel.
+//! Images in memory: one bit a pixel, or one byte where they are grey.
 
 /// The eight pixels of each byte as f32, least significant bit first: one load unpacks a byte.
 static UNPACKED: [[f32; 8]; 256] = {
@@ -15,32 +15,46 @@ static UNPACKED: [[f32; 8]; 256] = {
     table
 };
 
-/// `len` binary images of `pixels` pixels each, 8 pixels a byte (least significant bit first), each image padded with
-/// zero bits to a whole byte: 98 bytes for 28x28.
+/// `len` images of `pixels` pixels each, as a model sees them: values from 0 to 1.
+///
+/// Binary ones are packed, 8 pixels a byte (least significant bit first), each image padded with zero bits to a whole byte:
+/// 98 bytes for 28x28. Grey ones take a byte a pixel, 255 being 1.
 #[derive(Clone, PartialEq, Eq)]
-pub struct BinaryImages {
+pub struct Images {
     pixels: usize,
-    bits: Vec<u8>,
+    grey: bool,
+    bytes: Vec<u8>,
 }
 
-impl BinaryImages {
-    /// No images yet, each to have `pixels` pixels (at least one).
+impl Images {
+    /// No images yet, each to have `pixels` pixels (at least one) of one bit.
     pub(crate) fn empty(pixels: usize) -> Self {
         assert!(pixels > 0, "an image has at least one pixel");
         Self {
             pixels,
-            bits: Vec::new(),
+            grey: false,
+            bytes: Vec::new(),
         }
     }
 
-    /// `len` images whose pixel `j` of image `i` is `on(i, j)`; called in row-major order.
+    /// Whole grey images of `pixels` pixels (at least one) each.
+    pub(crate) fn grey(pixels: usize, bytes: Vec<u8>) -> Self {
+        debug_assert!(bytes.len().is_multiple_of(pixels));
+        Self {
+            pixels,
+            grey: true,
+            bytes,
+        }
+    }
+
+    /// `len` binary images whose pixel `j` of image `i` is `on(i, j)`; called in row-major order.
     ///
     /// # Panics
     ///
     /// If `pixels` is 0.
     pub fn from_fn(len: usize, pixels: usize, mut on: impl FnMut(usize, usize) -> bool) -> Self {
         let mut images = Self::empty(pixels);
-        images.bits.reserve_exact(len * images.row_bytes());
+        images.bytes.reserve_exact(len * images.row_bytes());
         for i in 0..len {
             let row = images.push_zeros();
             for j in 0..pixels {
@@ -52,19 +66,19 @@ impl BinaryImages {
 
     /// Appends an image of zeros and gives its bytes; the caller leaves the padding bits zero.
     pub(crate) fn push_zeros(&mut self) -> &mut [u8] {
-        let start = self.bits.len();
-        self.bits.resize(start + self.row_bytes(), 0);
-        &mut self.bits[start..]
+        let start = self.bytes.len();
+        self.bytes.resize(start + self.row_bytes(), 0);
+        &mut self.bytes[start..]
     }
 
     /// The number of images.
     pub fn len(&self) -> usize {
-        self.bits.len() / self.row_bytes()
+        self.bytes.len() / self.row_bytes()
     }
 
     /// Whether there is no image.
     pub fn is_empty(&self) -> bool {
-        self.bits.is_empty()
+        self.bytes.is_empty()
     }
 
     /// Pixels of an image.
@@ -72,28 +86,36 @@ impl BinaryImages {
         self.pixels
     }
 
-    /// Bytes of a packed image: `pixels / 8`, rounded up.
+    /// Bytes of an image: `pixels / 8`, rounded up; of a grey one `pixels`.
     pub fn row_bytes(&self) -> usize {
-        self.pixels.div_ceil(8)
+        match self.grey {
+            true => self.pixels,
+            false => self.pixels.div_ceil(8),
+        }
     }
 
-    /// The packed pixels of image `i`: pixel `j` is bit `j % 8` of byte `j / 8`.
+    /// The bytes of image `i`: pixel `j` is bit `j % 8` of byte `j / 8`; of a grey one byte `j`.
     ///
     /// # Panics
     ///
     /// If `i` is not below [`len`](Self::len).
     pub fn row_bits(&self, i: usize) -> &[u8] {
         let bytes = self.row_bytes();
-        &self.bits[i * bytes..][..bytes]
+        &self.bytes[i * bytes..][..bytes]
     }
 
-    /// Writes the pixels of image `i` as 0.0 or 1.0.
+    /// Writes the pixels of image `i`, from 0.0 to 1.0.
     ///
     /// # Panics
     ///
     /// If `i` is not below [`len`](Self::len) or `out` is not [`pixels`](Self::pixels) long.
     pub fn write_row_f32(&self, i: usize, out: &mut [f32]) {
         assert_eq!(out.len(), self.pixels, "one value a pixel");
+        if self.grey {
+            let pixels = out.iter_mut().zip(self.row_bits(i));
+            pixels.for_each(|(pixel, &byte)| *pixel = f32::from(byte) / 255.0);
+            return;
+        }
         let (bytes, tail) = out.as_chunks_mut::<8>();
         let row = self.row_bits(i);
         for (pixels, &byte) in bytes.iter_mut().zip(row) {
@@ -111,17 +133,14 @@ impl BinaryImages {
     ///
     /// If a row is not below [`len`](Self::len).
     pub fn select(&self, rows: &[u32]) -> Self {
-        let mut bits = Vec::with_capacity(rows.len() * self.row_bytes());
+        let mut bytes = Vec::with_capacity(rows.len() * self.row_bytes());
         for &row in rows {
-            bits.extend_from_slice(self.row_bits(row as usize));
+            bytes.extend_from_slice(self.row_bits(row as usize));
         }
-        Self {
-            pixels: self.pixels,
-            bits,
-        }
+        Self { bytes, ..*self }
     }
 
-    /// The share of images in which each pixel is on.
+    /// The mean of each pixel over the images.
     pub fn pixel_means(&self) -> Vec<f32> {
         let mut counts = vec![0.0f64; self.pixels()];
         let mut row = vec![0.0f32; self.pixels()];
@@ -134,21 +153,24 @@ impl BinaryImages {
         counts.iter().map(|count| (count * share) as f32).collect()
     }
 
-    /// The fraction of pixels that are on; 0 when there is no image.
+    /// The mean pixel; 0 when there is no image.
     pub fn mean(&self) -> f64 {
-        let ones: u64 = self.bits.iter().map(|b| u64::from(b.count_ones())).sum();
-        ones as f64 / ((self.len() * self.pixels).max(1)) as f64
+        let sum: f64 = match self.grey {
+            true => self.bytes.iter().map(|&b| f64::from(b)).sum::<f64>() / 255.0,
+            false => self.bytes.iter().map(|b| f64::from(b.count_ones())).sum(),
+        };
+        sum / ((self.len() * self.pixels).max(1)) as f64
     }
 
-    /// All packed images, one after the other.
-    pub(crate) fn bits(&self) -> &[u8] {
-        &self.bits
+    /// The bytes of all images, one after the other.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 }
 
-impl std::fmt::Debug for BinaryImages {
+impl std::fmt::Debug for Images {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "BinaryImages({} x {} pixels)", self.len(), self.pixels)
+        write!(f, "Images({} x {} pixels)", self.len(), self.pixels)
     }
 }
 
@@ -164,7 +186,7 @@ mod tests {
     #[test]
     fn every_pixel_survives_packing_and_unpacking() {
         for pixels in [1, 7, 8, 9, 16, 23, 784] {
-            let images = BinaryImages::from_fn(5, pixels, on);
+            let images = Images::from_fn(5, pixels, on);
             assert_eq!((images.len(), images.pixels()), (5, pixels));
             let mut row = vec![f32::NAN; pixels];
             for i in 0..5 {
@@ -179,14 +201,14 @@ mod tests {
 
     #[test]
     fn an_image_of_784_pixels_is_98_bytes() {
-        let images = BinaryImages::from_fn(10, 784, on);
+        let images = Images::from_fn(10, 784, on);
         assert_eq!(images.row_bits(9).len(), 98);
-        assert_eq!(images.bits().len(), 980);
+        assert_eq!(images.bytes().len(), 980);
     }
 
     #[test]
     fn select_takes_rows_in_the_order_asked() {
-        let images = BinaryImages::from_fn(4, 13, on);
+        let images = Images::from_fn(4, 13, on);
         let picked = images.select(&[3, 0, 3]);
         assert_eq!(picked.len(), 3);
         for (i, from) in [3, 0, 3].into_iter().enumerate() {
@@ -196,9 +218,22 @@ mod tests {
     }
 
     #[test]
+    fn grey_images_keep_their_levels() {
+        let images = Images::grey(3, vec![0, 51, 255, 255, 0, 102]);
+        assert_eq!((images.len(), images.row_bytes()), (2, 3));
+        let mut row = [f32::NAN; 3];
+        images.write_row_f32(0, &mut row);
+        assert_eq!(row, [0.0, 0.2, 1.0]);
+        images.select(&[1]).write_row_f32(0, &mut row);
+        assert_eq!(row, [1.0, 0.0, 0.4]);
+        assert!((images.mean() - 2.6 / 6.0).abs() < 1e-12);
+        assert_eq!(images.pixel_means(), [0.5, 0.1, 0.7]);
+    }
+
+    #[test]
     fn the_mean_counts_pixels_not_padding() {
-        let images = BinaryImages::from_fn(3, 9, |_, j| j == 8);
+        let images = Images::from_fn(3, 9, |_, j| j == 8);
         assert_eq!(images.mean(), 1.0 / 9.0);
-        assert_eq!(BinaryImages::empty(9).mean(), 0.0);
+        assert_eq!(Images::empty(9).mean(), 0.0);
     }
 }
