@@ -1,12 +1,14 @@
 //! What is measured of a deep mixture: density and clustering, after each sweep.
 
+use burn::module::{AutodiffModule, Module};
 use burn::tensor::Tensor;
 use helmholtz_apg::{ApgError, Model, Sampler, Streams};
-use helmholtz_dmm::{Dmm, Scheme, Simulated, clustering_accuracy};
-use helmholtz_ops::Backend;
+use helmholtz_dmm::{Dmm, DmmState, Scheme, Simulated, clustering_accuracy};
+use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_samplers::resampling::Systematic;
 use serde::{Deserialize, Serialize};
 
+use super::hamiltonian::chains;
 use super::training::rings;
 use super::{Settings, TABLE};
 use crate::apg_gmm::training::{mean, numbers, sampler};
@@ -41,7 +43,6 @@ pub fn watch<B: Backend>(
     streams: &mut Streams,
 ) -> Result<(Vec<Watched>, Shares), ApgError> {
     let blocks = scheme.blocks();
-    let truth = labels(&data.truth.assignment);
     let mut all = Vec::new();
     let run = sampler.run(model, &data.x, &blocks, streams, |place, population, _| {
         if place.sweep > 0 && place.block + 1 < blocks.len() {
@@ -49,25 +50,12 @@ pub fn watch<B: Backend>(
         }
         let state = population.state();
         let log_joint = population.mean(model.log_joint(&data.x, state));
-        let found = labels(&state.assignment);
-        let count = log_joint.len();
-        let best: Vec<&Vec<usize>> = population
-            .log_weights()
-            .enumerate()
-            .map(|(b, own)| {
-                let likeliest = |&i: &usize, &j: &usize| own[i].total_cmp(&own[j]);
-                let best = (0..own.len()).max_by(likeliest).unwrap_or(0);
-                &found[best * count + b]
-            })
-            .collect();
-        let pairs = best.iter().zip(&truth);
-        let accuracy =
-            pairs.map(|(found, truth)| clustering_accuracy(found, truth, model.clusters()));
-        all.push(Watched {
-            log_joint,
-            accuracy: accuracy.collect(),
-            first: best[0].clone(),
-        });
+        let log_weights: Vec<&[f64]> = population.log_weights().collect();
+        // Of each particle, as a tensor [L, B] has them.
+        let particles = 0..sampler.particles();
+        let scores = particles.flat_map(|l| log_weights.iter().map(move |own| own[l]));
+        let scores: Vec<f64> = scores.collect();
+        all.push(look(model, data, state, log_joint, &scores));
     })?;
     let last = run.records.len().saturating_sub(blocks.len()).max(1);
     let shown = run.records[..1].iter().chain(&run.records[last..]);
@@ -76,6 +64,31 @@ pub fn watch<B: Backend>(
         (record.block.clone(), share)
     });
     Ok((all, ess.collect()))
+}
+
+/// Particles with this log joint, of which the one with the highest of the scores `[L, B]` is the likeliest.
+pub(super) fn look<B: Backend>(
+    model: &Dmm<B>,
+    data: &Simulated<B>,
+    state: &DmmState<B>,
+    log_joint: Vec<f64>,
+    scores: &[f64],
+) -> Watched {
+    let (found, truth) = (labels(&state.assignment), labels(&data.truth.assignment));
+    let (count, particles) = (truth.len(), found.len() / truth.len());
+    let score = |l: usize, b: usize| scores[l * count + b];
+    let likeliest = |b: usize| {
+        let best = (0..particles).max_by(|&i, &j| score(i, b).total_cmp(&score(j, b)));
+        &found[best.unwrap_or(0) * count + b]
+    };
+    let best: Vec<&Vec<usize>> = (0..count).map(likeliest).collect();
+    let pairs = best.iter().zip(&truth);
+    let accuracy = pairs.map(|(found, truth)| clustering_accuracy(found, truth, model.clusters()));
+    Watched {
+        log_joint,
+        accuracy: accuracy.collect(),
+        first: best[0].clone(),
+    }
 }
 
 /// The rings of the data of each particle and instance, of one-hot assignments `[L, B, N, M]`.
@@ -106,6 +119,9 @@ pub struct Row {
     pub accuracy: Measured,
     /// The same over instances whose rings do not touch, and how many those are.
     pub separated: (f64, usize),
+    /// Of Hamiltonian Monte Carlo: the share of moves that were accepted, and the step size, means over batches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<[f64; 2]>,
 }
 
 /// An instance and the rings that its data are put on.
@@ -130,17 +146,21 @@ pub struct Evaluation {
     pub snapshots: Vec<Snapshot>,
 }
 
+/// A sampler on the instances from this number on: what it watched, place by place.
+type Runner<'a, B> = dyn FnMut(&Simulated<B>, u64) -> Result<Vec<Watched>, HarnessError> + 'a;
+
 /// Measures a trained model.
 ///
 /// # Errors
 /// Weights that are none, and what `going_on` says.
-pub fn evaluate<B: Backend>(
+pub fn evaluate<B: AutodiffBackend>(
     settings: &Settings,
     model: &Dmm<B>,
     device: &B::Device,
     going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
 ) -> Result<Evaluation, HarnessError> {
     let e = &settings.evaluation;
+    let (taped, model) = (model.clone().no_grad(), &model.valid());
     let mut evaluation = Evaluation {
         radius: model.radius(),
         ..Evaluation::default()
@@ -148,8 +168,7 @@ pub fn evaluate<B: Backend>(
     for &points in &e.points {
         let mut apart = Vec::new();
         let mut first = Vec::new();
-        let mut of = |label: &str, scheme: Scheme, particles: usize, sweeps: usize| {
-            let sampler = sampler(particles, sweeps);
+        let mut each = |label: &str, run: &mut Runner<'_, B::InnerBackend>| {
             let mut all: Vec<Watched> = Vec::new();
             apart.clear();
             for from in (0..e.instances).step_by(e.batch as usize) {
@@ -159,15 +178,13 @@ pub fn evaluate<B: Backend>(
                     e.instances
                 ))?;
                 let batch: Vec<u64> = (from..to).collect();
-                let data = rings::<B>(settings, TABLE, &batch, points, device);
+                let data = rings::<B::InnerBackend>(settings, TABLE, &batch, points, device);
                 apart.extend(separated(settings, &data.truth.mean));
                 if from == 0 {
                     let x = numbers(data.x.clone().narrow(0, 0, 1));
                     first = x.chunks(2).map(|x| [x[0], x[1]]).collect();
                 }
-                let mut streams = Streams::new(TABLE, from);
-                let part = watch(model, &sampler, scheme, &data, &mut streams);
-                let (part, _) = part.map_err(failed)?;
+                let part = run(&data, from)?;
                 if all.is_empty() {
                     all = part;
                 } else {
@@ -179,13 +196,22 @@ pub fn evaluate<B: Backend>(
             }
             Ok::<_, HarnessError>((all, apart.clone()))
         };
-        let mut row = |label: &str, watched: &Watched, apart: &[bool], [l, k]: [usize; 2]| {
+        let mut of = |label: &str, scheme: Scheme, particles: usize, sweeps: usize| {
+            let sampler = sampler(particles, sweeps);
+            each(label, &mut |data, from| {
+                let mut streams = Streams::new(TABLE, from);
+                let watched = watch(model, &sampler, scheme, data, &mut streams);
+                Ok(watched.map_err(failed)?.0)
+            })
+        };
+        let mut rows = vec![];
+        let row = |label: &str, watched: &Watched, apart: &[bool], [l, k]: [usize; 2]| {
             let pairs = watched.accuracy.iter().zip(apart);
             let own: Vec<f64> = pairs
                 .filter(|(_, apart)| **apart)
                 .map(|(a, _)| *a)
                 .collect();
-            evaluation.rows.push(Row {
+            Row {
                 points,
                 label: label.into(),
                 particles: l,
@@ -193,22 +219,37 @@ pub fn evaluate<B: Backend>(
                 log_joint: Measured::of(&watched.log_joint),
                 accuracy: Measured::of(&watched.accuracy),
                 separated: (mean(&own), own.len()),
-            });
+                accepted: None,
+            }
         };
         let wide = e.particles * e.sweeps;
         let (watched, apart) = of("RWS", Scheme::Apg, wide, 1)?;
-        row("RWS", &watched[0], &apart, [wide, 1]);
+        rows.push(row("RWS", &watched[0], &apart, [wide, 1]));
         let (watched, apart) = of("BPG", Scheme::Bpg, e.prior_particles, e.sweeps)?;
-        row(
-            "BPG",
-            &watched[e.sweeps - 1],
-            &apart,
-            [e.prior_particles, e.sweeps],
-        );
+        let sizes = [e.prior_particles, e.sweeps];
+        rows.push(row("BPG", &watched[e.sweeps - 1], &apart, sizes));
         let (watched, apart) = of("APG", Scheme::Apg, e.particles, e.sweeps)?;
-        for &k in &e.shown_sweeps {
-            row("APG", &watched[k - 1], &apart, [e.particles, k]);
+        let shown = e.shown_sweeps.iter();
+        let sweeps = shown.map(|&k| row("APG", &watched[k - 1], &apart, [e.particles, k]));
+        let sweeps: Vec<Row> = sweeps.collect();
+        for &leapfrog in &e.hmc.leapfrog {
+            let label = format!("HMC-RWS, LF = {leapfrog}");
+            let (mut sum, mut batches) = ([0.0; 2], 0.0);
+            let (watched, apart) = each(&label, &mut |data, from| {
+                let lengths = [e.particles, e.sweeps - 1];
+                let (own, moves) =
+                    chains((&taped, model), (&e.hmc, leapfrog), data, lengths, from)?;
+                sum = [0, 1].map(|at| sum[at] + moves[at]);
+                batches += 1.0;
+                Ok(vec![own])
+            })?;
+            rows.push(Row {
+                accepted: Some(sum.map(|sum| sum / batches)),
+                ..row(&label, &watched[0], &apart, [e.particles, e.sweeps])
+            });
         }
+        rows.extend(sweeps);
+        evaluation.rows.extend(rows);
         let start = mean(&watched[0].log_joint);
         let curve = watched.iter().map(|w| mean(&w.log_joint) - start);
         evaluation.curves.push(curve.collect());

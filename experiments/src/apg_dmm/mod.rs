@@ -13,6 +13,7 @@
 
 pub mod evaluation;
 mod figures;
+mod hamiltonian;
 mod outcome;
 mod run;
 mod settings;
@@ -20,9 +21,11 @@ pub mod training;
 
 pub use evaluation::Evaluation;
 pub use outcome::Outcome;
-pub use settings::{EvaluationSettings, Settings, TrainingSettings};
+pub use settings::{EvaluationSettings, HmcSettings, Settings, TrainingSettings};
 
 /// Which instances are whose: training has the numbers that its steps count, checks and evaluations their own seeds.
 pub(crate) const CHECK: u64 = 0x0063_6865_636b;
+/// The draws of Hamiltonian Monte Carlo.
+pub(crate) const DRAWS: helmholtz_random::Purpose = helmholtz_random::Purpose::new("dmm-hmc");
 /// The instances of the table.
 pub(crate) const TABLE: u64 = 0x0074_6162_6c65;

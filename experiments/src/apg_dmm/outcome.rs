@@ -97,7 +97,9 @@ impl Outcome {
             "{} fresh instances of N data each, mean ± standard error over instances: the weighted log joint log p(x, μ, c, h) in \
              nats, and the share of data that the likeliest particle puts on their own rings, over all instances and over those \
              whose rings do not touch. R = {:.3}, the data's {}. Nothing was trained again for another N. RWS is the one-shot \
-             proposal of the same nets, BPG proposes the centres from their prior.\n\n",
+             proposal of the same nets, BPG proposes the centres from their prior. HMC-RWS moves μ and h from the one-shot proposal, with \
+             a step size found by a warm-up, and draws c from its exact conditional; its particles have equal weights, and the \
+             likeliest is that with the highest log joint.\n\n",
             settings.evaluation.instances, self.evaluation.radius, settings.data.radius,
         );
         out += "| N | sampler | L | K | log joint | accuracy | separated rings |\n| --- | --- | --- | --- | --- | --- | --- |\n";
@@ -106,10 +108,19 @@ impl Outcome {
                 (_, 0) => "none".into(),
                 (accuracy, count) => format!("{accuracy:.3} ({count})"),
             };
+            let label = match row.accepted {
+                Some([share, step]) => {
+                    format!(
+                        "{} ({:.0} % accepted, ε = {step:.1e})",
+                        row.label,
+                        100.0 * share
+                    )
+                }
+                None => row.label.clone(),
+            };
             out += &format!(
-                "| {} | {} | {} | {} | {:.1} ± {:.1} | {:.3} ± {:.3} | {separated} |\n",
+                "| {} | {label} | {} | {} | {:.1} ± {:.1} | {:.3} ± {:.3} | {separated} |\n",
                 row.points,
-                row.label,
                 row.particles,
                 row.sweeps,
                 row.log_joint.mean,

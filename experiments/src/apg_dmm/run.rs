@@ -10,7 +10,6 @@ use crate::runner::failed;
 use crate::source::Source;
 use crate::stepwise::{Request, Stepwise, bytes, trained};
 use burn::backend::Autodiff;
-use burn::module::AutodiffModule;
 use burn::tensor::DType;
 use helmholtz_ops::Backend;
 use helmholtz_runs::read_metrics;
@@ -115,7 +114,7 @@ impl OnBackend for Run<'_> {
             t.checkpoint_seconds,
         );
         let model = trained(model, &objective, &config, &device, &mut request)?;
-        let evaluation = evaluate(settings, &model.valid(), &device, request.going_on)?;
+        let evaluation = evaluate(settings, &model, &device, request.going_on)?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;
         for (name, figure) in figures::all(settings, &metrics, &evaluation) {

@@ -1,0 +1,121 @@
+//! Amortized population Gibbs on deep mixtures, from the command to its files.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn reproduce(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
+    command.arg("reproduce").args(args).current_dir(folder);
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A small cut of the experiment, as a file of the user's in `folder`.
+fn small(folder: &Path) {
+    let mut text = include_str!("../apg-dmm.toml").to_string();
+    for (from, to) in [
+        ("name = \"apg-dmm\"", "name = \"small\""),
+        ("sweeps = 10   ", "sweeps = 2   "),
+        ("particles = 10   ", "particles = 3   "),
+        ("batch = 20   ", "batch = 2   "),
+        ("points = 200", "points = 16"),
+        ("check_every = 250", "check_every = 2"),
+        ("check_instances = 20", "check_instances = 3"),
+        ("quick = 500", "quick = 5"),
+        ("[120, 160, 200, 400, 600]", "[16, 32]"),
+        ("instances = 20 ", "instances = 3 "),
+        ("batch = 5 ", "batch = 2 "),
+        ("prior_particles = 100", "prior_particles = 4"),
+        ("sweeps = 20 ", "sweeps = 2 "),
+        ("[5, 10, 20]", "[1, 2]"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    text += "hmc = { leapfrog = [1, 2], step_size = 1e-3, warm_up = 5, acceptance = 0.7 }\n";
+    fs::write(folder.join("small.toml"), text).unwrap();
+}
+
+fn metrics(folder: &Path, run: &str) -> Vec<serde_json::Value> {
+    let text = fs::read_to_string(folder.join("runs/small").join(run).join("metrics.jsonl"));
+    let rows = text.unwrap();
+    let rows = rows.lines().map(|line| {
+        let mut row: serde_json::Value = serde_json::from_str(line).unwrap();
+        row.as_object_mut().unwrap().remove("seconds");
+        row
+    });
+    rows.collect()
+}
+
+#[test]
+fn a_run_leaves_figures_and_table_and_is_not_repeated() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path());
+    let args = ["small.toml", "--seed", "3"];
+    let plan = reproduce(dir.path(), &[&args[..], &["--dry-run"]].concat());
+    let plan = text(&plan.stdout);
+    assert!(
+        plan.contains("5 gradient steps;") && plan.contains("to do"),
+        "{plan}"
+    );
+    assert!(!dir.path().join("runs").exists());
+
+    let output = reproduce(dir.path(), &args);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{err}");
+    let run = dir.path().join("runs/small/quick/seed-3");
+    for name in ["training", "sweeps", "rings"] {
+        let figure = fs::read_to_string(run.join(format!("{name}.svg"))).unwrap();
+        assert!(figure.starts_with("<svg"));
+        assert!(run.join(format!("{name}.csv")).exists());
+    }
+    let table = fs::read_to_string(run.join("table.md")).unwrap();
+    assert!(out.contains(&table), "{out}");
+    for part in [
+        "| radius R | 1.000 |",
+        "| 16 | RWS | 6 | 1 |",
+        "| 16 | BPG | 4 | 2 |",
+        "| 16 | HMC-RWS, LF = 1 (",
+        "| 32 | HMC-RWS, LF = 2 (",
+        "| 32 | APG | 3 | 1 |",
+        "| 32 | APG | 3 | 2 |",
+        "seed 3",
+    ] {
+        assert!(table.contains(part), "no `{part}` in {table}");
+    }
+    let rows = metrics(dir.path(), "quick/seed-3");
+    assert_eq!(rows.len(), 4, "at 0, 2, 4 and 5 steps: {rows:?}");
+
+    let again = reproduce(dir.path(), &args);
+    assert!(text(&again.stdout).contains("(done)") && text(&again.stdout).contains(&table));
+
+    // Other steps have a folder of their own, and the same seed gives the same run so far.
+    let output = reproduce(dir.path(), &[&args[..], &["--steps", "2"]].concat());
+    assert!(output.status.success());
+    let fewer = metrics(dir.path(), "quick-2-steps/seed-3");
+    assert_eq!(fewer, rows[..2]);
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused_before_anything_starts() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path());
+    let file = dir.path().join("small.toml");
+    let text_of_file = fs::read_to_string(&file).unwrap();
+    fs::write(
+        &file,
+        text_of_file.replace("leapfrog = [1, 2]", "leapfrog = [0]"),
+    )
+    .unwrap();
+    let output = reproduce(dir.path(), &["small.toml"]);
+    let err = text(&output.stderr);
+    assert!(
+        !output.status.success() && err.contains("leapfrog"),
+        "{err}"
+    );
+    assert!(!dir.path().join("runs").exists());
+}
