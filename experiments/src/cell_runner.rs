@@ -31,13 +31,17 @@ pub trait CellRunner: Sync {
     ) -> Result<CellResult, HarnessError>;
 }
 
-/// What a cell's work costs: seconds, on one thread.
+/// What a cell's work costs: seconds, on one thread, and bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
     /// Seconds for a training step.
     pub step: f64,
     /// Seconds for one importance sample of one image.
     pub image_sample: f64,
+    /// Numbers that are learned.
+    pub parameters: u64,
+    /// Bytes that are kept for a training image: the state of its chain.
+    pub row_bytes: u64,
 }
 
 /// Hears what happens in a running cell, from the thread that runs it.

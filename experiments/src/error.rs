@@ -69,6 +69,18 @@ pub enum HarnessError {
         /// What is missing, and where it comes from.
         problem: String,
     },
+    /// Something that the plan needs is not free on this machine.
+    #[error("not enough {what}: at least {needed} are needed, {free} are free; {remedy}")]
+    Machine {
+        /// Memory or disk.
+        what: &'static str,
+        /// How much is needed.
+        needed: String,
+        /// How much is free.
+        free: String,
+        /// What to do.
+        remedy: String,
+    },
     /// The data set could not be had.
     #[error(transparent)]
     Data(#[from] helmholtz_datasets::Error),

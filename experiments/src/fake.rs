@@ -136,6 +136,8 @@ impl CellRunner for FakeRunner {
         Ok(Cost {
             step: 0.001,
             image_sample: 1e-6,
+            parameters: 1000,
+            row_bytes: 1,
         })
     }
 

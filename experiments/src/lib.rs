@@ -30,6 +30,7 @@
 pub mod apg_bmnist;
 pub mod apg_dmm;
 pub mod apg_gmm;
+pub mod apg_table;
 pub mod arm_toy;
 pub mod backend;
 pub mod cell;
@@ -47,6 +48,7 @@ pub mod existing;
 mod fake;
 pub mod figures;
 pub mod kept;
+pub mod machine;
 pub mod names;
 pub mod nets;
 pub mod picture;

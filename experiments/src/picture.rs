@@ -1,4 +1,4 @@
-//! Grey pictures, as PNG.
+//! Grey pictures, as PNG, and moving ones, as animated PNG.
 
 use crate::error::HarnessError;
 use std::path::Path;
@@ -59,13 +59,64 @@ impl Picture {
     /// # Errors
     /// A file that cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), HarnessError> {
-        let written = std::fs::write(path, self.png());
-        written.map_err(|error| HarnessError::Io {
-            action: "write",
-            path: path.to_path_buf(),
-            source: error,
-        })
+        write(path, self.png())
     }
+
+    /// The same picture with squares of `factor` pixels for each.
+    pub fn enlarged(&self, factor: usize) -> Self {
+        let lines = self.pixels.chunks(self.width.max(1)).flat_map(|line| {
+            let line: Vec<u8> = line
+                .iter()
+                .flat_map(|&pixel| std::iter::repeat_n(pixel, factor))
+                .collect();
+            std::iter::repeat_n(line, factor).flatten()
+        });
+        Self {
+            pixels: lines.collect(),
+            width: self.width * factor,
+            height: self.height * factor,
+        }
+    }
+}
+
+fn write(path: &Path, bytes: Vec<u8>) -> Result<(), HarnessError> {
+    std::fs::write(path, bytes).map_err(|error| HarnessError::Io {
+        action: "write",
+        path: path.to_path_buf(),
+        source: error,
+    })
+}
+
+/// Writes pictures of the same size, one after the other and again, as an animated PNG: browsers play it, and what knows none shows the
+/// first.
+///
+/// # Errors
+/// A file that cannot be written.
+///
+/// # Panics
+/// If there are no pictures, or they differ in size.
+pub fn write_animation(
+    pictures: &[Picture],
+    milliseconds: u16,
+    path: &Path,
+) -> Result<(), HarnessError> {
+    let (width, height) = (pictures[0].width as u32, pictures[0].height as u32);
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::Eight);
+    let animated = encoder
+        .set_animated(pictures.len() as u32, 0)
+        .and_then(|()| encoder.set_frame_delay(milliseconds, 1000))
+        .and_then(|()| encoder.write_header());
+    let written = animated.and_then(|mut writer| {
+        for picture in pictures {
+            writer.write_image_data(&picture.pixels)?;
+        }
+        writer.finish()
+    });
+    written.expect("pictures of one size can be encoded in memory");
+    write(path, bytes)
 }
 
 #[cfg(test)]
@@ -102,6 +153,29 @@ pub(crate) mod tests {
         assert_eq!((at(2, 2), at(3, 3), at(6, 2), at(7, 3)), (0, 0, 255, 255));
         assert_eq!((at(2, 6), at(3, 7), at(6, 6)), (7, 7, GREY));
         assert_eq!((at(0, 0), at(4, 2), at(8, 9)), (GREY, GREY, GREY));
+    }
+
+    #[test]
+    fn an_animation_shows_its_pictures_one_after_the_other() {
+        let of = |value: u8| Picture::grid(&[vec![vec![value; 4]]], 2).enlarged(3);
+        let pictures = [of(0), of(90), of(200)];
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("animation.png");
+        write_animation(&pictures, 120, &path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
+            .read_info()
+            .unwrap();
+        let control = reader.info().animation_control.unwrap();
+        assert_eq!((control.num_frames, control.num_plays), (3, 0));
+        for picture in pictures {
+            let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+            let info = reader.next_frame(&mut pixels).unwrap();
+            assert_eq!((info.width, info.height), (18, 18));
+            assert_eq!(pixels, picture.pixels);
+            let delay = reader.info().frame_control.unwrap();
+            assert_eq!((delay.delay_num, delay.delay_den), (120, 1000));
+        }
     }
 
     #[test]

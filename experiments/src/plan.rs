@@ -4,6 +4,7 @@ use crate::cell::Cell;
 use crate::cell_runner::{CellResult, CellRunner, Cost};
 use crate::error::HarnessError;
 use crate::existing;
+use crate::machine::Needs;
 use crate::schedule::{Sizes, Work, makespan};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -66,6 +67,8 @@ pub struct PlannedCell {
     pub status: CellStatus,
     /// The cell's work on this machine.
     pub work: Work,
+    /// The least that it needs.
+    pub needs: Needs,
 }
 
 impl PlannedCell {
@@ -130,12 +133,13 @@ impl Plan {
                 } else {
                     existing::status(&folder, &cell)
                 };
-                let work = costs.work(&cell)?;
+                let (work, needs) = costs.of(&cell)?;
                 Ok(PlannedCell {
                     cell,
                     folder,
                     status,
                     work,
+                    needs,
                 })
             })
             .collect::<Result<_, HarnessError>>()?;
@@ -156,12 +160,33 @@ impl Plan {
         queue
     }
 
+    /// The least that all need that are not done, with so many cells at once.
+    pub fn needs(&self, jobs: usize) -> Needs {
+        let left = self.cells.iter().filter(|cell| cell.is_to_run());
+        let mut memory: Vec<u64> = left.clone().map(|cell| cell.needs.memory).collect();
+        memory.sort_unstable_by(|a, b| b.cmp(a));
+        Needs {
+            memory: memory.iter().take(jobs).sum(),
+            disk: left.map(|cell| cell.needs.disk).sum(),
+        }
+    }
+
     /// Seconds until all is done, with so many cells at once.
     pub fn seconds(&self, jobs: usize) -> f64 {
         makespan(
             self.queue().into_iter().map(|i| self.cells[i].remaining()),
             jobs,
         )
+    }
+}
+
+/// A run holds its parameters, their gradient, Adam's two moments and the chains, and keeps all but the gradient in two checkpoints
+/// while it writes a third.
+fn needs(cost: Cost, sizes: Sizes) -> Needs {
+    let chains = cost.row_bytes * sizes.train;
+    Needs {
+        memory: 4 * 4 * cost.parameters + chains,
+        disk: 3 * (3 * 4 * cost.parameters + chains),
     }
 }
 
@@ -189,11 +214,11 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// The work of a cell.
+    /// The work of a cell, and what it needs.
     ///
     /// # Errors
     /// A cell that the runner cannot build, or a measurement that was refused.
-    pub fn work(&mut self, cell: &Cell) -> Result<Work, HarnessError> {
+    pub fn of(&mut self, cell: &Cell) -> Result<(Work, Needs), HarnessError> {
         let key = (
             cell.net.clone(),
             cell.method.clone(),
@@ -209,7 +234,8 @@ impl<'a> Costs<'a> {
                 cost
             }
         };
-        Ok(Work::of(&cell.settings, self.sizes, cost))
+        let work = Work::of(&cell.settings, self.sizes, cost);
+        Ok((work, needs(cost, self.sizes)))
     }
 }
 

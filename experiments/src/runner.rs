@@ -194,6 +194,7 @@ impl<B: Backend> OnModel<B> for Measure<'_, B> {
         })?;
         let step = steps / cycle as f64;
 
+        let row_bytes = trainer.chains().snapshot().len() / images.len().max(1);
         let model = trainer.model().valid();
         let few: Vec<u32> = (0..data.valid.len().min(40) as u32).collect();
         let few = data.valid.select(&few);
@@ -210,6 +211,8 @@ impl<B: Backend> OnModel<B> for Measure<'_, B> {
         Ok(Cost {
             step,
             image_sample: evaluated / (few.len() * evaluation.samples).max(1) as f64,
+            parameters: burn::module::Module::num_params(&model) as u64,
+            row_bytes: row_bytes as u64,
         })
     }
 }

@@ -124,6 +124,8 @@ mod tests {
     const COST: Cost = Cost {
         step: 0.002,
         image_sample: 1e-6,
+        parameters: 0,
+        row_bytes: 0,
     };
 
     #[test]

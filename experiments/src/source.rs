@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 18] = [
+const BUNDLED: [(&str, &str, &str); 19] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -69,6 +69,11 @@ const BUNDLED: [(&str, &str, &str); 18] = [
         include_str!("../apg-bmnist.toml"),
     ),
     (
+        "apg-table1",
+        "experiments/apg-table1.toml",
+        include_str!("../apg-table1.toml"),
+    ),
+    (
         "estimators",
         "experiments/estimators.toml",
         include_str!("../estimators.toml"),
@@ -115,6 +120,8 @@ pub enum Kind {
     ApgDmm,
     /// Amortized population Gibbs on bouncing digits ([`Settings`](crate::apg_bmnist::Settings)).
     ApgBmnist,
+    /// What amortized population Gibbs reaches on several models ([`Settings`](crate::apg_table::Settings)).
+    ApgTable,
     /// The runs of a table, drawn ([`Settings`](crate::figures::settings::Settings)).
     Curves,
     /// The variance of gradients during training ([`Settings`](crate::variance_curve::Settings)).

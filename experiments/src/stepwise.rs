@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::apg_table::Column;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::runner::failed;
@@ -43,6 +44,9 @@ pub trait Stepwise: Serialize + Sized {
     /// What a step is, and what is measured at the end.
     fn plan(&self) -> [String; 2];
 
+    /// The least memory that it needs, in bytes.
+    fn memory(&self) -> u64;
+
     /// Trains and measures, and writes the figures.
     ///
     /// # Errors
@@ -51,6 +55,16 @@ pub trait Stepwise: Serialize + Sized {
 
     /// The table.
     fn markdown(&self, outcome: &Self::Outcome) -> String;
+
+    /// What the samplers reached, as a column of a table of several models; the caller names the folder.
+    fn column(&self, outcome: &Self::Outcome) -> Column;
+}
+
+/// The bytes of a tensor of f32 with these sizes.
+pub fn bytes(sizes: &[u64]) -> u64 {
+    sizes
+        .iter()
+        .fold(4, |bytes, &size| bytes.saturating_mul(size))
 }
 
 /// What a run is asked for.

@@ -33,6 +33,10 @@ fn small(folder: &Path) {
         ("sequences = 20", "sequences = 3"),
         ("sweeps = 20   ", "sweeps = 3   "),
         ("[5, 10, 20]", "[2, 3]"),
+        ("prior_particles = 100", "prior_particles = 5"),
+        ("leapfrog = [1, 5, 10]", "leapfrog = [2]"),
+        ("warm_up = 20", "warm_up = 3"),
+        ("sequences = 10\n", "sequences = 3\n"),
     ] {
         assert!(text.contains(from), "{from}");
         text = text.replacen(from, to, 1);
@@ -75,6 +79,7 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
         "sweeps.csv",
         "sequences-1.png",
         "sequences-2.png",
+        "animated-2.png",
     ] {
         assert!(fs::metadata(run.join(name)).unwrap().len() > 0, "{name}");
     }
@@ -82,9 +87,12 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
     assert!(out.contains(&table), "{out}");
     for part in [
         "| squared error a frame, last sweep |",
-        "| 2 | 2 | 1 | 9 |",
-        "| 2 | 2 | 3 | 3 |",
-        "| 3 | 1 | 2 | 3 |",
+        "| 2 | 2 | RWS | 1 | 9 |",
+        "| 2 | 2 | BPG | 3 | 5 |",
+        "| 2 | 2 | HMC-RWS, LF = 2, nearest | 3 | 3 |",
+        "| 3 | 1 | HMC-RWS, LF = 2, bilinear | 3 | 3 |",
+        "| 2 | 2 | APG | 3 | 3 |",
+        "| 3 | 1 | APG | 2 | 3 |",
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");
     }
@@ -116,4 +124,20 @@ fn without_the_images_it_says_which_are_missing() {
         !output.status.success() && err.contains("train-images-idx3-ubyte"),
         "{err}"
     );
+}
+
+#[test]
+fn more_frames_than_the_memory_holds_are_refused_before_anything_starts() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = include_str!("../apg-bmnist.toml").to_string();
+    let long = long
+        .replace("name = \"apg-bmnist\"", "name = \"long\"")
+        .replacen("[[6, 2], [20, 2], [20, 3]]", "[[6, 2], [2000000000, 3]]", 1);
+    fs::write(dir.path().join("long.toml"), long).unwrap();
+    let output = reproduce(dir.path(), &["long.toml"]);
+    let err = text(&output.stderr);
+    assert!(!output.status.success());
+    assert!(err.contains("not enough memory: at least "), "{err}");
+    assert!(err.contains("give fewer data, particles"), "{err}");
+    assert!(!dir.path().join("runs").exists(), "nothing was started");
 }

@@ -130,3 +130,47 @@ fn flags_that_mean_nothing_are_refused() {
         assert!(!output.status.success() && err.contains(part), "{err}");
     }
 }
+
+#[test]
+fn runs_stand_side_by_side_in_a_table_beside_what_is_published() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path());
+    let table = r#"
+        kind = "apg-table"
+        name = "both"
+        title = "Two runs"
+        profile.quick = [
+            { experiment = "small.toml", profile = "quick" },
+            { experiment = "small.toml", profile = "quick", steps = 3 },
+        ]
+        published = [{ experiment = "small", sampler = "Gibbs, K = 2", log_joint = -446.9 }]
+    "#;
+    fs::write(dir.path().join("both.toml"), table).unwrap();
+    let plan = reproduce(dir.path(), &["both.toml", "--dry-run"]);
+    assert!(text(&plan.stdout).contains("runs/small/quick-3-steps/seed-1 (to do)"));
+    assert!(!dir.path().join("runs").exists());
+
+    let output = reproduce(dir.path(), &["both.toml"]);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{err}");
+    let folder = dir.path().join("runs/both/quick");
+    let table = fs::read_to_string(folder.join("table.md")).unwrap();
+    assert!(out.contains(&table), "{out}");
+    for part in [
+        "| sampler | Gaussian mixtures, N = 9 | Gaussian mixtures, N = 9 |",
+        "| RWS | ",
+        "| HMC-RWS, LF = 5, K = 2 | ",
+        "| APG, K = 1 | ",
+        "*-446.9* |",
+        "3 gradient steps, `runs/small/quick-3-steps/seed-1`",
+    ] {
+        assert!(table.contains(part), "no `{part}` in {table}");
+    }
+    let csv = fs::read_to_string(folder.join("table.csv")).unwrap();
+    assert!(csv.contains("small,5,\"Gibbs, K = 2\","), "{csv}");
+    let again = text(&reproduce(dir.path(), &["both.toml"]).stdout);
+    assert!(again.matches("(done)").count() == 2 && again.contains(&table));
+
+    let wrong = reproduce(dir.path(), &["both.toml", "--steps", "3"]);
+    assert!(text(&wrong.stderr).contains("has no use for `--steps`"));
+}

@@ -59,6 +59,14 @@ pub trait Conditional<B: Backend, M: Model<B>, C: ?Sized> {
     /// z with its block drawn anew; a constant.
     fn sample(&self, law: &Self::Law, z: &M::State, chance: &mut C) -> M::State;
 
+    /// A draw, a constant, with its log q(z'_b | x, z_−b) `[L, B, N]`, differentiable in the law. To be overridden where both come
+    /// out of one computation.
+    fn propose(&self, law: &Self::Law, z: &M::State, chance: &mut C) -> (M::State, Tensor<B, 3>) {
+        let state = self.sample(&self.detach(law), z, chance).detach();
+        let log_prob = self.log_prob(law, &state);
+        (state, log_prob)
+    }
+
     /// log q(z_b | x, z_−b) of the block of `z`: `[L, B, N]`.
     fn log_prob(&self, law: &Self::Law, z: &M::State) -> Tensor<B, 3>;
 
@@ -95,12 +103,11 @@ where
         chance: &mut C,
     ) -> Move<B, M::State> {
         let law = self.0.law(model, x, old);
-        let fixed = self.0.detach(&law);
-        let state = self.0.sample(&fixed, old, chance).detach();
-        let log_forward = self.0.log_prob(&law, &state);
+        let (state, log_forward) = self.0.propose(&law, old, chance);
         let log_target = self.0.log_target(model, x, &state);
         let target_ratio = log_target.clone().detach() - self.0.log_target(frozen, x, old);
-        let kernel_ratio = self.0.log_prob(&fixed, old) - log_forward.clone().detach();
+        let reverse = self.0.log_prob(&self.0.detach(&law), old);
+        let kernel_ratio = reverse - log_forward.clone().detach();
         Move {
             state,
             log_forward,

@@ -62,11 +62,6 @@ impl<B: Backend> Sums<B> {
             squares: part(m + m * d, d),
         }
     }
-
-    /// Σ_n γ_nm t_n / Σ_n γ_nm `[L, B, M, D]`.
-    pub fn mean(&self) -> Tensor<B, 4> {
-        self.sum.clone() / self.count.clone()
-    }
 }
 
 /// Learned pointwise statistics of data with features u_n (Wu et al. 2020, section 3.3): values t(u_n) and cluster weights
@@ -89,6 +84,16 @@ impl<B: helmholtz_ops::Backend> Statistics<B> {
     pub fn sums(&self, features: Tensor<B, 4>) -> Sums<B> {
         let weights = activation::softmax(self.weights.forward(features.clone()), 3);
         Sums::new(weights, self.values.forward(features))
+    }
+
+    /// Σ_n γ_nm t_n / (Σ_n γ_nm + ε) `[L, B, M, D]`, over data with features `[L, B, N, F]`.
+    pub fn averages(&self, features: Tensor<B, 4>, epsilon: f64) -> Tensor<B, 4> {
+        let weights = activation::softmax(self.weights.forward(features.clone()), 3);
+        let count = weights.clone().sum_dim(2).swap_dims(2, 3);
+        let sum = weights
+            .swap_dims(2, 3)
+            .matmul(self.values.forward(features));
+        sum / (count + epsilon)
     }
 
     /// The sums over those of P candidate data, with features `[1, B, P, F]`, that are `present` `[L, B, P]` in a particle:

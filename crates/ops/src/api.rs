@@ -3,7 +3,7 @@
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
-use crate::{AdamStep, Backend, portable};
+use crate::{Activation, AdamStep, Backend, portable};
 
 fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))
@@ -186,8 +186,8 @@ pub fn linear<B: Backend>(
     ))
 }
 
-/// Σ_h w_h tanh(q_nh + k_mh) of each query n with each key m: a net of one hidden layer on pairs, whose first layer is the
-/// sum of one of the query and one of the key (Bahdanau, Cho & Bengio 2015, appendix A.1.2).
+/// Σ_h w_h f(q_nh + k_mh) of each query n with each key m: a net of one hidden layer on pairs, whose first layer is the
+/// sum of one of the query and one of the key (Bahdanau, Cho & Bengio 2015, appendix A.1.2, with f = tanh).
 ///
 /// Queries `[R, N, H]`, keys `[G, M, H]`, weights `[H]`; group g of the keys meets the queries g mod R: `[G, N, M]`.
 /// Differentiable in all of them. On the CPU the hidden units, `[G, N, M, H]`, are never in memory: the gradient makes them
@@ -199,6 +199,7 @@ pub fn additive_scores<B: Backend>(
     queries: Tensor<B, 3>,
     keys: Tensor<B, 3>,
     weights: Tensor<B, 1>,
+    activation: Activation,
 ) -> Tensor<B, 3> {
     let units = queries.dims()[2];
     assert_eq!(units, keys.dims()[2], "queries and keys differ in units");
@@ -212,7 +213,39 @@ pub fn additive_scores<B: Backend>(
         queries.into_primitive().tensor(),
         keys.into_primitive().tensor(),
         weights.into_primitive().tensor(),
+        activation,
     ))
+}
+
+/// f(x W + b) V + c, a net of one hidden layer, for x `[N, I]`, the hidden layer's W `[I, H]` and b `[H]`, and the output's
+/// V `[H, O]` and c `[O]`: `[N, O]`. Differentiable in all of them.
+///
+/// On the CPU the hidden units are never in memory: the gradient makes them again, and rows of its own that are zero throughout
+/// cost nothing. That is the faster, the fewer the weights: see [`linear`] for large layers.
+///
+/// # Panics
+/// If the sizes of x and of the layers do not belong together, or a rectifier's slope is negative.
+pub fn perceptron<B: Backend>(
+    x: Tensor<B, 2>,
+    (w, b): (Tensor<B, 2>, Tensor<B, 1>),
+    (v, c): (Tensor<B, 2>, Tensor<B, 1>),
+    activation: Activation,
+) -> Tensor<B, 2> {
+    let ([inputs, hidden], [units, outputs]) = (w.dims(), v.dims());
+    assert_eq!(x.dims()[1], inputs, "input and weight differ in features");
+    assert_eq!(
+        [hidden; 2],
+        [units, b.dims()[0]],
+        "layers differ in hidden units"
+    );
+    assert_eq!([outputs], c.dims(), "weight and bias differ in outputs");
+    if let Activation::LeakyRelu(slope) = activation {
+        assert!(slope >= 0.0, "the slope must not be negative");
+    }
+    let (w, v) = (w.into_primitive().tensor(), v.into_primitive().tensor());
+    let (b, c) = (b.into_primitive().tensor(), c.into_primitive().tensor());
+    let x = x.into_primitive().tensor();
+    wrap(B::perceptron(x, [w, b, v, c], activation))
 }
 
 /// Asserts that `few` groups can be repeated cyclically to `many`.
@@ -281,6 +314,16 @@ pub fn cross_correlation<B: Backend>(
 pub fn leaky_relu<B: Backend>(x: Tensor<B, 2>, slope: f64) -> Tensor<B, 2> {
     assert!(slope >= 0.0, "the slope must not be negative");
     wrap(B::fused_leaky_relu(x.into_primitive().tensor(), slope))
+}
+
+/// ‖x_n‖² of each row of x `[N, D]`: `[N]`. Differentiable.
+pub fn squared_norms<B: Backend>(x: Tensor<B, 2>) -> Tensor<B, 1> {
+    wrap(B::squared_norms(x.into_primitive().tensor()))
+}
+
+/// x_n / √(‖x_n‖² + ε) of each row of x `[N, D]`, its direction. Differentiable; an ε > 0 keeps the gradient finite at 0.
+pub fn directions<B: Backend>(x: Tensor<B, 2>, epsilon: f64) -> Tensor<B, 2> {
+    wrap(B::directions(x.into_primitive().tensor(), epsilon))
 }
 
 /// `function`, which knows vectors, of each element.

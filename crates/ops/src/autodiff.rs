@@ -9,7 +9,7 @@ use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorMetadata, TensorPrimitive};
 
 use crate::portable::{self, cycle};
-use crate::{AdditiveGradients, Backend, LinearGradients};
+use crate::{Activation, AdditiveGradients, Backend, LinearGradients, PerceptronGradients};
 
 impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     fn bernoulli_log_prob(
@@ -108,6 +108,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         queries: FloatTensor<Self>,
         keys: FloatTensor<Self>,
         weights: FloatTensor<Self>,
+        activation: Activation,
     ) -> FloatTensor<Self> {
         match AdditiveScores
             .prepare::<C>([&queries, &keys, &weights].map(|tensor| tensor.node.clone()))
@@ -117,13 +118,39 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
             OpsKind::Tracked(prep) => {
                 let kept = [&queries, &keys, &weights].map(|tensor| tensor.primitive.clone());
                 let [queries, keys, weights] = kept.clone();
-                prep.finish(kept, B::additive_scores(queries, keys, weights))
+                let scores = B::additive_scores(queries, keys, weights, activation);
+                prep.finish((kept, activation), scores)
             }
             OpsKind::UnTracked(prep) => prep.finish(B::additive_scores(
                 queries.primitive,
                 keys.primitive,
                 weights.primitive,
+                activation,
             )),
+        }
+    }
+
+    fn perceptron(
+        x: FloatTensor<Self>,
+        weights: [FloatTensor<Self>; 4],
+        activation: Activation,
+    ) -> FloatTensor<Self> {
+        let [w, b, v, c] = weights.each_ref().map(|tensor| tensor.node.clone());
+        match Perceptron
+            .prepare::<C>([x.node.clone(), w, b, v, c])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let x_tracked = x.is_tracked();
+                let (x, weights) = (x.primitive, weights.map(|tensor| tensor.primitive));
+                let output = B::perceptron(x.clone(), weights.clone(), activation);
+                prep.finish((x, weights, activation, x_tracked), output)
+            }
+            OpsKind::UnTracked(prep) => {
+                let weights = weights.map(|tensor| tensor.primitive);
+                prep.finish(B::perceptron(x.primitive, weights, activation))
+            }
         }
     }
 
@@ -154,6 +181,33 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 prep.finish((output.clone(), slope), output)
             }
             OpsKind::UnTracked(prep) => prep.finish(B::fused_leaky_relu(x.primitive, slope)),
+        }
+    }
+
+    fn squared_norms(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        match SquaredNorms
+            .prepare::<C>([x.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                prep.finish(x.primitive.clone(), B::squared_norms(x.primitive))
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::squared_norms(x.primitive)),
+        }
+    }
+
+    fn directions(x: FloatTensor<Self>, epsilon: f64) -> FloatTensor<Self> {
+        match Directions
+            .prepare::<C>([x.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let kept = (x.primitive.clone(), epsilon);
+                prep.finish(kept, B::directions(x.primitive, epsilon))
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::directions(x.primitive, epsilon)),
         }
     }
 
@@ -256,18 +310,39 @@ impl<B: Backend> Backward<B, 3> for Linear {
 struct AdditiveScores;
 
 impl<B: Backend> Backward<B, 3> for AdditiveScores {
-    type State = [FloatTensor<B>; 3];
+    type State = ([FloatTensor<B>; 3], Activation);
 
     fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
         let grad = grads.consume::<B>(&ops.node);
-        let [queries, keys, weights] = ops.state;
+        let ([queries, keys, weights], activation) = ops.state;
         let AdditiveGradients {
             queries,
             keys,
             weights,
-        } = B::additive_scores_backward(queries, keys, weights, grad);
+        } = B::additive_scores_backward(queries, keys, weights, activation, grad);
         for (node, gradient) in ops.parents.into_iter().zip([queries, keys, weights]) {
             if let Some(node) = node {
+                grads.register::<B>(node.id, gradient);
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Perceptron;
+
+impl<B: Backend> Backward<B, 5> for Perceptron {
+    /// x, the weights, and whether x has a gradient.
+    type State = (FloatTensor<B>, [FloatTensor<B>; 4], Activation, bool);
+
+    fn backward(self, ops: Ops<Self::State, 5>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let (x, weights, activation, of_input) = ops.state;
+        let PerceptronGradients { input, weights } =
+            B::perceptron_backward(x, weights, activation, grad, of_input);
+        let gradients = std::iter::once(input).chain(weights.map(Some));
+        for (node, gradient) in ops.parents.into_iter().zip(gradients) {
+            if let (Some(node), Some(gradient)) = (node, gradient) {
                 grads.register::<B>(node.id, gradient);
             }
         }
@@ -284,6 +359,33 @@ impl<B: Backend> Backward<B, 1> for LeakyRelu {
         let (output, slope) = ops.state;
         unary::<B, _>(ops.parents, ops.node, grads, |grad| {
             B::fused_leaky_relu_backward(output, grad, slope)
+        });
+    }
+}
+
+#[derive(Debug)]
+struct SquaredNorms;
+
+impl<B: Backend> Backward<B, 1> for SquaredNorms {
+    type State = FloatTensor<B>;
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::squared_norms_backward(ops.state, grad)
+        });
+    }
+}
+
+#[derive(Debug)]
+struct Directions;
+
+impl<B: Backend> Backward<B, 1> for Directions {
+    type State = (FloatTensor<B>, f64);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let (x, epsilon) = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::directions_backward(x, epsilon, grad)
         });
     }
 }

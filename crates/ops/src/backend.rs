@@ -35,6 +35,23 @@ pub struct LinearGradients<B: Backend> {
     pub parameters: Option<(FloatTensor<B>, FloatTensor<B>)>,
 }
 
+/// What is between the layers of a net, element by element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Activation {
+    /// tanh.
+    Tanh,
+    /// max(x, 0) + slope · min(x, 0), for a slope ≥ 0; its derivative at 0 is the slope.
+    LeakyRelu(f64),
+}
+
+/// The gradients of a net of one hidden layer.
+pub struct PerceptronGradients<B: Backend> {
+    /// In x, if it was asked for.
+    pub input: Option<FloatTensor<B>>,
+    /// In W, b, V and c.
+    pub weights: [FloatTensor<B>; 4],
+}
+
 /// The gradients of additive scores in all that they are made of.
 pub struct AdditiveGradients<B: Backend> {
     /// In the queries `[R, N, H]`.
@@ -153,14 +170,15 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::linear_backward::<Self>(x, weight, grad)
     }
 
-    /// Σ_h w_h tanh(q_nh + k_mh) for queries `[R, N, H]`, keys `[G, M, H]` and weights `[H]`, the queries broadcast cyclically
+    /// Σ_h w_h f(q_nh + k_mh) for queries `[R, N, H]`, keys `[G, M, H]` and weights `[H]`, the queries broadcast cyclically
     /// to G groups: `[G, N, M]`.
     fn additive_scores(
         queries: FloatTensor<Self>,
         keys: FloatTensor<Self>,
         weights: FloatTensor<Self>,
+        activation: Activation,
     ) -> FloatTensor<Self> {
-        portable::additive_scores::<Self>(queries, keys, weights)
+        portable::additive_scores::<Self>(queries, keys, weights, activation)
     }
 
     /// The gradients of [`Backend::additive_scores`] for the scores' gradient `[G, N, M]`.
@@ -168,9 +186,30 @@ pub trait Backend: burn::tensor::backend::Backend {
         queries: FloatTensor<Self>,
         keys: FloatTensor<Self>,
         weights: FloatTensor<Self>,
+        activation: Activation,
         grad: FloatTensor<Self>,
     ) -> AdditiveGradients<Self> {
-        portable::additive_scores_backward::<Self>(queries, keys, weights, grad)
+        portable::additive_scores_backward::<Self>(queries, keys, weights, activation, grad)
+    }
+
+    /// f(x W + b) V + c for x `[N, I]` and the weights W `[I, H]`, b `[H]`, V `[H, O]`, c `[O]`: `[N, O]`.
+    fn perceptron(
+        x: FloatTensor<Self>,
+        weights: [FloatTensor<Self>; 4],
+        activation: Activation,
+    ) -> FloatTensor<Self> {
+        portable::perceptron::<Self>(x, weights, activation)
+    }
+
+    /// The gradients of [`Backend::perceptron`] for the output's gradient `[N, O]`; that in x only if asked for.
+    fn perceptron_backward(
+        x: FloatTensor<Self>,
+        weights: [FloatTensor<Self>; 4],
+        activation: Activation,
+        grad: FloatTensor<Self>,
+        of_input: bool,
+    ) -> PerceptronGradients<Self> {
+        portable::perceptron_backward::<Self>(x, weights, activation, grad, of_input)
     }
 
     /// Σ_d log N(x_nd; μ_md, 1/τ_md) for values x `[R, N, D]`, means μ and precisions τ `[G, M, D]`, the values broadcast
@@ -205,6 +244,30 @@ pub trait Backend: burn::tensor::backend::Backend {
         slope: f64,
     ) -> FloatTensor<Self> {
         portable::leaky_relu_backward::<Self>(output, grad, slope)
+    }
+
+    /// ‖x_n‖² of each row of x `[N, D]`: `[N]`.
+    fn squared_norms(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        portable::squared_norms::<Self>(x)
+    }
+
+    /// The gradient of [`Backend::squared_norms`], 2 g_n x_n `[N, D]`.
+    fn squared_norms_backward(x: FloatTensor<Self>, grad: FloatTensor<Self>) -> FloatTensor<Self> {
+        portable::squared_norms_backward::<Self>(x, grad)
+    }
+
+    /// y_n = x_n / √(‖x_n‖² + ε) of each row of x `[N, D]`.
+    fn directions(x: FloatTensor<Self>, epsilon: f64) -> FloatTensor<Self> {
+        portable::directions::<Self>(x, epsilon)
+    }
+
+    /// The gradient of [`Backend::directions`], (g_n − y_n (y_n·g_n)) / √(‖x_n‖² + ε).
+    fn directions_backward(
+        x: FloatTensor<Self>,
+        epsilon: f64,
+        grad: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::directions_backward::<Self>(x, epsilon, grad)
     }
 
     /// ln Γ(x) of a vector, for x > 0; its derivative is [`Backend::digamma`].

@@ -4,17 +4,24 @@
 use burn::tensor::{DType, TensorData};
 use burn_flex::{Flex, FlexTensor};
 
-use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients, portable};
+use crate::{
+    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients,
+    portable, special,
+};
 
+mod activation;
 mod adam;
 mod additive;
 mod categorical;
-mod correlation;
+pub(crate) mod correlation;
 mod elementwise;
 mod exp;
+mod gamma;
+mod lengths;
 mod linear;
 mod means;
 mod normal;
+mod perceptron;
 mod product;
 mod rows;
 
@@ -161,26 +168,57 @@ impl Backend for Flex {
         }
     }
 
-    fn additive_scores(queries: FlexTensor, keys: FlexTensor, weights: FlexTensor) -> FlexTensor {
+    fn additive_scores(
+        queries: FlexTensor,
+        keys: FlexTensor,
+        weights: FlexTensor,
+        activation: Activation,
+    ) -> FlexTensor {
         if !all_f32([&queries, &keys, &weights]) {
-            return portable::additive_scores::<Self>(queries, keys, weights);
+            return portable::additive_scores::<Self>(queries, keys, weights, activation);
         }
         let [queries, keys, weights] = [queries, keys, weights].map(|t| t.to_contiguous());
-        additive::scores(&queries, &keys, &weights)
+        additive::scores(&queries, &keys, &weights, activation)
     }
 
     fn additive_scores_backward(
         queries: FlexTensor,
         keys: FlexTensor,
         weights: FlexTensor,
+        activation: Activation,
         grad: FlexTensor,
     ) -> AdditiveGradients<Self> {
         if !all_f32([&queries, &keys, &weights, &grad]) {
-            return portable::additive_scores_backward::<Self>(queries, keys, weights, grad);
+            return portable::additive_scores_backward::<Self>(
+                queries, keys, weights, activation, grad,
+            );
         }
         let [queries, keys, weights, grad] =
             [queries, keys, weights, grad].map(|t| t.to_contiguous());
-        additive::backward(&queries, &keys, &weights, &grad)
+        additive::backward(&queries, &keys, &weights, activation, &grad)
+    }
+
+    fn perceptron(x: FlexTensor, weights: [FlexTensor; 4], activation: Activation) -> FlexTensor {
+        if !all_f32([&x]) || !all_f32(weights.each_ref()) {
+            return portable::perceptron::<Self>(x, weights, activation);
+        }
+        let weights = weights.map(|t| t.to_contiguous());
+        perceptron::forward(&x.to_contiguous(), &weights, activation)
+    }
+
+    fn perceptron_backward(
+        x: FlexTensor,
+        weights: [FlexTensor; 4],
+        activation: Activation,
+        grad: FlexTensor,
+        of_input: bool,
+    ) -> PerceptronGradients<Self> {
+        if !all_f32([&x, &grad]) || !all_f32(weights.each_ref()) {
+            return portable::perceptron_backward::<Self>(x, weights, activation, grad, of_input);
+        }
+        let weights = weights.map(|t| t.to_contiguous());
+        let [x, grad] = [x, grad].map(|t| t.to_contiguous());
+        perceptron::backward(&x, &weights, activation, &grad, of_input)
     }
 
     fn normal_log_probs(
@@ -217,6 +255,52 @@ impl Backend for Flex {
                 slope as f32,
             ),
             false => portable::leaky_relu_backward::<Self>(output, grad, slope),
+        }
+    }
+
+    fn squared_norms(x: FlexTensor) -> FlexTensor {
+        match all_f32([&x]) {
+            true => lengths::squared_norms(&x.to_contiguous()),
+            false => portable::squared_norms::<Self>(x),
+        }
+    }
+
+    fn squared_norms_backward(x: FlexTensor, grad: FlexTensor) -> FlexTensor {
+        match all_f32([&x, &grad]) {
+            true => lengths::squared_norms_backward(x.to_contiguous_owned(), &grad.to_contiguous()),
+            false => portable::squared_norms_backward::<Self>(x, grad),
+        }
+    }
+
+    fn directions(x: FlexTensor, epsilon: f64) -> FlexTensor {
+        match all_f32([&x]) {
+            true => lengths::directions(x.to_contiguous_owned(), epsilon as f32),
+            false => portable::directions::<Self>(x, epsilon),
+        }
+    }
+
+    fn directions_backward(x: FlexTensor, epsilon: f64, grad: FlexTensor) -> FlexTensor {
+        match all_f32([&x, &grad]) {
+            true => lengths::directions_backward(
+                &x.to_contiguous(),
+                epsilon as f32,
+                grad.to_contiguous_owned(),
+            ),
+            false => portable::directions_backward::<Self>(x, epsilon, grad),
+        }
+    }
+
+    fn log_gamma(x: FlexTensor) -> FlexTensor {
+        match all_f32([&x]) {
+            true => gamma::log_gamma(x.to_contiguous_owned()),
+            false => special::log_gamma::<Self>(x),
+        }
+    }
+
+    fn digamma(x: FlexTensor) -> FlexTensor {
+        match all_f32([&x]) {
+            true => gamma::digamma(x.to_contiguous_owned()),
+            false => special::digamma::<Self>(x),
         }
     }
 

@@ -27,7 +27,9 @@
 //! | [`pinned_logits`] | all logits, with the constant 0 of each first class |
 //! | [`linear`] | x W + b |
 //! | [`additive_scores`] | a net of one hidden layer on pairs |
+//! | [`perceptron`], [`Activation`] | a small net of one hidden layer |
 //! | [`normal_log_probs`] | log-densities of data under normals, in pairs |
+//! | [`squared_norms`], [`directions`] | squared lengths and directions of rows |
 //! | [`cross_correlation`] | where a template fits an image |
 //! | [`log_gamma`], [`digamma`], [`trigamma`] | ln Γ and its derivatives |
 //! | [`adam`] | one Adam update of a parameter and its moments |
@@ -49,7 +51,13 @@ mod special;
 
 pub use api::{
     adam, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, categorical_log_prob,
-    cross_correlation, digamma, leaky_relu, linear, log_gamma, normal_log_probs, pinned_logits,
-    sample_bernoulli, sample_categorical, trigamma,
+    cross_correlation, digamma, directions, leaky_relu, linear, log_gamma, normal_log_probs,
+    perceptron, pinned_logits, sample_bernoulli, sample_categorical, squared_norms, trigamma,
 };
-pub use backend::{AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients};
+pub use backend::{
+    Activation, AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients,
+    PerceptronGradients,
+};
+#[cfg(feature = "flex")]
+#[doc(hidden)]
+pub use flex::correlation::one_way as correlate_one_way;

@@ -5,7 +5,9 @@ use std::f64::consts::PI;
 use burn::tensor::ops::{ConvOptions, FloatTensor};
 use burn::tensor::{Tensor, TensorPrimitive, activation, module};
 
-use crate::{AdamStep, AdditiveGradients, Backend, LinearGradients};
+use crate::{
+    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients,
+};
 
 fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))
@@ -232,19 +234,48 @@ pub fn linear_backward<B: Backend>(
     }
 }
 
-/// tanh(q + k) of each pair: `[G / R, R, N, M, H]`.
-fn hidden<B: Backend>(queries: FloatTensor<B>, keys: FloatTensor<B>) -> Tensor<B, 5> {
+/// f(x), elementwise.
+fn activate<B: Backend, const D: usize>(x: Tensor<B, D>, activation: Activation) -> Tensor<B, D> {
+    match activation {
+        Activation::Tanh => x.tanh(),
+        Activation::LeakyRelu(slope) => x.clone().clamp_min(0.0) + x.clamp_max(0.0) * slope,
+    }
+}
+
+/// `grad` · f', from the values t = f(x).
+fn times_slope<B: Backend, const D: usize>(
+    t: Tensor<B, D>,
+    grad: Tensor<B, D>,
+    activation: Activation,
+) -> Tensor<B, D> {
+    match activation {
+        Activation::Tanh => grad * (t.square().neg() + 1.0),
+        Activation::LeakyRelu(slope) => {
+            let below = t.lower_equal_elem(0.0);
+            grad.clone().mask_where(below, grad * slope)
+        }
+    }
+}
+
+/// f(q + k) of each pair: `[G / R, R, N, M, H]`.
+fn hidden<B: Backend>(
+    queries: FloatTensor<B>,
+    keys: FloatTensor<B>,
+    activation: Activation,
+) -> Tensor<B, 5> {
     let (queries, keys) = (wrap::<B, 3>(queries), wrap::<B, 3>(keys));
     let ([r, n, h], [g, m, _]) = (queries.dims(), keys.dims());
-    (queries.reshape([1, r, n, 1, h]) + keys.reshape([g / r, r, 1, m, h])).tanh()
+    let sums = queries.reshape([1, r, n, 1, h]) + keys.reshape([g / r, r, 1, m, h]);
+    activate(sums, activation)
 }
 
 pub fn additive_scores<B: Backend>(
     queries: FloatTensor<B>,
     keys: FloatTensor<B>,
     weights: FloatTensor<B>,
+    activation: Activation,
 ) -> FloatTensor<B> {
-    let hidden = hidden::<B>(queries, keys);
+    let hidden = hidden::<B>(queries, keys, activation);
     let [cycles, r, n, m, h] = hidden.dims();
     let weights = wrap::<B, 1>(weights).reshape([1, 1, 1, 1, h]);
     unwrap((hidden * weights).sum_dim(4).reshape([cycles * r, n, m]))
@@ -254,19 +285,56 @@ pub fn additive_scores_backward<B: Backend>(
     queries: FloatTensor<B>,
     keys: FloatTensor<B>,
     weights: FloatTensor<B>,
+    activation: Activation,
     grad: FloatTensor<B>,
 ) -> AdditiveGradients<B> {
-    let hidden = hidden::<B>(queries, keys);
+    let hidden = hidden::<B>(queries, keys, activation);
     let [cycles, r, n, m, h] = hidden.dims();
     let weights = wrap::<B, 1>(weights).reshape([1, 1, 1, 1, h]);
     let grad = wrap::<B, 3>(grad).reshape([cycles, r, n, m, 1]);
     let in_weights = (hidden.clone() * grad.clone()).reshape([cycles * r * n * m, h]);
-    let slope = hidden.clone().ones_like() - hidden.square();
-    let in_sum = slope * weights * grad;
+    let in_sum = times_slope(hidden, weights * grad, activation);
     AdditiveGradients {
         queries: unwrap(in_sum.clone().sum_dim(3).sum_dim(0).reshape([r, n, h])),
         keys: unwrap(in_sum.sum_dim(2).reshape([cycles * r, m, h])),
         weights: unwrap(in_weights.sum_dim(0).squeeze_dim::<1>(0)),
+    }
+}
+
+/// f(x W + b) `[N, H]`.
+fn units<B: Backend>(
+    x: FloatTensor<B>,
+    [w, b]: [FloatTensor<B>; 2],
+    activation: Activation,
+) -> Tensor<B, 2> {
+    activate(wrap::<B, 2>(B::fused_linear(x, w, b)), activation)
+}
+
+pub fn perceptron<B: Backend>(
+    x: FloatTensor<B>,
+    [w, b, v, c]: [FloatTensor<B>; 4],
+    activation: Activation,
+) -> FloatTensor<B> {
+    B::fused_linear(unwrap(units::<B>(x, [w, b], activation)), v, c)
+}
+
+pub fn perceptron_backward<B: Backend>(
+    x: FloatTensor<B>,
+    [w, b, v, _]: [FloatTensor<B>; 4],
+    activation: Activation,
+    grad: FloatTensor<B>,
+    of_input: bool,
+) -> PerceptronGradients<B> {
+    let units = units::<B>(x.clone(), [w.clone(), b], activation);
+    let outer = linear_backward::<B>(Some(unwrap(units.clone())), Some(v), grad);
+    let in_units = wrap::<B, 2>(outer.input.expect("asked for"));
+    let in_sums = unwrap(times_slope(units, in_units, activation));
+    let inner = linear_backward::<B>(Some(x), of_input.then_some(w), in_sums);
+    let (w, b) = inner.parameters.expect("asked for");
+    let (v, c) = outer.parameters.expect("asked for");
+    PerceptronGradients {
+        input: inner.input,
+        weights: [w, b, v, c],
     }
 }
 
@@ -302,8 +370,7 @@ pub fn cross_correlation<B: Backend>(
 }
 
 pub fn leaky_relu<B: Backend>(x: FloatTensor<B>, slope: f64) -> FloatTensor<B> {
-    let x = wrap::<B, 2>(x);
-    unwrap(x.clone().clamp_min(0.0) + x.clamp_max(0.0) * slope)
+    unwrap(activate(wrap::<B, 2>(x), Activation::LeakyRelu(slope)))
 }
 
 pub fn leaky_relu_backward<B: Backend>(
@@ -311,9 +378,44 @@ pub fn leaky_relu_backward<B: Backend>(
     grad: FloatTensor<B>,
     slope: f64,
 ) -> FloatTensor<B> {
-    let negative = wrap::<B, 2>(output).lower_equal_elem(0.0);
-    let grad = wrap::<B, 2>(grad);
-    unwrap(grad.clone().mask_where(negative, grad * slope))
+    let (output, grad) = (wrap::<B, 2>(output), wrap::<B, 2>(grad));
+    unwrap(times_slope(output, grad, Activation::LeakyRelu(slope)))
+}
+
+pub fn squared_norms<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
+    let squares = wrap::<B, 2>(x).square().sum_dim(1);
+    unwrap(squares.squeeze_dim::<1>(1))
+}
+
+pub fn squared_norms_backward<B: Backend>(
+    x: FloatTensor<B>,
+    grad: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let grad = wrap::<B, 1>(grad).unsqueeze_dim::<2>(1);
+    unwrap(wrap::<B, 2>(x) * (grad * 2.0))
+}
+
+/// √(‖x‖² + ε) of each row: `[N, 1]`.
+fn lengths<B: Backend>(x: &Tensor<B, 2>, epsilon: f64) -> Tensor<B, 2> {
+    (x.clone().square().sum_dim(1) + epsilon).sqrt()
+}
+
+pub fn directions<B: Backend>(x: FloatTensor<B>, epsilon: f64) -> FloatTensor<B> {
+    let x = wrap::<B, 2>(x);
+    let lengths = lengths(&x, epsilon);
+    unwrap(x / lengths)
+}
+
+pub fn directions_backward<B: Backend>(
+    x: FloatTensor<B>,
+    epsilon: f64,
+    grad: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let (x, grad) = (wrap::<B, 2>(x), wrap::<B, 2>(grad));
+    let lengths = lengths(&x, epsilon);
+    let y = x / lengths.clone();
+    let along = (y.clone() * grad.clone()).sum_dim(1);
+    unwrap((grad - y * along) / lengths)
 }
 
 /// m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← θ − α · m̂ / (√v̂ + ε), shapes flattened by the caller's choice.

@@ -1,11 +1,11 @@
 //! Kernels on states, one file each.
 
 mod cycle;
-mod dual_averaging;
+pub(crate) mod dual_averaging;
 mod dynamics;
 mod finite_gibbs;
 mod gibbs;
-mod hmc;
+pub(crate) mod hmc;
 mod independence;
 mod metropolis_hastings;
 mod mixture;

@@ -68,6 +68,7 @@
 //! | [`Gibbs`] | a part from its conditional, by the user's function | conjugate conditionals |
 //! | [`MetropolisHastings`] | min(1, p(x') q(x given x') / (p(x) q(x' given x))) | any proposal that can be scored both ways; [`RandomWalk`] for a few real coordinates without a gradient |
 //! | [`Hmc`] | a leapfrog trajectory, min(1, exp(H - H')) | many real coordinates with a gradient, by hand or by burn (feature `burn`); constrained ones after a change of variables with its Jacobian |
+//! | `BatchedHmc` (feature `burn`) | the same for the rows of a tensor | many chains at once, one gradient by burn for all |
 //! | [`Mixture`] | one of several kernels, Σ π_k P_k | random-scan Metropolis-within-Gibbs; bold and timid moves together |
 //! | [`Cycle`] | several in turn, P_1 P_2 ... P_n | systematic-scan Metropolis-within-Gibbs |
 //! | [`Repeat`] | Pⁿ | thinning; moves inside an SMC sampler |
@@ -118,6 +119,8 @@
 //! * [`random`]: the streams and the chance that all of this draws from, so that this crate alone is enough to depend on.
 
 mod barker;
+#[cfg(feature = "burn")]
+mod batched_hmc;
 mod bit_fields;
 mod bits;
 #[cfg(feature = "burn")]
@@ -142,6 +145,8 @@ mod targets;
 mod visits;
 
 pub use barker::Barker;
+#[cfg(feature = "burn")]
+pub use batched_hmc::BatchedHmc;
 pub use bits::{pack_bits, unpack_bits};
 #[cfg(feature = "burn")]
 pub use burn_target::BurnTarget;

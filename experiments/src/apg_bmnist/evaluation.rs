@@ -1,22 +1,25 @@
 //! What is measured of a tracker: reconstruction, density and tracking, after each sweep.
 
+use std::ops::Range;
+
+use burn::module::{AutodiffModule, Module};
 use burn::tensor::Tensor;
-use helmholtz_apg::{ApgError, Model, Population, Sampler, Streams};
-use helmholtz_ops::Backend;
+use helmholtz_apg::{ApgError, Model, Sampler, Streams};
+use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_samplers::resampling::Systematic;
-use helmholtz_tracker::{Bounce, Canvas, Scheme, Sequence, Tracker, TrackerState, tracking_error};
+use helmholtz_tracker::{
+    Bounce, Canvas, Identities, Sampling, Scheme, Sequence, Tracker, TrackerState, tracking_error,
+};
 use serde::{Deserialize, Serialize};
 
 use super::digits::video;
+use super::hamiltonian::chains;
 use super::training::borrowed;
 use super::{Digits, Settings, TABLE};
 use crate::apg_gmm::training::{mean, sampler};
 use crate::error::HarnessError;
 use crate::runner::failed;
 use crate::stepwise::Measured;
-
-/// Frames of a sequence that are shown.
-const SHOWN_FRAMES: usize = 10;
 
 /// A frame's pixels, and the positions of the digits in it.
 pub type Frame = (Vec<f32>, Vec<[f64; 2]>);
@@ -42,6 +45,7 @@ pub struct Watched {
 /// Weights that are none.
 pub fn watch<B: Backend>(
     model: &Tracker<B>,
+    scheme: Scheme,
     sampler: &Sampler<Systematic>,
     bounce: &Bounce,
     sequences: &[Sequence],
@@ -49,7 +53,7 @@ pub fn watch<B: Backend>(
     device: &B::Device,
 ) -> Result<Vec<Watched>, ApgError> {
     let x = video::<B>(bounce, sequences, device);
-    let blocks = Scheme::Apg.blocks(bounce.frames);
+    let blocks = scheme.blocks(bounce.frames);
     let mut all = Vec::new();
     let run = sampler.run(
         model,
@@ -59,7 +63,9 @@ pub fn watch<B: Backend>(
         |place, population, _| {
             if place.sweep == 0 || place.block + 1 == blocks.len() {
                 let log_joint = population.mean(model.log_joint(&x, population.state()));
-                let mut watched = look(model, bounce, sequences, &x.frames, population);
+                let weights = population.log_weight_tensor(x.frames.dtype(), device).exp();
+                let state = population.state();
+                let mut watched = look(model, bounce, sequences, &x.frames, state, weights);
                 watched.log_joint = log_joint;
                 all.push(watched);
             }
@@ -81,16 +87,16 @@ pub fn watch<B: Backend>(
     Ok(all)
 }
 
-fn look<B: Backend>(
+/// What particles with these weights `[L, B, 1]` are worth, but for their density.
+pub(crate) fn look<B: Backend>(
     model: &Tracker<B>,
     bounce: &Bounce,
     sequences: &[Sequence],
     frames: &Tensor<B, 3>,
-    population: &Population<TrackerState<B>>,
+    state: &TrackerState<B>,
+    weights: Tensor<B, 3>,
 ) -> Watched {
-    let (state, count) = (population.state(), sequences.len());
-    let weights = population.log_weight_tensor(frames.dtype(), &frames.device());
-    let weights = weights.exp();
+    let count = sequences.len();
     let digits = model.decode(&state.appearance);
     let mut watched = Watched {
         mse: vec![0.0; count],
@@ -117,12 +123,10 @@ fn look<B: Backend>(
             let pairs = own.iter_mut().zip(points);
             pairs.for_each(|(path, &point)| path.push(point));
         }
-        if t < SHOWN_FRAMES {
-            let first = expected.narrow(0, 0, 1).into_data().iter().collect();
-            watched
-                .shown
-                .push((first, points[..bounce.digits].to_vec()));
-        }
+        let first = expected.narrow(0, 0, 1).into_data().iter().collect();
+        watched
+            .shown
+            .push((first, points[..bounce.digits].to_vec()));
     }
     let pixels = bounce.canvas.room() as f64 / 2.0;
     let pairs = paths.iter().zip(sequences);
@@ -135,6 +139,8 @@ fn look<B: Backend>(
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
+    /// The sampler.
+    pub sampler: String,
     /// T.
     pub frames: usize,
     /// D.
@@ -149,13 +155,16 @@ pub struct Row {
     pub log_joint: Measured,
     /// Tracking, pixels.
     pub error: Measured,
+    /// The share of moves that were accepted, and the step size, of Hamiltonian Monte Carlo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<[f64; 2]>,
 }
 
 /// What was measured at the end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// Each setting after the one-shot proposal, after each sweep that the table shows, and the one-shot proposal with as many
-    /// particles as the last has in all.
+    /// Each setting: the one-shot proposal alone with as many particles as the last sweep has used in all, block population Gibbs,
+    /// Hamiltonian Monte Carlo, and the sampler after the one-shot proposal and after each sweep that the table shows.
     pub rows: Vec<Row>,
     /// The mean reconstruction error after each sweep, setting by setting.
     pub curves: Vec<Vec<f64>>,
@@ -174,7 +183,7 @@ pub struct Shown {
 ///
 /// # Errors
 /// Sequences that cannot be made, weights that are none, and what `going_on` says.
-pub fn evaluate<B: Backend>(
+pub fn evaluate<B: AutodiffBackend>(
     settings: &Settings,
     model: &Tracker<B>,
     test: &Digits,
@@ -185,66 +194,169 @@ pub fn evaluate<B: Backend>(
     let (mut evaluation, mut shown) = (Evaluation::default(), Vec::new());
     for &[frames, digits] in &e.settings {
         let bounce = settings.bounce(frames, digits);
-        let identities = test.identities(&bounce, TABLE).map_err(failed)?;
-        let of = |particles: usize, sweeps: usize| -> Result<Vec<Watched>, HarnessError> {
-            let sampler = sampler(particles, sweeps);
-            let mut all: Vec<Watched> = Vec::new();
-            for from in (0..e.sequences).step_by(e.batch as usize) {
-                let to = (from + e.batch).min(e.sequences);
-                going_on(&format!(
-                    "T = {frames}, D = {digits}, L = {particles}: sequence {to} of {}",
-                    e.sequences
-                ))?;
-                let numbers = from..to;
-                let sequences: Vec<Sequence> = numbers
-                    .map(|number| test.sequence(&bounce, TABLE, number, &identities))
-                    .collect();
-                let mut streams = Streams::new(TABLE, from);
-                let part = watch(model, &sampler, &bounce, &sequences, &mut streams, device);
-                let part = part.map_err(failed)?;
-                if all.is_empty() {
-                    all = part;
-                } else {
-                    for (all, part) in all.iter_mut().zip(part) {
-                        all.mse.extend(part.mse);
-                        all.log_joint.extend(part.log_joint);
-                        all.error.extend(part.error);
-                    }
-                }
+        let setting = Setting {
+            settings,
+            model,
+            inner: model.valid(),
+            test,
+            identities: test.identities(&bounce, TABLE).map_err(failed)?,
+            bounce,
+            device,
+            going_on,
+        };
+        let budget = e.particles * e.sweeps;
+        let wide = setting.population("RWS", Scheme::Apg, budget, 1)?;
+        let mut rows = vec![setting.row("RWS", &wide[0], budget, 1)];
+        if e.prior_particles > 0 {
+            let prior = setting.population("BPG", Scheme::Bpg, e.prior_particles, e.sweeps)?;
+            rows.push(setting.row("BPG", &prior[e.sweeps - 1], e.prior_particles, e.sweeps));
+        }
+        for sampling in [Sampling::Nearest, Sampling::Bilinear] {
+            for &leapfrog in &e.hmc.leapfrog {
+                rows.push(setting.hamiltonian(sampling, leapfrog)?);
             }
-            Ok(all)
-        };
-        let row = |watched: &Watched, particles, sweeps| Row {
-            frames,
-            digits,
-            sweeps,
-            particles,
-            mse: Measured::of(&watched.mse),
-            log_joint: Measured::of(&watched.log_joint),
-            error: Measured::of(&watched.error),
-        };
-        let wide = of(e.particles * e.sweeps, 1)?;
-        let sweeps = of(e.particles, e.sweeps)?;
-        evaluation
-            .rows
-            .push(row(&wide[0], e.particles * e.sweeps, 1));
+        }
+        let sweeps = setting.population("APG", Scheme::Apg, e.particles, e.sweeps)?;
         let asked = std::iter::once(1).chain(e.shown_sweeps.iter().copied().filter(|&k| k > 1));
         let asked: Vec<usize> = asked.collect();
-        let rows = asked.iter().map(|&k| row(&sweeps[k - 1], e.particles, k));
+        let shown_sweeps = asked.iter();
+        rows.extend(shown_sweeps.map(|&k| setting.row("APG", &sweeps[k - 1], e.particles, k)));
         evaluation.rows.extend(rows);
         let curve = sweeps.iter().map(|watched| mean(&watched.mse));
         evaluation.curves.push(curve.collect());
-        let truth = test.sequence(&bounce, TABLE, 0, &identities);
-        let data = truth.frames.into_iter().enumerate().take(SHOWN_FRAMES);
+        let truth = setting.sequences(0..1).remove(0);
+        let data = truth.frames.into_iter().enumerate();
         let data = data.map(|(t, frame)| {
             let positions = truth.positions.iter().map(|path| path[t]).collect();
             (frame, positions)
         });
         let found = asked.iter().map(|&k| sweeps[k - 1].shown.clone());
         shown.push(Shown {
-            canvas: bounce.canvas,
+            canvas: setting.bounce.canvas,
             rows: std::iter::once(data.collect()).chain(found).collect(),
         });
     }
     Ok((evaluation, shown))
+}
+
+/// One T and D.
+struct Setting<'a, B: AutodiffBackend> {
+    settings: &'a Settings,
+    model: &'a Tracker<B>,
+    inner: Tracker<B::InnerBackend>,
+    test: &'a Digits,
+    bounce: Bounce,
+    identities: Identities,
+    device: &'a B::Device,
+    going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+}
+
+impl<B: AutodiffBackend> Setting<'_, B> {
+    fn sequences(&self, numbers: Range<u64>) -> Vec<Sequence> {
+        let of = |number| {
+            self.test
+                .sequence(&self.bounce, TABLE, number, &self.identities)
+        };
+        numbers.map(of).collect()
+    }
+
+    /// Watches the first sequences, some at a time.
+    fn each(
+        &self,
+        label: &str,
+        [count, batch]: [u64; 2],
+        mut watch: impl FnMut(&[Sequence], u64) -> Result<Vec<Watched>, HarnessError>,
+    ) -> Result<Vec<Watched>, HarnessError> {
+        let mut all: Vec<Watched> = Vec::new();
+        for from in (0..count).step_by(batch as usize) {
+            let to = (from + batch).min(count);
+            let Bounce { frames, digits, .. } = self.bounce;
+            (self.going_on)(&format!(
+                "{label}, T = {frames}, D = {digits}: sequence {to} of {count}"
+            ))?;
+            let part = watch(&self.sequences(from..to), from)?;
+            if all.is_empty() {
+                all = part;
+            } else {
+                for (all, part) in all.iter_mut().zip(part) {
+                    all.mse.extend(part.mse);
+                    all.log_joint.extend(part.log_joint);
+                    all.error.extend(part.error);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn population(
+        &self,
+        label: &str,
+        scheme: Scheme,
+        particles: usize,
+        sweeps: usize,
+    ) -> Result<Vec<Watched>, HarnessError> {
+        let e = &self.settings.evaluation;
+        let sampler = sampler(particles, sweeps);
+        self.each(label, [e.sequences, e.batch], |sequences, from| {
+            let mut streams = Streams::new(TABLE, from);
+            let (model, bounce) = (&self.inner, &self.bounce);
+            watch(
+                model,
+                scheme,
+                &sampler,
+                bounce,
+                sequences,
+                &mut streams,
+                self.device,
+            )
+            .map_err(failed)
+        })
+    }
+
+    /// HMC-RWS after as many moves as the sampler makes sweeps.
+    fn hamiltonian(&self, sampling: Sampling, leapfrog: usize) -> Result<Row, HarnessError> {
+        let e = &self.settings.evaluation;
+        let placement = match sampling {
+            Sampling::Nearest => "nearest",
+            Sampling::Bilinear => "bilinear",
+        };
+        let label = format!("HMC-RWS, LF = {leapfrog}, {placement}");
+        let model = self.model.clone().no_grad();
+        let (mut moves, mut batches) = ([0.0; 2], 0.0);
+        let counts = [e.hmc.sequences.min(e.sequences), e.hmc.batch];
+        let watched = self.each(&label, counts, |sequences, from| {
+            let hmc = (&e.hmc, leapfrog, sampling);
+            let lengths = [e.particles, e.sweeps - 1];
+            let models = (&model, &self.inner);
+            let (watched, own) = chains(
+                models,
+                hmc,
+                &self.bounce,
+                sequences,
+                lengths,
+                from,
+                self.device,
+            )?;
+            moves = [0, 1].map(|at| moves[at] + own[at]);
+            batches += 1.0;
+            Ok(vec![watched])
+        })?;
+        let mut row = self.row(&label, &watched[0], e.particles, e.sweeps);
+        row.accepted = Some(moves.map(|sum| sum / batches));
+        Ok(row)
+    }
+
+    fn row(&self, sampler: &str, watched: &Watched, particles: usize, sweeps: usize) -> Row {
+        Row {
+            sampler: sampler.into(),
+            frames: self.bounce.frames,
+            digits: self.bounce.digits,
+            sweeps,
+            particles,
+            mse: Measured::of(&watched.mse),
+            log_joint: Measured::of(&watched.log_joint),
+            error: Measured::of(&watched.error),
+            accepted: None,
+        }
+    }
 }

@@ -10,10 +10,12 @@
 //! | [`Digits`] | MNIST's images at the size that the canvas has |
 //! | [`Training`](training) | a gradient step, and a check |
 //! | [`Evaluation`] | the numbers of the table, and what is shown |
+//! | [`chains`](hamiltonian) | Hamiltonian Monte Carlo on all latents |
 //! | [`Outcome`] | the numbers of a run, and its table |
 
 mod digits;
 pub mod evaluation;
+mod hamiltonian;
 mod outcome;
 mod run;
 mod settings;
@@ -22,9 +24,11 @@ pub mod training;
 pub use digits::Digits;
 pub use evaluation::Evaluation;
 pub use outcome::Outcome;
-pub use settings::{EvaluationSettings, Settings, TrainingSettings};
+pub use settings::{EvaluationSettings, HmcSettings, Settings, TrainingSettings};
 
 /// Which sequences are whose: training has the numbers that its steps count, checks and evaluations their own seeds.
 pub(crate) const CHECK: u64 = 0x0063_6865_636b;
+/// What Hamiltonian Monte Carlo draws.
+pub(crate) const DRAWS: helmholtz_random::Purpose = helmholtz_random::Purpose::new("tr-hmc");
 /// The sequences of the table.
 pub(crate) const TABLE: u64 = 0x0074_6162_6c65;

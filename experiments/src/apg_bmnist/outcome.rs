@@ -1,6 +1,8 @@
 //! The numbers of a run, and its table.
 
+use super::evaluation::Row;
 use super::{Evaluation, Settings};
+use crate::apg_table::{Column, Entry};
 use crate::stepwise::Measured;
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,34 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// What the samplers reached in the last setting, for the common table.
+    pub fn column(&self, settings: &Settings) -> Column {
+        let [frames, digits] = settings
+            .evaluation
+            .settings
+            .last()
+            .copied()
+            .unwrap_or([0; 2]);
+        let rows = self.evaluation.rows.iter();
+        let entry = |row: &Row| Entry {
+            sampler: match (row.sampler.as_str(), row.sweeps) {
+                ("APG", 1) => "one-shot, L as APG's".into(),
+                (_, 1) => row.sampler.clone(),
+                (_, sweeps) => format!("{}, K = {sweeps}", row.sampler),
+            },
+            log_joint: row.log_joint,
+        };
+        let own = rows.filter(|row| [row.frames, row.digits] == [frames, digits]);
+        Column {
+            experiment: settings.name.clone(),
+            title: format!("Bouncing digits, T = {frames}, D = {digits}"),
+            steps: self.steps,
+            folder: String::new(),
+            entries: own.map(entry).collect(),
+            provenance: self.provenance.clone(),
+        }
+    }
+
     /// The table in Markdown.
     pub fn markdown(&self, settings: &Settings) -> String {
         [
@@ -80,15 +110,21 @@ impl Outcome {
              nothing was trained again for other T and D.\n\n",
             e.sequences,
         );
-        out += "| T | D | K | L | MSE | log joint | tracking error, pixels |\n| --- | --- | --- | --- | --- | --- | --- |\n";
+        out += "| T | D | sampler | K | L | MSE | log joint | tracking error, pixels | accepted, at step size |\n\
+                | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
         let with_error = |of: &Measured, digits: usize| {
             format!("{:.digits$} ± {:.digits$}", of.mean, of.standard_error)
         };
         for row in &self.evaluation.rows {
+            let accepted = match row.accepted {
+                Some([share, step_size]) => format!("{share:.2} at {step_size:.1e}"),
+                None => String::new(),
+            };
             out += &format!(
-                "| {} | {} | {} | {} | {} | {} | {} |\n",
+                "| {} | {} | {} | {} | {} | {} | {} | {} | {accepted} |\n",
                 row.frames,
                 row.digits,
+                row.sampler,
                 row.sweeps,
                 row.particles,
                 with_error(&row.mse, 2),

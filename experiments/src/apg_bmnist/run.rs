@@ -1,17 +1,17 @@
 //! The whole experiment: training in its run folder, then the evaluation.
 
-use super::evaluation::{Evaluation, Shown, evaluate};
+use super::evaluation::{Evaluation, Frame, Shown, evaluate};
 use super::training::Training;
 use super::{Digits, Outcome, Settings};
+use crate::apg_table::Column;
 use crate::backend::{OnBackend, on_device};
 use crate::error::HarnessError;
-use crate::picture::{GREY, Picture};
+use crate::picture::{GREY, Picture, write_animation};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::runner::failed;
 use crate::source::Source;
-use crate::stepwise::{Request, Stepwise, trained};
+use crate::stepwise::{Request, Stepwise, bytes, trained};
 use burn::backend::Autodiff;
-use burn::module::AutodiffModule;
 use burn::tensor::DType;
 use helmholtz_datasets::load_grey_mnist;
 use helmholtz_ops::Backend;
@@ -22,7 +22,12 @@ use serde_json::Value;
 impl Stepwise for Settings {
     type Outcome = Outcome;
 
-    const FILES: &'static [&'static str] = &["training.svg", "sweeps.svg", "sequences-1.png"];
+    const FILES: &'static [&'static str] = &[
+        "training.svg",
+        "sweeps.svg",
+        "sequences-1.png",
+        "animated-1.png",
+    ];
 
     const READS_DATA: bool = true;
 
@@ -62,6 +67,21 @@ impl Stepwise for Settings {
         ]
     }
 
+    /// What a digit is seen as in each frame, for all particles.
+    fn memory(&self) -> u64 {
+        let (t, e) = (&self.training, &self.evaluation);
+        let pixels = self.model.canvas.digit_area() as u64;
+        let crops = |particles: usize, instances: u64, [frames, digits]: [usize; 2]| {
+            let [particles, frames, digits] = [particles, frames, digits].map(|n| n as u64);
+            bytes(&[particles, instances, frames, digits, pixels])
+        };
+        let particles = e.prior_particles.max(e.particles.saturating_mul(e.sweeps));
+        let evaluations = e.settings.iter();
+        let evaluations = evaluations.map(|&setting| crops(particles, e.batch, setting));
+        let training = crops(t.particles, t.batch, [t.frames, t.digits]);
+        evaluations.fold(training, u64::max)
+    }
+
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
         (request.going_on)("reading MNIST")?;
         let mnist = load_grey_mnist(request.locator, &mut |_| {})?;
@@ -81,6 +101,10 @@ impl Stepwise for Settings {
 
     fn markdown(&self, outcome: &Outcome) -> String {
         outcome.markdown(self)
+    }
+
+    fn column(&self, outcome: &Outcome) -> Column {
+        outcome.column(self)
     }
 }
 
@@ -112,14 +136,15 @@ impl OnBackend for Run<'_> {
         );
         let model = trained(model, &objective, &config, &device, &mut request)?;
         let going_on = request.going_on;
-        let (evaluation, shown) = evaluate(settings, &model.valid(), test, &device, going_on)?;
+        let (evaluation, shown) = evaluate(settings, &model, test, &device, going_on)?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;
         training_figure(&metrics).write(folder.path(), "training")?;
         sweeps_figure(settings, &evaluation).write(folder.path(), "sweeps")?;
         for (shown, number) in shown.iter().zip(1..) {
-            let path = folder.path().join(format!("sequences-{number}.png"));
-            picture(shown).write(&path)?;
+            let path = |name: &str| folder.path().join(format!("{name}-{number}.png"));
+            sheet(shown).write(&path("sequences"))?;
+            write_animation(&movie(shown), MILLISECONDS, &path("animated"))?;
         }
         let check = |row: Option<&Value>| row.and_then(Value::as_object).cloned();
         Ok(Outcome {
@@ -187,21 +212,41 @@ fn sweeps_figure(settings: &Settings, evaluation: &Evaluation) -> Figure {
     }
 }
 
-/// The data, and below what is found after one shot and after more sweeps, each digit in a box.
-fn picture(shown: &Shown) -> Picture {
+/// Frames of a sequence on a sheet.
+const SHEET_FRAMES: usize = 10;
+/// A frame of a moving picture.
+const MILLISECONDS: u16 = 150;
+/// Pixels of a frame's side in a moving picture, at least.
+const MOVIE_SIDE: usize = 192;
+
+/// A frame, each digit in a box.
+fn image(canvas: &Canvas, (frame, positions): &Frame) -> Vec<u8> {
+    let grey = |&pixel: &f32| (pixel.clamp(0.0, 1.0) * 255.0).round() as u8;
+    let mut pixels: Vec<u8> = frame.iter().map(grey).collect();
+    let boxes = positions.iter();
+    boxes.for_each(|&z| boxed(canvas, z, &mut pixels));
+    pixels
+}
+
+/// The first frames of the data, and below what is found in them after one shot and after more sweeps.
+fn sheet(shown: &Shown) -> Picture {
     let rows = shown.rows.iter().map(|row| {
-        let frames = row.iter().map(|(frame, positions)| {
-            let grey = |&pixel: &f32| (pixel.clamp(0.0, 1.0) * 255.0).round() as u8;
-            let mut pixels: Vec<u8> = frame.iter().map(grey).collect();
-            positions
-                .iter()
-                .for_each(|&z| boxed(&shown.canvas, z, &mut pixels));
-            pixels
-        });
-        frames.collect()
+        let frames = row.iter().take(SHEET_FRAMES);
+        frames.map(|frame| image(&shown.canvas, frame)).collect()
     });
     let rows: Vec<Vec<Vec<u8>>> = rows.collect();
     Picture::grid(&rows, shown.canvas.side)
+}
+
+/// Frame by frame, the data and beside them what is found.
+fn movie(shown: &Shown) -> Vec<Picture> {
+    let Canvas { side, .. } = shown.canvas;
+    let at = |t: usize| {
+        let images = shown.rows.iter().map(|row| image(&shown.canvas, &row[t]));
+        let picture = Picture::grid(&[images.collect()], side);
+        picture.enlarged(MOVIE_SIDE.div_ceil(side))
+    };
+    (0..shown.rows[0].len()).map(at).collect()
 }
 
 /// Draws the border of a digit's square.

@@ -93,6 +93,64 @@ pub struct EvaluationSettings {
     pub sweeps: usize,
     /// After how many sweeps the table shows the sampler.
     pub shown_sweeps: Vec<usize>,
+    /// L of block population Gibbs; 0 leaves it out.
+    #[serde(default = "prior_particles", skip_serializing_if = "is_default_prior")]
+    pub prior_particles: usize,
+    /// Hamiltonian Monte Carlo from the one-shot proposal.
+    #[serde(default, skip_serializing_if = "HmcSettings::is_default")]
+    pub hmc: HmcSettings,
+}
+
+/// Hamiltonian Monte Carlo.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HmcSettings {
+    /// Leapfrog steps of each row; none leaves it out.
+    pub leapfrog: Vec<usize>,
+    /// The step size; where the warm-up starts, if there is one.
+    pub step_size: f64,
+    /// Moves that find the step size; 0 keeps it.
+    pub warm_up: usize,
+    /// The acceptance probability that the warm-up aims at.
+    pub acceptance: f64,
+    /// Sequences, the first of those of the table.
+    pub sequences: u64,
+    /// Sequences at a time.
+    pub batch: u64,
+}
+
+impl Default for HmcSettings {
+    fn default() -> Self {
+        Self {
+            leapfrog: vec![1, 5, 10],
+            step_size: 1e-4,
+            warm_up: 20,
+            acceptance: 0.7,
+            sequences: 10,
+            batch: 5,
+        }
+    }
+}
+
+impl HmcSettings {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn makes_sense(&self) -> bool {
+        let positive = self.step_size > 0.0 && self.step_size.is_finite();
+        let acceptance = self.acceptance > 0.0 && self.acceptance < 1.0;
+        let moves = !self.leapfrog.contains(&0) && positive && acceptance;
+        self.leapfrog.is_empty() || moves && self.sequences >= 2 && self.batch >= 1
+    }
+}
+
+fn prior_particles() -> usize {
+    100
+}
+
+fn is_default_prior(count: &usize) -> bool {
+    *count == prior_particles()
 }
 
 impl Settings {
@@ -178,6 +236,11 @@ impl Settings {
                 "`evaluation.sequences` must be at least 2: there is no spread of one",
             ),
             (
+                !e.hmc.makes_sense(),
+                "`evaluation.hmc` needs leapfrog steps of at least 1, a positive step_size, an acceptance between 0 and 1, at least 2 \
+                 sequences and a batch",
+            ),
+            (
                 e.shown_sweeps.iter().any(|k| !(1..=e.sweeps).contains(k)),
                 "`evaluation.shown_sweeps` go from 1 to `evaluation.sweeps`",
             ),
@@ -228,7 +291,7 @@ pub(crate) mod tests {
             ("name = \"apg-bmnist\"", "name = \"APG\"", "lower-case"),
             ("batch = 5 ", "batch = 0 ", "at least 1"),
             (
-                "learning_rate = 3e-4",
+                "learning_rate = 1e-3",
                 "learning_rate = -1.0",
                 "learning_rate",
             ),
@@ -236,6 +299,7 @@ pub(crate) mod tests {
             ("[[6, 2], [20, 2], [20, 3]]", "[[6, 9]]", "at most 8"),
             ("[5, 10, 20]", "[5, 10, 21]", "shown_sweeps"),
             ("sweeps = 3 ", "swepes = 3 ", "swepes"),
+            ("acceptance = 0.7", "acceptance = 1.0", "acceptance"),
         ] {
             let text = error(from, to);
             assert!(text.contains(part), "{from} -> {to}: {text}");

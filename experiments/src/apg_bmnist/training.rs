@@ -94,6 +94,7 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
         let streams = &mut Streams::new(CHECK, steps);
         let watched = watch(
             model,
+            Scheme::Apg,
             &self.sampler,
             &self.bounce,
             &self.check,

@@ -1,6 +1,8 @@
 //! The numbers of a run, and its table.
 
+use super::evaluation::Row;
 use super::{Evaluation, Settings};
+use crate::apg_table::{Column, Entry};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,6 +21,27 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// What the samplers reached on the largest instances, for the common table.
+    pub fn column(&self, settings: &Settings) -> Column {
+        let points = settings.evaluation.points.last().copied().unwrap_or(0);
+        let rows = self.evaluation.rows.iter();
+        let entry = |row: &Row| Entry {
+            sampler: match row.sweeps {
+                1 => row.label.clone(),
+                sweeps => format!("{}, K = {sweeps}", row.label),
+            },
+            log_joint: row.log_joint,
+        };
+        Column {
+            experiment: settings.name.clone(),
+            title: format!("Deep mixtures, N = {points}"),
+            steps: self.steps,
+            folder: String::new(),
+            entries: rows.filter(|row| row.points == points).map(entry).collect(),
+            provenance: self.provenance.clone(),
+        }
+    }
+
     /// The table in Markdown.
     pub fn markdown(&self, settings: &Settings) -> String {
         [

@@ -3,11 +3,12 @@
 use super::evaluation::evaluate;
 use super::training::Training;
 use super::{Outcome, Settings, figures};
+use crate::apg_table::Column;
 use crate::backend::{OnBackend, on_device};
 use crate::error::HarnessError;
 use crate::runner::failed;
 use crate::source::Source;
-use crate::stepwise::{Request, Stepwise, trained};
+use crate::stepwise::{Request, Stepwise, bytes, trained};
 use burn::backend::Autodiff;
 use burn::module::AutodiffModule;
 use burn::tensor::DType;
@@ -57,6 +58,21 @@ impl Stepwise for Settings {
         ]
     }
 
+    /// The scores of all data in all clusters, for all particles.
+    fn memory(&self) -> u64 {
+        let (t, e) = (&self.training, &self.evaluation);
+        let clusters = self.model.clusters as u64;
+        let scores = |particles: usize, instances: u64, points: usize| {
+            bytes(&[particles as u64, instances, points as u64, clusters])
+        };
+        let particles = e.particles.max(e.prior_particles);
+        let evaluations = e
+            .points
+            .iter()
+            .map(|&points| scores(particles, e.batch, points));
+        evaluations.fold(scores(t.particles, t.batch, t.points), u64::max)
+    }
+
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
         let device = request.device;
         let run = Run {
@@ -68,6 +84,10 @@ impl Stepwise for Settings {
 
     fn markdown(&self, outcome: &Outcome) -> String {
         outcome.markdown(self)
+    }
+
+    fn column(&self, outcome: &Outcome) -> Column {
+        outcome.column(self)
     }
 }
 

@@ -1,6 +1,9 @@
 //! The numbers of a run, and its table.
 
+use super::evaluation::Row;
 use super::{Evaluation, Settings};
+use crate::apg_table::{Column, Entry};
+use crate::stepwise::Measured;
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -31,6 +34,29 @@ impl Outcome {
             self.provenance.markdown(),
         ]
         .join("\n")
+    }
+
+    /// What the samplers reached, for the common table.
+    pub fn column(&self, settings: &Settings) -> Column {
+        let rows = self.evaluation.rows.iter();
+        let entry = |row: &Row| Entry {
+            sampler: match row.moves {
+                0 => "RWS".into(),
+                moves => format!("{}, K = {moves}", row.label),
+            },
+            log_joint: Measured {
+                mean: row.log_joint,
+                standard_error: row.standard_error,
+            },
+        };
+        Column {
+            experiment: settings.name.clone(),
+            title: format!("Gaussian mixtures, N = {}", settings.evaluation.points),
+            steps: self.steps,
+            folder: String::new(),
+            entries: rows.map(entry).collect(),
+            provenance: self.provenance.clone(),
+        }
     }
 
     fn training(&self, settings: &Settings) -> String {

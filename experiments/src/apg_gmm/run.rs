@@ -3,11 +3,12 @@
 use super::evaluation::{Evaluation, evaluate, expected_log_joint};
 use super::training::Training;
 use super::{Outcome, Settings, figures};
+use crate::apg_table::Column;
 use crate::backend::{OnBackend, on_device};
 use crate::error::HarnessError;
 use crate::runner::failed;
 use crate::source::Source;
-use crate::stepwise::{Request, Stepwise, trained};
+use crate::stepwise::{Request, Stepwise, bytes, trained};
 use burn::backend::Autodiff;
 use burn::module::AutodiffModule;
 use burn::tensor::DType;
@@ -52,6 +53,19 @@ impl Stepwise for Settings {
         ]
     }
 
+    /// The scores of all data in all clusters, for all particles.
+    fn memory(&self) -> u64 {
+        let (t, e) = (&self.training, &self.evaluation);
+        let clusters = self.model.clusters as u64;
+        let scores = |particles: usize, instances: u64, points: usize| {
+            bytes(&[particles as u64, instances, points as u64, clusters])
+        };
+        let particles = [e.particles, e.prior_particles, e.curve_prior_particles];
+        let evaluations = particles.map(|particles| scores(particles, 1, e.points));
+        let training = scores(t.particles, t.batch, t.points);
+        evaluations.into_iter().fold(training, u64::max)
+    }
+
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
         let device = request.device;
         on_device(
@@ -65,6 +79,10 @@ impl Stepwise for Settings {
 
     fn markdown(&self, outcome: &Outcome) -> String {
         outcome.markdown(self)
+    }
+
+    fn column(&self, outcome: &Outcome) -> Column {
+        outcome.column(self)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the program does, a file for each command.
 
-pub mod arm_toy;
+mod apg_table;
+mod arm_toy;
 pub mod curves;
 pub mod loading;
 pub mod plan_text;

@@ -291,6 +291,7 @@ mod tests {
             cell: cell(net, method, seed),
             folder: "x".into(),
             status,
+            needs: Default::default(),
             work,
         };
         let plan = Plan {

@@ -3,7 +3,7 @@
 use super::loading::Loading;
 use super::plan_text::{self, Heading, count};
 use super::streams::Streams;
-use super::{arm_toy, curves, stepwise, variance_curve};
+use super::{apg_table, arm_toy, curves, stepwise, variance_curve};
 use crate::cell::Cell;
 use crate::cell_runner::CellRunner;
 use crate::cli::Reproduce;
@@ -12,6 +12,7 @@ use crate::device::Device;
 use crate::driver::{Outcome, drive};
 use crate::error::HarnessError;
 use crate::existing;
+use crate::machine::Machine;
 use crate::nets::Net;
 use crate::plan::{CellStatus, Costs, Plan, base_folder};
 use crate::progress::bars::Bars;
@@ -76,6 +77,7 @@ pub fn reproduce(
             let run = stepwise::reproduce::<apg_bmnist::Settings>;
             return run(args, &source, &locator, stop, streams);
         }
+        Kind::ApgTable => return apg_table::reproduce(args, &source, &locator, stop, streams),
         Kind::Curves => return curves::reproduce(args, &source, streams),
         Kind::VarianceCurve => {
             return variance_curve::reproduce(args, &source, &locator, stop, streams);
@@ -141,6 +143,8 @@ pub fn reproduce(
         let text = plan_text::render(&plan, &heading, streams.out_colours);
         streams.out.line(text);
     }
+    let remedy = "give fewer `--jobs` or another `--out`, or choose some of the `--method`s, `--net`s and `--seeds`";
+    Machine::with_runs_in(&args.out).check(plan.needs(jobs), remedy)?;
     let outcomes = if args.dry_run {
         Vec::new()
     } else {

@@ -4,14 +4,16 @@ use super::loading::Loading;
 use super::reproduce::{End, named_together};
 use super::streams::Streams;
 use crate::cli::Reproduce;
+use crate::device::Device;
 use crate::error::HarnessError;
+use crate::machine::{Machine, Needs};
 use crate::source::Source;
 use crate::stepwise::{Request, Stepwise};
 use crate::table::files::write_one;
 use helmholtz_datasets::Locator;
 use helmholtz_runs::{OpenMode, RunFolder, Status};
 use helmholtz_training::Event;
-use serde_json::{json, to_value};
+use serde_json::{Value, json, to_value};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +30,36 @@ pub fn reproduce<E: Stepwise>(
     stop: &AtomicBool,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
+    let done = run::<E>(args, source, locator, stop, streams)?;
+    if let (Some(outcome), false) = (&done.outcome, args.dry_run) {
+        show(args, &done.experiment, outcome, &done.place, streams);
+    }
+    Ok(done.end)
+}
+
+/// A run that was asked for.
+pub struct Done<E: Stepwise> {
+    /// The experiment, with the seed that was asked for.
+    pub experiment: E,
+    /// The run folder.
+    pub place: PathBuf,
+    /// The result, if there is one.
+    pub outcome: Option<E::Outcome>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// [`reproduce`], without showing the table.
+///
+/// # Errors
+/// As [`reproduce`].
+pub fn run<E: Stepwise>(
+    args: &Reproduce,
+    source: &Source,
+    locator: &Locator,
+    stop: &AtomicBool,
+    streams: &Streams,
+) -> Result<Done<E>, HarnessError> {
     let (mut experiment, of_profile) = experiment::<E>(args, source)?;
     let steps = args.steps.unwrap_or(of_profile);
     args.device.check_built()?;
@@ -44,8 +76,32 @@ pub fn reproduce<E: Stepwise>(
         (&place, status.as_ref()),
         streams,
     );
+    let finished = match status {
+        Some(Status::Finished(result)) => Some(read::<E>(result, &place)?),
+        _ => None,
+    };
+    let done = |experiment, outcome, end| {
+        let place = place.clone();
+        Ok(Done {
+            experiment,
+            place,
+            outcome,
+            end,
+        })
+    };
+    if finished.is_some() {
+        return done(experiment, finished, End::Complete);
+    }
+    if args.device == Device::Cpu {
+        let needs = Needs {
+            memory: experiment.memory(),
+            disk: 0,
+        };
+        let remedy = "give fewer data, particles or instances at a time in a copy of its file";
+        Machine::with_runs_in(&args.out).check(needs, remedy)?;
+    }
     if args.dry_run {
-        return Ok(End::Complete);
+        return done(experiment, None, End::Complete);
     }
 
     let mode = match args.fresh {
@@ -54,10 +110,7 @@ pub fn reproduce<E: Stepwise>(
     };
     let mut folder = RunFolder::open(&place, &config, mode)?;
     let outcome = match folder.result()? {
-        Some(result) => serde_json::from_value(result).map_err(|source| HarnessError::Result {
-            folder: place.clone(),
-            source,
-        })?,
+        Some(result) => read::<E>(result, &place)?,
         None => match compute(
             args,
             &experiment,
@@ -71,13 +124,19 @@ pub fn reproduce<E: Stepwise>(
                 let without = if args.fresh { " without --fresh" } else { "" };
                 let remedy = format!("Stopped. The same command{without} resumes.");
                 streams.err.line(remedy);
-                return Ok(End::Interrupted);
+                return done(experiment, None, End::Interrupted);
             }
             outcome => outcome?,
         },
     };
-    show(args, &experiment, &outcome, &place, streams);
-    Ok(End::Complete)
+    done(experiment, Some(outcome), End::Complete)
+}
+
+fn read<E: Stepwise>(result: Value, place: &Path) -> Result<E::Outcome, HarnessError> {
+    serde_json::from_value(result).map_err(|source| HarnessError::Result {
+        folder: place.to_path_buf(),
+        source,
+    })
 }
 
 /// The experiment with the seed that is asked for, and the steps of its profile.

@@ -146,6 +146,7 @@ mod tests {
             cell: cell(net, "jsa", 1),
             folder: "x".into(),
             status: CellStatus::New,
+            needs: Default::default(),
             work: Work {
                 epoch: 2.0,
                 check: 0.0,

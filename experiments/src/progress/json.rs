@@ -115,6 +115,7 @@ mod tests {
             cell: cell("linear", "jsa", 1),
             folder: "x".into(),
             status: CellStatus::New,
+            needs: Default::default(),
             work: Work {
                 epoch: 1.0,
                 check: 0.0,

@@ -125,6 +125,7 @@ mod tests {
             cell: cell("linear", "jsa", 1),
             folder: "x".into(),
             status: CellStatus::New,
+            needs: Default::default(),
             work: Work {
                 epoch: 100.0,
                 check: 0.0,

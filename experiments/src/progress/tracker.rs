@@ -204,6 +204,7 @@ mod tests {
             cell,
             folder: "x".into(),
             status,
+            needs: Default::default(),
             work,
         });
         t.start(0.0);

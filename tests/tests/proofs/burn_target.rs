@@ -1,10 +1,10 @@
 //! A density differentiated by burn moves a chain as one differentiated by hand does.
 
-use burn::tensor::Tensor;
-use helmholtz_random::{Purpose, Stream};
-use helmholtz_samplers::{BurnTarget, Hmc, Kernel};
-use helmholtz_tests::Tape;
+use burn::tensor::{DType, Tensor, TensorData};
+use helmholtz_random::{Chance, Draws, Purpose, Stream};
+use helmholtz_samplers::{BatchedHmc, BurnTarget, Hmc, Info, Kernel};
 use helmholtz_tests::vectors::max_difference;
+use helmholtz_tests::{Inner, Tape};
 
 /// ln p = −½ x₀² − eˣ¹ + 2 x₁ − ¼ (x₀ x₁)², and its gradient times `factor`.
 fn by_hand(factor: f64) -> impl Fn(&[f64], &mut [f64]) -> f64 {
@@ -41,4 +41,140 @@ fn hmc_moves_by_burns_gradient_as_by_the_one_derived_by_hand() {
     // Rounding grows along a chain of 800 leapfrog steps.
     assert!(max_difference(&burn, &hand) < 1e-8);
     assert!(max_difference(&burn, &wrong) > 1e-3);
+}
+
+/// The density of [`by_hand`] for each row.
+fn rows_by_burn(x: Tensor<Tape, 2>) -> Tensor<Tape, 1> {
+    let (a, b) = (x.clone().narrow(1, 0, 1), x.narrow(1, 1, 1));
+    let product = (a.clone() * b.clone()).square().mul_scalar(0.25);
+    let sum = a.square().mul_scalar(-0.5) - b.clone().exp() + b.mul_scalar(2.0) - product;
+    sum.squeeze_dim(1)
+}
+
+fn chains(values: Vec<f64>, coordinates: usize) -> Tensor<Inner, 2> {
+    let shape = [values.len() / coordinates, coordinates];
+    Tensor::from_data(
+        TensorData::new(values, shape),
+        (&Default::default(), DType::F64),
+    )
+}
+
+fn values(chains: Tensor<Inner, 2>) -> Vec<f64> {
+    chains.into_data().iter().collect()
+}
+
+#[test]
+fn one_chain_of_a_batch_moves_as_a_chain_alone() {
+    let hand = end(&Hmc::new(by_hand(1.0), 0.2, 8).unwrap());
+    let batched = BatchedHmc::new(rows_by_burn, 0.2, 8).unwrap();
+    let mut stream = Stream::new(1, Purpose::new("hmc"), [0, 0]);
+    let mut x = chains(vec![0.3, -0.2], 2);
+    for _ in 0..100 {
+        x = batched.step(x, &mut stream).0;
+    }
+    assert!(max_difference(&values(x), &hand) < 1e-8);
+}
+
+#[test]
+fn a_chain_that_diverges_leaves_the_others_alone() {
+    let hmc = BatchedHmc::new(rows_by_burn, 0.2, 8).unwrap();
+    let step = |third: [f64; 2]| {
+        let start = [0.3, -0.2, 1.0, 0.5, third[0], third[1]];
+        let mut stream = Stream::new(2, Purpose::new("hmc"), [0, 0]);
+        let (end, info) = hmc.step(chains(start.to_vec(), 2), &mut stream);
+        (values(end), info)
+    };
+    let (calm, of_calm) = step([0.1, 0.1]);
+    let (wild, of_wild) = step([1e6, 1e3]); // exp overflows
+    assert_eq!(calm[..4], wild[..4]);
+    assert_eq!(wild[4..], [1e6, 1e3]);
+    assert_eq!([of_calm.moves, of_wild.moves], [3, 3]);
+    assert_eq!(of_calm.non_finite, 0);
+    assert!(of_wild.non_finite > 0 && of_wild.accepted < 3);
+}
+
+/// A stream whose coins always fall the same way.
+struct Yes(Stream);
+
+impl Chance for Yes {
+    fn accept(&mut self, _: f64) -> bool {
+        true
+    }
+
+    fn choose(&mut self, log_weights: &[f64]) -> Option<usize> {
+        self.0.choose(log_weights)
+    }
+}
+
+impl Draws for Yes {
+    fn uniform(&mut self) -> f64 {
+        Draws::uniform(&mut self.0)
+    }
+
+    fn normal(&mut self) -> f64 {
+        self.0.normal()
+    }
+
+    fn gamma(&mut self, shape: f64) -> f64 {
+        self.0.gamma(shape)
+    }
+
+    fn beta(&mut self, a: f64, b: f64) -> f64 {
+        self.0.beta(a, b)
+    }
+}
+
+/// The largest distance of the distribution of ln X, X exponential, from that of 20,000 chains that start in it and make five moves.
+fn distance_after_moves(chance: &mut (impl Chance + Draws)) -> (f64, Info) {
+    // ln p(y) = y − eʸ, with the Jacobian of x = eʸ.
+    let log_density =
+        |y: Tensor<Tape, 2>| -> Tensor<Tape, 1> { (y.clone() - y.exp()).squeeze_dim(1) };
+    let hmc = BatchedHmc::new(log_density, 1.3, 2).unwrap();
+    let start = (0..20_000).map(|_| (-(1.0 - Draws::uniform(chance)).ln()).ln());
+    let mut y = chains(start.collect(), 1);
+    let mut all = Info::default();
+    for _ in 0..5 {
+        let (next, info) = hmc.step(y, chance);
+        y = next;
+        all += info;
+    }
+    let mut y = values(y);
+    y.sort_by(f64::total_cmp);
+    let n = y.len() as f64;
+    let distances = y.iter().zip(0..).map(|(y, at)| {
+        let law = 1.0 - (-y.exp()).exp();
+        let at = f64::from(at);
+        (law - at / n).abs().max((law - (at + 1.0) / n).abs())
+    });
+    (distances.fold(0.0, f64::max), all)
+}
+
+/// False alarms: 1e-6, by the inequality of Dvoretzky, Kiefer and Wolfowitz. The twin accepts everything.
+#[test]
+fn chains_at_once_leave_their_law_as_it_is() {
+    let threshold = ((2.0f64 / 1e-6).ln() / 40_000.0).sqrt();
+    let stream = || Stream::new(3, Purpose::new("hmc"), [0, 0]);
+    let (distance, info) = distance_after_moves(&mut stream());
+    assert!(distance < threshold, "{distance}");
+    let share = info.accepted as f64 / info.moves as f64;
+    assert!((0.5..0.98).contains(&share), "{share}");
+    let (of_twin, _) = distance_after_moves(&mut Yes(stream()));
+    assert!(of_twin > threshold, "{of_twin}");
+}
+
+#[test]
+fn the_warm_up_finds_the_acceptance_that_is_asked_for() {
+    let hmc = BatchedHmc::new(rows_by_burn, 1e-3, 4).unwrap();
+    let mut stream = Stream::new(4, Purpose::new("hmc"), [0, 0]);
+    let start = chains(vec![0.5; 2 * 200], 2);
+    let (hmc, mut x) = hmc.warm_up(0.7, 300, start, &mut stream).unwrap();
+    let mut all = Info::default();
+    for _ in 0..50 {
+        let (next, info) = hmc.step(x, &mut stream);
+        x = next;
+        all += info;
+    }
+    let share = all.accepted as f64 / all.moves as f64;
+    assert!((share - 0.7).abs() < 0.1, "{share}");
+    assert!(hmc.step_size() > 0.05);
 }

@@ -93,12 +93,20 @@ fn sums_are_those_written_out() {
             }
         }
     }
-    let mean: Vec<f64> = (0..48)
-        .map(|i| sum[i] / count[i / 2])
-        .map(|m: f64| m)
-        .collect();
-    assert_near(&numbers(sums.mean()), &mean);
     assert_near(&all(sums), &[count, sum, squares].concat());
+}
+
+#[test]
+fn averages_are_sums_by_counts() {
+    let mut draw = Initialiser::<B>::new(17, DType::F64, &Default::default());
+    let mut net = |outputs| draw.tanh_net(&[4, 8, outputs], Initialisation::FanIn);
+    let statistics = Statistics::new(net(2), net(3));
+    let sums = statistics.sums(features(5));
+    for epsilon in [0.0, 0.5] {
+        let expected = sums.sum.clone() / (sums.count.clone() + epsilon);
+        let found = statistics.averages(features(5), epsilon);
+        assert_near(&numbers(found), &numbers(expected));
+    }
 }
 
 #[test]

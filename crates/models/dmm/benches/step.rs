@@ -1,5 +1,10 @@
-//! One training step: K = 10 sweeps, L = 10 particles, B = 20 instances of N = 200 data, Adam. And the same run without
-//! gradients. One thread.
+//! One training step: K = 10 sweeps, L = 10 particles, B = 20 instances of N = 200 data, Adam. The same run without gradients,
+//! and the step's matrix products alone. One thread.
+//!
+//! Beside criterion's times, the step's processor time and the ratio products ÷ step are printed: medians over pairs measured in
+//! turn, which other work on the machine disturbs less.
+
+use std::hint::black_box;
 
 use burn::backend::Autodiff;
 use burn::optim::{AdamConfig, Optimizer};
@@ -10,41 +15,132 @@ use helmholtz_apg::{Sampler, Streams};
 use helmholtz_dmm::{DmmConfig, Rings, Scheme};
 use helmholtz_samplers::resampling::{Policy, Systematic};
 
+const SWEEPS: usize = 10;
+const PARTICLES: usize = 10;
+const BATCH: usize = 20;
+const POINTS: usize = 200;
+const PAIRS: usize = 15;
+
 fn batch<B: helmholtz_ops::Backend>(device: &B::Device) -> Tensor<B, 3> {
-    let instances: Vec<u64> = (0..20).collect();
-    let simulated = Rings::default().simulate(1, &instances, 200, DType::F32, device);
+    let instances: Vec<u64> = (0..BATCH as u64).collect();
+    let simulated = Rings::default().simulate(1, &instances, POINTS, DType::F32, device);
     simulated.expect("rings").x
 }
 
+/// Two matrices, or as many of each as a batch has, and how often they are multiplied.
+type Product = (usize, Tensor<Flex, 3>, Tensor<Flex, 3>);
+
+/// The products of a step. A forward pass that learns has two of the same size in the backward pass.
+fn products() -> Vec<Product> {
+    let device = Default::default();
+    let pair = |times: usize, batch: usize, [m, k, n]: [usize; 3]| {
+        let (a, b) = (
+            Tensor::ones([batch, m, k], &device),
+            Tensor::ones([batch, k, n], &device),
+        );
+        (times, a, b)
+    };
+    let DmmConfig {
+        clusters: m,
+        hidden: h,
+        statistics: s,
+        ..
+    } = DmmConfig::released();
+    let (populations, moves) = (PARTICLES * BATCH, SWEEPS - 1);
+    let (data, centres) = (populations * POINTS, populations * m);
+    let net = |times: usize, rows: usize, [inputs, outputs]: [usize; 2]| {
+        [
+            pair(times, 1, [rows, inputs, h]),
+            pair(times, 1, [rows, h, outputs]),
+        ]
+    };
+    let learns = 3;
+    let mut all = vec![
+        // Centres by assignments, for the data's density and for the places: the new ones and the old.
+        pair(2 * (2 * moves + 1 + moves), populations, [POINTS, m, 2]),
+        // Weighted statistics.
+        pair(learns * moves, populations, [m, POINTS, s]),
+        // The net for c, whose first layer is one of data and one of centres.
+        pair(learns * SWEEPS, 1, [BATCH * POINTS, 2, h]),
+        pair(learns * SWEEPS, 1, [centres, 2, h]),
+        pair(learns * SWEEPS, 1, [data * m, h, 1]),
+    ];
+    // Statistics and their weights; centres and their deviations.
+    all.extend(net(learns * moves, data, [2 + m + 1, s]));
+    all.extend(net(learns * moves, data, [2 + m + 1, m]));
+    all.extend(net(2 * learns * moves, centres, [s + 4, 2]));
+    // The two nets for h, of the new places and of the old.
+    all.extend(net(2 * (learns * SWEEPS + moves), data, [2, 1]));
+    // The decoder, in both blocks, at the new places and at the old.
+    all.extend(net(2 * (learns * SWEEPS + moves), data, [1, 2]));
+    all
+}
+
+fn multiply(products: &[Product]) {
+    for (times, a, b) in products {
+        for _ in 0..*times {
+            black_box(a.clone().matmul(b.clone()));
+        }
+    }
+}
+
+/// Nanoseconds that this thread has had of a processor, which other work on the machine does not add to.
+fn processor_time() -> Option<f64> {
+    let all = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    all.split(' ').next()?.parse().ok()
+}
+
+fn seconds(work: impl FnOnce()) -> f64 {
+    let start = processor_time().expect("Linux tells a thread's time");
+    work();
+    (processor_time().expect("as before") - start) * 1e-9
+}
+
 fn benchmark(criterion: &mut Criterion) {
-    let sampler = Sampler::new(10, 10, Policy::Always, Systematic).expect("a sampler");
+    let sampler = Sampler::new(PARTICLES, SWEEPS, Policy::Always, Systematic).expect("a sampler");
     let device = Default::default();
     let start = DmmConfig::released().init::<Autodiff<Flex>>(1, DType::F32, &device);
     let mut model = Some(start.expect("a model"));
     let mut adam = AdamConfig::new().with_beta_2(0.99).init();
     let x = batch(&device);
-    let mut step = 0;
+    let mut number = 0;
+    let mut step = || {
+        let present = model.take().expect("a model");
+        let mut streams = Streams::new(1, number);
+        let (gradients, _) = sampler
+            .gradients(&present, &x, &Scheme::Apg.blocks(), &mut streams)
+            .expect("weights");
+        model = Some(adam.step(5e-4, present, gradients));
+        number += 1;
+    };
+    let products = products();
+    if std::env::args().any(|argument| argument == "--bench") && processor_time().is_some() {
+        let pairs = (0..PAIRS).map(|_| (seconds(|| multiply(&products)), seconds(&mut step)));
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        let median = |of: fn(&(f64, f64)) -> f64| {
+            let mut values: Vec<f64> = pairs.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            values[PAIRS / 2]
+        };
+        println!(
+            "dmm: products/step {:.3}, {:.2} steps a second of processor time (medians of {PAIRS} pairs)",
+            median(|(products, step)| products / step),
+            1.0 / median(|(_, step)| *step),
+        );
+    }
     let mut group = criterion.benchmark_group("dmm");
     group.sample_size(10);
-    group.bench_function("step", |b| {
-        b.iter(|| {
-            let present = model.take().expect("a model");
-            let mut streams = Streams::new(1, step);
-            let (gradients, _) = sampler
-                .gradients(&present, &x, &Scheme::Apg.blocks(), &mut streams)
-                .expect("weights");
-            model = Some(adam.step(5e-4, present, gradients));
-            step += 1;
-        });
-    });
+    group.bench_function("step", |b| b.iter(&mut step));
+    group.bench_function("products", |b| b.iter(|| multiply(&products)));
     let model = DmmConfig::released()
         .init::<Flex>(1, DType::F32, &device)
         .expect("a model");
     let x = batch::<Flex>(&device);
+    let mut number = 0;
     group.bench_function("run", |b| {
         b.iter(|| {
-            let mut streams = Streams::new(1, step);
-            step += 1;
+            let mut streams = Streams::new(1, number);
+            number += 1;
             sampler
                 .run(
                     &model,

@@ -34,8 +34,7 @@ impl<B: Backend> Centres<B> {
 impl<B: helmholtz_ops::Backend> Centres<B> {
     /// For data with features `[L, B, N, F]`: parameters `[L, B, M, 2]`.
     pub(crate) fn law(&self, features: Tensor<B, 4>) -> Normal<B, 4> {
-        let sums = self.statistics.sums(features);
-        let average = sums.sum / (sums.count + EMPTY);
+        let average = self.statistics.averages(features, EMPTY);
         let [particles, instances, m, _] = average.dims();
         let prior = vec![0.0, 0.0, self.spread, self.spread];
         let prior = TensorData::new(prior, [1, 1, 1, 4]);

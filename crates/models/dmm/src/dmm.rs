@@ -7,7 +7,7 @@ use burn::tensor::Tensor;
 use helmholtz_apg::{Choices, Model, OneShot, Proposal, particle};
 use helmholtz_distributions::{LogProb, Noise, Normal, SampleReal};
 use helmholtz_nets::{Net, TanhNet};
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Activation, Backend, additive_scores, directions, linear, squared_norms};
 use helmholtz_random::Draws;
 
 use crate::Places;
@@ -50,6 +50,19 @@ pub(crate) fn total<B: Backend>(values: Tensor<B, 4>) -> Tensor<B, 3> {
     values.flatten::<3>(2, 3).sum_dim(2)
 }
 
+/// x_n − μ_{c_n} `[L, B, N, 2]`.
+pub(crate) fn displacements<B: Backend>(
+    x: &Tensor<B, 3>,
+    assignment: &Tensor<B, 4>,
+    mean: &Tensor<B, 4>,
+) -> Tensor<B, 4> {
+    let own = assignment.clone().matmul(mean.clone());
+    let dims = own.dims();
+    // As rows of particles, which a broadcast along them is fast for.
+    let own = own.reshape([dims[0] as i32, -1]);
+    (own.neg() + x.clone().reshape([1, -1])).reshape(dims)
+}
+
 impl<B: Backend> Dmm<B> {
     /// M.
     pub fn clusters(&self) -> usize {
@@ -78,23 +91,33 @@ impl<B: Backend> Dmm<B> {
 
     /// q(μ | x, c, h): parameters `[L, B, M, 2]`.
     pub fn conditional_law(&self, x: &Tensor<B, 3>, z: &DmmState<B>) -> Normal<B, 4> {
-        let [particles, instances, data, _] = z.assignment.dims();
-        let x = x.clone().unsqueeze::<4>();
-        let x = x.expand([particles, instances, data, 2]);
+        let particles = z.assignment.dims()[0];
+        let x = Tensor::cat(vec![x.clone().unsqueeze::<4>(); particles], 0);
         let features = vec![x, z.assignment.clone(), z.angle.clone()];
         self.conditional.law(Tensor::cat(features, 3))
     }
 
     /// q(c, h | x, μ).
     pub fn places(&self, x: &Tensor<B, 3>, mean: &Tensor<B, 4>) -> Places<B> {
-        let [particles, instances, m, _] = mean.dims();
-        let data = x.dims()[1];
-        let from = mean.clone().unsqueeze_dim::<5>(2);
-        let to = x.clone().unsqueeze::<4>().unsqueeze_dim::<5>(3);
-        let displacements = (to - from).reshape([particles * instances * data * m, 2]);
-        let logits = self.affinity.forward(displacements);
+        let [hidden, output] = self.affinity.layers() else {
+            unreachable!("the net for c has one hidden layer")
+        };
+        let ([particles, instances, m, d], data) = (mean.dims(), x.dims()[1]);
+        let (weight, units) = (hidden.weight.val(), hidden.bias.val().dims()[0]);
+        // A linear layer on x − μ is a difference of one on x and one on μ: N + M rows instead of N M.
+        let queries = x.clone().reshape([instances * data, d]);
+        let queries = linear(queries, weight.clone(), hidden.bias.val());
+        let keys = mean.clone().reshape([particles * instances * m, d]);
+        let scores = additive_scores(
+            queries.reshape([instances, data, units]),
+            keys.matmul(weight.neg())
+                .reshape([particles * instances, m, units]),
+            output.weight.val().reshape([units]),
+            Activation::LeakyRelu(0.0),
+        );
+        // The bias of the output is the same for all clusters, and drops out.
         Places {
-            choices: Choices::new(logits.reshape([particles, instances, data, m])),
+            choices: Choices::new(scores.reshape([particles, instances, data, m])),
             angle: self.angle.clone(),
             x: x.clone(),
             mean: mean.clone(),
@@ -103,19 +126,22 @@ impl<B: Backend> Dmm<B> {
 
     /// g_θ(h), for h `[.., 1]`: `[.., 2]`.
     pub fn decode(&self, angle: &Tensor<B, 4>) -> Tensor<B, 4> {
-        let u = self.decoder.forward(angle.clone() * TAU);
-        let length = (u.clone().square().sum_dim(3) + 1e-12).sqrt();
-        u / length * self.radius.val().unsqueeze()
+        let [particles, instances, data, _] = angle.dims();
+        let turn = angle.clone().reshape([particles * instances * data, 1]) * TAU;
+        let place = directions(self.decoder.forward(turn), 1e-12);
+        let place = place * self.radius.val().unsqueeze();
+        place.reshape([particles, instances, data, 2])
     }
 
     /// log p(x_n, c_n, h_n | μ), nats: `[L, B, N]`. h has density 1.
     pub(crate) fn log_data(&self, x: &Tensor<B, 3>, z: &DmmState<B>) -> Tensor<B, 3> {
-        let own = z.assignment.clone().matmul(z.mean.clone());
-        let error = x.clone().unsqueeze::<4>() - own - self.decode(&z.angle);
-        let squares = error.square().sum_dim(3).squeeze_dim::<3>(3);
+        let [particles, instances, data, _] = z.angle.dims();
+        let error = displacements(x, &z.assignment, &z.mean) - self.decode(&z.angle);
+        let squares = squared_norms(error.reshape([particles * instances * data, 2]));
         let variance = self.noise * self.noise;
         let constant = (2.0 * PI * variance).ln() + (self.clusters as f64).ln();
-        squares * (-0.5 / variance) - constant
+        let log_p = squares * (-0.5 / variance) - constant;
+        log_p.reshape([particles, instances, data])
     }
 
     /// log p(μ), nats: `[L, B, 1]`.
@@ -146,15 +172,14 @@ impl<B: Backend, C: Draws + Noise> OneShot<B, C> for Dmm<B> {
         let mean = law.sample([particles, x.dims()[0], self.clusters, 2], chance);
         let log_mean = total(law.log_prob(mean.clone()));
         let places = self.places(x, &mean);
-        let (assignment, angle) = places.sample(chance);
-        let log_places = places.log_prob(&assignment, &angle).sum_dim(2);
+        let (assignment, angle, log_places) = places.propose(chance);
         Proposal {
             state: DmmState {
                 mean,
                 assignment,
                 angle,
             },
-            log_q: (log_mean + log_places).squeeze_dim(2),
+            log_q: (log_mean + log_places.sum_dim(2)).squeeze_dim(2),
         }
     }
 }

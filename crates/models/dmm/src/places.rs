@@ -8,6 +8,8 @@ use helmholtz_nets::TanhNet;
 use helmholtz_ops::Backend;
 use helmholtz_random::Draws;
 
+use crate::dmm::displacements;
+
 /// ln a and ln b of a Beta law are kept within this.
 const LIMIT: f64 = 10.0;
 
@@ -42,8 +44,7 @@ impl<B: Backend> Places<B> {
 
     /// The law of h given c `[L, B, N, M]`: parameters `[L, B, N, 1]`.
     fn beta(&self, assignment: &Tensor<B, 4>) -> Beta<B, 4> {
-        let own = assignment.clone().matmul(self.mean.clone());
-        let displacement = self.x.clone().unsqueeze::<4>() - own;
+        let displacement = displacements(&self.x, assignment, &self.mean);
         let [a, b] = &self.angle;
         let positive = |net: &TanhNet<B>| {
             let logarithm = net.forward(displacement.clone());
@@ -55,13 +56,17 @@ impl<B: Backend> Places<B> {
         }
     }
 
-    /// c one-hot `[L, B, N, M]` and h `[L, B, N, 1]`.
-    pub(crate) fn sample(&self, chance: &mut (impl Draws + Noise)) -> (Tensor<B, 4>, Tensor<B, 4>) {
+    /// c one-hot `[L, B, N, M]` and h `[L, B, N, 1]`, both constants, and log q(c_n, h_n | x_n, μ), nats: `[L, B, N]`.
+    pub(crate) fn propose(
+        &self,
+        chance: &mut (impl Draws + Noise),
+    ) -> (Tensor<B, 4>, Tensor<B, 4>, Tensor<B, 3>) {
         let assignment = self.choices.sample(chance);
         let [particles, instances, data, _] = assignment.dims();
-        let shape = [particles, instances, data, 1];
-        let angle = self.beta(&assignment).sample(shape, chance);
-        (assignment, angle)
+        let law = self.beta(&assignment);
+        let angle = law.sample([particles, instances, data, 1], chance);
+        let log_q = self.choices.log_prob(&assignment) + law.log_prob(angle.clone()).squeeze_dim(3);
+        (assignment, angle, log_q)
     }
 
     /// log q(c_n, h_n | x_n, μ), nats: `[L, B, N]`.

@@ -5,7 +5,7 @@ use burn::tensor::{Tensor, TensorData, activation::log_softmax};
 use helmholtz_apg::{Choices, Model, OneShot, Proposal, Statistics, Sums, particle};
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_nets::Linear;
-use helmholtz_ops::{Backend, additive_scores, linear, normal_log_probs};
+use helmholtz_ops::{Activation, Backend, additive_scores, linear, normal_log_probs};
 use helmholtz_random::Draws;
 
 particle! {
@@ -116,6 +116,7 @@ impl<B: Backend> Gmm<B> {
             queries.reshape([instances, data, units]),
             keys.reshape([groups, m, units]),
             output.weight.val().reshape([units]),
+            Activation::Tanh,
         );
         let logits = scores + output.bias.val().reshape([1, 1, 1]);
         Choices::new(logits.reshape([groups / instances, instances, data, m]))

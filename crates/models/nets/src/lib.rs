@@ -20,6 +20,7 @@
 //! | [`Initialiser`] | draws nets, layers and single parameters for a seed |
 
 mod initialise;
+mod layers;
 mod linear;
 mod net;
 mod tanh_net;

@@ -2,9 +2,9 @@
 
 use burn::module::Module;
 use burn::tensor::{Tensor, backend::Backend};
-use helmholtz_ops::leaky_relu;
+use helmholtz_ops::Activation;
 
-use crate::Linear;
+use crate::{Linear, layers};
 
 /// Linear layers with a leaky rectifier between them; the last one gives logits. An
 /// [`Initialiser`](crate::Initialiser) makes it.
@@ -20,20 +20,16 @@ impl<B: Backend> Net<B> {
     }
 }
 
+impl<B: Backend> Net<B> {
+    /// The layers, from the inputs on.
+    pub fn layers(&self) -> &[Linear<B>] {
+        &self.layers
+    }
+}
+
 impl<B: helmholtz_ops::Backend> Net<B> {
     /// The logits `[rows, out]` given the inputs `[rows, in]`.
     pub fn forward(&self, inputs: Tensor<B, 2>) -> Tensor<B, 2> {
-        let last = self.layers.len() - 1;
-        self.layers
-            .iter()
-            .enumerate()
-            .fold(inputs, |inputs, (index, layer)| {
-                let outputs = layer.forward(inputs);
-                if index == last {
-                    outputs
-                } else {
-                    leaky_relu(outputs, self.slope)
-                }
-            })
+        layers::forward(&self.layers, inputs, Activation::LeakyRelu(self.slope))
     }
 }

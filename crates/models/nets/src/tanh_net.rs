@@ -2,8 +2,9 @@
 
 use burn::module::Module;
 use burn::tensor::{Tensor, backend::Backend};
+use helmholtz_ops::Activation;
 
-use crate::Linear;
+use crate::{Linear, layers};
 
 /// Linear layers with tanh between them. An [`Initialiser`](crate::Initialiser) draws it.
 #[derive(Module, Debug)]
@@ -21,10 +22,10 @@ impl<B: Backend> TanhNet<B> {
 impl<B: helmholtz_ops::Backend> TanhNet<B> {
     /// The outputs `[.., out]` given the features `[.., in]`.
     pub fn forward<const D: usize>(&self, features: Tensor<B, D>) -> Tensor<B, D> {
-        let layers = self.layers.iter().enumerate();
-        layers.fold(features, |inputs, (index, layer)| {
-            let inputs = if index == 0 { inputs } else { inputs.tanh() };
-            layer.forward(inputs)
-        })
+        let mut dims = features.dims();
+        let rows: Tensor<B, 2> = features.reshape([-1, dims[D - 1] as i32]);
+        let outputs = layers::forward(&self.layers, rows, Activation::Tanh);
+        dims[D - 1] = outputs.dims()[1];
+        outputs.reshape(dims)
     }
 }

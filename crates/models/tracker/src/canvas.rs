@@ -1,4 +1,4 @@
-//! Where a digit lies on a canvas: placing and cropping by nearest pixels.
+//! Where a digit lies on a canvas: placing and cropping.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,34 @@ pub enum Alignment {
     Corner,
 }
 
+/// How pixels of one grid are read off another that does not lie on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampling {
+    /// The nearest pixel, as in the released code. What is seen depends on positions through a rounding, so that nothing
+    /// differentiates through them.
+    #[default]
+    Nearest,
+    /// Between the four nearest pixels, linear in each coordinate; zero beyond the border. It has a gradient in the positions, which
+    /// Hamiltonian Monte Carlo needs.
+    Bilinear,
+}
+
+impl Sampling {
+    fn is_nearest(&self) -> bool {
+        *self == Self::Nearest
+    }
+}
+
+/// Which grid is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The pixels of the canvas show those of the digit.
+    Place,
+    /// The pixels of a crop show those of the canvas.
+    Crop,
+}
+
 /// A square canvas, and the size of the square digits on it.
 ///
 /// A position z = (z^x, z^y) in \[−1, 1\]² is a digit's centre, x to the right and y **upwards**; at ±1 it touches the canvas'
@@ -28,6 +56,9 @@ pub struct Canvas {
     pub digit: usize,
     /// How the grids lie on each other.
     pub alignment: Alignment,
+    /// How one is read off the other.
+    #[serde(default, skip_serializing_if = "Sampling::is_nearest")]
+    pub sampling: Sampling,
 }
 
 impl Default for Canvas {
@@ -37,6 +68,7 @@ impl Default for Canvas {
             side: 96,
             digit: 28,
             alignment: Alignment::PixelCentre,
+            sampling: Sampling::Nearest,
         }
     }
 }
@@ -47,6 +79,7 @@ impl Canvas {
         side: 48,
         digit: 14,
         alignment: Alignment::PixelCentre,
+        sampling: Sampling::Nearest,
     };
 
     /// The pixels that a digit can be moved by along an axis.
@@ -71,6 +104,7 @@ impl Canvas {
             side,
             digit,
             alignment,
+            ..
         } = *self;
         let shift = self.shift(z);
         let (canvas, own) = (side as f64, digit as f64);
@@ -93,6 +127,7 @@ impl Canvas {
             side,
             digit,
             alignment,
+            ..
         } = *self;
         let shift = self.shift(z);
         let (canvas, own) = (side as f64, digit as f64);
@@ -114,7 +149,52 @@ impl Canvas {
         ((z + 1.0) / 2.0 * self.room() as f64).round_ties_even() as i64
     }
 
-    /// Along an axis no digit covers more pixels than this.
+    /// (a, b, c): pixel i of the grid that is drawn lies at place a i + b + c z of the grid that is read, counted in its pixels, along
+    /// an axis that grows with the pixels' index.
+    pub(crate) fn places(&self, way: Way) -> [f64; 3] {
+        let (side, digit) = (self.side as f64, self.digit as f64);
+        let (room, sign) = (side - digit, if way == Way::Place { -1.0 } else { 1.0 });
+        match self.alignment {
+            Alignment::PixelCentre => [1.0, sign * room / 2.0, sign * room / 2.0],
+            Alignment::Corner => {
+                let (read, drawn) = match way {
+                    Way::Place => (digit, side),
+                    Way::Crop => (side, digit),
+                };
+                let half = (read - 1.0) / 2.0;
+                let (ratio, shift) = (drawn / read, sign * room / read);
+                [
+                    2.0 * ratio * half / (drawn - 1.0),
+                    half - ratio * half,
+                    shift * half,
+                ]
+            }
+        }
+    }
+
+    /// Along an axis: pixel i of the grid that is drawn shows this share of this pixel of the grid that is read.
+    fn shares(&self, way: Way, z: f64) -> Vec<(usize, usize, f32)> {
+        let (drawn, read) = match way {
+            Way::Place => (self.side, self.digit),
+            Way::Crop => (self.digit, self.side),
+        };
+        match (self.sampling, way) {
+            (Sampling::Nearest, Way::Place) => whole(self.seen(z)),
+            (Sampling::Nearest, Way::Crop) => whole(self.shown(z)),
+            (Sampling::Bilinear, _) => {
+                let [a, b, c] = self.places(way);
+                let of = |i: usize| {
+                    let at = a * i as f64 + b + c * z;
+                    let near = [at.floor(), at.floor() + 1.0].into_iter();
+                    near.filter(move |&j| j >= 0.0 && j < read as f64)
+                        .map(move |j| (i, j as usize, (1.0 - (at - j).abs()) as f32))
+                };
+                (0..drawn).flat_map(of).collect()
+            }
+        }
+    }
+
+    /// Along an axis no digit covers more pixels than this, by nearest pixels.
     pub fn reach(&self) -> usize {
         match self.alignment {
             Alignment::PixelCentre => self.digit,
@@ -122,7 +202,7 @@ impl Canvas {
         }
     }
 
-    /// The pixels of the canvas that a digit at z covers, each with the digit's pixel that is seen there; both count row by row
+    /// The pixels of the canvas that a digit at z covers by nearest pixels, each with the digit's pixel that is seen there; both count row by row
     /// from the top. A position outside \[−1, 1\]² moves the digit over the border, where it is cut off.
     pub fn footprint(&self, z: [f64; 2]) -> Vec<(usize, usize)> {
         let axis = |z| {
@@ -139,7 +219,7 @@ impl Canvas {
         rows.iter().flat_map(of_row).collect()
     }
 
-    /// For each pixel of the square of a digit's size around z, row by row from the top, the canvas' pixel that is seen there;
+    /// For each pixel of the square of a digit's size around z, row by row from the top, the canvas' nearest pixel;
     /// none beyond the canvas.
     pub fn window(&self, z: [f64; 2]) -> impl Iterator<Item = Option<usize>> {
         let (rows, side) = (self.shown(-z[1]).collect::<Vec<_>>(), self.side);
@@ -150,29 +230,45 @@ impl Canvas {
         })
     }
 
-    /// Adds `weight` times the digit at z to the canvas, both row by row from the top, by its [footprint](Self::footprint).
+    /// Adds `weight` times the digit at z to the canvas, both row by row from the top.
     ///
     /// # Panics
     /// If a slice has not the size of its square.
     pub fn place(&self, digit: &[f32], z: [f64; 2], weight: f32, canvas: &mut [f32]) {
         assert_eq!(digit.len(), self.digit_area(), "a digit's pixels");
         assert_eq!(canvas.len(), self.area(), "a canvas' pixels");
-        for (pixel, own) in self.footprint(z) {
-            canvas[pixel] += weight * digit[own];
+        let columns = self.shares(Way::Place, z[0]);
+        for (row, own_row, of_row) in self.shares(Way::Place, -z[1]) {
+            for &(column, own_column, of_column) in &columns {
+                let seen = of_row * of_column * digit[own_row * self.digit + own_column];
+                canvas[row * self.side + column] += weight * seen;
+            }
         }
     }
 
-    /// The square of a digit's size around z, row by row from the top, by its [window](Self::window); zero beyond the canvas.
+    /// The square of a digit's size around z, row by row from the top; zero beyond the canvas.
     ///
     /// # Panics
     /// If the slice has not the size of a canvas.
     pub fn crop(&self, canvas: &[f32], z: [f64; 2]) -> Vec<f32> {
         assert_eq!(canvas.len(), self.area(), "a canvas' pixels");
-        let window = self.window(z);
-        window
-            .map(|pixel| pixel.map_or(0.0, |pixel| canvas[pixel]))
-            .collect()
+        let columns = self.shares(Way::Crop, z[0]);
+        let mut crop = vec![0.0; self.digit_area()];
+        for (own_row, row, of_row) in self.shares(Way::Crop, -z[1]) {
+            for &(own_column, column, of_column) in &columns {
+                let seen = of_row * of_column * canvas[row * self.side + column];
+                crop[own_row * self.digit + own_column] += seen;
+            }
+        }
+        crop
     }
+}
+
+/// All of the one pixel that is seen.
+fn whole(seen: impl Iterator<Item = Option<usize>>) -> Vec<(usize, usize, f32)> {
+    let seen = seen.enumerate();
+    seen.filter_map(|(pixel, read)| Some((pixel, read?, 1.0)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -185,7 +281,13 @@ mod tests {
         side: 96,
         digit: 28,
         alignment: Alignment::Corner,
+        sampling: Sampling::Nearest,
     };
+
+    fn bilinear(canvas: Canvas) -> Canvas {
+        let sampling = Sampling::Bilinear;
+        Canvas { sampling, ..canvas }
+    }
 
     fn noise(count: usize, at: u64) -> Vec<f32> {
         let mut values = vec![0.0; count];
@@ -262,5 +364,49 @@ mod tests {
         let mut other = placed(&canvas, &digit, z);
         canvas.place(&digit, [0.31, -0.58], -1.0, &mut other);
         assert!(other.iter().any(|&pixel| pixel != 0.0), "one pixel off");
+    }
+
+    /// At whole numbers of pixels there is nothing between pixels.
+    #[test]
+    fn bilinear_reading_of_pixels_is_that_of_the_nearest() {
+        let (canvas, digit) = (Canvas::default(), noise(784, 4));
+        let between = bilinear(canvas);
+        for shift in [0, 1, 17, 34, 67, 68] {
+            let z = [shift, 68 - shift].map(|pixels| f64::from(pixels) / 34.0 - 1.0);
+            let close = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5);
+            let pixels = placed(&canvas, &digit, z);
+            assert!(close(&placed(&between, &digit, z), &pixels), "{shift}");
+            assert!(close(&between.crop(&pixels, z), &digit), "{shift}");
+        }
+    }
+
+    /// Between two whole numbers the mixture of both, and mass is kept inside the canvas.
+    #[test]
+    fn bilinear_reading_is_linear_between_pixels() {
+        let (canvas, digit) = (bilinear(Canvas::default()), noise(784, 5));
+        let column = |pixels: f64| placed(&canvas, &digit, [pixels / 34.0 - 1.0, 0.0]);
+        let (left, right, between) = (column(20.0), column(21.0), column(20.25));
+        for ((left, right), between) in left.iter().zip(&right).zip(&between) {
+            assert!((0.75 * left + 0.25 * right - between).abs() < 1e-5);
+        }
+        let mass = |pixels: &[f32]| pixels.iter().map(|&p| f64::from(p)).sum::<f64>();
+        assert!((mass(&between) / mass(&digit) - 1.0).abs() < 1e-6);
+    }
+
+    /// The released convention reads where its nearest pixels lie.
+    #[test]
+    fn both_readings_agree_on_where_pixels_lie() {
+        for canvas in [Canvas::default(), Canvas::SMALL, CORNER] {
+            for way in [Way::Place, Way::Crop] {
+                let [a, b, c] = canvas.places(way);
+                for z in [-1.0, -0.37, 0.0, 0.61, 1.0] {
+                    let nearest = canvas.shares(way, z);
+                    for (i, j, _) in nearest {
+                        let at = a * i as f64 + b + c * z;
+                        assert!((at - j as f64).abs() < 0.5 + 1e-9, "{canvas:?}, {way:?}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -34,13 +34,14 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`Canvas`], [`Alignment`] | placing a digit on a canvas, and cropping it from one |
-//! | [`Placement`], [`crops`] | the same as tensors |
+//! | [`Canvas`], [`Alignment`], [`Sampling`] | placing a digit on a canvas, and cropping it from one |
+//! | [`compose`], [`crops`] | the same as tensors |
 //! | [`Bounce`], [`Identities`], [`Sequence`] | sequences of frames from keyed streams |
 //! | [`TrackerConfig`], [`Tracker`], [`TrackerState`], [`Video`] | densities, the decoder, the proposals' nets |
 //! | [`tracking_error`] | how far digits are from where they are found |
 //! | [`Where`], [`What`], [`Law`], [`Scheme`] | the blocks; the published samplers |
 
+mod bilinear;
 mod blocks;
 mod bounce;
 mod canvas;
@@ -49,14 +50,15 @@ mod error;
 mod identify;
 mod locate;
 mod placement;
+mod rows;
 mod tracker;
 
 pub use blocks::{Law, Scheme, What, Where};
 pub use bounce::{Bounce, BounceError, Identities, Sequence};
-pub use canvas::{Alignment, Canvas};
+pub use canvas::{Alignment, Canvas, Sampling};
 pub use config::{Aggregation, ConfigError, TrackerConfig};
 pub use error::tracking_error;
-pub use placement::{Placement, crops};
+pub use placement::{compose, crops};
 pub use tracker::{Tracker, TrackerState, Video};
 
 #[cfg(doctest)]

@@ -8,7 +8,7 @@ use helmholtz_ops::{cross_correlation, leaky_relu};
 use helmholtz_random::Draws;
 
 use crate::Canvas;
-use crate::placement::Placement;
+use crate::placement::compose;
 
 /// q(z_t | x_t, templates): for each digit in turn, nets of the softmax of the cross-correlation of its template with what is left of
 /// the frame give the mean, within \[−1, 1\]², and the standard deviations of its position.
@@ -61,7 +61,7 @@ impl<B: helmholtz_ops::Backend> Search<'_, B> {
             rows.expand([groups / have, have, width])
                 .reshape([groups, width])
         };
-        let placed = Placement::new(self.canvas, positions).compose(repeat(self.template(d)));
+        let placed = compose(self.canvas, repeat(self.template(d)), positions);
         repeat(left) - placed
     }
 

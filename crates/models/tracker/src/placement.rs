@@ -2,13 +2,25 @@
 
 use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData, backend::Backend};
 
-use crate::Canvas;
+use crate::canvas::Sampling;
+use crate::{Canvas, bilinear};
 
-/// Where D digits of each of G groups lie on their canvas.
-///
-/// Which pixels meet depends on positions through a rounding, so that nothing differentiates through positions.
+/// The sums of the digits `[G, D · P²]` of each of G groups at their positions `[G, D, 2]`, not cut off at 1: canvases `[G, S²]`.
+/// Differentiable in the digits, and with [`Sampling::Bilinear`] in the positions.
+pub fn compose<B: Backend>(
+    canvas: &Canvas,
+    digits: Tensor<B, 2>,
+    positions: &Tensor<B, 3>,
+) -> Tensor<B, 2> {
+    match canvas.sampling {
+        Sampling::Nearest => Nearest::new(canvas, positions).compose(digits),
+        Sampling::Bilinear => bilinear::compose(canvas, digits, positions),
+    }
+}
+
+/// Which pixels meet where D digits of each of G groups lie on their canvas.
 #[derive(Clone, Debug)]
-pub struct Placement<B: Backend> {
+struct Nearest<B: Backend> {
     /// The canvas' pixel of each entry `[G, K]`; pixel `area` catches what lies beyond the border.
     pixels: Tensor<B, 2, Int>,
     /// The pixel of the group's digits that is seen there `[G, K]`.
@@ -16,9 +28,8 @@ pub struct Placement<B: Backend> {
     area: usize,
 }
 
-impl<B: Backend> Placement<B> {
-    /// Digits at positions `[G, D, 2]`.
-    pub fn new(canvas: &Canvas, positions: &Tensor<B, 3>) -> Self {
+impl<B: Backend> Nearest<B> {
+    fn new(canvas: &Canvas, positions: &Tensor<B, 3>) -> Self {
         let [groups, digits, _] = positions.dims();
         let (area, own) = (canvas.area(), canvas.digit_area());
         let entries = digits * canvas.reach().pow(2);
@@ -43,8 +54,7 @@ impl<B: Backend> Placement<B> {
         }
     }
 
-    /// The sums of the placed digits, not cut off at 1: digits `[G, D · P²]` to canvases `[G, S²]`. Differentiable in the digits.
-    pub fn compose(&self, digits: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn compose(&self, digits: Tensor<B, 2>) -> Tensor<B, 2> {
         let [groups, _] = self.pixels.dims();
         let seen = digits.gather(1, self.sources.clone());
         let like = (&seen.device(), seen.dtype());
@@ -61,6 +71,9 @@ pub fn crops<B: Backend>(
     images: Tensor<B, 2>,
     positions: &Tensor<B, 4>,
 ) -> Tensor<B, 4> {
+    if canvas.sampling == Sampling::Bilinear {
+        return bilinear::crops(canvas, images, positions);
+    }
     let [particles, frames, digits, _] = positions.dims();
     let (area, own) = (canvas.area(), canvas.digit_area());
     let nothing = frames * area;

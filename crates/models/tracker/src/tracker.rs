@@ -10,8 +10,8 @@ use helmholtz_random::Draws;
 
 use crate::identify::Identify;
 use crate::locate::{Locate, Search};
-use crate::placement::{Placement, crops};
-use crate::{Canvas, TrackerConfig};
+use crate::placement::{compose, crops};
+use crate::{Canvas, Sampling, TrackerConfig};
 
 /// Added to the probabilities of a pixel's two values: digits that are not there explain no light.
 const FLOOR: f64 = 1e-9;
@@ -61,6 +61,12 @@ impl<B: Backend> Tracker<B> {
         &self.config.canvas
     }
 
+    /// The same nets, with pixels read otherwise.
+    pub fn with_sampling(mut self, sampling: Sampling) -> Self {
+        self.config.canvas.sampling = sampling;
+        self
+    }
+
     /// What digits of these appearances `[L, B, D, W]` look like: grey values `[L B, D · P²]`, row by row from the top.
     pub fn decode(&self, appearance: &Tensor<B, 4>) -> Tensor<B, 2> {
         let [particles, instances, digits, w] = appearance.dims();
@@ -81,7 +87,7 @@ impl<B: Backend> Tracker<B> {
     fn sum(&self, digits: &Tensor<B, 2>, positions: &Tensor<B, 4>) -> Tensor<B, 2> {
         let count = positions.dims()[2] as i32;
         let rows = positions.clone().reshape([-1, count, 2]);
-        Placement::new(&self.config.canvas, &rows).compose(digits.clone())
+        compose(&self.config.canvas, digits.clone(), &rows)
     }
 
     /// The mean ρ_t of a frame with these digits `[L B, D · P²]` at these positions `[L, B, D, 2]`: `[L, B, S²]`.

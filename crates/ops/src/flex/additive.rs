@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use burn_flex::FlexTensor;
 
-use super::exp::tanh;
+use super::activation::{Function, with_function};
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
-use crate::AdditiveGradients;
+use crate::{Activation, AdditiveGradients};
 
 /// What the scores are made of: rows of H units each, H a multiple of [`LANES`].
 struct Parts<'a> {
@@ -45,7 +45,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Rows of `units` with zeros after them, up to a multiple of [`LANES`]: tanh 0 · 0 adds nothing.
+/// Rows of `units` with zeros after them, up to a multiple of [`LANES`]: f(0) · 0 adds nothing.
 fn pad(rows: &[f32], units: usize) -> Cow<'_, [f32]> {
     let width = units.next_multiple_of(LANES);
     if width == units {
@@ -67,16 +67,26 @@ fn unpad<const D: usize>(rows: Vec<f32>, width: usize, shape: [usize; D]) -> Fle
 }
 
 /// See [`crate::Backend::additive_scores`].
-pub fn scores(queries: &FlexTensor, keys: &FlexTensor, weights: &FlexTensor) -> FlexTensor {
+pub fn scores(
+    queries: &FlexTensor,
+    keys: &FlexTensor,
+    weights: &FlexTensor,
+    activation: Activation,
+) -> FlexTensor {
     let parts = Parts::new(queries, keys, weights);
     let [_, n, g, m] = parts.shape;
     let mut output = zeros([g, n, m]);
-    dispatch!(score(&parts, output.storage_mut()));
+    dispatch!(score(activation, &parts, output.storage_mut()));
     output
 }
 
 #[inline(always)]
-fn score<const FMA: bool>((parts, scores): (&Parts<'_>, &mut [f32])) {
+fn score<const FMA: bool>((f, parts, scores): (Activation, &Parts<'_>, &mut [f32])) {
+    with_function!(f, score_by::<FMA>((parts, scores)));
+}
+
+#[inline(always)]
+fn score_by<const FMA: bool, F: Function>(f: F, (parts, scores): (&Parts<'_>, &mut [f32])) {
     let ([r, n, _, m], width) = (parts.shape, parts.width());
     let (weights, _) = parts.weights.as_chunks::<LANES>();
     let groups = scores
@@ -91,7 +101,7 @@ fn score<const FMA: bool>((parts, scores): (&Parts<'_>, &mut [f32])) {
                 let mut sum = [0.0f32; LANES];
                 for ((q, k), w) in query.iter().zip(key).zip(weights) {
                     for lane in 0..LANES {
-                        let t = tanh::<FMA>(q[lane] + k[lane]);
+                        let t = f.value::<FMA>(q[lane] + k[lane]);
                         sum[lane] = multiply_add::<FMA>(w[lane], t, sum[lane]);
                     }
                 }
@@ -103,7 +113,7 @@ fn score<const FMA: bool>((parts, scores): (&Parts<'_>, &mut [f32])) {
 
 /// The sum of all lanes, in halves.
 #[inline(always)]
-fn total(lanes: &[f32; LANES]) -> f32 {
+pub fn total(lanes: &[f32; LANES]) -> f32 {
     let mut lanes = *lanes;
     let mut half = LANES / 2;
     while half > 0 {
@@ -120,6 +130,7 @@ pub fn backward(
     queries: &FlexTensor,
     keys: &FlexTensor,
     weights: &FlexTensor,
+    activation: Activation,
     grad: &FlexTensor,
 ) -> AdditiveGradients<burn_flex::Flex> {
     let parts = Parts::new(queries, keys, weights);
@@ -129,7 +140,7 @@ pub fn backward(
         keys: vec![0.0; parts.keys.len()],
         weights: vec![0.0; width],
     };
-    dispatch!(differentiate(&parts, elements(grad), &mut sums));
+    dispatch!(differentiate(activation, &parts, elements(grad), &mut sums));
     AdditiveGradients {
         queries: unpad(sums.queries, width, [r, n, parts.units]),
         keys: unpad(sums.keys, width, [g, m, parts.units]),
@@ -144,9 +155,19 @@ struct Sums {
     weights: Vec<f32>,
 }
 
-/// With t = tanh(q + k): g w (1 − t²) for both arguments, g t for the weight.
 #[inline(always)]
-fn differentiate<const FMA: bool>((parts, grad, sums): (&Parts<'_>, &[f32], &mut Sums)) {
+fn differentiate<const FMA: bool>(
+    (f, parts, grad, sums): (Activation, &Parts<'_>, &[f32], &mut Sums),
+) {
+    with_function!(f, differentiate_by::<FMA>((parts, grad, sums)));
+}
+
+/// With t = f(q + k): g w f' for both arguments, g t for the weight.
+#[inline(always)]
+fn differentiate_by<const FMA: bool, F: Function>(
+    f: F,
+    (parts, grad, sums): (&Parts<'_>, &[f32], &mut Sums),
+) {
     let ([r, n, _, m], width) = (parts.shape, parts.width());
     let (weights, _) = parts.weights.as_chunks::<LANES>();
     let (weight_totals, _) = sums.weights.as_chunks_mut::<LANES>();
@@ -174,8 +195,8 @@ fn differentiate<const FMA: bool>((parts, grad, sums): (&Parts<'_>, &[f32], &mut
                     let query_sums = &mut query_sums[chunk];
                     let (key_sums, weight_sums) = (&mut key_sums[chunk], &mut weight_sums[chunk]);
                     for lane in 0..LANES {
-                        let t = tanh::<FMA>(q[lane] + k[lane]);
-                        let d = g * w[lane] * multiply_add::<FMA>(-t, t, 1.0);
+                        let t = f.value::<FMA>(q[lane] + k[lane]);
+                        let d = g * w[lane] * f.slope::<FMA>(t);
                         query_sums[lane] += d;
                         key_sums[lane] += d;
                         weight_sums[lane] = multiply_add::<FMA>(g, t, weight_sums[lane]);

@@ -4,7 +4,7 @@
 use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
-use helmholtz_ops::{Backend, additive_scores};
+use helmholtz_ops::{Activation, Backend, additive_scores};
 use proptest::prelude::*;
 
 use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
@@ -15,6 +15,7 @@ type Shape = [usize; 5];
 /// Queries, keys, weights, and coefficients of the scores.
 struct Case {
     shape: Shape,
+    activation: Activation,
     queries: Matrix,
     keys: Matrix,
     weights: Matrix,
@@ -28,11 +29,12 @@ struct Outcome {
 }
 
 impl Case {
-    fn new(shape: Shape, scale: f32, seed: u64) -> Self {
+    fn new(shape: Shape, activation: Activation, scale: f32, seed: u64) -> Self {
         let [r, n, g, m, h] = shape;
         let matrix = |shape, scale, own| Matrix::symmetric(shape, scale, seed.wrapping_add(own));
         Self {
             shape,
+            activation,
             queries: matrix([r * n, h], scale, 0),
             keys: matrix([g * m, h], scale, 1),
             weights: matrix([1, h], 2.0, 2),
@@ -57,6 +59,7 @@ impl Case {
             queries.clone().reshape([r, n, h]),
             keys.clone().reshape([g, m, h]),
             weights.clone(),
+            self.activation,
         );
         let weighted = scores.clone().flatten::<1>(0, 2) * self.coefficients.vector(dtype);
         let gradients = weighted.sum().backward();
@@ -81,9 +84,14 @@ impl Case {
             let mut score = 0.0;
             for unit in 0..h {
                 let w = self.weights.at(0, unit);
-                let t = (self.queries.at(query, unit) + self.keys.at(key, unit)).tanh();
+                let sum = self.queries.at(query, unit) + self.keys.at(key, unit);
+                let (t, slope) = match self.activation {
+                    Activation::Tanh => (sum.tanh(), 1.0 - sum.tanh().powi(2)),
+                    Activation::LeakyRelu(_) if sum > 0.0 => (sum, 1.0),
+                    Activation::LeakyRelu(slope) => (slope * sum, slope),
+                };
                 score += w * t;
-                let d = c * w * (1.0 - t * t);
+                let d = c * w * slope;
                 gradients[0][query * h + unit] += d;
                 gradients[1][key * h + unit] += d;
                 gradients[2][unit] += c * t;
@@ -95,19 +103,21 @@ impl Case {
 }
 
 /// With ρ = 2⁻²⁴, for |q|, |k| ≤ s, |w| ≤ 2 and |c| ≤ 1, f32 errs
-/// * in t = tanh(q + k) by 6 ρ, and by the rounding of the sum, 2 s ρ;
-/// * in 1 − t² by twice that and by 3 ρ;
-/// * in sums of T terms of at most 2 by (T + 3) roundings of each.
+/// * in t = f(q + k), of at most 2 s or 1, by 6 roundings, and by the rounding of the sum, 2 s ρ;
+/// * in f' by twice that and by 3 ρ;
+/// * in sums of T terms of at most 2 t, or 2, by (T + 3) roundings of each.
 fn bounds(shape: Shape, scale: f64) -> [f64; 4] {
     let [r, n, g, m, h] = shape.map(|size| size as f64);
-    let of_tanh = 6.0 + 2.0 * scale;
-    let sum = |terms: f64, each: f64| 2.0 * terms * (each + terms + 3.0) * ROUNDING;
-    let of_slope = 2.0 * of_tanh + 3.0;
+    let largest = f64::max(1.0, 2.0 * scale);
+    let of_unit = 6.0 * largest + 2.0 * scale;
+    let sum =
+        |terms: f64, size: f64, each: f64| 2.0 * terms * (each + (terms + 3.0) * size) * ROUNDING;
+    let of_slope = 2.0 * of_unit + 3.0;
     [
-        sum(h, of_tanh),
-        sum(m * g / r, of_slope),
-        sum(n, of_slope),
-        sum(g * n * m, of_tanh),
+        sum(h, largest, of_unit),
+        sum(m * g / r, 1.0, of_slope),
+        sum(n, 1.0, of_slope),
+        sum(g * n * m, largest, of_unit),
     ]
 }
 
@@ -120,6 +130,11 @@ fn assert_agree(found: &Outcome, expected: &Outcome, bounds: [f64; 4]) {
     }
 }
 
+pub fn activations() -> impl Strategy<Value = Activation> {
+    let all = [0.0, 0.1].map(Activation::LeakyRelu);
+    prop::sample::select([&all[..], &[Activation::Tanh]].concat())
+}
+
 proptest! {
     #![proptest_config(cases(100))]
 
@@ -128,22 +143,23 @@ proptest! {
         (r, cycles, n, m) in (1usize..4, 1usize..4, 1usize..7, 1usize..5),
         h in 1usize..40,
         scale in prop::sample::select(vec![0.01f32, 1.0, 20.0]),
+        activation in activations(),
         transposed in any::<bool>(),
         seed in any::<u64>(),
     ) {
         let shape = [r, n, r * cycles, m, h];
-        let case = Case::new(shape, scale, seed);
+        let case = Case::new(shape, activation, scale, seed);
         let portable = case.outcome(DType::F64, transposed);
         assert_agree(&case.outcome(DType::F32, transposed), &portable, bounds(shape, f64::from(scale)));
         assert_agree(&portable, &case.by_hand(), [1e-12; 4]);
     }
 }
 
-/// A wrong group of queries, a gradient without the slope of tanh, a weight that is not shared: each is off.
+/// A wrong group of queries, a gradient without the slope, a weight that is not shared: each is off.
 #[test]
 fn scores_that_are_wrong_are_caught() {
     let shape = [2, 3, 6, 2, 18];
-    let case = Case::new(shape, 1.0, 4);
+    let case = Case::new(shape, Activation::Tanh, 1.0, 4);
     let (right, bounds) = (case.outcome(DType::F32, false), bounds(shape, 1.0));
     let mut by_blocks = case.by_hand();
     by_blocks.scores.rotate_left(6);
@@ -155,7 +171,7 @@ fn scores_that_are_wrong_are_caught() {
     let one_group = Case {
         shape: [2, 3, 2, 2, 18],
         coefficients: Matrix::symmetric([1, 12], 1.0, 7),
-        ..Case::new(shape, 1.0, 4)
+        ..Case::new(shape, Activation::Tanh, 1.0, 4)
     };
     assert!(off(
         &right.gradients[0],
@@ -180,7 +196,8 @@ fn pairs_of_no_weight_do_not_reach_the_gradient() {
         let queries = queries.require_grad();
         let keys = keys.tensor(DType::F32).reshape([1, 2, units]);
         let weights = Matrix::symmetric([1, units], 1.0, 3).vector(DType::F32);
-        let scores = additive_scores(queries.clone().reshape([1, 1, units]), keys, weights);
+        let queries_of = queries.clone().reshape([1, 1, units]);
+        let scores = additive_scores(queries_of, keys, weights, Activation::Tanh);
         let coefficients = Tensor::from_floats([[[0.7, 0.0]]], &Default::default());
         // Not by a product, whose gradient would be of no weight, but no zero.
         let gradients = scores.mask_fill(coefficients_are_zero(&coefficients), 0.0) * coefficients;

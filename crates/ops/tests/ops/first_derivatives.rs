@@ -2,8 +2,9 @@
 
 use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
-    Backend, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, categorical_log_prob,
-    leaky_relu, linear, normal_log_probs,
+    Activation, Backend, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob,
+    categorical_log_prob, directions, leaky_relu, linear, normal_log_probs, perceptron,
+    squared_norms,
 };
 
 use crate::data::Matrix;
@@ -104,7 +105,7 @@ impl Function for Affine {
 }
 
 /// Σ c ∘ score² of two groups of queries and four of keys, in queries, keys and weights.
-pub struct AdditiveScores;
+pub struct AdditiveScores(pub Activation);
 
 impl Function for AdditiveScores {
     fn shapes(&self) -> Vec<[usize; 2]> {
@@ -114,9 +115,43 @@ impl Function for AdditiveScores {
     fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
         let [queries, keys, weights] = [0, 1, 2].map(|i| arguments[i].clone());
         let (queries, keys) = (queries.reshape([2, 3, 5]), keys.reshape([4, 2, 5]));
-        let scores = additive_scores(queries, keys, weights.squeeze_dim(0)).reshape([4, 6]);
+        let scores = additive_scores(queries, keys, weights.squeeze_dim(0), self.0);
+        let scores = scores.reshape([4, 6]);
         let c: Vec<f64> = (0..24).map(|i| (f64::from(i) - 11.5) / 8.0).collect();
         (scores.clone() * scores * constant(&c, [4, 6])).sum()
+    }
+}
+
+/// Σ c ∘ y² of a net of one hidden layer, in x, W, b, V and its bias.
+pub struct Perceptron(pub Activation);
+
+impl Function for Perceptron {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[4, 3], [3, 5], [1, 5], [5, 2], [1, 2]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [x, w, b, v, c] = [0, 1, 2, 3, 4].map(|i| arguments[i].clone());
+        let (hidden, output) = ((w, b.squeeze_dim(0)), (v, c.squeeze_dim(0)));
+        let y = perceptron(x, hidden, output, self.0);
+        let c: Vec<f64> = (0..8).map(|i| f64::from(i) - 3.5).collect();
+        (y.clone() * y * constant(&c, [4, 2])).sum()
+    }
+}
+
+/// Σ c ∘ (‖x_n‖² y_n)², y_n the direction of x_n.
+pub struct Lengths;
+
+impl Function for Lengths {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[4, 3]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let x = arguments[0].clone();
+        let y = squared_norms(x.clone()).unsqueeze_dim::<2>(1) * directions(x, 0.1);
+        let c: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.5).collect();
+        (y.clone() * y * constant(&c, [4, 3])).sum()
     }
 }
 
@@ -213,7 +248,19 @@ fn the_linear_gradient_is_that_of_the_layer() {
 
 #[test]
 fn the_gradient_of_additive_scores_is_that_of_the_net() {
-    check(&AdditiveScores);
+    check(&AdditiveScores(Activation::Tanh));
+    check(&AdditiveScores(Activation::LeakyRelu(0.1)));
+}
+
+#[test]
+fn the_gradient_of_a_perceptron_is_that_of_the_net() {
+    check(&Perceptron(Activation::Tanh));
+    check(&Perceptron(Activation::LeakyRelu(0.1)));
+}
+
+#[test]
+fn the_gradients_of_lengths_and_directions_are_theirs() {
+    check(&Lengths);
 }
 
 #[test]

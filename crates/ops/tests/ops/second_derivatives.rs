@@ -1,13 +1,13 @@
 //! Gradients of gradients, which REBAR and RELAX need, against central differences of the gradient in f64.
 
 use burn::tensor::Tensor;
-use helmholtz_ops::{Backend, bernoulli_log_prob};
+use helmholtz_ops::{Activation, Backend, bernoulli_log_prob};
 
 use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, gradient, hessian_times};
 use crate::first_derivatives::{
-    AdditiveScores, Affine, COLUMNS, CategoricalRows, MeanRows, Network, NormalLogProbs, Rectifier,
-    RowPass,
+    AdditiveScores, Affine, COLUMNS, CategoricalRows, Lengths, MeanRows, Network, NormalLogProbs,
+    Perceptron, Rectifier, RowPass,
 };
 
 /// The gradient along a direction is a function like any other.
@@ -57,7 +57,19 @@ fn the_linear_gradient_can_be_differentiated() {
 
 #[test]
 fn the_gradient_of_additive_scores_can_be_differentiated() {
-    check(&AdditiveScores);
+    check(&AdditiveScores(Activation::Tanh));
+    check(&AdditiveScores(Activation::LeakyRelu(0.1)));
+}
+
+#[test]
+fn the_gradient_of_a_perceptron_can_be_differentiated() {
+    check(&Perceptron(Activation::Tanh));
+    check(&Perceptron(Activation::LeakyRelu(0.1)));
+}
+
+#[test]
+fn the_gradients_of_lengths_and_directions_can_be_differentiated() {
+    check(&Lengths);
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub struct Hmc<T> {
 }
 
 /// A rise of the energy from which a trajectory has diverged (nats).
-const DIVERGED: f64 = 1000.0;
+pub(crate) const DIVERGED: f64 = 1000.0;
 
 /// How often the first guess of a step size is doubled or halved.
 const DOUBLINGS: usize = 100;
@@ -61,17 +61,10 @@ impl<T: GradientTarget> Hmc<T> {
     /// # Errors
     /// [`SamplerError::Parameter`] unless `step_size` is positive and finite, and `leapfrog_steps` at least 1.
     pub fn new(target: T, step_size: f64, leapfrog_steps: usize) -> Result<Self, SamplerError> {
-        if leapfrog_steps == 0 {
-            return Err(SamplerError::Parameter {
-                what: "the number of leapfrog steps",
-                found: 0.0,
-                allowed: "at least 1",
-            });
-        }
         Ok(Self {
             dynamics: Dynamics { target, mass: None },
             step_size: positive("the step size", step_size)?,
-            leapfrog_steps,
+            leapfrog_steps: at_least_one_step(leapfrog_steps)?,
         })
     }
 
@@ -116,13 +109,7 @@ impl<T: GradientTarget> Hmc<T> {
         position: &mut Vec<f64>,
         chance: &mut (impl Chance + Draws),
     ) -> Result<Self, SamplerError> {
-        if !(target_acceptance > 0.0 && target_acceptance < 1.0) {
-            return Err(SamplerError::Parameter {
-                what: "the target acceptance",
-                found: target_acceptance,
-                allowed: "between 0 and 1",
-            });
-        }
+        let target_acceptance = open_unit("the target acceptance", target_acceptance)?;
         self.step_size = self.first_step(position, chance)?;
         let mut averaging = DualAveraging::new(self.step_size, target_acceptance);
         for _ in 0..steps {
@@ -135,12 +122,7 @@ impl<T: GradientTarget> Hmc<T> {
         Ok(self)
     }
 
-    /// A step size at which one leapfrog step crosses acceptance ½ (Hoffman and Gelman, 2014, Algorithm 4).
-    fn first_step(
-        &mut self,
-        position: &[f64],
-        chance: &mut impl Draws,
-    ) -> Result<f64, SamplerError> {
+    fn first_step(&self, position: &[f64], chance: &mut impl Draws) -> Result<f64, SamplerError> {
         let start = self.dynamics.phase(position.to_vec(), Vec::new());
         for found in start.gradient.into_iter().chain([start.log_density]) {
             if !found.is_finite() {
@@ -158,16 +140,9 @@ impl<T: GradientTarget> Hmc<T> {
             self.dynamics.leapfrog(&mut phase, step_size, 1);
             before - self.dynamics.energy(&phase) > 0.5f64.ln()
         };
-        let mut step_size = self.step_size;
-        let grow = accepts(step_size);
-        for _ in 0..DOUBLINGS {
-            step_size *= if grow { 2.0 } else { 0.5 };
-            if accepts(step_size) != grow {
-                break;
-            }
-        }
-        positive("the first step size of the warm-up", step_size)
+        first_step(self.step_size, accepts)
     }
+
     fn trajectory(&self, position: &[f64], chance: &mut impl Draws) -> Trajectory {
         let momentum = self.dynamics.momentum(position.len(), chance);
         let mut phase = self.dynamics.phase(position.to_vec(), momentum);
@@ -222,7 +197,46 @@ impl<T: GradientTarget, C: Chance + Draws> Kernel<Vec<f64>, C> for Hmc<T> {
     }
 }
 
-fn positive(what: &'static str, found: f64) -> Result<f64, SamplerError> {
+/// A step size at which one leapfrog step crosses acceptance ½, from a guess that is doubled or halved (Hoffman and Gelman, 2014,
+/// Algorithm 4).
+pub(crate) fn first_step(
+    mut step_size: f64,
+    accepts: impl Fn(f64) -> bool,
+) -> Result<f64, SamplerError> {
+    let grow = accepts(step_size);
+    for _ in 0..DOUBLINGS {
+        step_size *= if grow { 2.0 } else { 0.5 };
+        if accepts(step_size) != grow {
+            break;
+        }
+    }
+    positive("the first step size of the warm-up", step_size)
+}
+
+pub(crate) fn at_least_one_step(leapfrog_steps: usize) -> Result<usize, SamplerError> {
+    match leapfrog_steps {
+        0 => Err(SamplerError::Parameter {
+            what: "the number of leapfrog steps",
+            found: 0.0,
+            allowed: "at least 1",
+        }),
+        steps => Ok(steps),
+    }
+}
+
+pub(crate) fn open_unit(what: &'static str, found: f64) -> Result<f64, SamplerError> {
+    if found > 0.0 && found < 1.0 {
+        Ok(found)
+    } else {
+        Err(SamplerError::Parameter {
+            what,
+            found,
+            allowed: "between 0 and 1",
+        })
+    }
+}
+
+pub(crate) fn positive(what: &'static str, found: f64) -> Result<f64, SamplerError> {
     if found > 0.0 && found.is_finite() {
         Ok(found)
     } else {

@@ -3,7 +3,7 @@
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{DType, Tensor, TensorData};
 use burn_flex::Flex;
-use helmholtz_tracker::{Alignment, Canvas, Tracker, TrackerConfig};
+use helmholtz_tracker::{Alignment, Canvas, Sampling, Tracker, TrackerConfig};
 
 pub type Position = [f64; 2];
 
@@ -14,6 +14,7 @@ pub fn config(alignment: Alignment) -> TrackerConfig {
             side: 9,
             digit: 4,
             alignment,
+            sampling: Sampling::Nearest,
         },
         appearance: 3,
         position_hidden: [6, 5],

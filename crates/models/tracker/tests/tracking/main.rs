@@ -3,4 +3,5 @@
 mod blocks;
 mod by_hand;
 mod placement;
+mod rows;
 mod sampling;

@@ -1,0 +1,13 @@
+//! Table 1 of the amortized population Gibbs paper: the log joint of each sampler on each model, from the runs of the models' own
+//! experiments.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`Settings`] | `experiments/apg-table1.toml`: which runs are columns, what is published |
+//! | [`Column`], [`Table`] | what the runs reached, side by side |
+
+mod settings;
+mod table;
+
+pub use settings::{Member, Published, Settings};
+pub use table::{Column, Entry, Table};

@@ -1,0 +1,118 @@
+//! The table as data.
+
+use std::collections::BTreeMap;
+
+use crate::error::HarnessError;
+use crate::names::unknown;
+use crate::source::{Kind, Source, is_folder_name};
+use serde::{Deserialize, Serialize};
+
+/// `experiments/apg-table1.toml`, or a file like it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[allow(dead_code)] // read to choose this type
+    kind: Kind,
+    name: String,
+    title: String,
+    profile: BTreeMap<String, Vec<Member>>,
+    #[serde(default)]
+    published: Vec<Published>,
+}
+
+/// One profile of the table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Settings {
+    /// Names the folder.
+    pub name: String,
+    /// Heads the table.
+    pub title: String,
+    /// The columns.
+    pub members: Vec<Member>,
+    /// What is published.
+    pub published: Vec<Published>,
+}
+
+/// A run that is a column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Member {
+    /// The experiment's name, or the path of its file.
+    pub experiment: String,
+    /// Its profile.
+    pub profile: String,
+    /// Gradient steps instead of the profile's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+}
+
+/// A published entry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Whose column.
+    pub experiment: String,
+    /// Whose row.
+    pub sampler: String,
+    /// Nats an instance.
+    pub log_joint: f64,
+}
+
+impl Settings {
+    /// A profile of a table's file.
+    ///
+    /// # Errors
+    /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown profile, with the choices.
+    pub fn parse(source: &Source, profile: &str) -> Result<Self, HarnessError> {
+        let mut file: File = source.parse()?;
+        let Some(members) = file.profile.remove(profile) else {
+            return Err(unknown("profile", profile, file.profile.into_keys()));
+        };
+        let problem = match () {
+            () if !is_folder_name(&file.name) => {
+                Some("`name` names a folder: use lower-case letters, digits and hyphens")
+            }
+            () if members.is_empty() => Some("a profile needs the run of an experiment"),
+            () => None,
+        };
+        match problem {
+            Some(problem) => Err(HarnessError::Spec {
+                file: source.file.clone(),
+                problem: problem.into(),
+            }),
+            None => Ok(Self {
+                name: file.name,
+                title: file.title,
+                members,
+                published: file.published,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_member_of_the_bundled_file_is_an_experiment() {
+        let source = Source::find("apg-table1").unwrap();
+        for profile in ["quick", "cpu", "paper"] {
+            let settings = Settings::parse(&source, profile).unwrap();
+            for member in &settings.members {
+                let kind = Source::find(&member.experiment).unwrap().kind().unwrap();
+                assert!(matches!(
+                    kind,
+                    Kind::ApgGmm | Kind::ApgDmm | Kind::ApgBmnist
+                ));
+            }
+            let known = |published: &Published| {
+                let mut members = settings.members.iter();
+                members.any(|member| member.experiment == published.experiment)
+            };
+            assert!(settings.published.iter().all(known));
+        }
+        let text = Settings::parse(&source, "quik").unwrap_err().to_string();
+        assert!(text.contains("Did you mean `quick`?"), "{text}");
+    }
+}

@@ -1,0 +1,120 @@
+//! `reproduce apg-table1` and its like: the runs of several experiments, and their numbers side by side.
+
+use super::reproduce::{End, named_together};
+use super::stepwise;
+use super::streams::Streams;
+use crate::apg_table::{Column, Member, Settings, Table};
+use crate::cli::Reproduce;
+use crate::error::HarnessError;
+use crate::source::{Kind, Source};
+use crate::stepwise::Stepwise;
+use crate::table::files::write_one;
+use crate::{apg_bmnist, apg_dmm, apg_gmm};
+use helmholtz_datasets::Locator;
+use serde_json::json;
+use std::sync::atomic::AtomicBool;
+
+/// Carries out a request for the table in `source`: each run in its own folder, as its own experiment would, and the table at the end.
+///
+/// # Errors
+/// As [`stepwise::reproduce`] for any of the runs.
+pub fn reproduce(
+    args: &Reproduce,
+    source: &Source,
+    locator: &Locator,
+    stop: &AtomicBool,
+    streams: &Streams,
+) -> Result<End, HarnessError> {
+    let settings = Settings::parse(source, &args.profile)?;
+    let remedy = "the runs are chosen in its file: an edited copy of experiments/apg-table1.toml is run by its path";
+    args.refuse(&settings.name, &[("--steps", args.steps.is_some())], remedy)?;
+    let members = settings.members.iter().map(|member| {
+        let source = Source::find(&member.experiment)?;
+        let kind = source.kind()?;
+        match kind {
+            Kind::ApgGmm | Kind::ApgDmm | Kind::ApgBmnist => Ok((member, source, kind)),
+            _ => Err(HarnessError::Spec {
+                file: settings.name.clone(),
+                problem: format!(
+                    "`{}` is no experiment of amortized population Gibbs",
+                    member.experiment
+                ),
+            }),
+        }
+    });
+    let members: Vec<_> = members.collect::<Result<_, HarnessError>>()?;
+    let mut columns = Vec::new();
+    for (member, source, kind) in &members {
+        let run = Run {
+            args,
+            member,
+            source,
+            locator,
+            stop,
+            streams,
+        };
+        let (end, column) = match kind {
+            Kind::ApgGmm => run.column::<apg_gmm::Settings>()?,
+            Kind::ApgDmm => run.column::<apg_dmm::Settings>()?,
+            _ => run.column::<apg_bmnist::Settings>()?,
+        };
+        if end == End::Interrupted {
+            return Ok(End::Interrupted);
+        }
+        columns.extend(column);
+    }
+    if args.dry_run || columns.is_empty() {
+        return Ok(End::Complete);
+    }
+    let table = Table::new(&settings, columns);
+    let folder = args.out.join(&settings.name).join(&args.profile);
+    let json_text = serde_json::to_string_pretty(&table).expect("a table is plain data") + "\n";
+    let files = [
+        write_one(&folder, "table.md", &table.markdown())?,
+        write_one(&folder, "table.csv", &table.csv())?,
+        write_one(&folder, "table.json", &json_text)?,
+    ];
+    if args.json {
+        let line = json!({"event": "table", "table": table, "files": files});
+        streams.out.line(line.to_string());
+    } else {
+        streams.out.line(table.markdown());
+        let line = format!("Written to {}", named_together(&files));
+        streams.out.line(line);
+    }
+    Ok(End::Complete)
+}
+
+struct Run<'a> {
+    args: &'a Reproduce,
+    member: &'a Member,
+    source: &'a Source,
+    locator: &'a Locator,
+    stop: &'a AtomicBool,
+    streams: &'a Streams,
+}
+
+impl Run<'_> {
+    /// The member's run, as a column if it is finished.
+    fn column<E: Stepwise>(&self) -> Result<(End, Option<Column>), HarnessError> {
+        let Member {
+            experiment,
+            profile,
+            steps,
+        } = self.member.clone();
+        let args = Reproduce {
+            experiment,
+            profile,
+            steps,
+            data_dir: self.args.data_dir.clone().filter(|_| E::READS_DATA),
+            ..self.args.clone()
+        };
+        let done = stepwise::run::<E>(&args, self.source, self.locator, self.stop, self.streams)?;
+        let column = done.outcome.map(|outcome| {
+            let mut column = done.experiment.column(&outcome);
+            column.folder = done.place.display().to_string();
+            column
+        });
+        Ok((done.end, column))
+    }
+}
