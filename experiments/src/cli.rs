@@ -54,6 +54,7 @@ Examples:
   cargo xtask reproduce apg-gmm --steps 25000         amortized population Gibbs on Gaussian mixtures
   cargo xtask reproduce apg-dmm --steps 30000         the same on deep mixtures of rings
   cargo xtask reproduce apg-bmnist --steps 5000       the same on bouncing digits
+  cargo xtask reproduce apg-kl --profile cpu          how the mixtures' proposals learn, for three K and L
   cargo xtask reproduce apg-table1 --profile cpu      what every sampler reaches on the three models, side by side
   cargo xtask reproduce fig1 --profile paper          NLL during training, from the runs of table1; fig2, fig4, fig-poster too
   cargo xtask reproduce fig3                          gradient variance during training: makes its own runs
@@ -66,7 +67,7 @@ Nets of arm-table3: feedforward, feedforward-linear
 Nets of helmholtz: sbn-200, sbn-200-200, sbn-200-200-200, sbn-200-10c, sbn-200-200-10c, sbn-200-200-200-10c
 
 arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm, apg-dmm and apg-bmnist also --profile, --steps and --device;
-apg-table1 the same but --steps.
+apg-kl the same, apg-table1 all but --steps.
 
 The same command resumes what was stopped, and does nothing again that is done.
 Data are looked for in --data-dir, HELMHOLTZ_DATA and the user's cache folder, else downloaded.";
@@ -84,7 +85,7 @@ fn after_help() -> String {
 #[command(after_help = after_help())]
 pub struct Reproduce {
     /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-table2`, `arm-table3`, `arm-toy`,
-    /// `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-table1`, `fig1` to `fig4`, `fig-poster`, `arm-fig2`, or
+    /// `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-kl`, `apg-table1`, `fig1` to `fig4`, `fig-poster`, `arm-fig2`, or
     /// the path of a TOML file like those in experiments/
     pub experiment: String,
 

@@ -30,6 +30,7 @@
 pub mod apg_bmnist;
 pub mod apg_dmm;
 pub mod apg_gmm;
+pub mod apg_kl;
 pub mod apg_table;
 pub mod arm_toy;
 pub mod backend;

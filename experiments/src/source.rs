@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 19] = [
+const BUNDLED: [(&str, &str, &str); 20] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -69,6 +69,11 @@ const BUNDLED: [(&str, &str, &str); 19] = [
         include_str!("../apg-bmnist.toml"),
     ),
     (
+        "apg-kl",
+        "experiments/apg-kl.toml",
+        include_str!("../apg-kl.toml"),
+    ),
+    (
         "apg-table1",
         "experiments/apg-table1.toml",
         include_str!("../apg-table1.toml"),
@@ -120,6 +125,8 @@ pub enum Kind {
     ApgDmm,
     /// Amortized population Gibbs on bouncing digits ([`Settings`](crate::apg_bmnist::Settings)).
     ApgBmnist,
+    /// The mixtures' proposals during training, by sweeps and particles ([`Settings`](crate::apg_kl::Settings)).
+    ApgKl,
     /// What amortized population Gibbs reaches on several models ([`Settings`](crate::apg_table::Settings)).
     ApgTable,
     /// The runs of a table, drawn ([`Settings`](crate::figures::settings::Settings)).

@@ -174,3 +174,41 @@ fn runs_stand_side_by_side_in_a_table_beside_what_is_published() {
     let wrong = reproduce(dir.path(), &["both.toml", "--steps", "3"]);
     assert!(text(&wrong.stderr).contains("has no use for `--steps`"));
 }
+
+#[test]
+fn trainings_with_other_sweeps_and_particles_are_drawn_together() {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path());
+    let figure = r#"
+        kind = "apg-kl"
+        name = "kl"
+        title = "Two divisions"
+        experiment = "small.toml"
+        divisions = [
+            { sweeps = 3, particles = 2 },
+            { sweeps = 1, particles = 6, published = [3e-4, 6e-4] },
+        ]
+        profile.quick = { profile = "quick", steps = 4 }
+    "#;
+    fs::write(dir.path().join("kl.toml"), figure).unwrap();
+    let output = reproduce(dir.path(), &["kl.toml"]);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{err}");
+    let folder = dir.path().join("runs/kl/quick");
+    let table = fs::read_to_string(folder.join("table.md")).unwrap();
+    assert!(out.contains(&table), "{out}");
+    for part in [
+        "| 3 | 2 | 4 | ",
+        "| *1.0e-4 to 2.0e-4* |",
+        "`runs/kl-3-sweeps-2-particles/quick-4-steps/seed-1`",
+    ] {
+        assert!(table.contains(part), "no `{part}` in {table}");
+    }
+    let csv = fs::read_to_string(folder.join("kl.csv")).unwrap();
+    let points = |label: &str| csv.lines().filter(|line| line.contains(label)).count();
+    // Three checks, at 0, 2 and 4 steps; with one sweep there are no blocks.
+    assert_eq!(points("\"K = 3, L = 2\""), 4 * 3, "{csv}");
+    assert_eq!(points("\"K = 1, L = 6\""), 2 * 3, "{csv}");
+    let again = text(&reproduce(dir.path(), &["kl.toml"]).stdout);
+    assert!(again.matches("(done)").count() == 2 && again.contains(&table));
+}

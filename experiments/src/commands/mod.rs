@@ -1,5 +1,6 @@
 //! What the program does, a file for each command.
 
+mod apg_kl;
 mod apg_table;
 mod arm_toy;
 pub mod curves;

@@ -3,7 +3,7 @@
 use super::loading::Loading;
 use super::plan_text::{self, Heading, count};
 use super::streams::Streams;
-use super::{apg_table, arm_toy, curves, stepwise, variance_curve};
+use super::{apg_kl, apg_table, arm_toy, curves, stepwise, variance_curve};
 use crate::cell::Cell;
 use crate::cell_runner::CellRunner;
 use crate::cli::Reproduce;
@@ -77,6 +77,7 @@ pub fn reproduce(
             let run = stepwise::reproduce::<apg_bmnist::Settings>;
             return run(args, &source, &locator, stop, streams);
         }
+        Kind::ApgKl => return apg_kl::reproduce(args, &source, &locator, stop, streams),
         Kind::ApgTable => return apg_table::reproduce(args, &source, &locator, stop, streams),
         Kind::Curves => return curves::reproduce(args, &source, streams),
         Kind::VarianceCurve => {

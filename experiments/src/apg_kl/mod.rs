@@ -1,0 +1,12 @@
+//! The inclusive KL of the mixtures' proposals during training, for several numbers of sweeps and particles.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`Settings`], [`Division`] | `experiments/apg-kl.toml`: how a budget is divided |
+//! | [`figure`], [`table`] | the runs' checks, drawn and at their end |
+
+mod figure;
+mod settings;
+
+pub use figure::{Trained, figure, table};
+pub use settings::{Division, Settings};

@@ -1,0 +1,178 @@
+//! The figure as data.
+
+use std::collections::BTreeMap;
+
+use crate::error::HarnessError;
+use crate::names::unknown;
+use crate::source::{Kind, Source, is_folder_name};
+use serde::Deserialize;
+
+/// `experiments/apg-kl.toml`, or a file like it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[allow(dead_code)] // read to choose this type
+    kind: Kind,
+    name: String,
+    title: String,
+    experiment: String,
+    divisions: Vec<Division>,
+    profile: BTreeMap<String, Profile>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Profile {
+    profile: String,
+    steps: Option<u64>,
+}
+
+/// A way to spend a budget.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Division {
+    /// K, the one-shot proposal counted.
+    pub sweeps: usize,
+    /// L.
+    pub particles: usize,
+    /// From where to where the published KL, summed over clusters and dimensions, ends.
+    pub published: Option<[f64; 2]>,
+}
+
+/// One profile of the figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Names the folder.
+    pub name: String,
+    /// Heads the figure.
+    pub title: String,
+    /// The experiment that is run: its name, or the path of its file.
+    pub experiment: String,
+    /// Its runs.
+    pub divisions: Vec<Division>,
+    /// Its profile.
+    pub profile: String,
+    /// Gradient steps instead of the profile's.
+    pub steps: Option<u64>,
+}
+
+impl Settings {
+    /// A profile of a figure's file.
+    ///
+    /// # Errors
+    /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown profile, with the choices.
+    pub fn parse(source: &Source, profile: &str) -> Result<Self, HarnessError> {
+        let mut file: File = source.parse()?;
+        let Some(own) = file.profile.remove(profile) else {
+            return Err(unknown("profile", profile, file.profile.into_keys()));
+        };
+        let none = |division: &Division| division.sweeps == 0 || division.particles == 0;
+        let problem = if !is_folder_name(&file.name) {
+            Some("`name` names a folder: use lower-case letters, digits and hyphens")
+        } else if file.divisions.is_empty() || file.divisions.iter().any(none) {
+            Some("`divisions` need at least one, each of at least one sweep and one particle")
+        } else {
+            None
+        };
+        match problem {
+            Some(problem) => Err(HarnessError::Spec {
+                file: source.file.clone(),
+                problem: problem.into(),
+            }),
+            None => Ok(Self {
+                name: file.name,
+                title: file.title,
+                experiment: file.experiment,
+                divisions: file.divisions,
+                profile: own.profile,
+                steps: own.steps,
+            }),
+        }
+    }
+
+    /// The experiment's file with the sweeps and particles of a division, and a name that says them.
+    ///
+    /// # Errors
+    /// An experiment that is none of mixtures.
+    pub fn source(&self, division: &Division) -> Result<Source, HarnessError> {
+        let source = Source::find(&self.experiment)?;
+        let mut table: toml::Table = source.parse()?;
+        let problem = |problem: &str| HarnessError::Spec {
+            file: source.file.clone(),
+            problem: problem.into(),
+        };
+        if source.kind()? != Kind::ApgGmm {
+            return Err(problem("only runs of `kind = \"apg-gmm\"` watch this KL"));
+        }
+        let Division {
+            sweeps, particles, ..
+        } = division;
+        let name = format!("{}-{sweeps}-sweeps-{particles}-particles", self.name);
+        table.insert("name".into(), name.into());
+        let training = table
+            .get_mut("training")
+            .and_then(toml::Value::as_table_mut);
+        let training = training.ok_or_else(|| problem("`training` is missing"))?;
+        training.insert("sweeps".into(), (*sweeps as i64).into());
+        training.insert("particles".into(), (*particles as i64).into());
+        Ok(Source {
+            file: source.file,
+            text: table.to_string(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apg_gmm;
+    use crate::stepwise::Stepwise;
+
+    #[test]
+    fn the_runs_are_those_of_the_mixtures_with_their_own_sweeps_and_particles() {
+        let source = Source::find("apg-kl").unwrap();
+        let settings = Settings::parse(&source, "paper").unwrap();
+        let gmm = Source::find("apg-gmm").unwrap();
+        let (gmm, _) = <apg_gmm::Settings as Stepwise>::parse(&gmm, "paper").unwrap();
+        let mut counts = Vec::new();
+        for division in &settings.divisions {
+            let source = settings.source(division).unwrap();
+            let (mut run, steps) =
+                <apg_gmm::Settings as Stepwise>::parse(&source, "paper").unwrap();
+            assert_eq!(steps, 200_000);
+            let t = &mut run.training;
+            counts.push((run.name.clone(), t.sweeps, t.particles));
+            assert_eq!(t.sweeps * t.particles, 100);
+            // Nothing else is changed.
+            (t.sweeps, t.particles) = (gmm.training.sweeps, gmm.training.particles);
+            run.name = gmm.name.clone();
+            assert_eq!(run, gmm);
+        }
+        let names = [
+            "apg-kl-10-sweeps-10-particles",
+            "apg-kl-5-sweeps-20-particles",
+            "apg-kl-2-sweeps-50-particles",
+        ];
+        let expected = names.into_iter().zip([(10, 10), (5, 20), (2, 50)]);
+        let expected: Vec<_> = expected
+            .map(|(name, (k, l))| (name.to_string(), k, l))
+            .collect();
+        assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn what_makes_no_sense_says_why() {
+        let error = |from: &str, to: &str| {
+            let mut source = Source::find("apg-kl").unwrap();
+            assert!(source.text.contains(from), "{from}");
+            source.text = source.text.replacen(from, to, 1);
+            let settings = Settings::parse(&source, "quick");
+            let of = settings.and_then(|s| s.source(&s.divisions[0]).map(|_| ()));
+            of.unwrap_err().to_string()
+        };
+        assert!(error("sweeps = 10", "sweeps = 0").contains("at least one sweep"));
+        assert!(error("name = \"apg-kl\"", "name = \"KL\"").contains("lower-case"));
+        assert!(error("\"apg-gmm\"", "\"apg-dmm\"").contains("only runs of"));
+        assert!(error("quick =", "quack =").contains("Did you mean `quack`?"));
+    }
+}

@@ -1,0 +1,73 @@
+//! `reproduce apg-kl` and its like: runs of the mixtures' experiment that differ in sweeps and particles, in one figure.
+
+use super::reproduce::{End, named_together};
+use super::stepwise;
+use super::streams::Streams;
+use crate::apg_gmm;
+use crate::apg_kl::{Settings, Trained, figure, table};
+use crate::cli::Reproduce;
+use crate::error::HarnessError;
+use crate::source::Source;
+use crate::table::files::write_one;
+use helmholtz_datasets::Locator;
+use helmholtz_runs::read_metrics;
+use serde_json::json;
+use std::sync::atomic::AtomicBool;
+
+/// Carries out a request for the figure in `source`: each run in its own folder, as its own experiment would, and figure and table at
+/// the end.
+///
+/// # Errors
+/// As [`stepwise::reproduce`] for any of the runs.
+pub fn reproduce(
+    args: &Reproduce,
+    source: &Source,
+    locator: &Locator,
+    stop: &AtomicBool,
+    streams: &Streams,
+) -> Result<End, HarnessError> {
+    let settings = Settings::parse(source, &args.profile)?;
+    let mut runs = Vec::new();
+    for division in &settings.divisions {
+        let args = Reproduce {
+            profile: settings.profile.clone(),
+            steps: args.steps.or(settings.steps),
+            ..args.clone()
+        };
+        let source = settings.source(division)?;
+        let done = stepwise::run::<apg_gmm::Settings>(&args, &source, locator, stop, streams)?;
+        if done.end == End::Interrupted {
+            return Ok(End::Interrupted);
+        }
+        if let Some(outcome) = done.outcome {
+            runs.push(Trained {
+                division: division.clone(),
+                clusters: done.experiment.model.clusters,
+                steps: outcome.steps,
+                folder: done.place.display().to_string(),
+                metrics: read_metrics(&done.place)?,
+                provenance: outcome.provenance,
+            });
+        }
+    }
+    if args.dry_run || runs.is_empty() {
+        return Ok(End::Complete);
+    }
+    let profile = match args.steps {
+        Some(steps) => format!("{}-{steps}-steps", args.profile),
+        None => args.profile.clone(),
+    };
+    let folder = args.out.join(&settings.name).join(profile);
+    let text = table(&settings.title, &runs);
+    let mut files = vec![write_one(&folder, "table.md", &text)?];
+    files.extend(figure(&settings.title, &runs).write(&folder, "kl")?);
+    if args.json {
+        let line = json!({"event": "figure", "files": files});
+        streams.out.line(line.to_string());
+    } else {
+        streams.out.line(text);
+        let line = format!("Written to {}", named_together(&files));
+        streams.out.line(line);
+    }
+    Ok(End::Complete)
+}
