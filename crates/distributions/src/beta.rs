@@ -32,7 +32,11 @@ impl<B: Backend, const D: usize> LogProb<B, D> for Beta<B, D> {
 
     /// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b), for 0 < x < 1.
     fn log_prob(&self, value: Tensor<B, D>) -> Tensor<B, D> {
-        beta_log_prob(self.a.clone(), self.b.clone(), value)
+        let sizes = [self.a.dims(), self.b.dims(), value.dims()];
+        let shape: [usize; D] =
+            std::array::from_fn(|at| sizes.map(|own| own[at]).into_iter().fold(1, usize::max));
+        let [a, b, x] = [self.a.clone(), self.b.clone(), value].map(|t| t.expand(shape));
+        beta_log_prob(a, b, x)
     }
 }
 
