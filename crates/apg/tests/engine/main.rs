@@ -9,3 +9,5 @@ mod parts;
 mod stationarity;
 mod statistics;
 mod toy;
+mod tracker;
+mod tracking;
