@@ -53,7 +53,7 @@ Examples:
   cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
   cargo xtask reproduce apg-gmm --steps 25000         amortized population Gibbs on Gaussian mixtures
   cargo xtask reproduce apg-dmm --steps 30000         the same on deep mixtures of rings
-  cargo xtask reproduce apg-bmnist --steps 5000       the same on bouncing digits
+  cargo xtask reproduce apg-bmnist --steps 20000      the same on bouncing digits
   cargo xtask reproduce apg-kl --profile cpu          how the mixtures' proposals learn, for three K and L
   cargo xtask reproduce apg-table1 --profile cpu      what every sampler reaches on the three models, side by side
   cargo xtask reproduce fig1 --profile paper          NLL during training, from the runs of table1; fig2, fig4, fig-poster too

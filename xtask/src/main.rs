@@ -29,7 +29,8 @@ Examples:
   cargo xtask reproduce arm-toy                        the toy experiment of ARM, in seconds
   cargo xtask reproduce apg-gmm --steps 25000          amortized population Gibbs on Gaussian mixtures
   cargo xtask reproduce apg-dmm --steps 30000          the same on deep mixtures of rings
-  cargo xtask reproduce apg-bmnist --steps 5000        the same on bouncing digits
+  cargo xtask reproduce apg-bmnist --steps 20000       the same on bouncing digits
+  cargo xtask reproduce apg-table1 --profile cpu       what every sampler reaches on the three
   cargo xtask reproduce --help                         every flag
   cargo xtask variance --method jsa,rws,rloo           at fresh parameters; `--run FOLDER`: at those of a run
   cargo xtask report --out runs                        what is recorded, and one's own runs
