@@ -10,7 +10,7 @@
 //! | [`Digits`] | MNIST's images at the size that the canvas has |
 //! | [`Training`](training) | a gradient step, and a check |
 //! | [`Evaluation`] | the numbers of the table, and what is shown |
-//! | [`chains`](hamiltonian) | Hamiltonian Monte Carlo on all latents |
+//! | `hamiltonian` | Hamiltonian Monte Carlo on all latents |
 //! | [`Outcome`] | the numbers of a run, and its table |
 
 mod digits;
