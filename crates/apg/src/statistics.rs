@@ -3,6 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData, activation, backend::Backend};
 use helmholtz_nets::TanhNet;
+use helmholtz_ops::softmax_sums;
 
 /// Sums over data n of weighted statistics, for M clusters: what stands for the data in a conjugate update, or goes on into
 /// a net. They do not depend on the order of the data, nor their form on how many there are.
@@ -80,20 +81,36 @@ impl<B: Backend> Statistics<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Statistics<B> {
+    /// Of data with features `[L, B, N, F]`, Σ_n γ_nm (1, v(t_n)) `[L, B, M, 1 + ..]`.
+    fn weighted(
+        &self,
+        features: Tensor<B, 4>,
+        of: fn(Tensor<B, 4>) -> Tensor<B, 4>,
+    ) -> Tensor<B, 4> {
+        let [particles, instances, ..] = features.dims();
+        let logits = self.weights.forward(features.clone());
+        let values = of(self.values.forward(features));
+        let sums = softmax_sums(logits.flatten(0, 1), values.flatten(0, 1));
+        let [_, m, columns] = sums.dims();
+        sums.reshape([particles, instances, m, columns])
+    }
+
     /// The sums over data with features `[L, B, N, F]`.
     pub fn sums(&self, features: Tensor<B, 4>) -> Sums<B> {
-        let weights = activation::softmax(self.weights.forward(features.clone()), 3);
-        Sums::new(weights, self.values.forward(features))
+        let sums = self.weighted(features, |t| Tensor::cat(vec![t.clone(), t.square()], 3));
+        let d = sums.dims()[3] / 2;
+        Sums {
+            count: sums.clone().narrow(3, 0, 1),
+            sum: sums.clone().narrow(3, 1, d),
+            squares: sums.narrow(3, 1 + d, d),
+        }
     }
 
     /// Σ_n γ_nm t_n / (Σ_n γ_nm + ε) `[L, B, M, D]`, over data with features `[L, B, N, F]`.
     pub fn averages(&self, features: Tensor<B, 4>, epsilon: f64) -> Tensor<B, 4> {
-        let weights = activation::softmax(self.weights.forward(features.clone()), 3);
-        let count = weights.clone().sum_dim(2).swap_dims(2, 3);
-        let sum = weights
-            .swap_dims(2, 3)
-            .matmul(self.values.forward(features));
-        sum / (count + epsilon)
+        let sums = self.weighted(features, |t| t);
+        let d = sums.dims()[3] - 1;
+        sums.clone().narrow(3, 1, d) / (sums.narrow(3, 0, 1) + epsilon)
     }
 
     /// The sums over those of P candidate data, with features `[1, B, P, F]`, that are `present` `[L, B, P]` in a particle:

@@ -256,6 +256,24 @@ fn assert_groups(few: usize, many: usize) {
     );
 }
 
+/// Sums over data, weighted by a softmax: Σ_n γ_nm (1, v_n) with γ_nm = e^{a_nm} / Σ_k e^{a_nk}.
+///
+/// Logits a `[G, N, M]`, values v `[G, N, D]`: `[G, M, 1 + D]`, the sum of the weights first. Differentiable in both.
+///
+/// # Panics
+/// If the numbers of groups or of data differ.
+pub fn softmax_sums<B: Backend>(logits: Tensor<B, 3>, values: Tensor<B, 3>) -> Tensor<B, 3> {
+    assert_eq!(
+        logits.dims()[..2],
+        values.dims()[..2],
+        "logits and values differ in groups or data"
+    );
+    wrap(B::softmax_sums(
+        logits.into_primitive().tensor(),
+        values.into_primitive().tensor(),
+    ))
+}
+
 /// Σ_d log N(x_nd; μ_md, 1/τ_md) of each datum x_n under each of M normals with independent coordinates, in nats.
 ///
 /// Values x `[R, N, D]`, means μ and precisions τ > 0 `[G, M, D]`; group g of the normals meets the values g mod R:

@@ -154,6 +154,23 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         }
     }
 
+    fn softmax_sums(logits: FloatTensor<Self>, values: FloatTensor<Self>) -> FloatTensor<Self> {
+        match SoftmaxSums
+            .prepare::<C>([logits.node.clone(), values.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let kept = [logits.primitive, values.primitive];
+                let [logits, values] = kept.clone();
+                prep.finish(kept, B::softmax_sums(logits, values))
+            }
+            OpsKind::UnTracked(prep) => {
+                prep.finish(B::softmax_sums(logits.primitive, values.primitive))
+            }
+        }
+    }
+
     fn normal_log_probs(
         values: FloatTensor<Self>,
         means: FloatTensor<Self>,
@@ -364,6 +381,24 @@ impl<B: Backend> Backward<B, 5> for Perceptron {
         let gradients = std::iter::once(input).chain(weights.map(Some));
         for (node, gradient) in ops.parents.into_iter().zip(gradients) {
             if let (Some(node), Some(gradient)) = (node, gradient) {
+                grads.register::<B>(node.id, gradient);
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct SoftmaxSums;
+
+impl<B: Backend> Backward<B, 2> for SoftmaxSums {
+    type State = [FloatTensor<B>; 2];
+
+    fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let [logits, values] = ops.state;
+        let gradients = B::softmax_sums_backward(logits, values, grad);
+        for (node, gradient) in ops.parents.into_iter().zip(gradients) {
+            if let Some(node) = node {
                 grads.register::<B>(node.id, gradient);
             }
         }

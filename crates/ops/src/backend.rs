@@ -212,6 +212,21 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::perceptron_backward::<Self>(x, weights, activation, grad, of_input)
     }
 
+    /// Σ_n γ_nm (1, v_n) with γ_n the softmax of logits `[G, N, M]`, values v `[G, N, D]`: `[G, M, 1 + D]`.
+    fn softmax_sums(logits: FloatTensor<Self>, values: FloatTensor<Self>) -> FloatTensor<Self> {
+        portable::softmax_sums::<Self>(logits, values)
+    }
+
+    /// The gradients of [`Backend::softmax_sums`] in logits and values for the output's gradient g: with a_nm = g_m·(1, v_n),
+    /// γ_nm (a_nm − Σ_k γ_nk a_nk) and Σ_m γ_nm g_m.
+    fn softmax_sums_backward(
+        logits: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+    ) -> [FloatTensor<Self>; 2] {
+        portable::softmax_sums_backward::<Self>(logits, values, grad)
+    }
+
     /// Σ_d log N(x_nd; μ_md, 1/τ_md) for values x `[R, N, D]`, means μ and precisions τ `[G, M, D]`, the values broadcast
     /// cyclically to G groups: `[G, N, M]`.
     fn normal_log_probs(

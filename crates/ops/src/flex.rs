@@ -14,6 +14,7 @@ mod adam;
 mod additive;
 mod beta;
 mod categorical;
+mod columns;
 pub(crate) mod correlation;
 mod elementwise;
 mod exp;
@@ -25,6 +26,7 @@ mod normal;
 mod perceptron;
 mod product;
 mod rows;
+mod softmax;
 
 /// Runs `$function::<FMA>((arguments))` compiled for the best instruction set of this machine.
 ///
@@ -220,6 +222,25 @@ impl Backend for Flex {
         let weights = weights.map(|t| t.to_contiguous());
         let [x, grad] = [x, grad].map(|t| t.to_contiguous());
         perceptron::backward(&x, &weights, activation, &grad, of_input)
+    }
+
+    fn softmax_sums(logits: FlexTensor, values: FlexTensor) -> FlexTensor {
+        match all_f32([&logits, &values]) {
+            true => softmax::sums(&logits.to_contiguous(), &values.to_contiguous()),
+            false => portable::softmax_sums::<Self>(logits, values),
+        }
+    }
+
+    fn softmax_sums_backward(
+        logits: FlexTensor,
+        values: FlexTensor,
+        grad: FlexTensor,
+    ) -> [FlexTensor; 2] {
+        if !all_f32([&logits, &values, &grad]) {
+            return portable::softmax_sums_backward::<Self>(logits, values, grad);
+        }
+        let [logits, values] = [logits, values].map(Contiguous::to_contiguous_owned);
+        softmax::backward(logits, values, &grad.to_contiguous())
     }
 
     fn normal_log_probs(

@@ -28,6 +28,7 @@
 //! | [`linear`] | x W + b |
 //! | [`additive_scores`] | a net of one hidden layer on pairs |
 //! | [`perceptron`], [`Activation`] | a small net of one hidden layer |
+//! | [`softmax_sums`] | sums over data, weighted by a softmax |
 //! | [`normal_log_probs`] | log-densities of data under normals, in pairs |
 //! | [`beta_log_prob`] | log-densities of beta laws |
 //! | [`squared_norms`], [`directions`] | squared lengths and directions of rows |
@@ -54,7 +55,7 @@ pub use api::{
     adam, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, beta_log_prob,
     categorical_log_prob, cross_correlation, digamma, directions, leaky_relu, linear, log_gamma,
     normal_log_probs, perceptron, pinned_logits, sample_bernoulli, sample_categorical,
-    squared_norms, trigamma,
+    softmax_sums, squared_norms, trigamma,
 };
 pub use backend::{
     Activation, AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients,

@@ -338,6 +338,32 @@ pub fn perceptron_backward<B: Backend>(
     }
 }
 
+/// 1 and v, side by side.
+fn with_ones<B: Backend>(values: FloatTensor<B>) -> Tensor<B, 3> {
+    let values = wrap::<B, 3>(values);
+    let ones = values.clone().narrow(2, 0, 1).ones_like();
+    Tensor::cat(vec![ones, values], 2)
+}
+
+pub fn softmax_sums<B: Backend>(logits: FloatTensor<B>, values: FloatTensor<B>) -> FloatTensor<B> {
+    let weights = activation::softmax(wrap::<B, 3>(logits), 2);
+    unwrap(weights.swap_dims(1, 2).matmul(with_ones::<B>(values)))
+}
+
+pub fn softmax_sums_backward<B: Backend>(
+    logits: FloatTensor<B>,
+    values: FloatTensor<B>,
+    grad: FloatTensor<B>,
+) -> [FloatTensor<B>; 2] {
+    let (grad, values) = (wrap::<B, 3>(grad), with_ones::<B>(values));
+    let weights = activation::softmax(wrap::<B, 3>(logits), 2);
+    let width = values.dims()[2] - 1;
+    let slopes = values.matmul(grad.clone().swap_dims(1, 2));
+    let mean = (weights.clone() * slopes.clone()).sum_dim(2);
+    let of_values = weights.clone().matmul(grad).narrow(2, 1, width);
+    [unwrap(weights * (slopes - mean)), unwrap(of_values)]
+}
+
 /// ½ Σ_d (log τ − log 2π − τ (x − μ)²).
 pub fn normal_log_probs<B: Backend>(
     values: FloatTensor<B>,

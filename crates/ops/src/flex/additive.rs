@@ -4,6 +4,7 @@ use burn::tensor::TensorData;
 use burn_flex::{Flex, FlexTensor};
 
 use super::activation::{Function, with_function};
+use super::columns::{Lanes, total};
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 use crate::{Activation, AdditiveGradients};
 
@@ -108,7 +109,7 @@ pub fn backward(
     let mut sums = Sums {
         queries: vec![0.0; parts.queries.len()],
         keys: vec![0.0; parts.keys.len()],
-        weights: vec![0.0; units],
+        weights: vec![[0.0; LANES]; units],
     };
     dispatch!(differentiate(activation, &parts, elements(grad), &mut sums));
     let padded = parts.padded();
@@ -122,7 +123,7 @@ pub fn backward(
     AdditiveGradients {
         queries: tensor(rows.collect(), &[r, n, units]),
         keys: tensor(sums.keys, &[g, m, units]),
-        weights: tensor(sums.weights, &[units]),
+        weights: tensor(sums.weights.iter().map(total).collect(), &[units]),
     }
 }
 
@@ -130,7 +131,7 @@ pub fn backward(
 struct Sums {
     queries: Vec<f32>,
     keys: Vec<f32>,
-    weights: Vec<f32>,
+    weights: Vec<Lanes>,
 }
 
 #[inline(always)]
@@ -170,36 +171,25 @@ fn differentiate_by<const FMA: bool, F: Function>(
                 let (query, _) = query.as_chunks::<LANES>();
                 let (query_sums, _) = query_sums.as_chunks_mut::<LANES>();
                 let (grad, _) = column.as_chunks::<LANES>();
-                let (mut of_key, mut of_weight) = ([0.0f32; LANES], [0.0f32; LANES]);
+                let (mut of_key, mut of_weight) = ([0.0f32; LANES], *weight_sum);
                 for ((q, query_sums), g) in query.iter().zip(query_sums).zip(grad) {
+                    // Copies, which no store of this loop can change.
+                    let (q, g, mut sums) = (*q, *g, *query_sums);
                     for lane in 0..LANES {
                         let t = f.value::<FMA>(q[lane] + k);
                         let live = g[lane] != 0.0;
                         let d = g[lane] * w * f.slope::<FMA>(t);
                         let d = if live { d } else { 0.0 };
                         let t = if live { g[lane] * t } else { 0.0 };
-                        query_sums[lane] += d;
+                        sums[lane] += d;
                         of_key[lane] += d;
                         of_weight[lane] += t;
                     }
+                    *query_sums = sums;
                 }
                 *key_sum += total(&of_key);
-                *weight_sum += total(&of_weight);
+                *weight_sum = of_weight;
             }
         }
     }
-}
-
-/// The sum of all lanes, in halves.
-#[inline(always)]
-pub fn total(lanes: &[f32; LANES]) -> f32 {
-    let mut lanes = *lanes;
-    let mut half = LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] += lanes[lane + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
 }

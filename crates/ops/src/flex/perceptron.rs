@@ -4,15 +4,11 @@ use burn::tensor::TensorData;
 use burn_flex::{Flex, FlexTensor};
 
 use super::activation::{Function, with_function};
-use super::additive::total;
-use super::{LANES, dispatch, elements, multiply_add, size, zeros};
+use super::columns::{
+    Column, Lanes, ROWS, add, add_all, add_products, total, transpose, untranspose,
+};
+use super::{LANES, dispatch, elements, size, zeros};
 use crate::{Activation, PerceptronGradients};
-
-/// Rows at a time: what is known of them stays in the first cache, while one hidden unit after the other passes over them.
-const ROWS: usize = 8 * LANES;
-
-/// A number of each of these rows. Every loop is one along columns, which becomes vector instructions whatever I and O are.
-type Column = [f32; ROWS];
 
 /// W `[I, H]`, b `[H]` and V `[H, O]`, or their gradients, by hidden units: of each b, W_1 .. W_I, V_1 .. V_O.
 struct Units {
@@ -22,12 +18,6 @@ struct Units {
 }
 
 impl Units {
-    fn zeros(sizes: [usize; 3]) -> Self {
-        let [inputs, hidden, outputs] = sizes;
-        let values = vec![0.0; hidden * (1 + inputs + outputs)];
-        Self { values, sizes }
-    }
-
     fn new([w, b, v, _]: &[FlexTensor; 4]) -> Self {
         let sizes = [size(w, 0), size(w, 1), size(v, 1)];
         let [inputs, hidden, outputs] = sizes;
@@ -62,35 +52,6 @@ impl Units {
             tensor(v.collect(), &[hidden, outputs]),
         ]
     }
-}
-
-/// Rows as columns.
-#[inline(always)]
-fn transpose<'a>(rows: impl Iterator<Item = &'a [f32]>, columns: &mut [Column]) {
-    for (at, row) in rows.enumerate() {
-        let pairs = columns.iter_mut().zip(row);
-        pairs.for_each(|(column, &value)| column[at] = value);
-    }
-}
-
-/// sum + a · column.
-#[inline(always)]
-fn add<const FMA: bool>(sum: &mut Column, a: f32, column: &Column) {
-    let pairs = sum.iter_mut().zip(column);
-    pairs.for_each(|(sum, &value)| *sum = multiply_add::<FMA>(a, value, *sum));
-}
-
-/// Σ a ∘ b.
-#[inline(always)]
-fn dot<const FMA: bool>(a: &Column, b: &Column) -> f32 {
-    let ((a, _), (b, _)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut sums = [0.0f32; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..LANES {
-            sums[lane] = multiply_add::<FMA>(a[lane], b[lane], sums[lane]);
-        }
-    }
-    total(&sums)
 }
 
 /// The values t of the unit with these numbers, b, W_1 .. W_I, of rows x.
@@ -139,11 +100,7 @@ fn apply_by<const FMA: bool, F: Function>(
                 add::<FMA>(y, v, &t);
             }
         }
-        for (at, y) in y.chunks_exact_mut(outputs).enumerate() {
-            y.iter_mut()
-                .zip(&ys)
-                .for_each(|(y, column)| *y = column[at]);
-        }
+        untranspose(&ys, y.chunks_exact_mut(outputs));
     }
 }
 
@@ -161,25 +118,32 @@ pub fn backward(
     let live = live.filter(|(_, row)| row.iter().any(|&g| g != 0.0));
     let live: Vec<usize> = live.map(|(row, _)| row).collect();
     let mut sums = Sums {
-        units: Units::zeros(units.sizes),
-        bias: zeros([outputs]),
+        units: vec![[0.0; LANES]; units.values.len()],
+        bias: vec![[0.0; LANES]; outputs],
         input: of_input.then(|| zeros([size(x, 0), inputs])),
     };
     let data = [elements(x), elements(grad)];
     let live = live.as_slice();
     dispatch!(differentiate(activation, &units, data, live, &mut sums));
-    let [w, b, v] = sums.units.tensors();
+    let totals = |sums: &[Lanes]| sums.iter().map(total).collect::<Vec<f32>>();
+    let of_units = Units {
+        values: totals(&sums.units),
+        sizes: units.sizes,
+    };
+    let [w, b, v] = of_units.tensors();
+    let bias = TensorData::new(totals(&sums.bias), [outputs]);
     PerceptronGradients {
         input: sums.input,
-        weights: [w, b, v, sums.bias],
+        weights: [w, b, v, FlexTensor::from_data(bias)],
     }
 }
 
 /// The gradients.
 struct Sums {
-    units: Units,
+    /// As [`Units::values`].
+    units: Vec<Lanes>,
     /// `[O]`
-    bias: FlexTensor,
+    bias: Vec<Lanes>,
     /// `[N, I]`
     input: Option<FlexTensor>,
 }
@@ -202,7 +166,6 @@ fn differentiate_by<const FMA: bool, F: Function>(
     let nothing = [0.0f32; ROWS];
     let (mut t, mut d) = (nothing, nothing);
     let [mut xs, mut gs, mut of_xs] = [inputs, outputs, inputs].map(|width| vec![nothing; width]);
-    let bias = sums.bias.storage_mut::<f32>();
     let mut of_x = sums.input.as_mut().map(FlexTensor::storage_mut::<f32>);
     for rows in live.chunks(ROWS) {
         // Beyond the last row the gradient is zero.
@@ -213,25 +176,25 @@ fn differentiate_by<const FMA: bool, F: Function>(
             &mut gs,
         );
         of_xs.fill(nothing);
-        for (sum, g) in bias.iter_mut().zip(&gs) {
-            *sum += g.iter().sum::<f32>();
+        for (sum, g) in sums.bias.iter_mut().zip(&gs) {
+            add_all(sum, g);
         }
         let all = units.values.chunks_exact(stride);
-        for (own, sums) in all.zip(sums.units.values.chunks_exact_mut(stride)) {
+        for (own, sums) in all.zip(sums.units.chunks_exact_mut(stride)) {
             let (inner, outer) = own.split_at(1 + inputs);
             let (inner_sums, outer_sums) = sums.split_at_mut(1 + inputs);
             unit::<FMA, F>(f, inner, &xs, &mut t);
             d.fill(0.0);
             for ((&v, g), sum) in outer.iter().zip(&gs).zip(outer_sums) {
                 add::<FMA>(&mut d, v, g);
-                *sum += dot::<FMA>(&t, g);
+                add_products::<FMA>(sum, &t, g);
             }
             d.iter_mut()
                 .zip(&t)
                 .for_each(|(d, &t)| *d *= f.slope::<FMA>(t));
-            inner_sums[0] += dot::<FMA>(&[1.0; ROWS], &d);
+            add_all(&mut inner_sums[0], &d);
             for (x, sum) in xs.iter().zip(&mut inner_sums[1..]) {
-                *sum += dot::<FMA>(x, &d);
+                add_products::<FMA>(sum, x, &d);
             }
             if of_x.is_some() {
                 for (of_x, &w) in of_xs.iter_mut().zip(&inner[1..]) {

@@ -4,7 +4,7 @@ use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
     Activation, Backend, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob,
     beta_log_prob, categorical_log_prob, directions, leaky_relu, linear, normal_log_probs,
-    perceptron, squared_norms,
+    perceptron, softmax_sums, squared_norms,
 };
 
 use crate::data::Matrix;
@@ -192,6 +192,22 @@ impl Function for NormalLogProbs {
     }
 }
 
+/// Σ c ∘ s² of two groups of logits and values.
+pub struct SoftmaxSums;
+
+impl Function for SoftmaxSums {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[6, 2], [6, 2]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [logits, values] = [0, 1].map(|i| arguments[i].clone().reshape([2, 3, 2]));
+        let sums = softmax_sums(logits, values).reshape([4, 3]);
+        let c: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.5).collect();
+        (sums.clone() * sums * constant(&c, [4, 3])).sum()
+    }
+}
+
 /// Σ c ∘ leaky(x)², away from the kink.
 pub struct Rectifier;
 
@@ -287,6 +303,11 @@ fn the_gradients_of_lengths_and_directions_are_theirs() {
 #[test]
 fn the_gradient_of_normal_log_densities_is_theirs() {
     check(&NormalLogProbs);
+}
+
+#[test]
+fn the_gradients_of_sums_weighted_by_softmaxes_are_theirs() {
+    check(&SoftmaxSums);
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod perceptron;
 mod rows;
 mod sampling;
 mod second_derivatives;
+mod softmax;
 mod special;
 mod zero_coefficients;
 

@@ -7,7 +7,7 @@ use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, gradient, hessian_times};
 use crate::first_derivatives::{
     AdditiveScores, Affine, BetaLogProb, COLUMNS, CategoricalRows, Lengths, MeanRows, Network,
-    NormalLogProbs, Perceptron, Rectifier, RowPass,
+    NormalLogProbs, Perceptron, Rectifier, RowPass, SoftmaxSums,
 };
 
 /// The gradient along a direction is a function like any other.
@@ -80,6 +80,11 @@ fn the_gradients_of_lengths_and_directions_can_be_differentiated() {
 #[test]
 fn the_gradient_of_normal_log_densities_can_be_differentiated() {
     check(&NormalLogProbs);
+}
+
+#[test]
+fn the_gradients_of_sums_weighted_by_softmaxes_can_be_differentiated() {
+    check(&SoftmaxSums);
 }
 
 #[test]
