@@ -48,6 +48,7 @@ pub mod existing;
 #[cfg(test)]
 mod fake;
 pub mod figures;
+pub mod hamiltonian;
 pub mod kept;
 pub mod machine;
 pub mod names;

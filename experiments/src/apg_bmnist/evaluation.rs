@@ -18,6 +18,7 @@ use super::training::borrowed;
 use super::{Digits, Settings, TABLE};
 use crate::apg_gmm::training::{mean, sampler};
 use crate::error::HarnessError;
+use crate::hamiltonian::Moves;
 use crate::runner::failed;
 use crate::stepwise::Measured;
 
@@ -212,7 +213,7 @@ pub fn evaluate<B: AutodiffBackend>(
             rows.push(setting.row("BPG", &prior[e.sweeps - 1], e.prior_particles, e.sweeps));
         }
         for sampling in [Sampling::Nearest, Sampling::Bilinear] {
-            for &leapfrog in &e.hmc.leapfrog {
+            for &leapfrog in &e.hmc.moves.leapfrog {
                 rows.push(setting.hamiltonian(sampling, leapfrog)?);
             }
         }
@@ -322,10 +323,10 @@ impl<B: AutodiffBackend> Setting<'_, B> {
         };
         let label = format!("HMC-RWS, LF = {leapfrog}, {placement}");
         let model = self.model.clone().no_grad();
-        let (mut moves, mut batches) = ([0.0; 2], 0.0);
+        let mut moves = vec![];
         let counts = [e.hmc.sequences.min(e.sequences), e.hmc.batch];
         let watched = self.each(&label, counts, |sequences, from| {
-            let hmc = (&e.hmc, leapfrog, sampling);
+            let hmc = (&e.hmc.moves, leapfrog, sampling);
             let lengths = [e.particles, e.sweeps - 1];
             let models = (&model, &self.inner);
             let (watched, own) = chains(
@@ -337,12 +338,11 @@ impl<B: AutodiffBackend> Setting<'_, B> {
                 from,
                 self.device,
             )?;
-            moves = [0, 1].map(|at| moves[at] + own[at]);
-            batches += 1.0;
+            moves.push(own);
             Ok(vec![watched])
         })?;
         let mut row = self.row(&label, &watched[0], e.particles, e.sweeps);
-        row.accepted = Some(moves.map(|sum| sum / batches));
+        row.accepted = Some(Moves::mean(&moves));
         Ok(row)
     }
 

@@ -106,8 +106,8 @@ impl Outcome {
         let e = &settings.evaluation;
         let mut out = format!(
             "{} sequences of test images for each T and D, mean ± standard error over sequences. MSE: squared error of the \
-             posterior mean frame, summed over pixels, mean over frames; HMC-RWS on the first {} of them. K = 1 is the one-shot proposal alone, of the same nets; \
-             nothing was trained again for other T and D.\n\n",
+             posterior mean frame, summed over pixels, mean over frames; HMC-RWS on the first {} of them. K = 1 is the one-shot \
+             proposal alone, of the same nets; nothing was trained again for other T and D.\n\n",
             e.sequences,
             e.hmc.sequences.min(e.sequences),
         );

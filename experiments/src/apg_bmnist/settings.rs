@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::HarnessError;
+use crate::hamiltonian::HmcSettings;
 use crate::names::unknown;
 use crate::source::{Kind, Source, is_folder_name};
 use helmholtz_tracker::{Bounce, TrackerConfig};
@@ -97,51 +98,44 @@ pub struct EvaluationSettings {
     #[serde(default = "prior_particles", skip_serializing_if = "is_default_prior")]
     pub prior_particles: usize,
     /// Hamiltonian Monte Carlo from the one-shot proposal.
-    #[serde(default, skip_serializing_if = "HmcSettings::is_default")]
-    pub hmc: HmcSettings,
+    #[serde(default, skip_serializing_if = "ChainSettings::is_default")]
+    pub hmc: ChainSettings,
 }
 
-/// Hamiltonian Monte Carlo.
+/// Hamiltonian Monte Carlo on some of the sequences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HmcSettings {
-    /// Leapfrog steps of each row; none leaves it out.
-    pub leapfrog: Vec<usize>,
-    /// The step size; where the warm-up starts, if there is one.
-    pub step_size: f64,
-    /// Moves that find the step size; 0 keeps it.
-    pub warm_up: usize,
-    /// The acceptance probability that the warm-up aims at.
-    pub acceptance: f64,
+pub struct ChainSettings {
+    /// How the chains move.
+    pub moves: HmcSettings,
     /// Sequences, the first of those of the table.
     pub sequences: u64,
     /// Sequences at a time.
     pub batch: u64,
 }
 
-impl Default for HmcSettings {
+impl Default for ChainSettings {
     fn default() -> Self {
-        Self {
-            leapfrog: vec![1, 5, 10],
-            step_size: 1e-4,
+        let moves = HmcSettings {
             warm_up: 20,
-            acceptance: 0.7,
+            ..HmcSettings::default()
+        };
+        Self {
+            moves,
             sequences: 10,
             batch: 5,
         }
     }
 }
 
-impl HmcSettings {
+impl ChainSettings {
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
     fn makes_sense(&self) -> bool {
-        let positive = self.step_size > 0.0 && self.step_size.is_finite();
-        let acceptance = self.acceptance > 0.0 && self.acceptance < 1.0;
-        let moves = !self.leapfrog.contains(&0) && positive && acceptance;
-        self.leapfrog.is_empty() || moves && self.sequences >= 2 && self.batch >= 1
+        let run = self.sequences >= 2 && self.batch >= 1;
+        self.moves.leapfrog.is_empty() || self.moves.is_possible() && run
     }
 }
 

@@ -13,6 +13,7 @@ use super::training::rings;
 use super::{Settings, TABLE};
 use crate::apg_gmm::training::{mean, numbers, sampler};
 use crate::error::HarnessError;
+use crate::hamiltonian::Moves;
 use crate::runner::failed;
 use crate::stepwise::Measured;
 
@@ -234,17 +235,16 @@ pub fn evaluate<B: AutodiffBackend>(
         let sweeps: Vec<Row> = sweeps.collect();
         for &leapfrog in &e.hmc.leapfrog {
             let label = format!("HMC-RWS, LF = {leapfrog}");
-            let (mut sum, mut batches) = ([0.0; 2], 0.0);
+            let mut moves = vec![];
             let (watched, apart) = each(&label, &mut |data, from| {
                 let lengths = [e.particles, e.sweeps - 1];
-                let (own, moves) =
-                    chains((&taped, model), (&e.hmc, leapfrog), data, lengths, from)?;
-                sum = [0, 1].map(|at| sum[at] + moves[at]);
-                batches += 1.0;
-                Ok(vec![own])
+                let hmc = (&e.hmc, leapfrog);
+                let (watched, own) = chains((&taped, model), hmc, data, lengths, from)?;
+                moves.push(own);
+                Ok(vec![watched])
             })?;
             rows.push(Row {
-                accepted: Some(sum.map(|sum| sum / batches)),
+                accepted: Some(Moves::mean(&moves)),
                 ..row(&label, &watched[0], &apart, [e.particles, e.sweeps])
             });
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::HarnessError;
+use crate::hamiltonian::HmcSettings;
 use crate::names::unknown;
 use crate::source::{Kind, Source, is_folder_name};
 use helmholtz_dmm::{DmmConfig, Rings};
@@ -74,40 +75,9 @@ pub struct EvaluationSettings {
     pub sweeps: usize,
     /// After how many sweeps the table shows amortized population Gibbs.
     pub shown_sweeps: Vec<usize>,
-    /// Hamiltonian Monte Carlo from the one-shot proposal.
+    /// Hamiltonian Monte Carlo on (μ, ln(h / (1 − h))), from the one-shot proposal.
     #[serde(default, skip_serializing_if = "HmcSettings::is_default")]
     pub hmc: HmcSettings,
-}
-
-/// Hamiltonian Monte Carlo on (μ, ln(h / (1 − h))).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HmcSettings {
-    /// Leapfrog steps of each row; none leaves it out.
-    pub leapfrog: Vec<usize>,
-    /// The step size; where the warm-up starts, if there is one.
-    pub step_size: f64,
-    /// Moves that find the step size; 0 keeps it.
-    pub warm_up: usize,
-    /// The acceptance probability that the warm-up aims at.
-    pub acceptance: f64,
-}
-
-impl Default for HmcSettings {
-    fn default() -> Self {
-        Self {
-            leapfrog: vec![1, 5, 10],
-            step_size: 1e-4,
-            warm_up: 50,
-            acceptance: 0.7,
-        }
-    }
-}
-
-impl HmcSettings {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 impl Settings {
@@ -176,9 +146,7 @@ impl Settings {
                 "`evaluation.instances` must be at least 2: there is no spread of one",
             ),
             (
-                e.hmc.leapfrog.contains(&0)
-                    || !positive(e.hmc.step_size)
-                    || !(e.hmc.acceptance > 0.0 && e.hmc.acceptance < 1.0),
+                !e.hmc.leapfrog.is_empty() && !e.hmc.is_possible(),
                 "`evaluation.hmc` needs leapfrog steps of at least 1, a positive step_size, and an acceptance between 0 and 1",
             ),
             (
