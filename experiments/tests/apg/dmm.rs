@@ -2,24 +2,15 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
-fn reproduce(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
-    command.arg("reproduce").args(args).current_dir(folder);
-    command.output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
+use crate::support::{cut, metrics, reproduce, text};
 
 /// A small cut of the experiment, as a file of the user's in `folder`.
-fn small(folder: &Path) {
-    let mut text = include_str!("../apg-dmm.toml").to_string();
-    for (from, to) in [
+pub fn small(folder: &Path) {
+    let replaced = [
         ("name = \"apg-dmm\"", "name = \"small\""),
         ("sweeps = 10   ", "sweeps = 2   "),
+        ("particles = 10   ", "particles = 3   "),
         ("particles = 10   ", "particles = 3   "),
         ("batch = 20   ", "batch = 2   "),
         ("points = 200", "points = 16"),
@@ -31,24 +22,12 @@ fn small(folder: &Path) {
         ("batch = 5 ", "batch = 2 "),
         ("prior_particles = 100", "prior_particles = 4"),
         ("sweeps = 20 ", "sweeps = 2 "),
-        ("[5, 10, 20]", "[1, 2]"),
-    ] {
-        assert!(text.contains(from), "{from}");
-        text = text.replace(from, to);
-    }
-    text += "hmc = { leapfrog = [1, 2], step_size = 1e-3, warm_up = 5, acceptance = 0.7 }\n";
-    fs::write(folder.join("small.toml"), text).unwrap();
-}
-
-fn metrics(folder: &Path, run: &str) -> Vec<serde_json::Value> {
-    let text = fs::read_to_string(folder.join("runs/small").join(run).join("metrics.jsonl"));
-    let rows = text.unwrap();
-    let rows = rows.lines().map(|line| {
-        let mut row: serde_json::Value = serde_json::from_str(line).unwrap();
-        row.as_object_mut().unwrap().remove("seconds");
-        row
-    });
-    rows.collect()
+        (
+            "[5, 10, 20]",
+            "[1, 2]\nhmc = { leapfrog = [1, 2], step_size = 1e-3, warm_up = 5, acceptance = 0.7 }\n",
+        ),
+    ];
+    cut(folder, include_str!("../../apg-dmm.toml"), &replaced);
 }
 
 #[test]
@@ -87,7 +66,7 @@ fn a_run_leaves_figures_and_table_and_is_not_repeated() {
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");
     }
-    let rows = metrics(dir.path(), "quick/seed-3");
+    let rows = metrics(&run);
     assert_eq!(rows.len(), 4, "at 0, 2, 4 and 5 steps: {rows:?}");
 
     let again = reproduce(dir.path(), &args);
@@ -96,7 +75,7 @@ fn a_run_leaves_figures_and_table_and_is_not_repeated() {
     // Other steps have a folder of their own, and the same seed gives the same run so far.
     let output = reproduce(dir.path(), &[&args[..], &["--steps", "2"]].concat());
     assert!(output.status.success());
-    let fewer = metrics(dir.path(), "quick-2-steps/seed-3");
+    let fewer = metrics(&dir.path().join("runs/small/quick-2-steps/seed-3"));
     assert_eq!(fewer, rows[..2]);
 }
 

@@ -2,24 +2,15 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
-fn reproduce(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
-    command.arg("reproduce").args(args).current_dir(folder);
-    command.output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
+use crate::support::{cut, metrics, reproduce, text};
 
 /// A small cut of the experiment, as a file of the user's in `folder`.
-fn small(folder: &Path) {
-    let mut text = include_str!("../apg-gmm.toml").to_string();
-    for (from, to) in [
+pub fn small(folder: &Path) {
+    let replaced = [
         ("name = \"apg-gmm\"", "name = \"small\""),
         ("sweeps = 10   ", "sweeps = 2   "),
+        ("particles = 10   ", "particles = 3   "),
         ("particles = 10   ", "particles = 3   "),
         ("batch = 20   ", "batch = 2   "),
         ("points = 60", "points = 8"),
@@ -37,11 +28,8 @@ fn small(folder: &Path) {
         ("curve_prior_particles = 10000", "curve_prior_particles = 5"),
         ("budget = 1000", "budget = 4"),
         ("[1, 5, 10, 20, 25]", "[1, 2, 4]"),
-    ] {
-        assert!(text.contains(from), "{from}");
-        text = text.replace(from, to);
-    }
-    fs::write(folder.join("small.toml"), text).unwrap();
+    ];
+    cut(folder, include_str!("../../apg-gmm.toml"), &replaced);
 }
 
 #[test]
@@ -80,12 +68,8 @@ fn a_run_leaves_figures_and_table_and_is_not_repeated() {
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");
     }
-    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-    assert_eq!(
-        metrics.lines().count(),
-        4,
-        "at 0, 2, 4 and 5 steps: {metrics}"
-    );
+    let rows = metrics(&run);
+    assert_eq!(rows.len(), 4, "at 0, 2, 4 and 5 steps: {rows:?}");
 
     let again = reproduce(dir.path(), &args);
     assert!(text(&again.stdout).contains("(done)") && text(&again.stdout).contains(&table));
@@ -93,21 +77,8 @@ fn a_run_leaves_figures_and_table_and_is_not_repeated() {
     // Other steps have a folder of their own, and the same seed gives the same run so far.
     let output = reproduce(dir.path(), &[&args[..], &["--steps", "2"]].concat());
     assert!(output.status.success());
-    let fewer = dir
-        .path()
-        .join("runs/small/quick-2-steps/seed-3/metrics.jsonl");
-    let rows = |text: &str| -> Vec<serde_json::Value> {
-        let rows = text
-            .lines()
-            .take(2)
-            .map(|line| serde_json::from_str(line).unwrap());
-        rows.map(|mut row: serde_json::Value| {
-            row.as_object_mut().unwrap().remove("seconds");
-            row
-        })
-        .collect()
-    };
-    assert_eq!(rows(&fs::read_to_string(fewer).unwrap()), rows(&metrics));
+    let fewer = metrics(&dir.path().join("runs/small/quick-2-steps/seed-3"));
+    assert_eq!(fewer, rows[..2]);
 }
 
 #[test]

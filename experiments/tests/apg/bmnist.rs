@@ -1,23 +1,13 @@
 //! Amortized population Gibbs on bouncing digits, from the command to its files. Needs the real MNIST.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
-fn reproduce(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
-    command.arg("reproduce").args(args).current_dir(folder);
-    command.output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
+use crate::support::{command, cut, data, metrics, reproduce, text};
 
 /// A small cut of the experiment, as a file of the user's in `folder`.
-fn small(folder: &Path) {
-    let mut text = include_str!("../apg-bmnist.toml").to_string();
-    for (from, to) in [
+pub fn small(folder: &Path) {
+    let replaced = [
         ("name = \"apg-bmnist\"", "name = \"small\""),
         ("steps = 500", "steps = 3"),
         ("{ side = 48, digit = 14,", "{ side = 12, digit = 4,"),
@@ -37,22 +27,8 @@ fn small(folder: &Path) {
         ("leapfrog = [1, 5, 10]", "leapfrog = [2]"),
         ("warm_up = 20", "warm_up = 3"),
         ("sequences = 10\n", "sequences = 3\n"),
-    ] {
-        assert!(text.contains(from), "{from}");
-        text = text.replacen(from, to, 1);
-    }
-    fs::write(folder.join("small.toml"), text).unwrap();
-}
-
-/// The folder with the real files, if there is one.
-fn data() -> Option<PathBuf> {
-    let data = std::env::var_os("HELMHOLTZ_DATA").map(PathBuf::from);
-    if data.is_none() {
-        println!(
-            "SKIPPED: HELMHOLTZ_DATA names no folder with the real files; nothing was checked"
-        );
-    }
-    data
+    ];
+    cut(folder, include_str!("../../apg-bmnist.toml"), &replaced);
 }
 
 #[test]
@@ -96,8 +72,8 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");
     }
-    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-    assert_eq!(metrics.lines().count(), 3, "at 0, 2 and 3 steps: {metrics}");
+    let rows = metrics(&run);
+    assert_eq!(rows.len(), 3, "at 0, 2 and 3 steps: {rows:?}");
     let again = text(&reproduce(dir.path(), &["small.toml"]).stdout);
     assert!(
         again.contains("(done)") && again.contains(&table),
@@ -110,10 +86,9 @@ fn without_the_images_it_says_which_are_missing() {
     let dir = tempfile::tempdir().unwrap();
     let empty = dir.path().join("empty");
     fs::create_dir(&empty).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_helmholtz"))
-        .args(["reproduce", "apg-bmnist", "--steps", "1", "--data-dir"])
+    let args = ["apg-bmnist", "--steps", "1", "--data-dir"];
+    let output = command(dir.path(), &args)
         .arg(&empty)
-        .current_dir(dir.path())
         .env_remove("HELMHOLTZ_DATA")
         .env("XDG_CACHE_HOME", dir.path().join("cache"))
         .env("HOME", dir.path())
@@ -129,7 +104,7 @@ fn without_the_images_it_says_which_are_missing() {
 #[test]
 fn more_frames_than_the_memory_holds_are_refused_before_anything_starts() {
     let dir = tempfile::tempdir().unwrap();
-    let long = include_str!("../apg-bmnist.toml").to_string();
+    let long = include_str!("../../apg-bmnist.toml").to_string();
     let long = long
         .replace("name = \"apg-bmnist\"", "name = \"long\"")
         .replacen("[[6, 2], [20, 2], [20, 3]]", "[[6, 2], [2000000000, 3]]", 1);

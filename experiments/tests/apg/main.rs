@@ -1,0 +1,7 @@
+//! Amortized population Gibbs, from the command to its files.
+
+mod bmnist;
+mod dmm;
+mod gmm;
+mod resume;
+mod support;
