@@ -7,6 +7,7 @@ use crate::error::HarnessError;
 use crate::picture::Picture;
 use burn::backend::Autodiff;
 use burn::module::AutodiffModule;
+use burn::tensor::Tensor;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::CategoricalVae;
 use helmholtz_conditional_sbn::{ConditionalSbn, Feedforward};
@@ -130,6 +131,18 @@ impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
     }
 }
 
+/// Sampled lower halves, if there are images to complete.
+fn completed<B: Backend>(
+    complete: impl Fn(Tensor<B, 2>, usize, &mut Stream) -> Tensor<B, 2>,
+    test: Option<&Images>,
+    seed: u64,
+    device: &<B as BackendTypes>::Device,
+) -> Vec<(&'static str, Picture)> {
+    let picture = |test| completions::picture(complete, test, seed, device);
+    let pictures = test.map(picture).into_iter();
+    pictures.map(|picture| (COMPLETED, picture)).collect()
+}
+
 impl<B: Backend> Keeps<B> for ConditionalSbn<Autodiff<B>> {
     /// A picture of sampled lower halves, [`completions::FILE`].
     fn keep(selected: &ConditionalSbn<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
@@ -144,13 +157,7 @@ impl<B: Backend> Keeps<B> for ConditionalSbn<Autodiff<B>> {
         device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {
         let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
-        let completed = |test| {
-            (
-                COMPLETED,
-                completions::picture(complete, test, seed, device),
-            )
-        };
-        test.map(completed).into_iter().collect()
+        completed(complete, test, seed, device)
     }
 }
 
@@ -168,12 +175,6 @@ impl<B: Backend> Keeps<B> for Feedforward<Autodiff<B>> {
         device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {
         let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
-        let completed = |test| {
-            (
-                COMPLETED,
-                completions::picture(complete, test, seed, device),
-            )
-        };
-        test.map(completed).into_iter().collect()
+        completed(complete, test, seed, device)
     }
 }

@@ -10,7 +10,7 @@ use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
 use helmholtz_conditional_sbn::{ConditionalSbnConfig, FeedforwardConfig};
-use helmholtz_estimators::Method;
+use helmholtz_estimators::{Method, OfBits};
 use helmholtz_ops::Backend;
 use helmholtz_sbn::{Initialisation, MixedSbnConfig, SbnConfig};
 
@@ -138,6 +138,14 @@ impl Net {
                 cell.method, cell.net
             ));
         }
+        let one_law = matches!(net, Self::Feedforward(_));
+        if one_law && matches!(method, Method::OfBits(OfBits::Concrete(_))) {
+            return refused(format!(
+                "`{}` relaxes prior and proposal at two temperatures; without an inference net they are the same law, whose ratio \
+                 would no longer be 1",
+                cell.method
+            ));
+        }
         let categorical = matches!(net, Self::Categorical(_));
         for (key, set) in [
             ("free_logits", settings.free_logits),
@@ -242,6 +250,8 @@ mod tests {
         assert!(text.contains("`free_logits`"), "{text}");
         let text = refusal("linear", "jsa", &|cell| cell.settings.released_nll = true);
         assert!(text.contains("`released_nll`"), "{text}");
+        let text = refusal("feedforward", "concrete", &as_it_is);
+        assert!(text.contains("two temperatures"), "{text}");
         let text = refusal("structured", "jsa", &|cell| cell.settings.signed = true);
         assert!(text.contains("`signed`"), "{text}");
     }
