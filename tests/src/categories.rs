@@ -8,6 +8,7 @@ use helmholtz_ops::Backend;
 use helmholtz_random::{Draws, Purpose, Stream};
 use helmholtz_samplers::{Latents, Layer};
 
+use crate::classes;
 use crate::enumerable::{Enumerable, State, of_bits};
 use crate::network::Network;
 
@@ -68,31 +69,8 @@ impl Categories {
     /// The probabilities of the classes under q(h | x): `[V, C]`.
     fn probabilities(&self, x: &[f64]) -> Vec<Vec<f64>> {
         let logits = self.recognition.outputs(&self.parameters, x);
-        let softmax = |logits: &[f64]| {
-            let all = std::iter::once(0.0).chain(logits.iter().copied());
-            let largest = all.clone().fold(0.0, f64::max);
-            let weights: Vec<f64> = all.map(|phi| (phi - largest).exp()).collect();
-            let total: f64 = weights.iter().sum();
-            weights.iter().map(|weight| weight / total).collect()
-        };
-        logits.chunks(self.classes() - 1).map(softmax).collect()
+        classes::probabilities(&logits, self.classes())
     }
-
-    /// The interval [F(c − 1), F(c)) of each variable's class c, given the classes' probabilities.
-    fn intervals(&self, probabilities: &[Vec<f64>], h: &State) -> Vec<Range<f64>> {
-        let values = h[0].chunks(self.classes()).zip(probabilities);
-        let interval = |(value, p): (&[f64], &Vec<f64>)| {
-            let class = class_of(value);
-            let reached = |count: usize| p[..count].iter().sum::<f64>();
-            reached(class)..reached(class + 1)
-        };
-        values.map(interval).collect()
-    }
-}
-
-fn class_of(one_hot: &[f64]) -> usize {
-    let class = one_hot.iter().position(|&z| z == 1.0);
-    class.expect("a one-hot value")
 }
 
 impl Enumerable for Categories {
@@ -141,16 +119,8 @@ impl Enumerable for Categories {
         (0..classes.pow(variables as u32)).map(state).collect()
     }
 
-    /// The derivative in a logit is z − p.
     fn log_q(&self, x: &[f64], h: &State) -> (f64, Vec<f64>) {
-        let probabilities = self.probabilities(x);
-        let values = h[0].chunks(self.classes());
-        let mut residuals = Vec::new();
-        let mut log_q = 0.0;
-        for (value, p) in values.zip(&probabilities) {
-            log_q += p[class_of(value)].ln();
-            residuals.extend(value.iter().zip(p).skip(1).map(|(z, p)| z - p));
-        }
+        let (log_q, residuals) = classes::score(&self.probabilities(x), &h[0]);
         let mut gradient = vec![0.0; self.parameters.len()];
         self.recognition
             .differentiate(&self.parameters, x, &residuals, &mut gradient);
@@ -167,13 +137,13 @@ impl Enumerable for Categories {
     }
 
     fn proposing(&self, x: &[f64], h: &State) -> Vec<Vec<Range<f64>>> {
-        vec![self.intervals(&self.probabilities(x), h)]
+        vec![classes::intervals(&self.probabilities(x), &h[0])]
     }
 
     fn dreaming(&self, x: &[f64], h: &State) -> Vec<Vec<Range<f64>>> {
         let classes = self.classes();
         let uniform = vec![vec![1.0 / classes as f64; classes]; self.config.variables];
         let ones = self.generation.ones(&self.parameters, &h[0]);
-        vec![self.intervals(&uniform, h), of_bits(&ones, x)]
+        vec![classes::intervals(&uniform, &h[0]), of_bits(&ones, x)]
     }
 }

@@ -11,6 +11,7 @@
 //! | [`Reference`] | a linear sigmoid belief network with its densities and gradients; the models T1 and T2 |
 //! | [`Categories`] | a variational autoencoder with categorical latents, the same way; the model T3 |
 //! | [`Conditional`] | a model of a part of a datum given the rest, the same way; the model T4 |
+//! | [`Topped`] | a sigmoid belief network with a categorical variable on top, the same way; the model T5 |
 //! | [`Exact`] | posterior, bounds and gradients of one datum, by enumeration |
 //! | [`Chosen`] | uniforms that make the model propose, or dream, what is asked |
 //! | [`Batch`], [`Step`] | one production estimate, read back as plain numbers |
@@ -25,6 +26,7 @@
 mod categories;
 pub mod certify;
 mod choice;
+mod classes;
 mod conditional;
 mod enumerable;
 mod exact;
@@ -37,6 +39,7 @@ mod production;
 mod reference;
 pub mod statistics;
 mod stored;
+mod topped;
 mod toy;
 pub mod uniforms;
 pub mod vectors;
@@ -63,4 +66,5 @@ pub use noise::Chosen;
 pub use production::{Batch, Inner, Step, Tape, build, flat_gradient, flat_parameters};
 pub use reference::{Reference, bits};
 pub use stored::{read_state, store_of};
+pub use topped::Topped;
 pub use toy::Toy;

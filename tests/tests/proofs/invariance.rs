@@ -4,7 +4,7 @@ use helmholtz_estimators::{Jsa, Msc, Weighting};
 use helmholtz_samplers::{FrozenReferenceMis, Mis, Mtmis};
 use helmholtz_tests::expectation::{expected_gradient, law_of_step};
 use helmholtz_tests::vectors::{max_difference, relative_error};
-use helmholtz_tests::{Categories, Conditional, Enumerable, Exact, Reference, store_of};
+use helmholtz_tests::{Categories, Conditional, Enumerable, Exact, Reference, Topped, store_of};
 
 use crate::{TOLERANCE, WRONG, data};
 
@@ -90,6 +90,7 @@ fn jsa_mis_leaves_the_posterior_invariant_and_k_particles_are_k_moves() {
     }
     assert!(errors(&Categories::t3(), 2, &Jsa::MIS, moves) < ROUNDING);
     assert!(errors(&Conditional::t4(), 2, &Jsa::MIS, moves) < ROUNDING);
+    assert!(errors(&Topped::t5(), 2, &Jsa::MIS, moves) < ROUNDING);
 }
 
 #[test]
@@ -99,6 +100,7 @@ fn jsa_mtmis_leaves_the_posterior_invariant_and_is_the_multiple_trial_move() {
     }
     assert!(errors(&Categories::t3(), 2, &Jsa::MTMIS, Exact::mtmis) < ROUNDING);
     assert!(errors(&Conditional::t4(), 2, &Jsa::MTMIS, Exact::mtmis) < ROUNDING);
+    assert!(errors(&Topped::t5(), 2, &Jsa::MTMIS, Exact::mtmis) < ROUNDING);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_estimators::{Joint, Propose};
 use helmholtz_tests::vectors::{max_difference, relative_error};
 use helmholtz_tests::{
-    Categories, Conditional, Enumerable, Exact, Inner, Reference, build, flat_parameters,
+    Categories, Conditional, Enumerable, Exact, Inner, Reference, Topped, build, flat_parameters,
     read_state, store_of,
 };
 
@@ -49,6 +49,7 @@ fn enumerated_gradients_are_the_derivatives_of_what_they_belong_to() {
     gradients_are_derivatives(&Reference::t2());
     gradients_are_derivatives(&Categories::t3());
     gradients_are_derivatives(&Conditional::t4());
+    gradients_are_derivatives(&Topped::t5());
 }
 
 fn sums_are_one(model: &impl Enumerable) {
@@ -66,6 +67,7 @@ fn probabilities_sum_to_one() {
     sums_are_one(&Reference::t2());
     sums_are_one(&Categories::t3());
     sums_are_one(&Conditional::t4());
+    sums_are_one(&Topped::t5());
 }
 
 #[test]
@@ -140,5 +142,6 @@ fn the_production_model_has_the_reference_s_parameters_densities_and_states() {
     production_agrees(&Categories::t3());
     production_agrees(&Categories::random(3, 3, 4, &[2, 3], 4));
     production_agrees(&Conditional::t4());
+    production_agrees(&Topped::t5());
     production_agrees(&Conditional::random(3, 1, 2, &[2, 4], 5));
 }

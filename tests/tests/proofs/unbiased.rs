@@ -4,7 +4,7 @@ use helmholtz_estimators::{Coefficient, Outcome, Reinforce, Rloo, Vimco, Weighti
 use helmholtz_random::Chance;
 use helmholtz_tests::expectation::expected_gradient;
 use helmholtz_tests::vectors::relative_error;
-use helmholtz_tests::{Categories, Conditional, Enumerable, Reference};
+use helmholtz_tests::{Categories, Conditional, Enumerable, Reference, Topped};
 
 use crate::{TOLERANCE, WRONG, batch_mean, data};
 
@@ -37,6 +37,8 @@ fn reinforce_is_unbiased_for_the_elbo() {
         assert!(error(&t3, batch, &Reinforce::default(), particles, 1) < TOLERANCE);
         let t4 = Conditional::t4();
         assert!(error(&t4, batch, &Reinforce::default(), particles, 1) < TOLERANCE);
+        let t5 = Topped::t5();
+        assert!(error(&t5, batch, &Reinforce::default(), particles, 1) < TOLERANCE);
     }
 }
 
@@ -52,6 +54,7 @@ fn rloo_is_unbiased_for_the_elbo() {
     }
     assert!(error(&Categories::t3(), 1, &Rloo, 2, 1) < TOLERANCE);
     assert!(error(&Conditional::t4(), 1, &Rloo, 2, 1) < TOLERANCE);
+    assert!(error(&Topped::t5(), 1, &Rloo, 2, 1) < TOLERANCE);
 }
 
 #[test]
@@ -70,6 +73,7 @@ fn vimco_is_unbiased_for_the_importance_weighted_bound() {
     }
     assert!(error(&Categories::t3(), 1, &Vimco::default(), 2, 2) < TOLERANCE);
     assert!(error(&Conditional::t4(), 2, &Vimco::default(), 2, 2) < TOLERANCE);
+    assert!(error(&Topped::t5(), 1, &Vimco::default(), 2, 2) < TOLERANCE);
 }
 
 /// An estimator with its coefficients on log q changed after the fact.
@@ -100,6 +104,7 @@ fn vimco_without_direct_term_is_biased() {
     }
     assert!(error(&Categories::t3(), 1, &without, 2, 2) > WRONG);
     assert!(error(&Conditional::t4(), 1, &without, 2, 2) > WRONG);
+    assert!(error(&Topped::t5(), 1, &without, 2, 2) > WRONG);
 }
 
 /// [`Rloo`] with the mean of all ℓ for a baseline.

@@ -4,7 +4,9 @@ use helmholtz_estimators::{Coefficient, Reinforce, Rws, Weighting};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_tests::expectation::{each_proposal, exact, expected_gradient};
 use helmholtz_tests::vectors::{add_scaled, max_difference, relative_error, weighted_sum};
-use helmholtz_tests::{Batch, Categories, Conditional, Enumerable, Exact, Reference, State};
+use helmholtz_tests::{
+    Batch, Categories, Conditional, Enumerable, Exact, Reference, State, Topped,
+};
 
 use crate::{TOLERANCE, WRONG, batch_mean, data};
 
@@ -43,6 +45,9 @@ fn the_expectation_is_the_enumerated_one() {
     let t4 = Conditional::t4();
     let expected = batch_mean(&t4, &x, |exact| wake_gradient(exact, 2));
     assert!(error(expected_gradient(&t4, &x, &Rws::WAKE, 2), expected) < TOLERANCE);
+    let t5 = Topped::t5();
+    let expected = batch_mean(&t5, &x, |exact| wake_gradient(exact, 2));
+    assert!(error(expected_gradient(&t5, &x, &Rws::WAKE, 2), expected) < TOLERANCE);
 }
 
 #[test]

@@ -43,37 +43,17 @@ fn products() -> Vec<Product> {
     let DmmConfig {
         clusters: m,
         hidden: h,
-        statistics: s,
         ..
     } = DmmConfig::released();
     let (populations, moves) = (PARTICLES * BATCH, SWEEPS - 1);
-    let (data, centres) = (populations * POINTS, populations * m);
-    let net = |times: usize, rows: usize, [inputs, outputs]: [usize; 2]| {
-        [
-            pair(times, 1, [rows, inputs, h]),
-            pair(times, 1, [rows, h, outputs]),
-        ]
-    };
     let learns = 3;
-    let mut all = vec![
+    vec![
         // Centres by assignments, for the data's density and for the places: the new ones and the old.
         pair(2 * (2 * moves + 1 + moves), populations, [POINTS, m, 2]),
-        // Weighted statistics.
-        pair(learns * moves, populations, [m, POINTS, s]),
-        // The net for c, whose first layer is one of data and one of centres.
+        // The first layer of the net for c, which is one of data and one of centres.
         pair(learns * SWEEPS, 1, [BATCH * POINTS, 2, h]),
-        pair(learns * SWEEPS, 1, [centres, 2, h]),
-        pair(learns * SWEEPS, 1, [data * m, h, 1]),
-    ];
-    // Statistics and their weights; centres and their deviations.
-    all.extend(net(learns * moves, data, [2 + m + 1, s]));
-    all.extend(net(learns * moves, data, [2 + m + 1, m]));
-    all.extend(net(2 * learns * moves, centres, [s + 4, 2]));
-    // The two nets for h, of the new places and of the old.
-    all.extend(net(2 * (learns * SWEEPS + moves), data, [2, 1]));
-    // The decoder, in both blocks, at the new places and at the old.
-    all.extend(net(2 * (learns * SWEEPS + moves), data, [1, 2]));
-    all
+        pair(learns * SWEEPS, 1, [populations * m, 2, h]),
+    ]
 }
 
 fn multiply(products: &[Product]) {
