@@ -30,11 +30,21 @@ impl<B: Backend, const D: usize> Beta<B, D> {
 impl<B: Backend, const D: usize> LogProb<B, D> for Beta<B, D> {
     type Value = Tensor<B, D>;
 
-    /// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b), for 0 < x < 1.
+    /// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b), for 0 < x < 1; sizes of 1 are broadcast.
+    ///
+    /// # Panics
+    /// If sizes differ otherwise.
     fn log_prob(&self, value: Tensor<B, D>) -> Tensor<B, D> {
-        let sizes = [self.a.dims(), self.b.dims(), value.dims()];
-        let shape: [usize; D] =
-            std::array::from_fn(|at| sizes.map(|own| own[at]).into_iter().fold(1, usize::max));
+        let all = [self.a.dims(), self.b.dims(), value.dims()];
+        let shape: [usize; D] = std::array::from_fn(|at| {
+            let sizes = all.map(|own| own[at]);
+            let size = sizes.into_iter().find(|&size| size != 1).unwrap_or(1);
+            assert!(
+                sizes.iter().all(|&own| own == size || own == 1),
+                "a, b and values with {sizes:?} elements along dimension {at}"
+            );
+            size
+        });
         let [a, b, x] = [self.a.clone(), self.b.clone(), value].map(|t| t.expand(shape));
         beta_log_prob(a, b, x)
     }

@@ -194,7 +194,7 @@ pub fn linear<B: Backend>(
 /// again.
 ///
 /// # Panics
-/// If the numbers of units differ, or R doesn't divide G.
+/// If the numbers of units differ, R doesn't divide G, or a rectifier's slope is negative.
 pub fn additive_scores<B: Backend>(
     queries: Tensor<B, 3>,
     keys: Tensor<B, 3>,
@@ -209,6 +209,7 @@ pub fn additive_scores<B: Backend>(
         "queries and weights differ in units"
     );
     assert_groups(queries.dims()[0], keys.dims()[0]);
+    assert_slope(activation);
     wrap(B::additive_scores(
         queries.into_primitive().tensor(),
         keys.into_primitive().tensor(),
@@ -224,7 +225,7 @@ pub fn additive_scores<B: Backend>(
 /// cost nothing. That is the faster, the fewer the weights: see [`linear`] for large layers.
 ///
 /// # Panics
-/// If the sizes of x and of the layers do not belong together, or a rectifier's slope is negative.
+/// If the sizes of x and of the layers do not belong together, inputs or outputs are none, or a rectifier's slope is negative.
 pub fn perceptron<B: Backend>(
     x: Tensor<B, 2>,
     (w, b): (Tensor<B, 2>, Tensor<B, 1>),
@@ -239,13 +240,19 @@ pub fn perceptron<B: Backend>(
         "layers differ in hidden units"
     );
     assert_eq!([outputs], c.dims(), "weight and bias differ in outputs");
-    if let Activation::LeakyRelu(slope) = activation {
-        assert!(slope >= 0.0, "the slope must not be negative");
-    }
+    assert!(inputs > 0 && outputs > 0, "no inputs or no outputs");
+    assert_slope(activation);
     let (w, v) = (w.into_primitive().tensor(), v.into_primitive().tensor());
     let (b, c) = (b.into_primitive().tensor(), c.into_primitive().tensor());
     let x = x.into_primitive().tensor();
     wrap(B::perceptron(x, [w, b, v, c], activation))
+}
+
+/// Asserts what the gradient needs, which tells the side of the kink from the value.
+fn assert_slope(activation: Activation) {
+    if let Activation::LeakyRelu(slope) = activation {
+        assert!(slope >= 0.0, "the slope must not be negative");
+    }
 }
 
 /// Asserts that `few` groups can be repeated cyclically to `many`.
@@ -261,13 +268,15 @@ fn assert_groups(few: usize, many: usize) {
 /// Logits a `[G, N, M]`, values v `[G, N, D]`: `[G, M, 1 + D]`, the sum of the weights first. Differentiable in both.
 ///
 /// # Panics
-/// If the numbers of groups or of data differ.
+/// If the numbers of groups or of data differ, or M or D is 0.
 pub fn softmax_sums<B: Backend>(logits: Tensor<B, 3>, values: Tensor<B, 3>) -> Tensor<B, 3> {
     assert_eq!(
         logits.dims()[..2],
         values.dims()[..2],
         "logits and values differ in groups or data"
     );
+    let widths = [logits.dims()[2], values.dims()[2]];
+    assert!(!widths.contains(&0), "no weights or no values");
     wrap(B::softmax_sums(
         logits.into_primitive().tensor(),
         values.into_primitive().tensor(),
@@ -336,6 +345,9 @@ pub fn leaky_relu<B: Backend>(x: Tensor<B, 2>, slope: f64) -> Tensor<B, 2> {
 
 /// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b), the log-density of Beta(a, b) in nats, elementwise, for a, b > 0 and 0 < x < 1;
 /// outside it is no number, or infinite. Differentiable in all of them.
+///
+/// In f32 on the CPU, for a and b from e⁻¹⁰ to e¹⁰ and x from 1e-6 to 1 − 1e-6, the value errs by at most
+/// 8 (a + b + far + 40) 2⁻²⁴ nats with far = a |ln(x / x̄)| + b |ln((1 − x) / (1 − x̄))|, x̄ = a / (a + b).
 ///
 /// # Panics
 /// If the shapes differ.

@@ -238,7 +238,10 @@ pub fn linear_backward<B: Backend>(
 fn activate<B: Backend, const D: usize>(x: Tensor<B, D>, activation: Activation) -> Tensor<B, D> {
     match activation {
         Activation::Tanh => x.tanh(),
-        Activation::LeakyRelu(slope) => x.clone().clamp_min(0.0) + x.clamp_max(0.0) * slope,
+        Activation::LeakyRelu(slope) => {
+            let below = x.clone().lower_equal_elem(0.0);
+            x.clone().mask_where(below, x * slope)
+        }
     }
 }
 
@@ -341,7 +344,8 @@ pub fn perceptron_backward<B: Backend>(
 /// 1 and v, side by side.
 fn with_ones<B: Backend>(values: FloatTensor<B>) -> Tensor<B, 3> {
     let values = wrap::<B, 3>(values);
-    let ones = values.clone().narrow(2, 0, 1).ones_like();
+    let [groups, data, _] = values.dims();
+    let ones = Tensor::ones([groups, data, 1], (&values.device(), values.dtype()));
     Tensor::cat(vec![ones, values], 2)
 }
 
@@ -431,7 +435,12 @@ pub fn beta_log_prob_backward<B: Backend>(
     let in_a = x.clone().log() - digamma(&a) + of_sum.clone();
     let in_b = x.clone().neg().log1p() - digamma(&b) + of_sum;
     let in_x = (a - 1.0) / x.clone() - (b - 1.0) / (x.neg() + 1.0);
-    [in_a, in_b, in_x].map(|slope| unwrap(slope * grad.clone()))
+    // Nothing of an element whose gradient is zero, whatever it holds.
+    let nothing = grad.clone().equal_elem(0.0);
+    [in_a, in_b, in_x].map(|slope| {
+        let slope = slope * grad.clone();
+        unwrap(slope.mask_fill(nothing.clone(), 0.0))
+    })
 }
 
 pub fn squared_norms<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {

@@ -61,9 +61,12 @@ pub fn scores(
     weights: &FlexTensor,
     activation: Activation,
 ) -> FlexTensor {
-    let parts = Parts::new(queries, keys, weights);
-    let [_, n, g, m] = parts.shape;
+    let [n, g, m] = [size(queries, 1), size(keys, 0), size(keys, 1)];
     let mut output = zeros([g, n, m]);
+    if n * m * size(weights, 0) == 0 {
+        return output;
+    }
+    let parts = Parts::new(queries, keys, weights);
     dispatch!(score(activation, &parts, output.storage_mut()));
     output
 }
@@ -104,6 +107,18 @@ pub fn backward(
     activation: Activation,
     grad: &FlexTensor,
 ) -> AdditiveGradients<Flex> {
+    if size(queries, 1) * size(keys, 1) * size(weights, 0) == 0 {
+        let nothing = |of: &FlexTensor| {
+            let shape = of.layout().shape().to_vec();
+            let values = vec![0.0f32; shape.iter().product()];
+            FlexTensor::from_data(TensorData::new(values, shape))
+        };
+        return AdditiveGradients {
+            queries: nothing(queries),
+            keys: nothing(keys),
+            weights: nothing(weights),
+        };
+    }
     let parts = Parts::new(queries, keys, weights);
     let ([r, n, g, m], units) = (parts.shape, parts.weights.len());
     let mut sums = Sums {

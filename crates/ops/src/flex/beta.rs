@@ -32,12 +32,17 @@ fn density<const FMA: bool>(a: f32, b: f32, x: f32) -> f32 {
     let [y_a, y_b, y_c] = [a + STEPS, b + STEPS, c + STEPS];
     let own = multiply_add::<FMA>(a, ln::<FMA>(x * (y_c / y_a)), -0.5);
     let other = b * ln::<FMA>(rest * (y_c / y_b));
-    let products = product(c) / (product(a) * product(b) * x * rest);
+    // In an order in which nothing is too large or too small.
+    let products = product(c) / product(a) / x / (product(b) * rest);
     let between = ln::<FMA>((y_a * (y_b / y_c)).sqrt() * products);
     let series = stirling::<FMA>(y_a) + stirling::<FMA>(y_b) - stirling::<FMA>(y_c);
     let value = own + other + between - series;
-    let inside = x > 0.0 && x < 1.0 && a > 0.0 && b > 0.0;
-    if inside { value } else { f32::NAN }
+    if is_inside(a, b, x) { value } else { f32::NAN }
+}
+
+#[inline(always)]
+fn is_inside(a: f32, b: f32, x: f32) -> bool {
+    x > 0.0 && x < 1.0 && a > 0.0 && b > 0.0
 }
 
 /// See [`crate::Backend::beta_log_prob_backward`].
@@ -61,8 +66,12 @@ fn differentiate<const FMA: bool>(([a, b, x], grad): ([&mut [f32]; 3], &[f32])) 
         let in_a = ln::<FMA>(*x) - digamma_of::<FMA>(*a) + of_sum;
         let in_b = ln::<FMA>(rest) - digamma_of::<FMA>(*b) + of_sum;
         let in_x = (*a - 1.0) / *x - (*b - 1.0) / rest;
+        let inside = is_inside(*a, *b, *x);
         // Nothing of an element whose gradient is zero, whatever it holds.
-        let weigh = |slope: f32| if g == 0.0 { 0.0 } else { g * slope };
+        let weigh = |slope: f32| {
+            let slope = if inside { slope } else { f32::NAN };
+            if g == 0.0 { 0.0 } else { g * slope }
+        };
         (*a, *b, *x) = (weigh(in_a), weigh(in_b), weigh(in_x));
     }
 }

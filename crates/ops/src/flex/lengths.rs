@@ -7,7 +7,7 @@ use super::{dispatch, elements, size, zeros};
 /// See [`crate::Backend::squared_norms`].
 pub fn squared_norms(x: &FlexTensor) -> FlexTensor {
     let mut output = zeros([size(x, 0)]);
-    dispatch!(norms(elements(x), size(x, 1), output.storage_mut()));
+    dispatch!(norms(elements(x), size(x, 1).max(1), output.storage_mut()));
     output
 }
 
@@ -20,7 +20,7 @@ fn norms<const FMA: bool>((x, width, output): (&[f32], usize, &mut [f32])) {
 
 /// See [`crate::Backend::squared_norms_backward`].
 pub fn squared_norms_backward(mut x: FlexTensor, grad: &FlexTensor) -> FlexTensor {
-    let width = size(&x, 1);
+    let width = size(&x, 1).max(1);
     dispatch!(scale(elements(grad), width, x.storage_mut()));
     x
 }
@@ -34,7 +34,7 @@ fn scale<const FMA: bool>((grad, width, x): (&[f32], usize, &mut [f32])) {
 
 /// See [`crate::Backend::directions`].
 pub fn directions(mut x: FlexTensor, epsilon: f32) -> FlexTensor {
-    let width = size(&x, 1);
+    let width = size(&x, 1).max(1);
     dispatch!(direct(width, epsilon, x.storage_mut()));
     x
 }
@@ -49,7 +49,7 @@ fn direct<const FMA: bool>((width, epsilon, x): (usize, f32, &mut [f32])) {
 
 /// See [`crate::Backend::directions_backward`].
 pub fn directions_backward(x: &FlexTensor, epsilon: f32, mut grad: FlexTensor) -> FlexTensor {
-    let width = size(x, 1);
+    let width = size(x, 1).max(1);
     dispatch!(across(elements(x), width, epsilon, grad.storage_mut()));
     grad
 }

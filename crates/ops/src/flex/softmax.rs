@@ -12,6 +12,9 @@ use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 pub fn sums(logits: &FlexTensor, values: &FlexTensor) -> FlexTensor {
     let [n, m, d] = [size(logits, 1), size(logits, 2), size(values, 2)];
     let mut output = zeros([size(logits, 0), m, 1 + d]);
+    if n == 0 {
+        return output;
+    }
     let groups = elements(logits).chunks_exact(n * m);
     let groups = groups.zip(elements(values).chunks_exact(n * d));
     let sums = output.storage_mut::<f32>().chunks_exact_mut(m * (1 + d));
@@ -71,6 +74,9 @@ pub fn backward(
     grad: &FlexTensor,
 ) -> [FlexTensor; 2] {
     let [n, m, d] = [size(&logits, 1), size(&logits, 2), size(&values, 2)];
+    if n == 0 {
+        return [logits, values];
+    }
     let groups = logits.storage_mut::<f32>().chunks_exact_mut(n * m);
     let groups = groups.zip(values.storage_mut::<f32>().chunks_exact_mut(n * d));
     let grads = elements(grad).chunks_exact(m * (1 + d));

@@ -61,10 +61,10 @@ proptest! {
         };
         assert_within("in a", &found[1], &expected[1], |i| slope(&a, i));
         assert_within("in b", &found[2], &expected[2], |i| slope(&b, i));
+        // Of the difference of two terms, each of three roundings.
         let in_x = |i: usize| {
             let terms = (at(&a, i) + 1.0) / at(&x, i) + (at(&b, i) + 1.0) / (1.0 - at(&x, i));
-            // 1 − x rounds by as much as ρ.
-            8.0 * terms * ROUNDING * (1.0 + 1.0 / (1.0 - at(&x, i)).min(at(&x, i)))
+            8.0 * terms * ROUNDING
         };
         assert_within("in x", &found[3], &expected[3], in_x);
     }
@@ -102,6 +102,38 @@ fn outside_the_interval_there_is_no_density() {
         for dtype in [DType::F32, DType::F64] {
             let found = outcome([&one(a), &one(b), &one(x), &one(1.0)], dtype)[0][0];
             assert!(!found.is_finite(), "{a} {b} {x}: {found}");
+            let without = outcome([&one(a), &one(b), &one(x), &one(0.0)], dtype);
+            assert_eq!(without[1..], [[0.0], [0.0], [0.0]], "no part in the sum");
         }
     }
+}
+
+/// What is no number makes the gradients none, and very small parameters are no exception to the formula.
+#[test]
+fn the_edges_are_as_in_f64() {
+    let one = |value: f32| Matrix::uniform([1, 1], 0).map(|_| value);
+    let of = |a, b, x, dtype| outcome([&one(a), &one(b), &one(x), &one(1.0)], dtype);
+    for dtype in [DType::F32, DType::F64] {
+        let [_, in_a, in_b, in_x] = of(f32::NAN, 2.0, 0.5, dtype);
+        assert!(in_a[0].is_nan() && in_b[0].is_nan() && in_x[0].is_nan());
+    }
+    for (a, b, x) in [(1e-20, 1e-20, 0.5), (1e-15, 3.0, 0.25), (2.0, 1e-18, 0.9)] {
+        let [fast, exact] = [DType::F32, DType::F64].map(|dtype| of(a, b, x, dtype)[0][0]);
+        assert!((fast - exact).abs() < 2e-4, "{a} {b} {x}: {fast}, {exact}");
+    }
+}
+
+/// The gradients in a and in b exchanged.
+#[test]
+fn gradients_that_are_wrong_are_caught() {
+    let shape = [2, 20];
+    let [a, b, x] = laws(shape, true, 5);
+    let c = Matrix::symmetric(shape, 1.0, 6);
+    let right = outcome([&a, &b, &x, &c], DType::F64);
+    let [_, in_a, in_b, _] = outcome([&a, &b, &x, &c], DType::F32);
+    let off = |found: &[f64], expected: &[f64]| {
+        let errors = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+        errors.fold(0.0, f64::max)
+    };
+    assert!(off(&in_a, &right[1]) < 0.1 && off(&in_b, &right[1]) > 1.0);
 }

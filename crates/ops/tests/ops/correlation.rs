@@ -81,6 +81,46 @@ proptest! {
     }
 }
 
+/// The tracker's own sizes, which go by Fourier's way. A transform of n numbers errs by about log2 n roundings of their norm
+/// (Higham 2002, section 24.1); there are three, of images and templates padded to the same n.
+fn fourier_errors(wrong: impl Fn(&mut [Matrix; 2])) -> [f64; 2] {
+    let shape = [[2, 96, 96], [2, 28, 28]];
+    let parts = parts(shape, 3);
+    let found = found::<Flex>(shape, &parts, DType::F32);
+    let mut given = parts.clone();
+    wrong(&mut given);
+    let expected = by_hand(shape, &given);
+    let errors = found.iter().zip(&expected).map(|(a, [b, _])| (a - b).abs());
+    let norm = |of: &Matrix| {
+        of.elements
+            .iter()
+            .map(|x| f64::from(x * x))
+            .sum::<f64>()
+            .sqrt()
+    };
+    let roundings = 3.0 * (96.0f64 * 96.0).log2();
+    let bound = roundings * ROUNDING * norm(&parts[0]) * norm(&parts[1]);
+    [errors.fold(0.0, f64::max), bound]
+}
+
+#[test]
+fn large_templates_give_the_sum_too() {
+    let [error, bound] = fourier_errors(|_| {});
+    assert!(error < bound && bound < 1.0, "{error}, {bound}");
+}
+
+/// Convolutions, whose templates are turned about.
+#[test]
+fn a_transform_without_its_conjugate_is_caught() {
+    let [error, bound] = fourier_errors(|[_, templates]| {
+        templates
+            .elements
+            .chunks_mut(28 * 28)
+            .for_each(<[f32]>::reverse);
+    });
+    assert!(error > 100.0 * bound, "{error}, {bound}");
+}
+
 /// Wide enough for each number of vectors in a line, and for more than one block of them.
 #[test]
 fn lines_of_every_width_are_whole() {

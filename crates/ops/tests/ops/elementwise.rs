@@ -4,7 +4,8 @@ use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_ops::{
-    AdamStep, Backend, adam, bernoulli_log_prob, leaky_relu, sample_bernoulli, sample_categorical,
+    Activation, AdamStep, Backend, adam, additive_scores, bernoulli_log_prob, leaky_relu,
+    perceptron, sample_bernoulli, sample_categorical,
 };
 use proptest::prelude::*;
 
@@ -107,4 +108,29 @@ fn arguments_that_are_held_elsewhere_stay_as_they_were() {
     Flex::fold_rows(weights.into_primitive().tensor(), primitive(&x), 4);
     Flex::fused_linear_backward(Some(primitive(&x)), None, primitive(&y));
     assert_eq!([&a, &b, &c, &d].map(|tensor| read(tensor.clone())), before);
+}
+
+/// A NaN stays one, in a layer of its own and within nets.
+#[test]
+fn rectifiers_keep_what_is_no_number() {
+    let matrix = |shape, seed| Matrix::symmetric(shape, 1.0, seed);
+    let rectifier = Activation::LeakyRelu(0.2);
+    for dtype in [DType::F32, DType::F64] {
+        let mut x = matrix([2, 3], 1);
+        x.row_mut(0)[1] = f32::NAN;
+        let x = x.tensor::<Flex>(dtype);
+        let nan = |values: Vec<f64>| values.into_iter().map(f64::is_nan).collect::<Vec<_>>();
+        let expected = [false, true, false, false, false, false];
+        assert_eq!(nan(read(leaky_relu(x.clone(), 0.2))), expected);
+        let layer = |shape: [usize; 2], seed| {
+            let bias = matrix([1, shape[1]], seed + 1).vector::<Flex>(dtype);
+            (matrix(shape, seed).tensor(dtype), bias)
+        };
+        let outputs = perceptron(x.clone(), layer([3, 4], 2), layer([4, 1], 4), rectifier);
+        assert_eq!(nan(read(outputs)), [true, false]);
+        let keys = matrix([1, 3], 6).tensor(dtype).reshape([1, 1, 3]);
+        let weights = matrix([1, 3], 7).vector(dtype);
+        let scores = additive_scores(x.reshape([1, 2, 3]), keys, weights, rectifier);
+        assert_eq!(nan(read(scores)), [true, false]);
+    }
 }

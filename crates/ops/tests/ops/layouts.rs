@@ -1,10 +1,11 @@
 //! What an operation gives does not depend on how its arguments lie in memory.
 
+use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor, TensorPrimitive};
 use burn_flex::Flex;
 use helmholtz_ops::{
-    AdamStep, Backend, adam, bernoulli_log_prob, categorical_log_prob, leaky_relu, linear,
-    sample_bernoulli, sample_categorical,
+    Activation, AdamStep, Backend, adam, additive_scores, bernoulli_log_prob, categorical_log_prob,
+    leaky_relu, linear, sample_bernoulli, sample_categorical, softmax_sums,
 };
 
 use crate::data::{Matrix, ROUNDING, assert_within, read};
@@ -144,6 +145,39 @@ fn no_rows() {
     let x = Tensor::<Flex, 2>::zeros([0, 5], &Default::default());
     let bias = matrix([1, 3], 3).vector::<Flex>(DType::F32);
     assert_eq!(linear(x, whole(&matrix([5, 3], 4)), bias).dims(), [0, 3]);
+}
+
+/// Sums over no data are 0, and have gradients of no elements.
+#[test]
+fn no_data() {
+    let device = Default::default();
+    for dtype in [DType::F32, DType::F64] {
+        let zeros = |shape: [usize; 3]| {
+            Tensor::<Autodiff<Flex>, 3>::zeros(shape, (&device, dtype)).require_grad()
+        };
+        let (logits, values) = (zeros([2, 0, 3]), zeros([2, 0, 4]));
+        let sums = softmax_sums(logits.clone(), values.clone());
+        assert_eq!(sums.dims(), [2, 3, 5]);
+        assert_eq!(read(sums.clone()), [0.0; 30]);
+        let gradients = sums.sum().backward();
+        assert_eq!(logits.grad(&gradients).unwrap().dims(), [2, 0, 3]);
+    }
+    // The portable definition reshapes, in which burn takes a size of 0 for another meaning.
+    let zeros = |shape: [usize; 3]| Tensor::<Autodiff<Flex>, 3>::zeros(shape, &device);
+    let (queries, keys) = (zeros([1, 0, 3]), zeros([2, 4, 3]).require_grad());
+    let weights = Tensor::ones([3], &device);
+    let scores = additive_scores(queries, keys.clone(), weights, Activation::Tanh);
+    assert_eq!(scores.dims(), [2, 0, 4]);
+    let gradients = scores.sum().backward();
+    assert_eq!(read(keys.grad(&gradients).unwrap()), [0.0; 24]);
+}
+
+#[test]
+#[should_panic(expected = "the slope must not be negative")]
+fn a_rectifier_that_is_none_is_refused() {
+    let x = || whole(&matrix([2, 3], 1)).reshape([1, 2, 3]);
+    let weights = matrix([1, 3], 2).vector::<Flex>(DType::F32);
+    additive_scores(x(), x(), weights, Activation::LeakyRelu(-0.5));
 }
 
 #[test]

@@ -80,3 +80,21 @@ fn nothing_has_no_direction() {
         assert!(gradient.iter().all(|g| g.is_finite()));
     }
 }
+
+/// Lengths instead of squared ones, and a direction's gradient without what is taken out along it.
+#[test]
+fn lengths_that_are_wrong_are_caught() {
+    let (x, c) = (
+        Matrix::symmetric([5, 3], 1.0, 8),
+        Matrix::symmetric([5, 3], 1.0, 9),
+    );
+    let [norms, _, y, gradient] = outcome(&x, &c, DType::F32);
+    assert!(norms.iter().any(|norm| (norm - norm.sqrt()).abs() > 1e-2));
+    let along = (0..15).map(|i| c.at(i / 3, i % 3) * y[i] / x.at(i / 3, i % 3));
+    assert!(
+        gradient
+            .iter()
+            .zip(along)
+            .any(|(g, along)| (g - along).abs() > 1e-2)
+    );
+}

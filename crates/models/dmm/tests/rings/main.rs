@@ -3,6 +3,8 @@
 
 mod densities;
 mod evidence;
+mod nets;
+mod parameters;
 mod rows;
 mod simulator;
 mod symmetries;
