@@ -12,7 +12,7 @@ use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::CategoricalVae;
 use helmholtz_conditional_sbn::{ConditionalSbn, Feedforward};
 use helmholtz_datasets::Images;
-use helmholtz_estimators::{Model, Parts};
+use helmholtz_estimators::{Dream, Model, Particles, Parts, Propose};
 use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
@@ -82,16 +82,36 @@ impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {
         seed: u64,
         device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {
-        let drawn = (SAMPLED, digits::sampled(model, seed, device));
-        let again = test.map(|test| {
-            let picture = digits::reconstructed(model, Sbn::visible_logits, test, seed, device);
-            (RECONSTRUCTED, picture)
-        });
-        [drawn].into_iter().chain(again).collect()
+        drawn(model, Sbn::visible_logits, test, seed, device)
     }
 }
 
-impl<B: Backend> Keeps<B> for MixedSbn<Autodiff<B>> {}
+impl<B: Backend> Keeps<B> for MixedSbn<Autodiff<B>> {
+    fn pictures(
+        model: &MixedSbn<B>,
+        test: Option<&Images>,
+        seed: u64,
+        device: &<B as BackendTypes>::Device,
+    ) -> Vec<(&'static str, Picture)> {
+        drawn(model, MixedSbn::visible_logits, test, seed, device)
+    }
+}
+
+/// Sampled digits, and reconstructed ones if there are images.
+fn drawn<B: Backend, M: Dream<B> + Propose<B>>(
+    model: &M,
+    logits: impl Fn(&M, &Particles<B>) -> Tensor<B, 2>,
+    test: Option<&Images>,
+    seed: u64,
+    device: &<B as BackendTypes>::Device,
+) -> Vec<(&'static str, Picture)> {
+    let drawn = (SAMPLED, digits::sampled(model, seed, device));
+    let again = test.map(|test| {
+        let picture = digits::reconstructed(model, logits, test, seed, device);
+        (RECONSTRUCTED, picture)
+    });
+    [drawn].into_iter().chain(again).collect()
+}
 
 impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
     fn keep(selected: &CategoricalVae<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
@@ -121,13 +141,7 @@ impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
         seed: u64,
         device: &<B as BackendTypes>::Device,
     ) -> Vec<(&'static str, Picture)> {
-        let drawn = (SAMPLED, digits::sampled(model, seed, device));
-        let again = test.map(|test| {
-            let logits = CategoricalVae::visible_logits;
-            let picture = digits::reconstructed(model, logits, test, seed, device);
-            (RECONSTRUCTED, picture)
-        });
-        [drawn].into_iter().chain(again).collect()
+        drawn(model, CategoricalVae::visible_logits, test, seed, device)
     }
 }
 

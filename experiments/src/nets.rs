@@ -132,19 +132,8 @@ impl Net {
             }
             (net, None) => net,
         };
-        if !net.takes(&method) {
-            return refused(format!(
-                "`{}` is defined for bits alone, but the latents of `{}` are not all bits",
-                cell.method, cell.net
-            ));
-        }
-        let one_law = matches!(net, Self::Feedforward(_));
-        if one_law && matches!(method, Method::OfBits(OfBits::Concrete(_))) {
-            return refused(format!(
-                "`{}` relaxes prior and proposal at two temperatures; without an inference net they are the same law, whose ratio \
-                 would no longer be 1",
-                cell.method
-            ));
+        if let Some(why) = net.objection(&method) {
+            return refused(format!("`{}` on `{}`: {why}", cell.method, cell.net));
         }
         let categorical = matches!(net, Self::Categorical(_));
         for (key, set) in [
@@ -158,9 +147,18 @@ impl Net {
         Ok(net)
     }
 
-    /// Whether the method is defined for the net's latents.
-    pub fn takes(&self, method: &Method) -> bool {
-        self.is_of_bits() || !matches!(method, Method::OfBits(_))
+    /// Why the method means nothing for the net, if so.
+    pub fn objection(&self, method: &Method) -> Option<&'static str> {
+        match (self, method) {
+            (Self::Feedforward(_), Method::OfBits(OfBits::Concrete(_))) => Some(
+                "the method relaxes prior and proposal at two temperatures; without an inference net they are the same law, whose \
+                 ratio would no longer be 1",
+            ),
+            (_, Method::OfBits(_)) if !self.is_of_bits() => {
+                Some("the method is defined for bits alone, and not all of these latents are")
+            }
+            _ => None,
+        }
     }
 
     /// Does `work` with the model of this net whose parameters are drawn for `seed`.

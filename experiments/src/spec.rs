@@ -402,6 +402,30 @@ impl Spec {
         Ok(epochs.next().unwrap_or(self.settings.epochs))
     }
 
+    /// Where a profile departs from the publication, and where the one that it is like does.
+    ///
+    /// # Errors
+    /// An unknown profile.
+    pub fn deviations(&self, profile: &str) -> Result<Vec<String>, HarnessError> {
+        let profile = self.profile(profile)?;
+        let like = self.like(profile).zip(profile.like.as_ref());
+        let of_like = like.into_iter().flat_map(|(like, name)| {
+            let all = like.deviations.iter();
+            all.map(move |text| format!("Of `{name}`, which this profile is like: {text}"))
+        });
+        Ok(profile.deviations.iter().cloned().chain(of_like).collect())
+    }
+
+    /// The most epochs that any profile gives this net and method.
+    pub fn longest(&self, net: &str, method: &str) -> Option<u64> {
+        let net = self.net.iter().find(|own| own.name == net)?;
+        let method = self.method.iter().find(|own| own.name == method)?;
+        let profiles = self.profile.values();
+        profiles
+            .map(|profile| self.settings_of(profile, net, method, None).epochs)
+            .max()
+    }
+
     /// The profile that a profile is like.
     fn like(&self, profile: &Profile) -> Option<&Profile> {
         self.profile.get(profile.like.as_ref()?)

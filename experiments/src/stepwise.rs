@@ -47,6 +47,14 @@ pub trait Stepwise: Serialize + Sized {
     /// The least memory that it needs, in bytes.
     fn memory(&self) -> u64;
 
+    /// That its data are there, before anything starts.
+    ///
+    /// # Errors
+    /// Data that cannot be had.
+    fn find_data(&self, _: &Locator) -> Result<(), HarnessError> {
+        Ok(())
+    }
+
     /// Trains and measures, and writes the figures.
     ///
     /// # Errors

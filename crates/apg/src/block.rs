@@ -31,7 +31,8 @@ pub struct Move<B: Backend, S> {
     pub state: S,
     /// log f(z' | x, z) of the kernel, differentiable in φ.
     pub log_forward: Tensor<B, 3>,
-    /// log p_θ(x, z'), up to factors without learned parameters that the block does not change; differentiable in θ.
+    /// log p_θ(x, z'), up to factors that the block does not change and that either have no learned parameters or are in the
+    /// targets of a sweep's other blocks; differentiable in θ.
     pub log_target: Tensor<B, 3>,
     /// The log of the incremental weight
     ///
@@ -121,6 +122,8 @@ where
 /// multiply. For blocks η and c,
 ///
 /// > v = p(x, η', c') q(c | x, η') q(η | x, c) / (p(x, η, c) q(η' | x, c) q(c' | x, η')).
+///
+/// The target is the second block's, which must have all learned parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Joint<F, S>(pub F, pub S);
 

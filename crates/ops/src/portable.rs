@@ -106,7 +106,6 @@ pub fn pinned_rows<B: Backend>(logits: FloatTensor<B>, classes: usize) -> FloatT
     unwrap(pinned(wrap::<B, 2>(logits), classes).flatten::<2>(1, 2))
 }
 
-/// Σ_v z·φ + ln softmax(φ)_0, the second being −ln Σ_c e^φ_c, since φ_0 = 0.
 /// ln(ρ + ε) and ln(1 − ρ + ε) of means ρ, cut off at 0 and 1. Added to 1 the floor would round away.
 fn log_means<B: Backend>(means: Tensor<B, 2>, floor: f64) -> [Tensor<B, 2>; 2] {
     let means = means.clamp(0.0, 1.0);
@@ -147,6 +146,7 @@ pub fn bernoulli_mean_log_prob_and_slope<B: Backend>(
     (log_prob, unwrap((light - dark).mask_fill(beyond, 0.0)))
 }
 
+/// Σ_v z·φ + ln softmax(φ)_0, the second being −ln Σ_c e^φ_c, since φ_0 = 0.
 pub fn categorical_log_prob<B: Backend>(
     logits: FloatTensor<B>,
     values: FloatTensor<B>,

@@ -94,7 +94,8 @@ where
     /// where the chains are. How it is found, and how near: [`Hmc::warm_up`](crate::Hmc::warm_up).
     ///
     /// # Errors
-    /// [`SamplerError::Parameter`] unless `target_acceptance` is in (0, 1) and the step size found is positive and finite.
+    /// [`SamplerError::Parameter`] unless `target_acceptance` is in (0, 1), the log-density and its gradient are finite at every
+    /// chain's start, and the step size found is positive and finite.
     ///
     /// # Panics
     /// As [`step`](Self::step).
@@ -108,6 +109,15 @@ where
         let target_acceptance = open_unit("the target acceptance", target_acceptance)?;
         let momentum = Self::momentum(&position, chance);
         let start = self.phase(position.clone(), momentum);
+        let of_start = [start.log_density.to_data(), start.gradient.to_data()];
+        let mut of_start = of_start.iter().flat_map(|data| data.iter::<f64>());
+        if let Some(found) = of_start.find(|value| !value.is_finite()) {
+            return Err(SamplerError::Parameter {
+                what: "the log-density or its gradient at the start of the warm-up",
+                found,
+                allowed: "finite",
+            });
+        }
         self.step_size = first_step(self.step_size, |step_size| {
             let (before, mut phase) = (start.energies(), start.clone());
             self.leapfrog(&mut phase, step_size, 1);

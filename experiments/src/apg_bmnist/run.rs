@@ -13,7 +13,7 @@ use crate::source::Source;
 use crate::stepwise::{Request, Stepwise, bytes, trained};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
-use helmholtz_datasets::load_grey_mnist;
+use helmholtz_datasets::{Locator, load_grey_mnist};
 use helmholtz_ops::Backend;
 use helmholtz_runs::read_metrics;
 use helmholtz_tracker::Canvas;
@@ -80,6 +80,11 @@ impl Stepwise for Settings {
         let evaluations = evaluations.map(|&setting| crops(particles, e.batch, setting));
         let training = crops(t.particles, t.batch, [t.frames, t.digits]);
         evaluations.fold(training, u64::max)
+    }
+
+    fn find_data(&self, locator: &Locator) -> Result<(), HarnessError> {
+        load_grey_mnist(locator, &mut |_| {})?;
+        Ok(())
     }
 
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {

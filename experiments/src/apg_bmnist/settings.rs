@@ -198,6 +198,8 @@ impl Settings {
         ];
         let numbers = [t.batch, t.check_every, t.check_sequences, e.batch];
         let positive = |x: f64| x > 0.0 && x.is_finite();
+        let trained = [t.frames, t.digits];
+        let mut sizes = e.settings.iter().chain([&trained]);
         let many = |&[_, digits]: &[usize; 2]| digits > 8;
         let checks = [
             (
@@ -222,8 +224,8 @@ impl Settings {
                 "a digit's side must divide 28: MNIST's images are averaged to it",
             ),
             (
-                e.settings.is_empty() || e.settings.iter().any(many),
-                "`evaluation.settings` are pairs of T and D, D at most 8: digits are matched in every order",
+                e.settings.is_empty() || sizes.any(many),
+                "`evaluation.settings` are pairs of T and D, D at most 8 there and in `training`: digits are matched in every order",
             ),
             (
                 e.sequences < 2,
@@ -291,6 +293,7 @@ pub(crate) mod tests {
             ),
             ("digit = 14", "digit = 13", "must divide 28"),
             ("[[6, 2], [20, 2], [20, 3]]", "[[6, 9]]", "at most 8"),
+            ("digits = 2 ", "digits = 9 ", "at most 8"),
             ("[5, 10, 20]", "[5, 10, 21]", "shown_sweeps"),
             ("sweeps = 3 ", "swepes = 3 ", "swepes"),
             ("acceptance = 0.7", "acceptance = 1.0", "acceptance"),

@@ -118,8 +118,8 @@ pub struct Row {
     pub log_joint: Measured,
     /// Of the likeliest particle.
     pub accuracy: Measured,
-    /// The same over instances whose rings do not touch, and how many those are.
-    pub separated: (f64, usize),
+    /// The same over other instances, whose rings do not touch.
+    pub separated: Option<Measured>,
     /// Of Hamiltonian Monte Carlo: the share of moves that were accepted, and the step size, means over batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<[f64; 2]>,
@@ -166,26 +166,17 @@ pub fn evaluate<B: AutodiffBackend>(
         radius: model.radius(),
         ..Evaluation::default()
     };
+    let ordinary: Vec<u64> = (0..e.instances).collect();
     for &points in &e.points {
-        let mut apart = Vec::new();
-        let mut first = Vec::new();
-        let mut each = |label: &str, run: &mut Runner<'_, B::InnerBackend>| {
+        let apart = separated::<B::InnerBackend>(settings, points, device);
+        let each = |label: &str, chosen: &[u64], run: &mut Runner<'_, B::InnerBackend>| {
             let mut all: Vec<Watched> = Vec::new();
-            apart.clear();
-            for from in (0..e.instances).step_by(e.batch as usize) {
-                let to = (from + e.batch).min(e.instances);
-                going_on(&format!(
-                    "N = {points}, {label}: instance {to} of {}",
-                    e.instances
-                ))?;
-                let batch: Vec<u64> = (from..to).collect();
-                let data = rings::<B::InnerBackend>(settings, TABLE, &batch, points, device);
-                apart.extend(separated(settings, &data.truth.mean));
-                if from == 0 {
-                    let x = numbers(data.x.clone().narrow(0, 0, 1));
-                    first = x.chunks(2).map(|x| [x[0], x[1]]).collect();
-                }
-                let part = run(&data, from)?;
+            for (batch, numbers) in chosen.chunks(e.batch as usize).enumerate() {
+                let done = batch * e.batch as usize + numbers.len();
+                let of = chosen.len();
+                going_on(&format!("N = {points}, {label}: instance {done} of {of}"))?;
+                let data = rings::<B::InnerBackend>(settings, TABLE, numbers, points, device);
+                let part = run(&data, numbers[0])?;
                 if all.is_empty() {
                     all = part;
                 } else {
@@ -195,48 +186,55 @@ pub fn evaluate<B: AutodiffBackend>(
                     }
                 }
             }
-            Ok::<_, HarnessError>((all, apart.clone()))
+            Ok::<_, HarnessError>(all)
         };
-        let mut of = |label: &str, scheme: Scheme, particles: usize, sweeps: usize| {
+        let of = |label: &str, chosen: &[u64], scheme: Scheme, [particles, sweeps]: [usize; 2]| {
             let sampler = sampler(particles, sweeps);
-            each(label, &mut |data, from| {
+            each(label, chosen, &mut |data, from| {
                 let mut streams = Streams::new(TABLE, from);
                 let watched = watch(model, &sampler, scheme, data, &mut streams);
                 Ok(watched.map_err(failed)?.0)
             })
         };
         let mut rows = vec![];
-        let row = |label: &str, watched: &Watched, apart: &[bool], [l, k]: [usize; 2]| {
-            let pairs = watched.accuracy.iter().zip(apart);
-            let own: Vec<f64> = pairs
-                .filter(|(_, apart)| **apart)
-                .map(|(a, _)| *a)
-                .collect();
-            Row {
-                points,
-                label: label.into(),
-                particles: l,
-                sweeps: k,
-                log_joint: Measured::of(&watched.log_joint),
-                accuracy: Measured::of(&watched.accuracy),
-                separated: (mean(&own), own.len()),
-                accepted: None,
-            }
+        let row = |label: &str, watched: &Watched, [l, k]: [usize; 2]| Row {
+            points,
+            label: label.into(),
+            particles: l,
+            sweeps: k,
+            log_joint: Measured::of(&watched.log_joint),
+            accuracy: Measured::of(&watched.accuracy),
+            separated: None,
+            accepted: None,
         };
-        let wide = e.particles * e.sweeps;
-        let (watched, apart) = of("RWS", Scheme::Apg, wide, 1)?;
-        rows.push(row("RWS", &watched[0], &apart, [wide, 1]));
-        let (watched, apart) = of("BPG", Scheme::Bpg, e.prior_particles, e.sweeps)?;
+        let on_separated = |watched: Option<&Watched>| {
+            let accuracy = watched.map(|watched| &watched.accuracy);
+            accuracy
+                .filter(|of| of.len() > 1)
+                .map(|of| Measured::of(of))
+        };
+        let wide = [e.particles * e.sweeps, 1];
+        let watched = of("RWS", &ordinary, Scheme::Apg, wide)?;
+        let own = of("RWS, rings apart", &apart, Scheme::Apg, wide)?;
+        rows.push(Row {
+            separated: on_separated(own.first()),
+            ..row("RWS", &watched[0], wide)
+        });
         let sizes = [e.prior_particles, e.sweeps];
-        rows.push(row("BPG", &watched[e.sweeps - 1], &apart, sizes));
-        let (watched, apart) = of("APG", Scheme::Apg, e.particles, e.sweeps)?;
-        let shown = e.shown_sweeps.iter();
-        let sweeps = shown.map(|&k| row("APG", &watched[k - 1], &apart, [e.particles, k]));
+        let watched = of("BPG", &ordinary, Scheme::Bpg, sizes)?;
+        rows.push(row("BPG", &watched[e.sweeps - 1], sizes));
+        let sizes = [e.particles, e.sweeps];
+        let watched = of("APG", &ordinary, Scheme::Apg, sizes)?;
+        let own = of("APG, rings apart", &apart, Scheme::Apg, sizes)?;
+        let sweeps = e.shown_sweeps.iter().map(|&k| Row {
+            separated: on_separated(own.get(k - 1)),
+            ..row("APG", &watched[k - 1], [e.particles, k])
+        });
         let sweeps: Vec<Row> = sweeps.collect();
         for &leapfrog in &e.hmc.leapfrog {
             let label = format!("HMC-RWS, LF = {leapfrog}");
             let mut moves = vec![];
-            let (watched, apart) = each(&label, &mut |data, from| {
+            let watched = each(&label, &ordinary, &mut |data, from| {
                 let lengths = [e.particles, e.sweeps - 1];
                 let hmc = (&e.hmc, leapfrog);
                 let (watched, own) = chains((&taped, model), hmc, data, lengths, from)?;
@@ -245,7 +243,7 @@ pub fn evaluate<B: AutodiffBackend>(
             })?;
             rows.push(Row {
                 accepted: Some(Moves::mean(&moves)),
-                ..row(&label, &watched[0], &apart, [e.particles, e.sweeps])
+                ..row(&label, &watched[0], sizes)
             });
         }
         rows.extend(sweeps);
@@ -253,12 +251,14 @@ pub fn evaluate<B: AutodiffBackend>(
         let start = mean(&watched[0].log_joint);
         let curve = watched.iter().map(|w| mean(&w.log_joint) - start);
         evaluation.curves.push(curve.collect());
+        let first = rings::<B::InnerBackend>(settings, TABLE, &[0], points, device);
+        let first = numbers(first.x);
         let shown = std::iter::once(1).chain(e.shown_sweeps.iter().copied().filter(|&k| k > 1));
         let shown = shown.map(|k| Snapshot {
             sweeps: k,
             data: first
-                .iter()
-                .copied()
+                .chunks(2)
+                .map(|x| [x[0], x[1]])
                 .zip(watched[k - 1].first.iter().copied())
                 .collect(),
         });
@@ -267,20 +267,28 @@ pub fn evaluate<B: AutodiffBackend>(
     Ok(evaluation)
 }
 
-/// Of each instance, whether its rings do not touch: any two centres `[1, B, M, 2]` are more than two radii apart.
-fn separated<B: Backend>(settings: &Settings, centres: &Tensor<B, 4>) -> Vec<bool> {
-    let m = settings.data.clusters;
-    let values = numbers(centres.clone());
-    let instances = values.chunks(2 * m);
-    instances
-        .map(|own| {
-            let centres: Vec<&[f64]> = own.chunks(2).collect();
-            (0..m).all(|i| {
-                (0..i).all(|j| {
-                    let apart = [0, 1].map(|axis| centres[i][axis] - centres[j][axis]);
-                    apart[0].hypot(apart[1]) > 2.0 * settings.data.radius
-                })
-            })
-        })
-        .collect()
+/// How far instances are searched for those whose rings do not touch.
+const SEARCHED: u64 = 10_000;
+
+/// The numbers of the first instances whose rings do not touch: any two centres are more than two radii apart.
+fn separated<B: Backend>(settings: &Settings, points: usize, device: &B::Device) -> Vec<u64> {
+    let (m, wanted) = (settings.data.clusters, settings.evaluation.separated);
+    let touch = |own: &[f64]| {
+        let centres: Vec<&[f64]> = own.chunks(2).collect();
+        let near = |i: usize, j: usize| {
+            let apart = [0, 1].map(|axis| centres[i][axis] - centres[j][axis]);
+            apart[0].hypot(apart[1]) <= 2.0 * settings.data.radius
+        };
+        (0..m).any(|i| (0..i).any(|j| near(i, j)))
+    };
+    let blocks = (0..SEARCHED).step_by(100).flat_map(|from| {
+        let block: Vec<u64> = (from..from + 100).collect();
+        let truth = rings::<B>(settings, TABLE, &block, points, device).truth;
+        let centres = numbers(truth.mean);
+        let own = block.into_iter().zip(centres.chunks(2 * m).map(touch));
+        own.filter(|(_, touch)| !touch)
+            .map(|(number, _)| number)
+            .collect::<Vec<_>>()
+    });
+    blocks.take(wanted as usize).collect()
 }

@@ -95,18 +95,21 @@ impl Outcome {
     fn rows(&self, settings: &Settings) -> String {
         let mut out = format!(
             "{} fresh instances of N data each, mean ± standard error over instances: the weighted log joint log p(x, μ, c, h) in \
-             nats, and the share of data that the likeliest particle puts on their own rings, over all instances and over those \
-             whose rings do not touch. R = {:.3}, the data's {}. Nothing was trained again for another N. RWS is the one-shot \
+             nats, and the share of data that the likeliest particle puts on their own rings; the same, for RWS and APG, over the \
+             first {} instances whose rings do not touch. R = {:.3}, the data's {}. Nothing was trained again for another N. RWS is the one-shot \
              proposal of the same nets, BPG proposes the centres from their prior. HMC-RWS moves μ and h from the one-shot proposal, with \
              a step size found by a warm-up, and draws c from its exact conditional; its particles have equal weights, and the \
              likeliest is that with the highest log joint.\n\n",
-            settings.evaluation.instances, self.evaluation.radius, settings.data.radius,
+            settings.evaluation.instances,
+            settings.evaluation.separated,
+            self.evaluation.radius,
+            settings.data.radius,
         );
         out += "| N | sampler | L | K | log joint | accuracy | separated rings |\n| --- | --- | --- | --- | --- | --- | --- |\n";
         for row in &self.evaluation.rows {
             let separated = match row.separated {
-                (_, 0) => "none".into(),
-                (accuracy, count) => format!("{accuracy:.3} ({count})"),
+                Some(own) => format!("{:.3} ± {:.3}", own.mean, own.standard_error),
+                None => "—".into(),
             };
             let label = match row.accepted {
                 Some([share, step]) => {

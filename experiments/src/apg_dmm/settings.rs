@@ -65,6 +65,9 @@ pub struct EvaluationSettings {
     pub points: Vec<usize>,
     /// Instances of each.
     pub instances: u64,
+    /// Instances whose rings do not touch, of each setting, on which accuracy is measured too.
+    #[serde(default = "separated", skip_serializing_if = "is_default_separated")]
+    pub separated: u64,
     /// Instances at a time.
     pub batch: u64,
     /// L.
@@ -78,6 +81,14 @@ pub struct EvaluationSettings {
     /// Hamiltonian Monte Carlo on (μ, ln(h / (1 − h))), from the one-shot proposal.
     #[serde(default, skip_serializing_if = "HmcSettings::is_default")]
     pub hmc: HmcSettings,
+}
+
+fn separated() -> u64 {
+    20
+}
+
+fn is_default_separated(count: &u64) -> bool {
+    *count == separated()
 }
 
 impl Settings {
@@ -117,7 +128,8 @@ impl Settings {
         ];
         let numbers = [t.batch, t.check_every, t.check_instances, e.batch];
         let positive = |x: f64| x > 0.0 && x.is_finite();
-        let even = |points: &usize| points.is_multiple_of(2 * self.data.clusters.max(1));
+        let rings = self.data.clusters.max(1);
+        let even = |&points: &usize| points >= 4 * rings && points.is_multiple_of(2 * rings);
         let checks = [
             (
                 !is_folder_name(&self.name),
@@ -133,7 +145,7 @@ impl Settings {
             ),
             (
                 e.points.is_empty() || !e.points.iter().chain([&t.points]).all(even),
-                "every number of points must fill the rings evenly: a multiple of twice the clusters",
+                "every number of points must fill the rings evenly: a multiple of twice the clusters, at least four times them",
             ),
             (
                 !positive(t.learning_rate)
@@ -194,6 +206,8 @@ mod tests {
             ("batch = 20 ", "batch = 0 ", "at least 1"),
             ("clusters = 4", "clusters = 3", "must be the same"),
             ("points = 200", "points = 201", "evenly"),
+            ("points = 200", "points = 8", "evenly"),
+            ("points = 200", "points = 0", "evenly"),
             ("5e-4", "-1.0", "learning_rate"),
             ("[5, 10, 20]", "[5, 10, 21]", "shown_sweeps"),
             ("sweeps = 10 ", "swepes = 10 ", "swepes"),

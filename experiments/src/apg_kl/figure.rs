@@ -15,7 +15,7 @@ pub struct Trained {
     /// Gradient steps.
     pub steps: u64,
     /// The run folder.
-    pub folder: String,
+    pub folder: std::path::PathBuf,
     /// Its checks.
     pub metrics: Vec<Value>,
     /// Where it comes from.
@@ -113,7 +113,7 @@ pub fn table(title: &str, runs: &[Trained]) -> String {
         out += &format!(
             "- {}: `{}`; commit {commit}, {device}.\n",
             run.label(),
-            run.folder
+            run.folder.display()
         );
     }
     out

@@ -1,5 +1,6 @@
 //! `reproduce apg-kl` and its like: runs of the mixtures' experiment that differ in sweeps and particles, in one figure.
 
+use super::joint;
 use super::reproduce::{End, named_together};
 use super::stepwise;
 use super::streams::Streams;
@@ -27,15 +28,23 @@ pub fn reproduce(
     streams: &Streams,
 ) -> Result<End, HarnessError> {
     let settings = Settings::parse(source, &args.profile)?;
-    let mut runs = Vec::new();
-    for division in &settings.divisions {
-        let args = Reproduce {
-            profile: settings.profile.clone(),
-            steps: args.steps.or(settings.steps),
-            ..args.clone()
-        };
+    let remedy = "it takes --profile, --steps, --seed, --device, --out, --dry-run, --json and --fresh; the runs are chosen in its file, \
+                  and an edited copy is run by its path";
+    stepwise::refuse(args, &settings.name, false, remedy)?;
+    let of_run = Reproduce {
+        profile: settings.profile.clone(),
+        steps: args.steps.or(settings.steps),
+        ..args.clone()
+    };
+    let sources = settings.divisions.iter().map(|division| {
         let source = settings.source(division)?;
-        let done = stepwise::run::<apg_gmm::Settings>(&args, &source, locator, stop, streams)?;
+        stepwise::plan::<apg_gmm::Settings>(&of_run, &source, locator)?;
+        Ok((division, source))
+    });
+    let sources: Vec<_> = sources.collect::<Result<_, HarnessError>>()?;
+    let mut runs = Vec::new();
+    for (division, source) in sources {
+        let done = stepwise::run::<apg_gmm::Settings>(&of_run, &source, locator, stop, streams)?;
         if done.end == End::Interrupted {
             return Ok(End::Interrupted);
         }
@@ -44,7 +53,7 @@ pub fn reproduce(
                 division: division.clone(),
                 clusters: done.experiment.model.clusters,
                 steps: outcome.steps,
-                folder: done.place.display().to_string(),
+                folder: done.place.clone(),
                 metrics: read_metrics(&done.place)?,
                 provenance: outcome.provenance,
             });
@@ -53,14 +62,11 @@ pub fn reproduce(
     if args.dry_run || runs.is_empty() {
         return Ok(End::Complete);
     }
-    let profile = match args.steps {
-        Some(steps) => format!("{}-{steps}-steps", args.profile),
-        None => args.profile.clone(),
-    };
-    let folder = args.out.join(&settings.name).join(profile);
+    let folder = joint::open(args, &settings.name, &settings.title, &runs[0].folder)?;
     let text = table(&settings.title, &runs);
-    let mut files = vec![write_one(&folder, "table.md", &text)?];
-    files.extend(figure(&settings.title, &runs).write(&folder, "kl")?);
+    let mut files = vec![write_one(folder.path(), "table.md", &text)?];
+    files.extend(figure(&settings.title, &runs).write(folder.path(), "kl")?);
+    joint::finish(folder, args)?;
     if args.json {
         let line = json!({"event": "figure", "files": files});
         streams.out.line(line.to_string());

@@ -1,5 +1,6 @@
 //! `reproduce apg-table1` and its like: the runs of several experiments, and their numbers side by side.
 
+use super::joint;
 use super::reproduce::{End, named_together};
 use super::stepwise;
 use super::streams::Streams;
@@ -12,6 +13,7 @@ use crate::table::files::write_one;
 use crate::{apg_bmnist, apg_dmm, apg_gmm};
 use helmholtz_datasets::Locator;
 use serde_json::json;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Carries out a request for the table in `source`: each run in its own folder, as its own experiment would, and the table at the end.
@@ -26,8 +28,10 @@ pub fn reproduce(
     streams: &Streams,
 ) -> Result<End, HarnessError> {
     let settings = Settings::parse(source, &args.profile)?;
-    let remedy = "the runs are chosen in its file: an edited copy of experiments/apg-table1.toml is run by its path";
+    let remedy = "it takes --profile, --seed, --device, --data-dir, --out, --dry-run, --json and --fresh; the runs are chosen in its file, \
+                  and an edited copy of experiments/apg-table1.toml is run by its path";
     args.refuse(&settings.name, &[("--steps", args.steps.is_some())], remedy)?;
+    stepwise::refuse(args, &settings.name, true, remedy)?;
     let members = settings.members.iter().map(|member| {
         let source = Source::find(&member.experiment)?;
         let kind = source.kind()?;
@@ -43,8 +47,7 @@ pub fn reproduce(
         }
     });
     let members: Vec<_> = members.collect::<Result<_, HarnessError>>()?;
-    let mut columns = Vec::new();
-    for (member, source, kind) in &members {
+    let runs = members.iter().map(|(member, source, kind)| {
         let run = Run {
             args,
             member,
@@ -53,6 +56,17 @@ pub fn reproduce(
             stop,
             streams,
         };
+        (run, kind)
+    });
+    for (run, kind) in runs.clone() {
+        match kind {
+            Kind::ApgGmm => run.check::<apg_gmm::Settings>()?,
+            Kind::ApgDmm => run.check::<apg_dmm::Settings>()?,
+            _ => run.check::<apg_bmnist::Settings>()?,
+        }
+    }
+    let mut columns = Vec::new();
+    for (run, kind) in runs {
         let (end, column) = match kind {
             Kind::ApgGmm => run.column::<apg_gmm::Settings>()?,
             Kind::ApgDmm => run.column::<apg_dmm::Settings>()?,
@@ -66,14 +80,16 @@ pub fn reproduce(
     if args.dry_run || columns.is_empty() {
         return Ok(End::Complete);
     }
+    let first = PathBuf::from(&columns[0].folder);
+    let folder = joint::open(args, &settings.name, &settings.title, &first)?;
     let table = Table::new(&settings, columns);
-    let folder = args.out.join(&settings.name).join(&args.profile);
     let json_text = serde_json::to_string_pretty(&table).expect("a table is plain data") + "\n";
     let files = [
-        write_one(&folder, "table.md", &table.markdown())?,
-        write_one(&folder, "table.csv", &table.csv())?,
-        write_one(&folder, "table.json", &json_text)?,
+        write_one(folder.path(), "table.md", &table.markdown())?,
+        write_one(folder.path(), "table.csv", &table.csv())?,
+        write_one(folder.path(), "table.json", &json_text)?,
     ];
+    joint::finish(folder, args)?;
     if args.json {
         let line = json!({"event": "table", "table": table, "files": files});
         streams.out.line(line.to_string());
@@ -95,20 +111,30 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The member's run, as a column if it is finished.
-    fn column<E: Stepwise>(&self) -> Result<(End, Option<Column>), HarnessError> {
+    /// The request for the member's run.
+    fn request<E: Stepwise>(&self) -> Reproduce {
         let Member {
             experiment,
             profile,
             steps,
         } = self.member.clone();
-        let args = Reproduce {
+        Reproduce {
             experiment,
             profile,
             steps,
             data_dir: self.args.data_dir.clone().filter(|_| E::READS_DATA),
             ..self.args.clone()
-        };
+        }
+    }
+
+    /// That the member's run can start.
+    fn check<E: Stepwise>(&self) -> Result<(), HarnessError> {
+        stepwise::plan::<E>(&self.request::<E>(), self.source, self.locator).map(drop)
+    }
+
+    /// The member's run, as a column if it is finished.
+    fn column<E: Stepwise>(&self) -> Result<(End, Option<Column>), HarnessError> {
+        let args = self.request::<E>();
         let done = stepwise::run::<E>(&args, self.source, self.locator, self.stop, self.streams)?;
         let column = done.outcome.map(|outcome| {
             let mut column = done.experiment.column(&outcome);

@@ -96,8 +96,6 @@ pub fn reproduce(
     for cell in spec.cells(&args.profile, &selection, "")? {
         Net::of(&cell)?;
     }
-    let of_profile = spec.epochs(&args.profile)?;
-    let epochs = args.epochs.filter(|&epochs| epochs != of_profile);
     for table in spec.published.iter().chain(spec.published_on.values()) {
         Published::load(table)?;
     }
@@ -106,6 +104,13 @@ pub fn reproduce(
     let data = find_data(args, &spec, &locator, streams)?;
     let dataset = &data.splits.name;
     let published = spec.published_for(dataset)?;
+    let own = Selection {
+        epochs: None,
+        ..selection.clone()
+    };
+    let own = spec.cells(&args.profile, &own, dataset)?;
+    let is_own = |&epochs: &u64| own.iter().all(|cell| cell.settings.epochs == epochs);
+    let epochs = args.epochs.filter(|epochs| !is_own(epochs));
     let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
     let cells = spec.cells(&args.profile, &selection, dataset)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -316,6 +321,10 @@ fn paper_time(
         ..Selection::default()
     };
     let dataset = &data.splits.name;
+    // Other images would take another time.
+    if spec.dataset_of("paper")? != dataset {
+        return Ok(None);
+    }
     let cells = spec.cells("paper", &selection, dataset)?;
     let base = base_folder(&args.out, &spec.name, "paper", None, dataset);
     let plan = Plan::new(cells, &base, true, costs)?;

@@ -49,6 +49,57 @@ pub struct Done<E: Stepwise> {
     pub end: End,
 }
 
+/// A run before it starts.
+pub struct Planned<E> {
+    experiment: E,
+    /// The profile's steps, and those that are asked for.
+    of_profile: u64,
+    steps: u64,
+    place: PathBuf,
+    config: Value,
+    /// What is in its folder, unless that is to be set aside.
+    status: Option<Status>,
+}
+
+/// Plans a run, and makes sure that it can start. Nothing is written.
+///
+/// # Errors
+/// As [`reproduce`]; data that are not there, more memory than is free.
+pub fn plan<E: Stepwise>(
+    args: &Reproduce,
+    source: &Source,
+    locator: &Locator,
+) -> Result<Planned<E>, HarnessError> {
+    let (mut experiment, of_profile) = experiment::<E>(args, source)?;
+    let steps = args.steps.unwrap_or(of_profile);
+    args.device.check_built()?;
+    let place = place(args, &mut experiment, of_profile, steps);
+    let config = json!({"settings": experiment, "steps": steps});
+    let status = match args.fresh {
+        true => None,
+        false => Some(RunFolder::peek_as(&place, &config)?),
+    };
+    if !matches!(status, Some(Status::Finished(_))) {
+        experiment.find_data(locator)?;
+        if args.device == Device::Cpu {
+            let needs = Needs {
+                memory: experiment.memory(),
+                disk: 0,
+            };
+            let remedy = "give fewer data, particles or instances at a time in a copy of its file";
+            Machine::with_runs_in(&args.out).check(needs, remedy)?;
+        }
+    }
+    Ok(Planned {
+        experiment,
+        of_profile,
+        steps,
+        place,
+        config,
+        status,
+    })
+}
+
 /// [`reproduce`], without showing the table.
 ///
 /// # Errors
@@ -60,15 +111,14 @@ pub fn run<E: Stepwise>(
     stop: &AtomicBool,
     streams: &Streams,
 ) -> Result<Done<E>, HarnessError> {
-    let (mut experiment, of_profile) = experiment::<E>(args, source)?;
-    let steps = args.steps.unwrap_or(of_profile);
-    args.device.check_built()?;
-    let place = place(args, &mut experiment, of_profile, steps);
-    let config = json!({"settings": experiment, "steps": steps});
-    let status = match args.fresh {
-        true => None,
-        false => Some(RunFolder::peek_as(&place, &config)?),
-    };
+    let Planned {
+        experiment,
+        of_profile,
+        steps,
+        place,
+        config,
+        status,
+    } = plan::<E>(args, source, locator)?;
     say_plan(
         args,
         &experiment,
@@ -91,14 +141,6 @@ pub fn run<E: Stepwise>(
     };
     if finished.is_some() {
         return done(experiment, finished, End::Complete);
-    }
-    if args.device == Device::Cpu {
-        let needs = Needs {
-            memory: experiment.memory(),
-            disk: 0,
-        };
-        let remedy = "give fewer data, particles or instances at a time in a copy of its file";
-        Machine::with_runs_in(&args.out).check(needs, remedy)?;
     }
     if args.dry_run {
         return done(experiment, None, End::Complete);
@@ -142,34 +184,41 @@ fn read<E: Stepwise>(result: Value, place: &Path) -> Result<E::Outcome, HarnessE
 /// The experiment with the seed that is asked for, and the steps of its profile.
 fn experiment<E: Stepwise>(args: &Reproduce, source: &Source) -> Result<(E, u64), HarnessError> {
     let (mut experiment, steps) = E::parse(source, &args.profile)?;
-    let several = args.seeds.as_ref().is_some_and(|seeds| seeds.len() != 1);
-    let (data, and) = match E::READS_DATA {
-        true => (false, ", --data-dir"),
-        false => (args.data_dir.is_some(), ""),
-    };
+    let and = if E::READS_DATA { ", --data-dir" } else { "" };
     let remedy = format!(
         "it takes --profile, --steps, --seed, --device{and}, --out, --dry-run, --json and --fresh; the rest is set in its file, and \
          an edited copy of experiments/{}.toml is run by its path",
         experiment.name()
     );
-    args.refuse(
-        experiment.name(),
-        &[
-            ("--method", !args.methods.is_empty()),
-            ("--net", !args.nets.is_empty()),
-            ("--epochs", args.epochs.is_some()),
-            ("--data-dir", data),
-            ("--dataset", args.dataset.is_some()),
-            ("--jobs", args.jobs.is_some()),
-            ("--particles", !args.particles.is_empty()),
-            ("--seeds with several", several),
-        ],
-        &remedy,
-    )?;
+    refuse(args, experiment.name(), E::READS_DATA, &remedy)?;
     if let Some([seed]) = args.seeds.as_deref() {
         *experiment.seed() = *seed;
     }
     Ok((experiment, steps))
+}
+
+/// Refuses what means nothing to experiments that are counted in gradient steps.
+///
+/// # Errors
+/// The first such flag.
+pub fn refuse(
+    args: &Reproduce,
+    name: &str,
+    reads_data: bool,
+    remedy: &str,
+) -> Result<(), HarnessError> {
+    let several = args.seeds.as_ref().is_some_and(|seeds| seeds.len() != 1);
+    let flags = [
+        ("--method", !args.methods.is_empty()),
+        ("--net", !args.nets.is_empty()),
+        ("--epochs", args.epochs.is_some()),
+        ("--data-dir", args.data_dir.is_some() && !reads_data),
+        ("--dataset", args.dataset.is_some()),
+        ("--jobs", args.jobs.is_some()),
+        ("--particles", !args.particles.is_empty()),
+        ("--seeds with several", several),
+    ];
+    args.refuse(name, &flags, remedy)
 }
 
 /// The run folder; runs of another number of steps than the profile's have their own.

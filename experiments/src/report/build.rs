@@ -147,9 +147,14 @@ fn of_group(group: &Group, place: &str, pictures: &mut Pictures<'_>) -> Section 
     let synthetic = group.synthetic();
     let published = group.published.as_ref().filter(|_| !synthetic);
     let rows = table::rows(&group.spec, published, &cells);
+    // A run's folder names its profile, unless the experiment has it no more.
+    let profile = group.place.split('/');
+    let profile = profile.filter(|part| group.spec.profile.contains_key(*part));
+    let profile = profile.last().unwrap_or("");
+    let deviations = group.spec.deviations(profile).unwrap_or_default();
     let source = Source {
         spec: &group.spec,
-        profile: "",
+        profile,
         epochs: None,
         dataset: &group.dataset,
         synthetic,
@@ -157,7 +162,7 @@ fn of_group(group: &Group, place: &str, pictures: &mut Pictures<'_>) -> Section 
     };
     let id = slug(place);
     let mut notes = unfinished(&rows);
-    notes.extend(table::notes(source, &[], &rows, &cells));
+    notes.extend(table::notes(source, &deviations, &rows, &cells));
     let mut blocks = vec![
         Block::Table(results(group, &rows, &id)),
         Block::Notes(notes),
@@ -217,7 +222,8 @@ fn anchor(id: &str, place: &str) -> String {
 
 /// The table of a group: ours, published, difference.
 fn results(group: &Group, rows: &[Row], id: &str) -> Table {
-    let beside = rows.iter().any(|row| row.published.is_some());
+    let published = |row: &Row| row.published.or(row.published_bound);
+    let beside = rows.iter().any(|row| published(row).is_some());
     let mut columns = vec![
         Column::plain("Net"),
         Column::plain("Method"),
@@ -247,7 +253,7 @@ fn results(group: &Group, rows: &[Row], id: &str) -> Table {
             ours,
         ];
         if beside {
-            data.push(row.published.map_or(row.published_text().into(), |p| {
+            data.push(published(row).map_or(row.published_text().into(), |p| {
                 Datum::number(row.published_text(), p.mean)
             }));
             let difference = row

@@ -217,8 +217,7 @@ impl Table {
             bounds: of_nets(&|net| row.bound_number(net)),
         });
         let quoted = quoted.collect();
-        let deviations = &spec.profile(profile)?.deviations;
-        let notes = notes(source, deviations, &rows, cells);
+        let notes = notes(source, &spec.deviations(profile)?, &rows, cells);
         Ok(Self {
             title: spec.title.clone(),
             experiment: spec.name.clone(),

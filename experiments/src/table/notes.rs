@@ -30,6 +30,29 @@ pub(crate) fn notes(
             _ => {}
         }
     }
+    if source
+        .published
+        .is_some_and(|published| published.epochs.is_none())
+    {
+        let short = cells.iter().filter_map(|(cell, status)| match status {
+            CellStatus::Done(result) => {
+                let all = source.spec.longest(&cell.net, &cell.method)?;
+                (result.epochs_done < all && cell.settings.patience.is_none())
+                    .then_some((result.epochs_done, all))
+            }
+            _ => None,
+        });
+        let short: Vec<(u64, u64)> = short.collect();
+        if !short.is_empty() {
+            let done = distinct(short.iter().map(|(done, _)| *done));
+            let all = distinct(short.iter().map(|(_, all)| *all));
+            notes.push(format!(
+                "NOT CONVERGED NUMBERS: {} epochs, where the longest profile has {}.",
+                list(&done),
+                list(&all)
+            ));
+        }
+    }
     let cut_short = cells.iter().filter(|(cell, status)| match status {
         CellStatus::Done(result) => {
             let waited = result.epochs_done - result.selected_epoch;

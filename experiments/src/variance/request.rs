@@ -133,19 +133,19 @@ impl Request {
         }
     }
 
-    /// That every method is defined for the net's latents.
+    /// That every method means something for the net.
     ///
     /// # Errors
     /// The first that is not.
     pub fn check_latents(&self) -> Result<(), HarnessError> {
         let net = self.net()?;
-        match self.methods.iter().find(|entry| !net.takes(&entry.method)) {
-            Some(Entry { name, .. }) => Err(HarnessError::Unusable(format!(
-                "`{name}` is defined for bits alone, but the latents of `{}` are classes",
-                self.net
-            ))),
-            None => Ok(()),
-        }
+        let mut objections = self.methods.iter().filter_map(|entry| {
+            let why = net.objection(&entry.method)?;
+            Some(format!("`{}` on `{}`: {why}", entry.name, self.net))
+        });
+        objections
+            .next()
+            .map_or(Ok(()), |text| Err(HarnessError::Unusable(text)))
     }
 
     /// Whether `method` is measured with a chain an image.

@@ -19,6 +19,7 @@ pub fn small(folder: &Path) {
         ("quick = 500", "quick = 5"),
         ("[120, 160, 200, 400, 600]", "[16, 32]"),
         ("instances = 20 ", "instances = 3 "),
+        ("separated = 20 ", "separated = 2 "),
         ("batch = 5 ", "batch = 2 "),
         ("prior_particles = 100", "prior_particles = 4"),
         ("sweeps = 20 ", "sweeps = 2 "),
@@ -62,6 +63,7 @@ fn a_run_leaves_figures_and_table_and_is_not_repeated() {
         "| 32 | HMC-RWS, LF = 2 (",
         "| 32 | APG | 3 | 1 |",
         "| 32 | APG | 3 | 2 |",
+        "first 2 instances whose rings do not touch",
         "seed 3",
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");

@@ -124,7 +124,7 @@ fn runs_stand_side_by_side_in_a_table_beside_what_is_published() {
     let output = reproduce(dir.path(), &["both.toml"]);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{err}");
-    let folder = dir.path().join("runs/both/quick");
+    let folder = dir.path().join("runs/both/quick/seed-1");
     let table = fs::read_to_string(folder.join("table.md")).unwrap();
     assert!(out.contains(&table), "{out}");
     for part in [
@@ -165,7 +165,7 @@ fn trainings_with_other_sweeps_and_particles_are_drawn_together() {
     let output = reproduce(dir.path(), &["kl.toml"]);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{err}");
-    let folder = dir.path().join("runs/kl/quick");
+    let folder = dir.path().join("runs/kl/quick/seed-1");
     let table = fs::read_to_string(folder.join("table.md")).unwrap();
     assert!(out.contains(&table), "{out}");
     for part in [

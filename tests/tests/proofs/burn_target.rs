@@ -149,10 +149,10 @@ fn distance_after_moves(chance: &mut (impl Chance + Draws)) -> (f64, Info) {
     (distances.fold(0.0, f64::max), all)
 }
 
-/// False alarms: 1e-6, by the inequality of Dvoretzky, Kiefer and Wolfowitz. The twin accepts everything.
+/// False alarms: 1e-8, by the inequality of Dvoretzky, Kiefer and Wolfowitz. The twin accepts everything.
 #[test]
 fn chains_at_once_leave_their_law_as_it_is() {
-    let threshold = ((2.0f64 / 1e-6).ln() / 40_000.0).sqrt();
+    let threshold = ((2.0f64 / 1e-8).ln() / 40_000.0).sqrt();
     let stream = || Stream::new(3, Purpose::new("hmc"), [0, 0]);
     let (distance, info) = distance_after_moves(&mut stream());
     assert!(distance < threshold, "{distance}");
@@ -160,6 +160,18 @@ fn chains_at_once_leave_their_law_as_it_is() {
     assert!((0.5..0.98).contains(&share), "{share}");
     let (of_twin, _) = distance_after_moves(&mut Yes(stream()));
     assert!(of_twin > threshold, "{of_twin}");
+}
+
+/// A chain that starts where there is no density: every step size would be rejected.
+#[test]
+fn the_warm_up_refuses_a_start_of_no_density() {
+    let hmc = BatchedHmc::new(rows_by_burn, 1e-3, 4).unwrap();
+    let mut stream = Stream::new(4, Purpose::new("hmc"), [0, 0]);
+    let mut start = vec![0.5; 2 * 20];
+    start[7] = f64::NAN;
+    let refused = hmc.warm_up(0.7, 30, chains(start, 2), &mut stream);
+    let text = refused.err().expect("an error").to_string();
+    assert!(text.contains("at the start of the warm-up"), "{text}");
 }
 
 #[test]

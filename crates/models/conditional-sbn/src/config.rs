@@ -28,6 +28,12 @@ pub enum ConfigError {
     /// No tanh layer.
     #[error("`hidden` is empty; give each network at least one tanh layer")]
     NoHidden,
+    /// A rectifier that is none.
+    #[error("`slope` is {slope}; the leaky rectifier needs one that is not negative, and finite")]
+    Slope {
+        /// What was given.
+        slope: f64,
+    },
 }
 
 impl ConditionalSbnConfig {

@@ -84,6 +84,10 @@ impl FeedforwardConfig {
         if self.hidden.contains(&0) {
             return empty("hidden");
         }
+        let slope = self.slope;
+        if !(slope >= 0.0 && slope.is_finite()) {
+            return Err(ConfigError::Slope { slope });
+        }
         let mut draw = Initialiser::new(seed, dtype, device);
         let sizes = [&[self.context], self.latent.as_slice(), &[self.target]].concat();
         let mut nets: Vec<_> = sizes

@@ -319,4 +319,13 @@ fn parts_are_told_apart_and_sizes_are_those_of_the_slides() {
         refused.map(|_| ()).unwrap_err(),
         ConfigError::EmptyLayer { layer: "latent" }
     );
+    let refused = FeedforwardConfig {
+        slope: -0.2,
+        ..config()
+    };
+    let refused = refused.init::<Flex>(1, DType::F32, &device);
+    assert_eq!(
+        refused.map(|_| ()).unwrap_err(),
+        ConfigError::Slope { slope: -0.2 }
+    );
 }

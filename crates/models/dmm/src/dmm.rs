@@ -69,7 +69,7 @@ impl<B: Backend> Dmm<B> {
         self.clusters
     }
 
-    /// R.
+    /// |R|: its sign turns the decoder's direction about, and is never told.
     pub fn radius(&self) -> f64 {
         let radius = self.radius.val().into_data();
         radius.iter::<f64>().sum::<f64>().abs()

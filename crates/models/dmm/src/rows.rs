@@ -21,10 +21,15 @@ impl<B: burn::tensor::backend::Backend> DmmState<B> {
 }
 
 impl<B: Backend> DmmState<B> {
-    /// The particles with these rows, and the rings that `self` has.
+    /// The particles with these rows, and the rings that `self` has. h is kept [`Beta::MARGIN`] from 0 and 1, where |y| > 13.8, so
+    /// that it stays within the law that proposes it.
+    ///
+    /// # Panics
+    /// If the rows have another width than those of `self`.
     pub fn with_rows(&self, rows: Tensor<B, 2>) -> Self {
         let (mean, angle) = (self.mean.dims(), self.angle.dims());
         let centres = mean[2] * mean[3];
+        assert_eq!(rows.dims()[1], centres + angle[2], "numbers of a row");
         let places = rows.clone().narrow(1, centres, angle[2]);
         let margin = Beta::<B, 4>::MARGIN;
         Self {
@@ -40,7 +45,7 @@ impl<B: Backend> Dmm<B> {
     ///
     /// > log p(x, μ, c, h) + Σ_n ln h_n (1 − h_n),
     ///
-    /// the second being the Jacobian's.
+    /// the second being the Jacobian's. Where [`with_rows`](DmmState::with_rows) keeps h from 0 and 1 the first does not depend on y.
     pub fn log_density_of_rows(
         &self,
         x: &Tensor<B, 3>,

@@ -227,7 +227,9 @@ mod tests {
         }
     }
 
-    /// The published check of the transition's width: rms 0.212 a coordinate and frame.
+    /// The published check of the transition's width: rms 0.212 a coordinate and frame, which is 0.3/√2, without the borders. A digit
+    /// that is thrown back moves less: with v of a coordinate and its place uniform, E v² − E|v|³/3 = 0.0412, rms 0.203. In 200
+    /// paths v² sums to the same in every one, and only bounces vary.
     #[test]
     fn test_24_the_rms_step_is_the_published_one() {
         let paths = trajectories(200);
@@ -237,7 +239,7 @@ mod tests {
             .map(|step| step * step)
             .collect();
         let rms = (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
-        assert!((0.19..=0.3 / 2f64.sqrt() + 1e-3).contains(&rms), "{rms}");
+        assert!((rms - 0.203).abs() < 2e-3, "{rms}");
     }
 
     #[test]

@@ -198,7 +198,11 @@ impl Canvas {
     pub fn reach(&self) -> usize {
         match self.alignment {
             Alignment::PixelCentre => self.digit,
-            Alignment::Corner => self.digit + 1,
+            // A pixel of the canvas is ((digit − 1) side) / (digit (side − 1)) of a digit's.
+            Alignment::Corner => {
+                let (side, digit) = (self.side, self.digit);
+                digit * digit * (side - 1) / ((digit - 1) * side) + 1
+            }
         }
     }
 

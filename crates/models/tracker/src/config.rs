@@ -75,7 +75,9 @@ pub enum ConfigError {
         given: f64,
     },
     /// Digits that do not fit.
-    #[error("digits of {digit} pixels on a canvas of {side}; the canvas must be larger")]
+    #[error(
+        "digits of {digit} pixels on a canvas of {side}; a digit needs 2, and the canvas must be larger"
+    )]
     Canvas {
         /// A digit's side.
         digit: usize,
@@ -103,7 +105,7 @@ impl TrackerConfig {
 
     fn check(&self, template: &[f32]) -> Result<(), ConfigError> {
         let Canvas { side, digit, .. } = self.canvas;
-        if digit == 0 || digit >= side {
+        if digit < 2 || digit >= side {
             return Err(ConfigError::Canvas { digit, side });
         }
         for (field, given) in [

@@ -16,10 +16,14 @@ impl<B: Backend> TrackerState<B> {
     }
 
     /// The particles with these rows, of the shapes that `self` has.
+    ///
+    /// # Panics
+    /// If the rows have another width than those of `self`.
     pub fn with_rows(&self, rows: Tensor<B, 2>) -> Self {
         let (position, appearance) = (self.position.dims(), self.appearance.dims());
         let positions = position[2..].iter().product();
-        let rest = rows.dims()[1] - positions;
+        let rest = appearance[2..].iter().product();
+        assert_eq!(rows.dims()[1], positions + rest, "numbers of a row");
         Self {
             position: rows.clone().narrow(1, 0, positions).reshape(position),
             appearance: rows.narrow(1, positions, rest).reshape(appearance),

@@ -1,10 +1,11 @@
 //! Test 24 for the mixture, and test 7: the mean of log p(x, z) over draws from p is minus the entropy of p, and stays so under
 //! exact Gibbs sweeps.
 
-use helmholtz_apg::{Block, Model};
+use helmholtz_apg::{Block, Model, Update};
 use helmholtz_distributions::{Entropy, NormalGamma};
-use helmholtz_gmm::{GmmConfig, Scheme};
+use helmholtz_gmm::{Assignments, Eta, GmmConfig, Law, Scheme};
 use helmholtz_invariance::{Report, Unbiased};
+use helmholtz_random::Draws;
 
 use crate::*;
 
@@ -40,31 +41,87 @@ pub fn means(name: &str, expected: &[f64], samples: Vec<Vec<f64>>) -> Report {
         .expect("finite")
 }
 
-#[test]
-fn test_7_the_mean_log_joint_is_minus_the_entropy() {
-    assert!((expected(60) + 273.95).abs() < 0.01 && (expected(100) + 442.22).abs() < 0.01);
+/// When x is drawn from p(x | z).
+#[derive(Clone, Copy, PartialEq)]
+enum Drawn {
+    Once,
+    AfterSweeps,
+    /// By the z that a sweep starts from: wrong.
+    WithSweeps,
+}
+
+fn data_given(z: &GmmState<B>, stream: &mut Stream) -> Tensor<B, 3> {
+    let of_own = |values: Tensor<B, 4>| -> Tensor<B, 3> {
+        z.assignment.clone().matmul(values).squeeze_dim(0)
+    };
+    let mean = of_own(z.mean.clone());
+    let shape = mean.dims();
+    let normals: Vec<f64> = (0..shape.iter().product())
+        .map(|_| stream.normal())
+        .collect();
+    mean + of_own(z.precision.clone().sqrt().recip()) * tensor(&normals, shape)
+}
+
+/// Three sweeps of these blocks from draws of p(x, z) for N data: the log joints before and after, which are draws of the same law
+/// if the blocks are exact conditionals.
+fn log_joints(
+    blocks: &[&dyn Block<B, Gmm<B>, Stream>],
+    points: usize,
+    drawn: Drawn,
+) -> [Vec<f64>; 2] {
     let config = GmmConfig::default();
     let instances: Vec<u64> = (0..INSTANCES).collect();
-    let mut data = config.simulate::<B>(7, &instances, 20, F64, &Default::default());
+    let mut data = config.simulate::<B>(7, &instances, points, F64, &Default::default());
     let model = published();
     let at_start = numbers(model.log_joint(&data.x, &data.truth));
     for sweep in 0..3 {
-        for block in Scheme::Gibbs.blocks() {
-            let block: &dyn Block<B, Gmm<B>, Stream> = block;
-            data.truth = block
-                .advance(
-                    &model,
-                    &model,
-                    &data.x,
-                    &data.truth,
-                    &mut stream(100 + sweep),
-                )
-                .state;
+        let mut stream = stream(100 + sweep);
+        let before = data_given(&data.truth, &mut stream);
+        for block in blocks {
+            let moved = block.advance(&model, &model, &data.x, &data.truth, &mut stream);
+            data.truth = moved.state;
+        }
+        match drawn {
+            Drawn::Once => {}
+            Drawn::AfterSweeps => data.x = data_given(&data.truth, &mut stream),
+            Drawn::WithSweeps => data.x = before,
         }
     }
     let after = numbers(model.log_joint(&data.x, &data.truth));
     assert!(at_start != after);
-    means("entropy", &[expected(20); 2], vec![at_start, after]).assert_passed();
+    [at_start, after]
+}
+
+#[test]
+fn test_7_the_mean_log_joint_is_minus_the_entropy() {
+    assert!((expected(60) + 273.95).abs() < 0.01 && (expected(100) + 442.22).abs() < 0.01);
+    for (name, points) in [("entropy", 20), ("entropy at the published size", 60)] {
+        let found = log_joints(&Scheme::Gibbs.blocks(), points, Drawn::Once);
+        means(name, &[expected(points); 2], found.to_vec()).assert_passed();
+    }
+}
+
+/// The other way round in its second half: sweeps and data drawn in turn (Geweke 2004), by the blocks that experiments run.
+#[test]
+fn test_6_sweeps_and_data_in_turn_keep_the_joint_law() {
+    let found = log_joints(&Scheme::Gibbs.blocks(), 20, Drawn::AfterSweeps);
+    means(
+        "sweeps and data in turn",
+        &[expected(20); 2],
+        found.to_vec(),
+    )
+    .assert_passed();
+}
+
+/// (μ, τ) drawn from the prior in the place of the exact conditional, and data drawn by other latents than the last.
+#[test]
+fn sweeps_that_are_wrong_are_noticed() {
+    let blocks: [&dyn Block<B, Gmm<B>, Stream>; 2] =
+        [&Update(Eta(Law::Prior)), &Update(Assignments(Law::Exact))];
+    let [_, after] = log_joints(&blocks, 20, Drawn::Once);
+    assert!(!means("a prior", &[expected(20)], vec![after]).passed());
+    let [_, after] = log_joints(&Scheme::Gibbs.blocks(), 20, Drawn::WithSweeps);
+    assert!(!means("data too early", &[expected(20)], vec![after]).passed());
 }
 
 #[test]

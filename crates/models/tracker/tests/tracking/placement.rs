@@ -103,7 +103,7 @@ fn crops_are_what_the_canvas_crops() {
 
 #[test]
 fn no_footprint_is_wider_than_its_reach() {
-    for (side, digit) in [(96, 28), (48, 14), (20, 7)] {
+    for (side, digit) in [(96, 28), (48, 14), (20, 7), (17, 4), (10, 3), (96, 8)] {
         for alignment in [Alignment::PixelCentre, Alignment::Corner] {
             let canvas = Canvas {
                 side,
@@ -142,8 +142,19 @@ fn test_22_the_response_is_largest_where_the_digit_is() {
             image.reshape([1, canvas.side, canvas.side]),
             tensor(&digit, [1, canvas.digit, canvas.digit]),
         );
-        let responses = read(responses);
-        let best = (0..responses.len()).max_by(|&a, &b| responses[a].total_cmp(&responses[b]));
-        assert_eq!(best, Some(row * (room + 1) + column));
+        let best = |responses: Vec<f32>| {
+            (0..responses.len()).max_by(|&a, &b| responses[a].total_cmp(&responses[b]))
+        };
+        assert_eq!(best(read(responses)), Some(row * (room + 1) + column));
+        // One pixel of a frame under one pixel of a template.
+        let (side, own) = (canvas.side, canvas.digit);
+        let impulse = |side: usize, at: [usize; 2]| {
+            let mut pixels = vec![0.0; side * side];
+            pixels[at[0] * side + at[1]] = 1.0;
+            tensor(&pixels, [1, side, side])
+        };
+        let responses =
+            cross_correlation(impulse(side, [row + 3, column + 5]), impulse(own, [3, 5]));
+        assert_eq!(best(read(responses)), Some(row * (room + 1) + column));
     }
 }
