@@ -1,6 +1,7 @@
 //! Experiments that are counted in gradient steps, on data that never end.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use crate::apg_table::Column;
 use crate::device::Device;
@@ -54,6 +55,12 @@ pub trait Stepwise: Serialize + Sized {
     fn find_data(&self, _: &Locator) -> Result<(), HarnessError> {
         Ok(())
     }
+
+    /// How long a gradient step takes on the device, by making two.
+    ///
+    /// # Errors
+    /// Data or a device that are not there, a step that cannot be made.
+    fn seconds_of_step(&self, device: Device, locator: &Locator) -> Result<f64, HarnessError>;
 
     /// Trains and measures, and writes the figures.
     ///
@@ -146,6 +153,27 @@ where
     })
 }
 
+/// The seconds of the second of two gradient steps, which change nothing.
+///
+/// # Errors
+/// A step that cannot be made.
+pub fn seconds_of_step<B, M, O>(model: &M, objective: &O) -> Result<f64, HarnessError>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B>,
+    O: Objective<B, M>,
+{
+    let step = |number| {
+        objective
+            .gradients(model, number)
+            .map_err(HarnessError::Cell)
+    };
+    step(0)?;
+    let start = Instant::now();
+    step(1)?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
 /// A mean with its standard error over instances of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
@@ -165,5 +193,19 @@ impl Measured {
             mean,
             standard_error: (squares / (count - 1.0) / count).sqrt(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_standard_error_is_that_of_the_mean() {
+        let expected = Measured {
+            mean: 2.0,
+            standard_error: 1.0,
+        };
+        assert_eq!(Measured::of(&[1.0, 3.0]), expected);
     }
 }

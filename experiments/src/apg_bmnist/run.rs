@@ -5,18 +5,19 @@ use super::training::Training;
 use super::{Digits, Outcome, Settings};
 use crate::apg_table::Column;
 use crate::backend::{OnBackend, on_device};
+use crate::device::Device;
 use crate::error::HarnessError;
 use crate::picture::{GREY, Picture, write_animation};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::runner::failed;
 use crate::source::Source;
-use crate::stepwise::{Request, Stepwise, bytes, trained};
+use crate::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use helmholtz_datasets::{Locator, load_grey_mnist};
 use helmholtz_ops::Backend;
 use helmholtz_runs::read_metrics;
-use helmholtz_tracker::Canvas;
+use helmholtz_tracker::{Canvas, Tracker};
 use serde_json::Value;
 
 impl Stepwise for Settings {
@@ -87,12 +88,15 @@ impl Stepwise for Settings {
         Ok(())
     }
 
+    fn seconds_of_step(&self, device: Device, locator: &Locator) -> Result<f64, HarnessError> {
+        let [train, _] = self.digits(locator)?;
+        let settings = self;
+        on_device(device, Time { settings, train })
+    }
+
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
         (request.going_on)("reading MNIST")?;
-        let mnist = load_grey_mnist(request.locator, &mut |_| {})?;
-        let side = self.model.canvas.digit;
-        let digits = [&mnist.train, &mnist.test].map(|images| Digits::new(images, side));
-        drop(mnist);
+        let digits = self.digits(request.locator)?;
         let device = request.device;
         on_device(
             device,
@@ -113,6 +117,42 @@ impl Stepwise for Settings {
     }
 }
 
+impl Settings {
+    /// Of training and test images.
+    fn digits(&self, locator: &Locator) -> Result<[Digits; 2], HarnessError> {
+        let mnist = load_grey_mnist(locator, &mut |_| {})?;
+        let side = self.model.canvas.digit;
+        Ok([&mnist.train, &mnist.test].map(|images| Digits::new(images, side)))
+    }
+}
+
+struct Time<'a> {
+    settings: &'a Settings,
+    train: Digits,
+}
+
+impl OnBackend for Time<'_> {
+    type Output = f64;
+
+    fn on<B: Backend>(self) -> Result<f64, HarnessError> {
+        let device = Default::default();
+        let objective = Training::<Autodiff<B>>::new(self.settings, &self.train, &device);
+        let model = start::<B>(self.settings, &self.train, &device)?;
+        seconds_of_step(&model, &objective.map_err(failed)?)
+    }
+}
+
+/// The model before its first step.
+fn start<B: Backend>(
+    settings: &Settings,
+    train: &Digits,
+    device: &B::Device,
+) -> Result<Tracker<Autodiff<B>>, HarnessError> {
+    let (config, template) = (&settings.model, train.mean());
+    let model = config.init(settings.seed, &template, DType::F32, device);
+    model.map_err(failed)
+}
+
 struct Run<'a> {
     settings: &'a Settings,
     /// Of training and test images.
@@ -126,10 +166,7 @@ impl OnBackend for Run<'_> {
     fn on<B: Backend>(self) -> Result<Outcome, HarnessError> {
         let (settings, device) = (self.settings, Default::default());
         let [train, test] = &self.digits;
-        let model = settings
-            .model
-            .init::<Autodiff<B>>(settings.seed, &train.mean(), DType::F32, &device)
-            .map_err(failed)?;
+        let model = start::<B>(settings, train, &device)?;
         let t = &settings.training;
         let objective = Training::<Autodiff<B>>::new(settings, train, &device).map_err(failed)?;
         let mut request = self.request;

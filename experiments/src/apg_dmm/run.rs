@@ -5,12 +5,15 @@ use super::training::Training;
 use super::{Outcome, Settings, figures};
 use crate::apg_table::Column;
 use crate::backend::{OnBackend, on_device};
+use crate::device::Device;
 use crate::error::HarnessError;
 use crate::runner::failed;
 use crate::source::Source;
-use crate::stepwise::{Request, Stepwise, bytes, trained};
+use crate::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
+use helmholtz_datasets::Locator;
+use helmholtz_dmm::Dmm;
 use helmholtz_ops::Backend;
 use helmholtz_runs::read_metrics;
 use serde_json::Value;
@@ -72,6 +75,10 @@ impl Stepwise for Settings {
         evaluations.fold(scores(t.particles, t.batch, t.points), u64::max)
     }
 
+    fn seconds_of_step(&self, device: Device, _: &Locator) -> Result<f64, HarnessError> {
+        on_device(device, Time(self))
+    }
+
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
         let device = request.device;
         let run = Run {
@@ -90,6 +97,27 @@ impl Stepwise for Settings {
     }
 }
 
+struct Time<'a>(&'a Settings);
+
+impl OnBackend for Time<'_> {
+    type Output = f64;
+
+    fn on<B: Backend>(self) -> Result<f64, HarnessError> {
+        let (settings, device) = (self.0, Default::default());
+        let objective = Training::<Autodiff<B>>::new(settings, &device);
+        seconds_of_step(&start::<B>(settings, &device)?, &objective)
+    }
+}
+
+/// The model before its first step.
+fn start<B: Backend>(
+    settings: &Settings,
+    device: &B::Device,
+) -> Result<Dmm<Autodiff<B>>, HarnessError> {
+    let model = settings.model.init(settings.seed, DType::F32, device);
+    model.map_err(failed)
+}
+
 struct Run<'a> {
     settings: &'a Settings,
     request: Request<'a>,
@@ -101,10 +129,7 @@ impl OnBackend for Run<'_> {
     fn on<B: Backend>(self) -> Result<Outcome, HarnessError> {
         let (settings, device) = (self.settings, Default::default());
         let t = &settings.training;
-        let model = settings
-            .model
-            .init::<Autodiff<B>>(settings.seed, DType::F32, &device)
-            .map_err(failed)?;
+        let model = start::<B>(settings, &device)?;
         let objective = Training::<Autodiff<B>>::new(settings, &device);
         let mut request = self.request;
         let config = request.config(

@@ -64,9 +64,9 @@ pub struct EvaluationSettings {
     pub instances: u64,
     /// Instances at a time.
     pub batch: u64,
-    /// Moves after the one-shot proposal, of the table.
+    /// K of the table, the one-shot proposal counted.
     pub sweeps: usize,
-    /// After how many moves the table shows amortized population Gibbs.
+    /// For which K the table shows amortized population Gibbs.
     pub shown_sweeps: Vec<usize>,
     /// L of the table.
     pub particles: usize,

@@ -76,7 +76,7 @@ impl Table {
         let mut out = format!("# {}\n\n", self.title);
         out += "Mean log joint, nats an instance ± standard error over instances; *published* numbers in italics. RWS is the \
                 one-shot proposal of the same nets with as many particles as the others use in all. K counts it as the first \
-                sweep; for Gaussian mixtures the moves after it. HMC-RWS moves particles from the same proposal; for bouncing \
+                sweep. HMC-RWS moves particles from the same proposal; for bouncing \
                 digits by nearest pixels, where the likelihood pulls at no position, and by bilinear ones.\n\n";
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let titles = self.columns.iter().map(|column| column.title.clone());

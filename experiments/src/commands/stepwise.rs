@@ -7,11 +7,12 @@ use crate::cli::Reproduce;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::machine::{Machine, Needs};
+use crate::schedule::say;
 use crate::source::Source;
 use crate::stepwise::{Request, Stepwise};
 use crate::table::files::write_one;
 use helmholtz_datasets::Locator;
-use helmholtz_runs::{OpenMode, RunFolder, Status};
+use helmholtz_runs::{OpenMode, RunFolder, Status, read_metrics};
 use helmholtz_training::Event;
 use serde_json::{Value, json, to_value};
 use std::cell::Cell;
@@ -80,7 +81,6 @@ pub fn plan<E: Stepwise>(
         false => Some(RunFolder::peek_as(&place, &config)?),
     };
     if !matches!(status, Some(Status::Finished(_))) {
-        experiment.find_data(locator)?;
         if args.device == Device::Cpu {
             let needs = Needs {
                 memory: experiment.memory(),
@@ -89,6 +89,7 @@ pub fn plan<E: Stepwise>(
             let remedy = "give fewer data, particles or instances at a time in a copy of its file";
             Machine::with_runs_in(&args.out).check(needs, remedy)?;
         }
+        experiment.find_data(locator)?;
     }
     Ok(Planned {
         experiment,
@@ -119,11 +120,24 @@ pub fn run<E: Stepwise>(
         config,
         status,
     } = plan::<E>(args, source, locator)?;
+    let left = match &status {
+        Some(Status::Finished(_)) => None,
+        status => {
+            let done = match status {
+                Some(Status::Absent) | None => 0,
+                Some(_) => steps_done(&place)?,
+            };
+            let loading = Loading::new(streams);
+            loading.state(format!("measuring a step of {}", experiment.name()));
+            let seconds = experiment.seconds_of_step(args.device, locator)?;
+            Some((steps.saturating_sub(done), seconds))
+        }
+    };
     say_plan(
         args,
         &experiment,
         (steps, of_profile),
-        (&place, status.as_ref()),
+        (&place, status.as_ref(), left),
         streams,
     );
     let finished = match status {
@@ -232,20 +246,27 @@ fn place(args: &Reproduce, experiment: &mut impl Stepwise, of_profile: u64, step
     place.join(format!("seed-{seed}"))
 }
 
+/// The steps at the last check of a run that was begun.
+fn steps_done(place: &Path) -> Result<u64, HarnessError> {
+    let last = read_metrics(place)?.pop();
+    Ok(last.and_then(|row| row["step"].as_u64()).unwrap_or(0))
+}
+
 fn say_plan(
     args: &Reproduce,
     experiment: &impl Stepwise,
     (steps, of_profile): (u64, u64),
-    (place, status): (&Path, Option<&Status>),
+    (place, status, left): (&Path, Option<&Status>, Option<(u64, f64)>),
     streams: &Streams,
 ) {
+    let seconds = left.map(|(steps, seconds)| steps as f64 * seconds);
     let state = match status {
         Some(Status::Finished(_)) => "done",
         Some(Status::Absent) | None => "to do",
         Some(_) => "begun, will be resumed",
     };
     if args.json {
-        let line = json!({"event": "plan", "settings": experiment, "steps": steps, "folder": place, "state": state});
+        let line = json!({"event": "plan", "settings": experiment, "steps": steps, "folder": place, "state": state, "training_seconds": seconds});
         streams.out.line(line.to_string());
         return;
     }
@@ -254,8 +275,12 @@ fn say_plan(
         false => format!(" instead of the profile's {of_profile}"),
     };
     let [step, measured] = experiment.plan();
+    let time = seconds.map_or(String::new(), |seconds| {
+        let seconds = say(seconds);
+        format!("\n  time        about {seconds} of training left on this machine, and the evaluation after it")
+    });
     streams.out.line(format!(
-        "{}\n  training    {steps} gradient steps{instead}; {step}\n  evaluation  {measured}\n  run in      {} ({state})\n",
+        "{}\n  training    {steps} gradient steps{instead}; {step}\n  evaluation  {measured}{time}\n  run in      {} ({state})\n",
         experiment.title(),
         place.display(),
     ));

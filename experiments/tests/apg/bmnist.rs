@@ -99,6 +99,7 @@ fn without_the_images_it_says_which_are_missing() {
         !output.status.success() && err.contains("train-images-idx3-ubyte"),
         "{err}"
     );
+    assert!(!dir.path().join("runs").exists(), "nothing was started");
 }
 
 #[test]

@@ -43,6 +43,7 @@ fn a_run_leaves_figures_and_table_and_is_not_repeated() {
         plan.contains("5 gradient steps;") && plan.contains("to do"),
         "{plan}"
     );
+    assert!(plan.contains("of training left on this machine"), "{plan}");
     assert!(!dir.path().join("runs").exists());
 
     let output = reproduce(dir.path(), &args);
