@@ -149,8 +149,8 @@ fn of_group(group: &Group, place: &str, pictures: &mut Pictures<'_>) -> Section 
     let rows = table::rows(&group.spec, published, &cells);
     // A run's folder names its profile, unless the experiment has it no more.
     let profile = group.place.split('/');
-    let profile = profile.filter(|part| group.spec.profile.contains_key(*part));
-    let profile = profile.last().unwrap_or("");
+    let mut profile = profile.filter(|part| group.spec.profile.contains_key(*part));
+    let profile = profile.next_back().unwrap_or("");
     let deviations = group.spec.deviations(profile).unwrap_or_default();
     let source = Source {
         spec: &group.spec,

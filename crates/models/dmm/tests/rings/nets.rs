@@ -152,7 +152,9 @@ fn log_gamma_of(x: f64) -> f64 {
 }
 
 /// One datum of one particle: x_n, the centres, c_n, h_n.
-fn rows(x: &Tensor<A, 3>, z: &DmmState<A>) -> Vec<([f64; 2], Vec<[f64; 2]>, usize, f64)> {
+type Row = ([f64; 2], Vec<[f64; 2]>, usize, f64);
+
+fn rows(x: &Tensor<A, 3>, z: &DmmState<A>) -> Vec<Row> {
     let (x, mean) = (numbers(x.clone()), numbers(z.mean.clone()));
     let (c, h) = (numbers(z.assignment.clone()), numbers(z.angle.clone()));
     let row = |row: usize| {
