@@ -1,6 +1,6 @@
 //! One cell of an experiment: a net trained by a method with a seed, and every number that decides its outcome.
 
-use helmholtz_training::{Betas, Optimizer};
+use helmholtz_training::{Betas, ChainStart, Optimizer};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -115,6 +115,9 @@ settings! {
     epochs: u64,
     /// The fraction of the epochs after which stage II (JSA with its chain store) starts.
     switch: f64,
+    /// Where stage II starts its chains: at draws from q (`proposal`), or at uniform states (`uniform`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    chain_start: ChainStart,
     /// Images in a mini-batch.
     batch: usize,
     /// Particles K for each image.
@@ -267,6 +270,7 @@ pub(crate) mod tests {
         Settings {
             epochs: 5,
             switch: 0.6,
+            chain_start: ChainStart::Proposal,
             batch: 50,
             particles: 2,
             optimizer: Optimizer::Adam,

@@ -92,6 +92,7 @@ impl<B: Backend> Runner<B> {
             method: method.with_stage1_extra(settings.stage1_extra > 0),
             epochs: settings.epochs,
             switch_epoch: settings.switch_epoch(),
+            chain_start: settings.chain_start,
             batch: settings.batch,
             particles: settings.particles,
             optimizer: settings.optimizer,

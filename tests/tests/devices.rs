@@ -15,7 +15,7 @@ use helmholtz_samplers::{Scan, ScanOrder};
 use helmholtz_sbn::{Sbn, SbnConfig};
 use helmholtz_tests::flat_parameters;
 use helmholtz_tests::vectors::distance;
-use helmholtz_training::{Betas, Optimizer, TrainConfig, Trainer};
+use helmholtz_training::{Betas, ChainStart, Optimizer, TrainConfig, Trainer};
 
 const STEPS: u64 = 20;
 
@@ -30,6 +30,7 @@ fn config() -> TrainConfig {
         method: "jsa".parse().unwrap(),
         epochs: 1,
         switch_epoch: 0,
+        chain_start: ChainStart::Proposal,
         batch: 50,
         particles: 2,
         optimizer: Optimizer::Adam,

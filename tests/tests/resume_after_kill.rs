@@ -16,7 +16,7 @@ use helmholtz::random::{Purpose, Stream};
 use helmholtz::runs::{OpenMode, RunFolder, read_metrics};
 use helmholtz::samplers::ScanOrder;
 use helmholtz::sbn::{Initialisation, SbnConfig};
-use helmholtz::training::{Betas, Event, Optimizer, TrainConfig, train};
+use helmholtz::training::{Betas, ChainStart, Event, Optimizer, TrainConfig, train};
 use serde_json::{Value, json};
 
 /// Set in the child: the run folder.
@@ -39,6 +39,7 @@ fn config() -> TrainConfig {
         method: method.parse::<Method>().unwrap(),
         epochs: EPOCHS,
         switch_epoch: 2,
+        chain_start: ChainStart::Proposal,
         batch: 10,
         particles: 2,
         optimizer: Optimizer::Adam,

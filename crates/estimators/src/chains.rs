@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_distributions::Noise;
 use helmholtz_ops::Backend;
+use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Latents, Layer, SamplerError};
 
 use crate::states::{pack, unpack, values_of};
@@ -112,5 +113,31 @@ where
     let drawn = model.propose(&model.encode(x), None, 1, noise).particles;
     let layers = drawn.to_host();
     let packed = pack(chains.store.latents(), &layers)?;
+    chains.store.store(chains.rows, &packed)
+}
+
+/// Starts the chains of these rows anew, each at a state that is uniform over all, whatever the datum.
+///
+/// # Errors
+/// If the store doesn't hold these rows, or has real variables.
+pub fn scatter<S>(chains: &mut Chains<'_, S>, chance: &mut impl Chance) -> Result<(), SamplerError>
+where
+    S: ChainStore + ?Sized,
+{
+    let latents = chains.store.latents();
+    let mut uniform = |count: usize| chance.choose(&vec![0.0; count]).expect("equal weights");
+    let layers = latents.kinds().iter().map(|layer| {
+        let variables = chains.rows.len() * layer.variables();
+        let mut values = vec![0.0f32; chains.rows.len() * values_of(layer)];
+        match *layer {
+            Layer::Categorical { classes, .. } => {
+                let variables = values.chunks_exact_mut(classes as usize);
+                variables.for_each(|one_hot| one_hot[uniform(classes as usize)] = 1.0);
+            }
+            _ => (0..variables).for_each(|at| values[at] = uniform(2) as f32),
+        }
+        values
+    });
+    let packed = pack(latents, &layers.collect::<Vec<_>>())?;
     chains.store.store(chains.rows, &packed)
 }

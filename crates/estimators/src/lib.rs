@@ -87,7 +87,7 @@ pub use arm::Arm;
 pub use arms::Arms;
 pub use arsm::{Ar, Ars, Arsm};
 pub use catalogue::{Entry, Target, markdown};
-pub use chains::{Chains, refresh};
+pub use chains::{Chains, refresh, scatter};
 pub use concrete::Concrete;
 pub use controls::Controls;
 pub use controls_config::{ControlsConfig, Temperature};

@@ -15,7 +15,7 @@ use helmholtz_estimators::Method;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Scan, ScanOrder};
 use helmholtz_sbn::{Sbn, SbnConfig};
-use helmholtz_training::{Betas, Optimizer, TrainConfig, Trainer};
+use helmholtz_training::{Betas, ChainStart, Optimizer, TrainConfig, Trainer};
 
 type Model = Sbn<Autodiff<Flex>>;
 
@@ -25,6 +25,7 @@ fn config() -> TrainConfig {
         method: "jsa".parse::<Method>().expect("a method"),
         epochs: 1,
         switch_epoch: 0,
+        chain_start: ChainStart::Proposal,
         batch: 50,
         particles: 2,
         optimizer: Optimizer::Adam,

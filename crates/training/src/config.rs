@@ -2,6 +2,7 @@
 
 use helmholtz_estimators::Method;
 use helmholtz_samplers::ScanOrder;
+use serde::{Deserialize, Serialize};
 
 use crate::{Betas, Optimizer, TrainError};
 
@@ -14,8 +15,10 @@ pub struct TrainConfig {
     pub method: Method,
     /// Passes over the training set.
     pub epochs: u64,
-    /// The epochs of stage I: an estimator that keeps chains starts them, at draws from q, when this many are done.
+    /// The epochs of stage I: an estimator that keeps chains starts them when this many are done.
     pub switch_epoch: u64,
+    /// Where they start.
+    pub chain_start: ChainStart,
     /// Data a step.
     pub batch: usize,
     /// Particles K a datum.
@@ -54,6 +57,18 @@ pub struct TrainConfig {
     pub threads: usize,
     /// What the provenance calls the device, such as `cpu`.
     pub device_name: String,
+}
+
+/// Where the chains start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChainStart {
+    /// Each at a draw from q(h | x), of its own datum.
+    #[default]
+    Proposal,
+    /// Each at a uniform state, whatever its datum, as in the released code of Ou & Song (2020) for table 1. Where q is certain, ℓ
+    /// of a state that it never proposes can be so high that the chain stays there.
+    Uniform,
 }
 
 impl TrainConfig {

@@ -46,7 +46,7 @@ mod train;
 mod trainer;
 
 pub use adam::{Adam, AdamState};
-pub use config::TrainConfig;
+pub use config::{ChainStart, TrainConfig};
 pub use error::TrainError;
 pub use event::Event;
 pub use momentum::{Momentum, MomentumState};

@@ -6,7 +6,7 @@ use burn::optim::{GradientsParams, Optimizer};
 use burn::tensor::{DType, Tensor};
 use helmholtz_datasets::Images;
 use helmholtz_estimators::{
-    Batch, Chains, Controls, EstimateError, Learned, Model, Parts, dreams, refresh,
+    Batch, Chains, Controls, EstimateError, Learned, Model, Parts, dreams, refresh, scatter,
 };
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::AutodiffBackend;
@@ -14,7 +14,7 @@ use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Info, MemoryStore, SamplerError};
 
 use crate::optimizer::OfModel;
-use crate::{Adam, TrainConfig};
+use crate::{Adam, ChainStart, TrainConfig};
 
 const NOISE: Purpose = Purpose::new("noise");
 const ACCEPT: Purpose = Purpose::new("accept");
@@ -100,7 +100,7 @@ where
         &self.chains
     }
 
-    /// Starts the chain of every datum at a draw from q(h | x).
+    /// Starts the chain of every datum, where [`ChainStart`] says.
     ///
     /// # Errors
     /// If the store doesn't fit the images.
@@ -111,12 +111,15 @@ where
             .chunks(REFRESH_BATCH)
             .enumerate()
             .try_for_each(|(block, rows)| {
-                let x = batch_of::<B>(images, rows.iter().map(|&row| row as usize), &self.device);
                 let mut noise = Stream::new(self.config.seed, REFRESH, [block as u64, 0]);
                 let mut chains = Chains {
                     store: &mut self.chains,
                     rows,
                 };
+                if self.config.chain_start == ChainStart::Uniform {
+                    return scatter(&mut chains, &mut noise);
+                }
+                let x = batch_of::<B>(images, rows.iter().map(|&row| row as usize), &self.device);
                 refresh(&model, x, &mut chains, &mut noise)
             });
         self.model = Some(model);

@@ -16,7 +16,7 @@ use helmholtz_runs::{OpenMode, RunFolder};
 use helmholtz_samplers::ScanOrder;
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
 use helmholtz_training::{
-    Betas, Event, Optimizer, Outcome, TrainConfig, TrainError, Trainer, train,
+    Betas, ChainStart, Event, Optimizer, Outcome, TrainConfig, TrainError, Trainer, train,
 };
 use serde_json::json;
 
@@ -28,6 +28,7 @@ fn config(method: &str) -> TrainConfig {
         method: method.parse::<Method>().unwrap(),
         epochs: 3,
         switch_epoch: 0,
+        chain_start: ChainStart::Proposal,
         batch: 10,
         particles: 2,
         optimizer: Optimizer::Momentum,

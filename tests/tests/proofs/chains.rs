@@ -1,14 +1,14 @@
 //! Chains over many steps, and single runs of them traced by hand.
 
 use burn::tensor::{DType, Tensor, TensorData};
-use helmholtz_estimators::{Chains, Jsa, Weighting, estimate};
+use helmholtz_estimators::{Chains, Jsa, Weighting, estimate, refresh, scatter};
 use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{ChainStore, FrozenReferenceMis, Latents, MemoryStore};
 use helmholtz_tests::expectation::exact;
-use helmholtz_tests::statistics::{BATCHES, STUDENT_LIMIT, batch_means};
+use helmholtz_tests::statistics::{BATCHES, NORMAL_LIMIT, STUDENT_LIMIT, batch_means};
 use helmholtz_tests::vectors::{add_scaled, relative_error};
 use helmholtz_tests::{
-    Batch, Enumerable, Exact, Inner, Reference, State, build, read_state, store_of,
+    Batch, Enumerable, Exact, Inner, Reference, State, Topped, build, read_state, store_of,
 };
 
 use crate::{TOLERANCE, data};
@@ -203,4 +203,43 @@ fn the_first_stage_needs_a_particle_to_start_in_and_one_to_move_to() {
         ..Jsa::MIS
     };
     assert_eq!(extra.least_particles(false), 1);
+}
+
+/// How often chains that are started are in each state, in standard errors of a uniform law: the furthest.
+fn from_uniform(start: impl Fn(&mut Chains<'_, MemoryStore>, &mut Stream)) -> f64 {
+    const CHAINS: u32 = 12_000;
+    let model = Topped::t5();
+    let states = model.states();
+    let mut store = MemoryStore::new(&model.latents(), CHAINS as usize).unwrap();
+    let rows: Vec<u32> = (0..CHAINS).collect();
+    let mut chains = Chains {
+        store: &mut store,
+        rows: &rows,
+    };
+    start(&mut chains, &mut Stream::new(8, TEST, [2, 0]));
+    let mut counts = vec![0.0f64; states.len()];
+    rows.iter()
+        .for_each(|&row| counts[read_state(&store, row)] += 1.0);
+    let p = 1.0 / states.len() as f64;
+    let n = f64::from(CHAINS);
+    let far = counts
+        .iter()
+        .map(|count| (count - n * p).abs() / (n * p * (1.0 - p)).sqrt());
+    far.fold(0.0, f64::max)
+}
+
+/// The twin starts them at draws from q.
+#[test]
+fn chains_that_are_scattered_start_anywhere() {
+    let scattered = from_uniform(|chains, stream| scatter(chains, stream).unwrap());
+    assert!(scattered < NORMAL_LIMIT, "{scattered}");
+    let drawn = from_uniform(|chains, stream| {
+        let model = build::<Inner, _>(&Topped::t5(), DType::F64);
+        let x = data(1).concat().repeat(chains.rows.len());
+        let shape = [chains.rows.len(), 4];
+        let options = (&Default::default(), DType::F64);
+        let x = Tensor::from_data(TensorData::new(x, shape), options);
+        refresh(&model, x, chains, stream).unwrap();
+    });
+    assert!(drawn > 2.0 * NORMAL_LIMIT, "{drawn}");
 }

@@ -7,7 +7,7 @@ use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{Scan, ScanOrder};
 use helmholtz_tests::vectors::{add_scaled, max_difference};
 use helmholtz_tests::{Enumerable, Exact, Reference, Tape, build, flat_parameters};
-use helmholtz_training::{Betas, Optimizer, TrainConfig, Trainer};
+use helmholtz_training::{Betas, ChainStart, Optimizer, TrainConfig, Trainer};
 
 /// Data drawn from a network of T1's shape: each x with its number of copies.
 fn drawn(rows: usize) -> Vec<(Vec<f64>, usize)> {
@@ -76,6 +76,7 @@ fn trained(method: Method, data: &[(Vec<f64>, usize)]) -> f64 {
             method,
             epochs,
             switch_epoch,
+            chain_start: ChainStart::Proposal,
             batch: 100,
             particles: 2,
             optimizer: Optimizer::Adam,
