@@ -209,7 +209,7 @@ pub struct Variance {
     )]
     pub methods: Vec<String>,
 
-    /// The net: linear, nonlinear, two-layers, categorical or structured
+    /// The net: one of the tables' nets, such as linear, two-layers, categorical, structured or feedforward
     #[arg(long, value_name = "NET", default_value = "linear")]
     pub net: String,
 

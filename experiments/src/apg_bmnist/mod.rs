@@ -24,7 +24,7 @@ pub mod training;
 pub use digits::Digits;
 pub use evaluation::Evaluation;
 pub use outcome::Outcome;
-pub use settings::{ChainSettings, EvaluationSettings, Settings, TrainingSettings};
+pub use settings::{ChainSettings, EvaluationSettings, Published, Settings, TrainingSettings};
 
 /// Which sequences are whose: training has the numbers that its steps count, checks and evaluations their own seeds.
 pub(crate) const CHECK: u64 = 0x0063_6865_636b;

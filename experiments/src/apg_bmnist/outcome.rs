@@ -32,17 +32,14 @@ impl Outcome {
             .unwrap_or([0; 2]);
         let rows = self.evaluation.rows.iter();
         let entry = |row: &Row| Entry {
-            sampler: match (row.sampler.as_str(), row.sweeps) {
-                ("APG", 1) => "one-shot, L as APG's".into(),
-                (_, 1) => row.sampler.clone(),
-                (_, sweeps) => format!("{}, K = {sweeps}", row.sampler),
-            },
+            sampler: name(row),
             log_joint: row.log_joint,
         };
         let own = rows.filter(|row| [row.frames, row.digits] == [frames, digits]);
+        let side = settings.model.canvas.side;
         Column {
             experiment: settings.name.clone(),
-            title: format!("Bouncing digits, T = {frames}, D = {digits}"),
+            title: format!("Bouncing digits, {side} x {side}, T = {frames}, D = {digits}"),
             steps: self.steps,
             folder: String::new(),
             entries: own.map(entry).collect(),
@@ -111,8 +108,19 @@ impl Outcome {
             e.sequences,
             e.hmc.sequences.min(e.sequences),
         );
-        out += "| T | D | sampler | K | L | MSE | log joint | tracking error, pixels | accepted, at step size |\n\
-                | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+        let beside = self
+            .evaluation
+            .rows
+            .iter()
+            .any(|row| published(settings, row).is_some());
+        let [heading, line] = match beside {
+            true => [" *published MSE* |", " --- |"],
+            false => ["", ""],
+        };
+        out += &format!(
+            "| T | D | sampler | K | L | MSE |{heading} log joint | tracking error, pixels | accepted, at step size |\n\
+             | --- | --- | --- | --- | --- | --- |{line} --- | --- | --- |\n"
+        );
         let with_error = |of: &Measured, digits: usize| {
             format!("{:.digits$} ± {:.digits$}", of.mean, of.standard_error)
         };
@@ -121,8 +129,14 @@ impl Outcome {
                 Some([share, step_size]) => format!("{share:.2} at {step_size:.1e}"),
                 None => String::new(),
             };
+            let theirs = published(settings, row).map_or(String::new(), |mse| format!("*{mse}*"));
+            let theirs = if beside {
+                format!(" {theirs} |")
+            } else {
+                theirs
+            };
             out += &format!(
-                "| {} | {} | {} | {} | {} | {} | {} | {} | {accepted} |\n",
+                "| {} | {} | {} | {} | {} | {} |{theirs} {} | {} | {accepted} |\n",
                 row.frames,
                 row.digits,
                 row.sampler,
@@ -135,4 +149,21 @@ impl Outcome {
         }
         out
     }
+}
+
+/// The sampler with its K.
+fn name(row: &Row) -> String {
+    match (row.sampler.as_str(), row.sweeps) {
+        ("APG", 1) => "one-shot, L as APG's".into(),
+        (_, 1) => row.sampler.clone(),
+        (_, sweeps) => format!("{}, K = {sweeps}", row.sampler),
+    }
+}
+
+/// The squared error that is published for the row's setting and sampler.
+fn published(settings: &Settings, row: &Row) -> Option<f64> {
+    let setting = [settings.model.canvas.side, row.frames, row.digits];
+    let mut all = settings.published.iter();
+    let own = all.find(|own| [own.canvas, own.frames, own.digits] == setting)?;
+    own.mse.get(&name(row)).copied()
 }

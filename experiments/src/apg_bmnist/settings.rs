@@ -18,7 +18,23 @@ struct File {
     name: String,
     title: String,
     seed: u64,
+    #[serde(default)]
+    published: Vec<Published>,
     profile: BTreeMap<String, Profile>,
+}
+
+/// Published squared errors of a setting.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The canvas' side.
+    pub canvas: usize,
+    /// T.
+    pub frames: usize,
+    /// D.
+    pub digits: usize,
+    /// By sampler.
+    pub mse: BTreeMap<String, f64>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -42,6 +58,9 @@ pub struct Settings {
     /// Gradient steps of the profile.
     #[serde(skip)]
     pub steps: u64,
+    /// What is published.
+    #[serde(skip)]
+    pub published: Vec<Published>,
     /// The model and its proposals.
     pub model: TrackerConfig,
     /// How the nets learn.
@@ -162,6 +181,7 @@ impl Settings {
             title: file.title,
             seed: file.seed,
             steps: own.steps,
+            published: file.published,
             model: own.model,
             training: own.training,
             evaluation: own.evaluation,

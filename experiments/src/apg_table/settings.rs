@@ -52,6 +52,8 @@ pub struct Member {
 pub struct Published {
     /// Whose column.
     pub experiment: String,
+    /// The column's title, which says the setting: beside runs of another the number has no place.
+    pub setting: String,
     /// Whose row.
     pub sampler: String,
     /// Nats an instance.

@@ -66,8 +66,10 @@ impl Table {
     }
 
     fn published(&self, column: &Column, sampler: &str) -> Option<f64> {
-        let mut published = self.published.iter();
-        let own = published.find(|p| p.experiment == column.experiment && p.sampler == sampler);
+        let own = self.published.iter().find(|own| {
+            let of_column = [&own.experiment, &own.setting] == [&column.experiment, &column.title];
+            of_column && own.sampler == sampler
+        });
         own.map(|own| own.log_joint)
     }
 

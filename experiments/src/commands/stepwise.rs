@@ -277,7 +277,7 @@ fn say_plan(
     let [step, measured] = experiment.plan();
     let time = seconds.map_or(String::new(), |seconds| {
         let seconds = say(seconds);
-        format!("\n  time        about {seconds} of training left on this machine, and the evaluation after it")
+        format!("\n  time        {seconds} of training left on this machine (an estimate), and the evaluation after it")
     });
     streams.out.line(format!(
         "{}\n  training    {steps} gradient steps{instead}; {step}\n  evaluation  {measured}{time}\n  run in      {} ({state})\n",

@@ -25,6 +25,11 @@ pub fn small(folder: &Path) {
         ("[5, 10, 20]", "[2, 3]"),
         ("prior_particles = 100", "prior_particles = 5"),
         ("leapfrog = [1, 5, 10]", "leapfrog = [2]"),
+        (
+            "canvas = 96\nframes = 20\ndigits = 5",
+            "canvas = 12\nframes = 2\ndigits = 2",
+        ),
+        ("\"APG, K = 20\" = 103.8", "\"APG, K = 3\" = 103.8"),
         ("warm_up = 20", "warm_up = 3"),
         ("sequences = 10\n", "sequences = 3\n"),
     ];
@@ -68,6 +73,8 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
         "| 2 | 2 | HMC-RWS, LF = 2, nearest | 3 | 3 |",
         "| 3 | 1 | HMC-RWS, LF = 2, bilinear | 3 | 3 |",
         "| 2 | 2 | APG | 3 | 3 |",
+        "| *103.8* |",
+        "| *published MSE* |",
         "| 3 | 1 | APG | 2 | 3 |",
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");

@@ -115,7 +115,7 @@ fn runs_stand_side_by_side_in_a_table_beside_what_is_published() {
             { experiment = "small.toml", profile = "quick" },
             { experiment = "small.toml", profile = "quick", steps = 3 },
         ]
-        published = [{ experiment = "small", sampler = "Gibbs, K = 2", log_joint = -446.9 }]
+        published = [{ experiment = "small", setting = "Gaussian mixtures, N = 9", sampler = "Gibbs, K = 2", log_joint = -446.9 }, { experiment = "small", setting = "Gaussian mixtures, N = 100", sampler = "Gibbs, K = 2", log_joint = -123.4 }]
     "#;
     fs::write(dir.path().join("both.toml"), table).unwrap();
     let plan = reproduce(dir.path(), &["both.toml", "--dry-run"]);
@@ -138,6 +138,7 @@ fn runs_stand_side_by_side_in_a_table_beside_what_is_published() {
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");
     }
+    assert!(!table.contains("-123.4"), "of another setting");
     let csv = fs::read_to_string(folder.join("table.csv")).unwrap();
     assert!(csv.contains("small,5,\"Gibbs, K = 2\","), "{csv}");
     let again = text(&reproduce(dir.path(), &["both.toml"]).stdout);
