@@ -56,6 +56,7 @@ pub mod nets;
 pub mod picture;
 pub mod plan;
 pub mod plot;
+mod populations;
 pub mod progress;
 pub mod published;
 pub mod report;

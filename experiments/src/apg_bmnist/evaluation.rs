@@ -16,9 +16,9 @@ use super::digits::video;
 use super::hamiltonian::chains;
 use super::training::borrowed;
 use super::{Digits, Settings, TABLE};
-use crate::apg_gmm::training::{mean, sampler};
 use crate::error::HarnessError;
 use crate::hamiltonian::Moves;
+use crate::populations::{mean, sampler};
 use crate::runner::failed;
 use crate::stepwise::Measured;
 

@@ -15,8 +15,10 @@
 
 mod digits;
 pub mod evaluation;
+mod figures;
 mod hamiltonian;
 mod outcome;
+mod pictures;
 mod run;
 mod settings;
 pub mod training;

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::hamiltonian::chains;
 use super::training::rings;
 use super::{Settings, TABLE};
-use crate::apg_gmm::training::{mean, numbers, sampler};
 use crate::error::HarnessError;
 use crate::hamiltonian::Moves;
+use crate::populations::{mean, numbers, sampler};
 use crate::runner::failed;
 use crate::stepwise::Measured;
 

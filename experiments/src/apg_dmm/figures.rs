@@ -4,15 +4,6 @@ use super::{Evaluation, Settings};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use serde_json::Value;
 
-fn line(label: String, style: usize, points: Vec<[f64; 2]>) -> Series {
-    Series {
-        label,
-        mark: Mark::Line,
-        style,
-        points,
-    }
-}
-
 fn training(metrics: &[Value]) -> Figure {
     let of = |key: &str| -> Vec<[f64; 2]> {
         let point = |row: &Value| Some([row["step"].as_f64()?, row.get(key)?.as_f64()?]);
@@ -23,7 +14,7 @@ fn training(metrics: &[Value]) -> Figure {
         x: Axis::linear("gradient steps"),
         y: Axis::linear(y),
         series: (series.iter().zip(1..))
-            .map(|((label, key), style)| line((*label).into(), style, of(key)))
+            .map(|((label, key), style)| Series::line(*label, style, of(key)))
             .collect(),
     };
     let both = |what: &str| [format!("{what}_one_shot"), format!("{what}_end")];
@@ -63,7 +54,7 @@ fn sweeps(settings: &Settings, evaluation: &Evaluation) -> Figure {
     let pairs = settings.evaluation.points.iter().zip(&evaluation.curves);
     let series = pairs.zip(0..).map(|((n, curve), style)| {
         let points = curve.iter().zip(1..).map(|(&y, k)| [f64::from(k), y]);
-        line(format!("N = {n}"), style, points.collect())
+        Series::line(format!("N = {n}"), style, points.collect())
     });
     Figure {
         title: "Amortized population Gibbs on fresh instances".into(),

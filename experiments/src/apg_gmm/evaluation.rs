@@ -8,8 +8,8 @@ use helmholtz_ops::Backend;
 use serde::{Deserialize, Serialize};
 
 use super::samplers::{Length, Mover, Place, course, instances, means};
-use super::training::{mean, numbers, sampler};
 use super::{FIGURE, Settings, TABLE};
+use crate::populations::{mean, numbers, sampler};
 use crate::runner::failed;
 use crate::stepwise::Measured;
 

@@ -16,15 +16,6 @@ fn panel(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Panel {
     }
 }
 
-fn line(label: impl Into<String>, style: usize, points: Vec<[f64; 2]>) -> Series {
-    Series {
-        label: label.into(),
-        mark: Mark::Line,
-        style,
-        points,
-    }
-}
-
 /// What was watched during training: the divergences of the proposals from the exact conditionals, and sample sizes.
 pub fn training(metrics: &[Value]) -> Figure {
     let checks: Vec<&Value> = metrics
@@ -41,7 +32,7 @@ pub fn training(metrics: &[Value]) -> Figure {
             title,
             steps(),
             Axis::log("KL(p‖q), nats"),
-            vec![line("APG", 1, of(key))],
+            vec![Series::line("APG", 1, of(key))],
         )
     };
     let sizes = [
@@ -52,7 +43,7 @@ pub fn training(metrics: &[Value]) -> Figure {
     let sizes = sizes
         .into_iter()
         .zip(1..)
-        .map(|((label, key), style)| line(label, style, of(key)));
+        .map(|((label, key), style)| Series::line(label, style, of(key)));
     Figure {
         title: "Proposals during training, on instances with known assignments".into(),
         columns: 2,
@@ -69,7 +60,7 @@ pub fn training(metrics: &[Value]) -> Figure {
                 "evidence",
                 steps(),
                 Axis::linear("log Ẑ of an instance, nats"),
-                vec![line("APG", 1, of("log_evidence"))],
+                vec![Series::line("APG", 1, of("log_evidence"))],
             ),
         ],
     }
@@ -80,7 +71,7 @@ pub fn curves(curves: &[Curve]) -> Figure {
     let series = curves.iter().zip(1..).map(|(curve, style)| {
         let points = curve.log_joint.iter().zip(0..);
         let points = points.map(|(&y, x)| [f64::from(x), y]).collect();
-        line(
+        Series::line(
             format!("{}, L = {}", curve.label, curve.particles),
             style,
             points,
@@ -105,7 +96,7 @@ pub fn divisions(divisions: &[Division]) -> Figure {
     let series = |value: fn(&Division) -> f64| -> Vec<Series> {
         let own = |(label, style): (&&str, usize)| {
             let own = divisions.iter().filter(|d| d.label == **label);
-            line(
+            Series::line(
                 *label,
                 style,
                 own.map(|d| [d.sweeps as f64, value(d)]).collect(),
@@ -156,7 +147,7 @@ pub fn snapshots(snapshots: &[Snapshot]) -> Figure {
                     mean[1] + 2.0 * sd[1] * angle.sin(),
                 ]
             };
-            series.push(line(
+            series.push(Series::line(
                 "two standard deviations",
                 cluster + 1,
                 (0..=ELLIPSE).map(at).collect(),

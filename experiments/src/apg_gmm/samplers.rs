@@ -12,7 +12,7 @@ use helmholtz_samplers::{Hmc, Kernel};
 use serde::{Deserialize, Serialize};
 
 use super::DRAWS;
-use super::training::{mean, numbers};
+use crate::populations::{mean, numbers};
 
 /// A way to move particles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

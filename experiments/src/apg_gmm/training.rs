@@ -7,12 +7,13 @@ use burn::optim::GradientsParams;
 use burn::tensor::{DType, Tensor};
 use helmholtz_apg::{Sampler, Streams};
 use helmholtz_gmm::{Gmm, Scheme, Simulated};
-use helmholtz_ops::{AutodiffBackend, Backend};
-use helmholtz_samplers::resampling::{Policy, Systematic};
+use helmholtz_ops::AutodiffBackend;
+use helmholtz_samplers::resampling::Systematic;
 use helmholtz_training::Objective;
 use serde_json::{Map, Value};
 
 use super::{CHECK, Settings};
+use crate::populations::{mean, numbers, sampler};
 
 /// What the proposals descend: the losses of all blocks on fresh instances.
 pub struct Training<'a, B: AutodiffBackend> {
@@ -38,12 +39,6 @@ impl<'a, B: AutodiffBackend> Training<'a, B> {
             seed,
         }
     }
-}
-
-/// Always resampled, by one uniform.
-pub(crate) fn sampler(particles: usize, sweeps: usize) -> Sampler<Systematic> {
-    let sampler = Sampler::new(particles, sweeps, Policy::Always, Systematic);
-    sampler.expect("settings have particles and sweeps")
 }
 
 impl<B: AutodiffBackend> Objective<B, Gmm<B>> for Training<'_, B> {
@@ -111,14 +106,4 @@ impl<B: burn::tensor::backend::Backend> ModuleMapper<B> for ToF64 {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
         param.map(|tensor| tensor.cast(DType::F64))
     }
-}
-
-/// The mean.
-pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// The elements of a tensor.
-pub(crate) fn numbers<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Vec<f64> {
-    tensor.into_data().iter::<f64>().collect()
 }

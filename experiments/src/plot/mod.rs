@@ -97,6 +97,18 @@ pub struct Series {
     pub points: Vec<[f64; 2]>,
 }
 
+impl Series {
+    /// Points joined by a line.
+    pub fn line(label: impl Into<String>, style: usize, points: Vec<[f64; 2]>) -> Self {
+        Self {
+            label: label.into(),
+            mark: Mark::Line,
+            style,
+            points,
+        }
+    }
+}
+
 /// How the points of a series are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
