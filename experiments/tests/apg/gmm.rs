@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{cut, metrics, reproduce, text};
+use crate::support::{check_run, cut, reproduce, text};
 
 /// A small cut of the experiment, as a file of the user's in `folder`.
 pub fn small(folder: &Path) {
@@ -34,52 +34,17 @@ pub fn small(folder: &Path) {
 
 #[test]
 fn a_run_leaves_figures_and_table_and_is_not_repeated() {
-    let dir = tempfile::tempdir().unwrap();
-    small(dir.path());
-    let args = ["small.toml", "--seed", "3"];
-    let plan = reproduce(dir.path(), &[&args[..], &["--dry-run"]].concat());
-    let plan = text(&plan.stdout);
-    assert!(
-        plan.contains("5 gradient steps;") && plan.contains("to do"),
-        "{plan}"
-    );
-    assert!(plan.contains("of training left on this machine"), "{plan}");
-    assert!(!dir.path().join("runs").exists());
-
-    let output = reproduce(dir.path(), &args);
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{err}");
-    let run = dir.path().join("runs/small/quick/seed-3");
-    for name in ["training", "courses", "budget", "particle"] {
-        assert!(
-            fs::read_to_string(run.join(format!("{name}.svg")))
-                .unwrap()
-                .starts_with("<svg")
-        );
-        assert!(run.join(format!("{name}.csv")).exists());
-    }
-    let table = fs::read_to_string(run.join("table.md")).unwrap();
-    assert!(out.contains(&table), "{out}");
-    for part in [
+    let in_table = [
         "| KL, (μ, τ) given c |",
         "| Gibbs | 3 | 2 |",
         "| BPG | 4 |",
         "LF = 10",
-        "seed 3",
-    ] {
-        assert!(table.contains(part), "no `{part}` in {table}");
-    }
-    let rows = metrics(&run);
-    assert_eq!(rows.len(), 4, "at 0, 2, 4 and 5 steps: {rows:?}");
-
-    let again = reproduce(dir.path(), &args);
-    assert!(text(&again.stdout).contains("(done)") && text(&again.stdout).contains(&table));
-
-    // Other steps have a folder of their own, and the same seed gives the same run so far.
-    let output = reproduce(dir.path(), &[&args[..], &["--steps", "2"]].concat());
-    assert!(output.status.success());
-    let fewer = metrics(&dir.path().join("runs/small/quick-2-steps/seed-3"));
-    assert_eq!(fewer, rows[..2]);
+    ];
+    check_run(
+        small,
+        &["training", "courses", "budget", "particle"],
+        &in_table,
+    );
 }
 
 #[test]

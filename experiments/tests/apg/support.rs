@@ -40,6 +40,50 @@ pub fn metrics(run: &Path) -> Vec<serde_json::Value> {
     rows.collect()
 }
 
+/// A mixture's run by five gradient steps: planned first, its figures and this in its table; shown again without training; the same
+/// as far as it goes by fewer steps.
+pub fn check_run(small: fn(&Path), figures: &[&str], in_table: &[&str]) {
+    let dir = tempfile::tempdir().unwrap();
+    small(dir.path());
+    let args = ["small.toml", "--seed", "3"];
+    let plan = reproduce(dir.path(), &[&args[..], &["--dry-run"]].concat());
+    let plan = text(&plan.stdout);
+    for part in [
+        "5 gradient steps;",
+        "to do",
+        "of training left on this machine",
+    ] {
+        assert!(plan.contains(part), "{plan}");
+    }
+    assert!(!dir.path().join("runs").exists());
+
+    let output = reproduce(dir.path(), &args);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{err}");
+    let run = dir.path().join("runs/small/quick/seed-3");
+    for name in figures {
+        let figure = fs::read_to_string(run.join(format!("{name}.svg"))).unwrap();
+        assert!(figure.starts_with("<svg"));
+        assert!(run.join(format!("{name}.csv")).exists());
+    }
+    let table = fs::read_to_string(run.join("table.md")).unwrap();
+    assert!(out.contains(&table), "{out}");
+    for part in in_table.iter().chain(&["seed 3"]) {
+        assert!(table.contains(part), "no `{part}` in {table}");
+    }
+    let rows = metrics(&run);
+    assert_eq!(rows.len(), 4, "at 0, 2, 4 and 5 steps: {rows:?}");
+
+    let again = reproduce(dir.path(), &args);
+    assert!(text(&again.stdout).contains("(done)") && text(&again.stdout).contains(&table));
+
+    // Other steps have a folder of their own, and the same seed gives the same run so far.
+    let output = reproduce(dir.path(), &[&args[..], &["--steps", "2"]].concat());
+    assert!(output.status.success());
+    let fewer = metrics(&dir.path().join("runs/small/quick-2-steps/seed-3"));
+    assert_eq!(fewer, rows[..2]);
+}
+
 /// The folder with the real files, if there is one.
 pub fn data() -> Option<PathBuf> {
     let data = std::env::var_os("HELMHOLTZ_DATA").map(PathBuf::from);
