@@ -62,11 +62,12 @@ pub fn reproduce(
     if args.dry_run || runs.is_empty() {
         return Ok(End::Complete);
     }
-    let folder = joint::open(args, &settings.name, &settings.title, &runs[0].folder)?;
+    let seed = runs[0].provenance.seed;
+    let folder = joint::open(args, &settings.name, &settings.title, seed)?;
     let text = table(&settings.title, &runs);
     let mut files = vec![write_one(folder.path(), "table.md", &text)?];
     files.extend(figure(&settings.title, &runs).write(folder.path(), "kl")?);
-    joint::finish(folder, args)?;
+    joint::finish(folder, args, seed)?;
     if args.json {
         let line = json!({"event": "figure", "files": files});
         streams.out.line(line.to_string());

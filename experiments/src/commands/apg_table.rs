@@ -13,7 +13,6 @@ use crate::table::files::write_one;
 use crate::{apg_bmnist, apg_dmm, apg_gmm};
 use helmholtz_datasets::Locator;
 use serde_json::json;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Carries out a request for the table in `source`: each run in its own folder, as its own experiment would, and the table at the end.
@@ -80,8 +79,8 @@ pub fn reproduce(
     if args.dry_run || columns.is_empty() {
         return Ok(End::Complete);
     }
-    let first = PathBuf::from(&columns[0].folder);
-    let folder = joint::open(args, &settings.name, &settings.title, &first)?;
+    let seed = columns[0].provenance.seed;
+    let folder = joint::open(args, &settings.name, &settings.title, seed)?;
     let table = Table::new(&settings, columns);
     let json_text = serde_json::to_string_pretty(&table).expect("a table is plain data") + "\n";
     let files = [
@@ -89,7 +88,7 @@ pub fn reproduce(
         write_one(folder.path(), "table.csv", &table.csv())?,
         write_one(folder.path(), "table.json", &json_text)?,
     ];
-    joint::finish(folder, args)?;
+    joint::finish(folder, args, seed)?;
     if args.json {
         let line = json!({"event": "table", "table": table, "files": files});
         streams.out.line(line.to_string());

@@ -107,20 +107,17 @@ pub fn backward(
     activation: Activation,
     grad: &FlexTensor,
 ) -> AdditiveGradients<Flex> {
-    if size(queries, 1) * size(keys, 1) * size(weights, 0) == 0 {
-        let nothing = |of: &FlexTensor| {
-            let shape = of.layout().shape().to_vec();
-            let values = vec![0.0f32; shape.iter().product()];
-            FlexTensor::from_data(TensorData::new(values, shape))
-        };
+    let [r, n, g, m] =
+        [(queries, 0), (queries, 1), (keys, 0), (keys, 1)].map(|(t, at)| size(t, at));
+    let units = size(weights, 0);
+    if n * m * units == 0 {
         return AdditiveGradients {
-            queries: nothing(queries),
-            keys: nothing(keys),
-            weights: nothing(weights),
+            queries: zeros([r, n, units]),
+            keys: zeros([g, m, units]),
+            weights: zeros([units]),
         };
     }
     let parts = Parts::new(queries, keys, weights);
-    let ([r, n, g, m], units) = (parts.shape, parts.weights.len());
     let mut sums = Sums {
         queries: vec![0.0; parts.queries.len()],
         keys: vec![0.0; parts.keys.len()],
