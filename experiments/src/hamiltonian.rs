@@ -23,23 +23,7 @@ pub struct HmcSettings {
     pub acceptance: f64,
 }
 
-impl Default for HmcSettings {
-    /// The published leapfrog steps, from the published step size of 1e-4.
-    fn default() -> Self {
-        Self {
-            leapfrog: vec![1, 5, 10],
-            step_size: 1e-4,
-            warm_up: 50,
-            acceptance: 0.7,
-        }
-    }
-}
-
 impl HmcSettings {
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     pub(crate) fn is_possible(&self) -> bool {
         let positive = self.step_size > 0.0 && self.step_size.is_finite();
         !self.leapfrog.contains(&0) && positive && self.acceptance > 0.0 && self.acceptance < 1.0

@@ -57,6 +57,7 @@ pub mod picture;
 pub mod plan;
 pub mod plot;
 mod populations;
+mod profiles;
 pub mod progress;
 pub mod published;
 pub mod report;

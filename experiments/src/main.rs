@@ -13,6 +13,9 @@ use std::process::{ExitCode, exit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The exit status of a program that was stopped from the keyboard.
 const INTERRUPTED: u8 = 130;
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 use crate::apg_table::Column;
 use crate::device::Device;
 use crate::error::HarnessError;
+use crate::profiles::profile;
 use crate::runner::failed;
 use crate::source::Source;
 use burn::module::AutodiffModule;
@@ -17,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// An experiment: one model trained by gradient steps in a run folder, then measured.
-pub trait Stepwise: Serialize + Sized {
+pub trait Stepwise: Serialize + DeserializeOwned {
     /// What its folder keeps.
     type Outcome: Serialize + DeserializeOwned;
 
@@ -27,11 +28,23 @@ pub trait Stepwise: Serialize + Sized {
     /// Whether it reads a data set.
     const READS_DATA: bool;
 
-    /// The experiment in a file, with the gradient steps of a profile.
+    /// The experiment in a file by one of its profiles, and the profile's gradient steps.
     ///
     /// # Errors
     /// A file that makes no sense; an unknown profile, with the choices.
-    fn parse(source: &Source, profile: &str) -> Result<(Self, u64), HarnessError>;
+    fn parse(source: &Source, name: &str) -> Result<(Self, u64), HarnessError> {
+        let (experiment, steps) = profile::<Self>(source, name)?;
+        match experiment.problem() {
+            Some(problem) => Err(HarnessError::Spec {
+                file: source.file.clone(),
+                problem: problem.into(),
+            }),
+            None => Ok((experiment, steps)),
+        }
+    }
+
+    /// What is wrong with the settings, if anything.
+    fn problem(&self) -> Option<&'static str>;
 
     /// Names the run folder.
     fn name(&self) -> &str;

@@ -217,8 +217,10 @@ pub fn evaluate<B: AutodiffBackend>(
                 rows.push(setting.hamiltonian(sampling, leapfrog)?);
             }
         }
-        let sweeps = setting.population("APG", Scheme::Apg, e.particles, e.sweeps)?;
-        let asked = std::iter::once(1).chain(e.shown_sweeps.iter().copied().filter(|&k| k > 1));
+        let learned = settings.learned_sweeps();
+        let sweeps = setting.population("APG", Scheme::Apg, e.particles, learned)?;
+        let shown_sweeps = e.shown_sweeps.iter().copied();
+        let asked = std::iter::once(1).chain(shown_sweeps.filter(|k| (2..=learned).contains(k)));
         let asked: Vec<usize> = asked.collect();
         let shown_sweeps = asked.iter();
         rows.extend(shown_sweeps.map(|&k| setting.row("APG", &sweeps[k - 1], e.particles, k)));

@@ -10,7 +10,6 @@ use crate::device::Device;
 use crate::error::HarnessError;
 use crate::picture::write_animation;
 use crate::runner::failed;
-use crate::source::Source;
 use crate::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
@@ -32,10 +31,8 @@ impl Stepwise for Settings {
 
     const READS_DATA: bool = true;
 
-    fn parse(source: &Source, profile: &str) -> Result<(Self, u64), HarnessError> {
-        let settings = Self::parse(source, profile)?;
-        let steps = settings.steps;
-        Ok((settings, steps))
+    fn problem(&self) -> Option<&'static str> {
+        self.problem()
     }
 
     fn name(&self) -> &str {

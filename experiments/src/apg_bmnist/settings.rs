@@ -2,26 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::HarnessError;
 use crate::hamiltonian::HmcSettings;
-use crate::names::unknown;
-use crate::source::{Kind, Source, is_folder_name};
+use crate::source::{Kind, is_folder_name};
 use helmholtz_tracker::{Bounce, TrackerConfig};
 use serde::{Deserialize, Serialize};
-
-/// `experiments/apg-bmnist.toml`, or a file like it.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[allow(dead_code)] // read to choose this type
-    kind: Kind,
-    name: String,
-    title: String,
-    seed: u64,
-    #[serde(default)]
-    published: Vec<Published>,
-    profile: BTreeMap<String, Profile>,
-}
 
 /// Published squared errors of a setting.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -37,29 +21,20 @@ pub struct Published {
     pub mse: BTreeMap<String, f64>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+/// `experiments/apg-bmnist.toml`, or a file like it, by one of its profiles.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Profile {
-    steps: u64,
-    model: TrackerConfig,
-    training: TrainingSettings,
-    evaluation: EvaluationSettings,
-}
-
-/// One profile of the experiment.
-#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
+    /// [`Kind::ApgBmnist`].
+    pub kind: Kind,
     /// Names the run folder.
     pub name: String,
     /// Heads the table.
     pub title: String,
     /// Names the random streams.
     pub seed: u64,
-    /// Gradient steps of the profile.
-    #[serde(skip)]
-    pub steps: u64,
     /// What is published.
-    #[serde(skip)]
+    #[serde(default, skip_serializing)]
     pub published: Vec<Published>,
     /// The model and its proposals.
     pub model: TrackerConfig,
@@ -114,10 +89,8 @@ pub struct EvaluationSettings {
     /// After how many sweeps the table shows the sampler.
     pub shown_sweeps: Vec<usize>,
     /// L of block population Gibbs; 0 leaves it out.
-    #[serde(default = "prior_particles", skip_serializing_if = "is_default_prior")]
     pub prior_particles: usize,
     /// Hamiltonian Monte Carlo from the one-shot proposal.
-    #[serde(default, skip_serializing_if = "ChainSettings::is_default")]
     pub hmc: ChainSettings,
 }
 
@@ -133,68 +106,14 @@ pub struct ChainSettings {
     pub batch: u64,
 }
 
-impl Default for ChainSettings {
-    fn default() -> Self {
-        let moves = HmcSettings {
-            warm_up: 20,
-            ..HmcSettings::default()
-        };
-        Self {
-            moves,
-            sequences: 10,
-            batch: 5,
-        }
-    }
-}
-
 impl ChainSettings {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     fn makes_sense(&self) -> bool {
         let run = self.sequences >= 2 && self.batch >= 1;
         self.moves.leapfrog.is_empty() || self.moves.is_possible() && run
     }
 }
 
-fn prior_particles() -> usize {
-    100
-}
-
-fn is_default_prior(count: &usize) -> bool {
-    *count == prior_particles()
-}
-
 impl Settings {
-    /// A profile of an experiment file.
-    ///
-    /// # Errors
-    /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown profile, with the choices.
-    pub fn parse(source: &Source, profile: &str) -> Result<Self, HarnessError> {
-        let mut file: File = source.parse()?;
-        let Some(own) = file.profile.remove(profile) else {
-            return Err(unknown("profile", profile, file.profile.into_keys()));
-        };
-        let settings = Self {
-            name: file.name,
-            title: file.title,
-            seed: file.seed,
-            steps: own.steps,
-            published: file.published,
-            model: own.model,
-            training: own.training,
-            evaluation: own.evaluation,
-        };
-        match settings.problem() {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem: problem.into(),
-            }),
-            None => Ok(settings),
-        }
-    }
-
     /// Sequences of this many frames and digits.
     pub fn bounce(&self, frames: usize, digits: usize) -> Bounce {
         Bounce {
@@ -205,8 +124,16 @@ impl Settings {
         }
     }
 
+    /// Sweeps of amortized population Gibbs in the table, the one-shot proposal counted, which alone is trained by one sweep.
+    pub fn learned_sweeps(&self) -> usize {
+        match self.training.sweeps {
+            1 => 1,
+            _ => self.evaluation.sweeps,
+        }
+    }
+
     /// What is wrong with the settings, if anything.
-    fn problem(&self) -> Option<&'static str> {
+    pub fn problem(&self) -> Option<&'static str> {
         let (t, e) = (&self.training, &self.evaluation);
         let counts = [
             t.sweeps,
@@ -269,19 +196,22 @@ impl Settings {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::source::Source;
+    use crate::stepwise::Stepwise;
     use helmholtz_tracker::Canvas;
 
     fn error(from: &str, to: &str) -> String {
         let mut source = Source::find("apg-bmnist").unwrap();
         assert!(source.text.contains(from), "{from}");
         source.text = source.text.replacen(from, to, 1);
-        Settings::parse(&source, "quick").unwrap_err().to_string()
+        let parsed = Settings::parse(&source, "paper");
+        parsed.unwrap_err().to_string()
     }
 
     #[test]
     fn the_bundled_file_holds_the_stated_settings() {
         let source = Source::find("apg-bmnist").unwrap();
-        let paper = Settings::parse(&source, "paper").unwrap();
+        let (paper, _) = Settings::parse(&source, "paper").unwrap();
         assert_eq!(paper.model, TrackerConfig::default());
         let TrainingSettings {
             sweeps,
@@ -295,7 +225,7 @@ pub(crate) mod tests {
             (sweeps, particles, batch, frames, digits),
             (5, 20, 5, 10, 3)
         );
-        let quick = Settings::parse(&source, "quick").unwrap();
+        let (quick, _) = Settings::parse(&source, "quick").unwrap();
         assert_eq!(quick.model.canvas, Canvas::SMALL);
         let text = Settings::parse(&source, "papr").unwrap_err().to_string();
         assert!(text.contains("Did you mean `paper`?"), "{text}");
@@ -307,15 +237,19 @@ pub(crate) mod tests {
             ("name = \"apg-bmnist\"", "name = \"APG\"", "lower-case"),
             ("batch = 5 ", "batch = 0 ", "at least 1"),
             (
-                "learning_rate = 1e-3",
+                "learning_rate = 1e-4",
                 "learning_rate = -1.0",
                 "learning_rate",
             ),
-            ("digit = 14", "digit = 13", "must divide 28"),
-            ("[[6, 2], [20, 2], [20, 3]]", "[[6, 9]]", "at most 8"),
-            ("digits = 2 ", "digits = 9 ", "at most 8"),
+            ("digit = 28", "digit = 27", "must divide 28"),
+            (
+                "[[20, 3], [20, 5], [100, 3], [100, 5]]",
+                "[[6, 9]]",
+                "at most 8",
+            ),
+            ("digits = 3 ", "digits = 9 ", "at most 8"),
             ("[5, 10, 20]", "[5, 10, 21]", "shown_sweeps"),
-            ("sweeps = 3 ", "swepes = 3 ", "swepes"),
+            ("sweeps = 5 ", "swepes = 5 ", "swepes"),
             ("acceptance = 0.7", "acceptance = 1.0", "acceptance"),
         ] {
             let text = error(from, to);

@@ -224,9 +224,16 @@ pub fn evaluate<B: AutodiffBackend>(
         let watched = of("BPG", &ordinary, Scheme::Bpg, sizes)?;
         rows.push(row("BPG", &watched[e.sweeps - 1], sizes));
         let sizes = [e.particles, e.sweeps];
-        let watched = of("APG", &ordinary, Scheme::Apg, sizes)?;
-        let own = of("APG, rings apart", &apart, Scheme::Apg, sizes)?;
-        let sweeps = e.shown_sweeps.iter().map(|&k| Row {
+        let learned = settings.learned_sweeps();
+        let watched = of("APG", &ordinary, Scheme::Apg, [e.particles, learned])?;
+        let own = of(
+            "APG, rings apart",
+            &apart,
+            Scheme::Apg,
+            [e.particles, learned],
+        )?;
+        let shown = || e.shown_sweeps.iter().copied().filter(|&k| k <= learned);
+        let sweeps = shown().map(|k| Row {
             separated: on_separated(own.get(k - 1)),
             ..row("APG", &watched[k - 1], [e.particles, k])
         });
@@ -253,7 +260,7 @@ pub fn evaluate<B: AutodiffBackend>(
         evaluation.curves.push(curve.collect());
         let first = rings::<B::InnerBackend>(settings, TABLE, &[0], points, device);
         let first = numbers(first.x);
-        let shown = std::iter::once(1).chain(e.shown_sweeps.iter().copied().filter(|&k| k > 1));
+        let shown = std::iter::once(1).chain(shown().filter(|&k| k > 1));
         let shown = shown.map(|k| Snapshot {
             sweeps: k,
             data: first

@@ -8,7 +8,6 @@ use crate::backend::{OnBackend, on_device};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::runner::failed;
-use crate::source::Source;
 use crate::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
@@ -25,10 +24,8 @@ impl Stepwise for Settings {
 
     const READS_DATA: bool = false;
 
-    fn parse(source: &Source, profile: &str) -> Result<(Self, u64), HarnessError> {
-        let settings = Self::parse(source)?;
-        let steps = settings.steps(profile)?;
-        Ok((settings, steps))
+    fn problem(&self) -> Option<&'static str> {
+        self.problem()
     }
 
     fn name(&self) -> &str {

@@ -1,15 +1,11 @@
 //! The experiment as data.
 
-use std::collections::BTreeMap;
-
-use crate::error::HarnessError;
 use crate::hamiltonian::HmcSettings;
-use crate::names::unknown;
-use crate::source::{Kind, Source, is_folder_name};
+use crate::source::{Kind, is_folder_name};
 use helmholtz_dmm::{DmmConfig, Rings};
 use serde::{Deserialize, Serialize};
 
-/// `experiments/apg-dmm.toml`, or a file like it.
+/// `experiments/apg-dmm.toml`, or a file like it, by one of its profiles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -27,8 +23,6 @@ pub struct Settings {
     pub data: Rings,
     /// How the nets learn.
     pub training: TrainingSettings,
-    /// Gradient steps of each profile.
-    pub profiles: BTreeMap<String, u64>,
     /// What is measured at the end.
     pub evaluation: EvaluationSettings,
 }
@@ -66,7 +60,6 @@ pub struct EvaluationSettings {
     /// Instances of each.
     pub instances: u64,
     /// Instances whose rings do not touch, of each setting, on which accuracy is measured too.
-    #[serde(default = "separated", skip_serializing_if = "is_default_separated")]
     pub separated: u64,
     /// Instances at a time.
     pub batch: u64,
@@ -79,45 +72,20 @@ pub struct EvaluationSettings {
     /// After how many sweeps the table shows amortized population Gibbs.
     pub shown_sweeps: Vec<usize>,
     /// Hamiltonian Monte Carlo on (μ, ln(h / (1 − h))), from the one-shot proposal.
-    #[serde(default, skip_serializing_if = "HmcSettings::is_default")]
     pub hmc: HmcSettings,
 }
 
-fn separated() -> u64 {
-    20
-}
-
-fn is_default_separated(count: &u64) -> bool {
-    *count == separated()
-}
-
 impl Settings {
-    /// The settings in an experiment file.
-    ///
-    /// # Errors
-    /// A file that is not well-formed, holds an unknown key or makes no sense.
-    pub fn parse(source: &Source) -> Result<Self, HarnessError> {
-        let settings: Self = source.parse()?;
-        match settings.problem() {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem: problem.into(),
-            }),
-            None => Ok(settings),
+    /// Sweeps of amortized population Gibbs in the table, the one-shot proposal counted, which alone is trained by one sweep.
+    pub fn learned_sweeps(&self) -> usize {
+        match self.training.sweeps {
+            1 => 1,
+            _ => self.evaluation.sweeps,
         }
     }
 
-    /// The gradient steps of a profile.
-    ///
-    /// # Errors
-    /// An unknown profile, with the choices.
-    pub fn steps(&self, profile: &str) -> Result<u64, HarnessError> {
-        let steps = self.profiles.get(profile).copied();
-        steps.ok_or_else(|| unknown("profile", profile, self.profiles.keys().cloned()))
-    }
-
     /// What is wrong with the settings, if anything.
-    fn problem(&self) -> Option<&'static str> {
+    pub fn problem(&self) -> Option<&'static str> {
         let (t, e) = (&self.training, &self.evaluation);
         let counts = [
             t.sweeps,
@@ -174,17 +142,21 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Source;
+    use crate::stepwise::Stepwise;
 
     fn error(from: &str, to: &str) -> String {
         let mut source = Source::find("apg-dmm").unwrap();
         assert!(source.text.contains(from), "{from}");
         source.text = source.text.replacen(from, to, 1);
-        Settings::parse(&source).unwrap_err().to_string()
+        let parsed = Settings::parse(&source, "paper");
+        parsed.unwrap_err().to_string()
     }
 
     #[test]
     fn the_bundled_file_holds_the_released_setting() {
-        let settings = Settings::parse(&Source::find("apg-dmm").unwrap()).unwrap();
+        let source = Source::find("apg-dmm").unwrap();
+        let (settings, _) = Settings::parse(&source, "paper").unwrap();
         assert_eq!(settings.model, DmmConfig::released());
         assert_eq!(settings.data, Rings::default());
         let TrainingSettings {
@@ -195,7 +167,7 @@ mod tests {
             ..
         } = settings.training;
         assert_eq!((sweeps, particles, batch, points), (10, 10, 20, 200));
-        let text = settings.steps("papr").unwrap_err().to_string();
+        let text = Settings::parse(&source, "papr").unwrap_err().to_string();
         assert!(text.contains("Did you mean `paper`?"), "{text}");
     }
 

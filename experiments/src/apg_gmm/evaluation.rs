@@ -193,7 +193,7 @@ impl<B: Backend> Measuring<'_, B> {
             let last = &places[e.sweeps - 1];
             rows.push(row(mover.label(), e.particles, e.sweeps, last));
         }
-        for mover in [Mover::ApgJoint, Mover::Apg] {
+        for &mover in self.learned() {
             let places = of(mover, e.particles)?;
             for &k in &e.shown_sweeps {
                 rows.push(row(mover.label(), e.particles, k, &places[k - 1]));
@@ -205,6 +205,14 @@ impl<B: Backend> Measuring<'_, B> {
         Ok(rows)
     }
 
+    /// What moves particles by learned proposals of blocks.
+    fn learned(&self) -> &'static [Mover] {
+        match self.settings.trains_blocks() {
+            true => &[Mover::ApgJoint, Mover::Apg],
+            false => &[],
+        }
+    }
+
     /// The same instance for every run.
     fn runs(&self) -> Vec<u64> {
         vec![0; self.settings.evaluation.curve_runs as usize]
@@ -213,10 +221,12 @@ impl<B: Backend> Measuring<'_, B> {
     fn curves(&self) -> Result<Vec<Curve>, HarnessError> {
         let e = &self.settings.evaluation;
         let mut movers = vec![
-            (Mover::Apg, e.curve_particles),
             (Mover::Gibbs, e.curve_particles),
             (Mover::Bpg, e.curve_prior_particles),
         ];
+        if self.settings.trains_blocks() {
+            movers.insert(0, (Mover::Apg, e.curve_particles));
+        }
         movers.extend(
             e.leapfrog
                 .iter()
@@ -244,7 +254,7 @@ impl<B: Backend> Measuring<'_, B> {
     fn divisions(&self) -> Result<Vec<Division>, HarnessError> {
         let e = &self.settings.evaluation;
         let mut divisions = vec![];
-        for mover in [Mover::Apg, Mover::ApgJoint] {
+        for &mover in self.learned().iter().rev() {
             for &sweeps in &e.budget_sweeps {
                 let particles = e.budget / sweeps;
                 let length = Length {
@@ -271,7 +281,7 @@ impl<B: Backend> Measuring<'_, B> {
         const EVERY: usize = 3;
         const MOVES: usize = 12;
         let (config, e) = (&self.settings.model, &self.settings.evaluation);
-        if config.dimensions != 2 {
+        if config.dimensions != 2 || !self.settings.trains_blocks() {
             return Ok(vec![]);
         }
         let x = instances::<B>(config, FIGURE, &[0], e.points, self.device);

@@ -23,7 +23,7 @@ pub mod training;
 
 pub use evaluation::Evaluation;
 pub use outcome::Outcome;
-pub use settings::{EvaluationSettings, Settings, TrainingSettings};
+pub use settings::{EvaluationSettings, Published, Settings, TrainingSettings};
 
 use helmholtz_random::Purpose;
 

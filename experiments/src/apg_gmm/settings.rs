@@ -1,14 +1,10 @@
 //! The experiment as data.
 
-use std::collections::BTreeMap;
-
-use crate::error::HarnessError;
-use crate::names::unknown;
-use crate::source::{Kind, Source, is_folder_name};
+use crate::source::{Kind, is_folder_name};
 use helmholtz_gmm::GmmConfig;
 use serde::{Deserialize, Serialize};
 
-/// `experiments/apg-gmm.toml`, or a file like it.
+/// `experiments/apg-gmm.toml`, or a file like it, by one of its profiles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -20,14 +16,27 @@ pub struct Settings {
     pub title: String,
     /// Names the random streams.
     pub seed: u64,
+    /// What is published.
+    #[serde(default, skip_serializing)]
+    pub published: Option<Published>,
     /// The mixture and its proposals.
     pub model: GmmConfig,
     /// How the proposals learn.
     pub training: TrainingSettings,
-    /// Gradient steps of each profile.
-    pub profiles: BTreeMap<String, u64>,
     /// What is measured at the end.
     pub evaluation: EvaluationSettings,
+}
+
+/// A published log joint.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// N of its instances.
+    pub points: usize,
+    /// What reached it.
+    pub sampler: String,
+    /// Nats an instance.
+    pub log_joint: f64,
 }
 
 /// How the proposals learn.
@@ -93,32 +102,13 @@ pub struct EvaluationSettings {
 }
 
 impl Settings {
-    /// The settings in an experiment file.
-    ///
-    /// # Errors
-    /// A file that is not well-formed, holds an unknown key or makes no sense.
-    pub fn parse(source: &Source) -> Result<Self, HarnessError> {
-        let settings: Self = source.parse()?;
-        match settings.problem() {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem: problem.into(),
-            }),
-            None => Ok(settings),
-        }
-    }
-
-    /// The gradient steps of a profile.
-    ///
-    /// # Errors
-    /// An unknown profile, with the choices.
-    pub fn steps(&self, profile: &str) -> Result<u64, HarnessError> {
-        let steps = self.profiles.get(profile).copied();
-        steps.ok_or_else(|| unknown("profile", profile, self.profiles.keys().cloned()))
+    /// Whether proposals of blocks are trained, not only the one-shot proposal.
+    pub fn trains_blocks(&self) -> bool {
+        self.training.sweeps > 1
     }
 
     /// What is wrong with the settings, if anything.
-    fn problem(&self) -> Option<&'static str> {
+    pub fn problem(&self) -> Option<&'static str> {
         let (t, e) = (&self.training, &self.evaluation);
         let counts = [
             t.sweeps,
@@ -184,16 +174,20 @@ impl Settings {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::source::Source;
+    use crate::stepwise::Stepwise;
 
     pub(crate) fn apg_gmm() -> Settings {
-        Settings::parse(&Source::find("apg-gmm").unwrap()).unwrap()
+        let source = Source::find("apg-gmm").unwrap();
+        Settings::parse(&source, "paper").unwrap().0
     }
 
     fn error(from: &str, to: &str) -> String {
         let mut source = Source::find("apg-gmm").unwrap();
         assert!(source.text.contains(from), "{from}");
         source.text = source.text.replace(from, to);
-        Settings::parse(&source).unwrap_err().to_string()
+        let parsed = Settings::parse(&source, "paper");
+        parsed.unwrap_err().to_string()
     }
 
     #[test]
@@ -208,8 +202,9 @@ pub(crate) mod tests {
         } = settings.training;
         assert_eq!((sweeps, particles, batch, points), (10, 10, 20, 60));
         assert_eq!(settings.model, GmmConfig::default());
-        assert_eq!(settings.steps("paper").unwrap(), 200_000);
-        let text = settings.steps("papr").unwrap_err().to_string();
+        let source = Source::find("apg-gmm").unwrap();
+        assert_eq!(Settings::parse(&source, "paper").unwrap().1, 200_000);
+        let text = Settings::parse(&source, "papr").unwrap_err().to_string();
         assert!(text.contains("Did you mean `paper`?"), "{text}");
     }
 

@@ -57,9 +57,41 @@ pub struct Planned<E> {
     of_profile: u64,
     steps: u64,
     place: PathBuf,
+    /// What the training depends on.
     config: Value,
-    /// What is in its folder, unless that is to be set aside.
-    status: Option<Status>,
+    /// How it is measured.
+    evaluation: Value,
+    found: Found,
+}
+
+/// What is in a run folder, unless that is to be set aside.
+enum Found {
+    Nothing,
+    Begun,
+    /// Trained, and measured in another way.
+    Trained,
+    Finished(Value),
+}
+
+impl Found {
+    fn of(status: Status, evaluation: &Value) -> Self {
+        match status {
+            Status::Absent => Self::Nothing,
+            Status::Finished(result) => match measured(result, evaluation) {
+                Some(result) => Self::Finished(result),
+                None => Self::Trained,
+            },
+            _ => Self::Begun,
+        }
+    }
+}
+
+/// The key of a result under which it keeps how it was measured.
+const EVALUATION: &str = "evaluation_settings";
+
+/// A result that was measured in this way.
+fn measured(result: Value, evaluation: &Value) -> Option<Value> {
+    (result[EVALUATION] == *evaluation).then_some(result)
 }
 
 /// Plans a run, and makes sure that it can start. Nothing is written.
@@ -75,12 +107,17 @@ pub fn plan<E: Stepwise>(
     let steps = args.steps.unwrap_or(of_profile);
     args.device.check_built()?;
     let place = place(args, &mut experiment, of_profile, steps);
-    let config = json!({"settings": experiment, "steps": steps});
-    let status = match args.fresh {
-        true => None,
-        false => Some(RunFolder::peek_as(&place, &config)?),
+    let mut settings = to_value(&experiment).expect("settings are plain data");
+    let evaluation = settings
+        .as_object_mut()
+        .and_then(|all| all.remove("evaluation"));
+    let evaluation = evaluation.unwrap_or_default();
+    let config = json!({"settings": settings, "steps": steps});
+    let found = match args.fresh {
+        true => Found::Nothing,
+        false => Found::of(RunFolder::peek_as(&place, &config)?, &evaluation),
     };
-    if !matches!(status, Some(Status::Finished(_))) {
+    if !matches!(found, Found::Finished(_)) {
         if args.device == Device::Cpu {
             let needs = Needs {
                 memory: experiment.memory(),
@@ -97,7 +134,8 @@ pub fn plan<E: Stepwise>(
         steps,
         place,
         config,
-        status,
+        evaluation,
+        found,
     })
 }
 
@@ -118,14 +156,15 @@ pub fn run<E: Stepwise>(
         steps,
         place,
         config,
-        status,
+        evaluation,
+        found,
     } = plan::<E>(args, source, locator)?;
-    let left = match &status {
-        Some(Status::Finished(_)) => None,
-        status => {
-            let done = match status {
-                Some(Status::Absent) | None => 0,
-                Some(_) => steps_done(&place)?,
+    let left = match &found {
+        Found::Finished(_) | Found::Trained => None,
+        found => {
+            let done = match found {
+                Found::Nothing => 0,
+                _ => steps_done(&place)?,
             };
             let loading = Loading::new(streams);
             loading.state(format!("measuring a step of {}", experiment.name()));
@@ -137,11 +176,11 @@ pub fn run<E: Stepwise>(
         args,
         &experiment,
         (steps, of_profile),
-        (&place, status.as_ref(), left),
+        (&place, &found, left),
         streams,
     );
-    let finished = match status {
-        Some(Status::Finished(result)) => Some(read::<E>(result, &place)?),
+    let finished = match found {
+        Found::Finished(result) => Some(read::<E>(result, &place)?),
         _ => None,
     };
     let done = |experiment, outcome, end| {
@@ -165,12 +204,13 @@ pub fn run<E: Stepwise>(
         false => OpenMode::Resume,
     };
     let mut folder = RunFolder::open(&place, &config, mode)?;
-    let outcome = match folder.result()? {
+    let result = folder.result()?;
+    let outcome = match result.and_then(|result| measured(result, &evaluation)) {
         Some(result) => read::<E>(result, &place)?,
         None => match compute(
             args,
             &experiment,
-            steps,
+            (steps, evaluation),
             locator,
             &mut folder,
             stop,
@@ -256,14 +296,15 @@ fn say_plan(
     args: &Reproduce,
     experiment: &impl Stepwise,
     (steps, of_profile): (u64, u64),
-    (place, status, left): (&Path, Option<&Status>, Option<(u64, f64)>),
+    (place, found, left): (&Path, &Found, Option<(u64, f64)>),
     streams: &Streams,
 ) {
     let seconds = left.map(|(steps, seconds)| steps as f64 * seconds);
-    let state = match status {
-        Some(Status::Finished(_)) => "done",
-        Some(Status::Absent) | None => "to do",
-        Some(_) => "begun, will be resumed",
+    let state = match found {
+        Found::Finished(_) => "done",
+        Found::Trained => "trained; measured by other settings, and will be measured again",
+        Found::Nothing => "to do",
+        Found::Begun => "begun, will be resumed",
     };
     if args.json {
         let line = json!({"event": "plan", "settings": experiment, "steps": steps, "folder": place, "state": state, "training_seconds": seconds});
@@ -346,7 +387,7 @@ impl Watch<'_> {
 fn compute<E: Stepwise>(
     args: &Reproduce,
     experiment: &E,
-    steps: u64,
+    (steps, evaluation): (u64, Value),
     locator: &Locator,
     folder: &mut RunFolder,
     stop: &AtomicBool,
@@ -379,7 +420,9 @@ fn compute<E: Stepwise>(
     })?;
     drop(loading);
     write_one(folder.path(), "table.md", &experiment.markdown(&outcome))?;
-    folder.finish(&to_value(&outcome).expect("an outcome is plain data"))?;
+    let mut result = to_value(&outcome).expect("an outcome is plain data");
+    result[EVALUATION] = evaluation;
+    folder.finish(&result)?;
     Ok(outcome)
 }
 

@@ -9,29 +9,40 @@ use crate::support::{command, cut, data, metrics, reproduce, text};
 pub fn small(folder: &Path) {
     let replaced = [
         ("name = \"apg-bmnist\"", "name = \"small\""),
-        ("steps = 500", "steps = 3"),
-        ("{ side = 48, digit = 14,", "{ side = 12, digit = 4,"),
+        ("side = 96, digit = 28,", "side = 12, digit = 4,"),
+        ("side = 48, digit = 14 ", "side = 12, digit = 4 "),
         ("position-hidden = [200, 100]", "position-hidden = [6, 5]"),
         ("digit-hidden = [400, 200]", "digit-hidden = [8, 7]"),
-        ("particles = 10    ", "particles = 3    "),
-        ("particles = 10    ", "particles = 3    "),
-        ("batch = 5   ", "batch = 2   "),
-        ("frames = 6   ", "frames = 2   "),
-        ("check_every = 100 ", "check_every = 2 "),
-        ("check_sequences = 10", "check_sequences = 2"),
+        ("steps = 500", "steps = 3"),
+        // Of the profile `quick`.
+        ("particles = 10\n", "particles = 3\n"),
+        ("frames = 6", "frames = 2"),
+        ("check_every = 100", "check_every = 2"),
         ("[[6, 2], [20, 2], [20, 3]]", "[[2, 2], [3, 1]]"),
-        ("sequences = 20", "sequences = 3"),
+        (
+            "sequences = 20\nprior_particles = 100",
+            "sequences = 3\nprior_particles = 5",
+        ),
+        ("sequences = 10, batch = 5", "sequences = 3, batch = 5"),
+        // Of all.
+        ("frames = 10   ", "frames = 2   "),
+        ("digits = 3   ", "digits = 2   "),
+        ("[[20, 3], [20, 5], [100, 3], [100, 5]]", "[[2, 2]]"),
+        ("sequences = 100", "sequences = 3"),
+        ("prior_particles = 1000", "prior_particles = 5"),
+        ("sequences = 20\nbatch = 1", "sequences = 3\nbatch = 1"),
+        ("batch = 5   ", "batch = 2   "),
+        ("check_sequences = 10", "check_sequences = 2"),
+        ("particles = 10    ", "particles = 3    "),
         ("sweeps = 20   ", "sweeps = 3   "),
         ("[5, 10, 20]", "[2, 3]"),
-        ("prior_particles = 100", "prior_particles = 5"),
         ("leapfrog = [1, 5, 10]", "leapfrog = [2]"),
+        ("warm_up = 20", "warm_up = 3"),
         (
             "canvas = 96\nframes = 20\ndigits = 5",
             "canvas = 12\nframes = 2\ndigits = 2",
         ),
         ("\"APG, K = 20\" = 103.8", "\"APG, K = 3\" = 103.8"),
-        ("warm_up = 20", "warm_up = 3"),
-        ("sequences = 10\n", "sequences = 3\n"),
     ];
     cut(folder, include_str!("../../apg-bmnist.toml"), &replaced);
 }

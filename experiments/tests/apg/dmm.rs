@@ -16,16 +16,17 @@ pub fn small(folder: &Path) {
         ("points = 200", "points = 16"),
         ("check_every = 250", "check_every = 2"),
         ("check_instances = 20", "check_instances = 3"),
-        ("quick = 500", "quick = 5"),
+        ("steps = 500", "steps = 5"),
         ("[120, 160, 200, 400, 600]", "[16, 32]"),
         ("instances = 20 ", "instances = 3 "),
         ("separated = 20 ", "separated = 2 "),
         ("batch = 5 ", "batch = 2 "),
         ("prior_particles = 100", "prior_particles = 4"),
         ("sweeps = 20 ", "sweeps = 2 "),
+        ("[5, 10, 20]", "[1, 2]"),
         (
-            "[5, 10, 20]",
-            "[1, 2]\nhmc = { leapfrog = [1, 2], step_size = 1e-3, warm_up = 5, acceptance = 0.7 }\n",
+            "[1, 5, 10], step_size = 1e-4, warm_up = 50",
+            "[1, 2], step_size = 1e-3, warm_up = 5",
         ),
     ];
     cut(folder, include_str!("../../apg-dmm.toml"), &replaced);

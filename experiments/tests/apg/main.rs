@@ -3,5 +3,6 @@
 mod bmnist;
 mod dmm;
 mod gmm;
+mod measuring;
 mod resume;
 mod support;

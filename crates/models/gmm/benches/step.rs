@@ -16,6 +16,9 @@ use helmholtz_apg::{Sampler, Streams};
 use helmholtz_gmm::{GmmConfig, Scheme};
 use helmholtz_samplers::resampling::{Policy, Systematic};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const SWEEPS: usize = 10;
 const PARTICLES: usize = 10;
 const BATCH: usize = 20;

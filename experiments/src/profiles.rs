@@ -1,0 +1,119 @@
+//! Profiles of an experiment file: what each changes of the file's own keys.
+
+use crate::error::HarnessError;
+use crate::names::unknown;
+use crate::source::Source;
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+
+/// What a file describes by a profile, and the profile's gradient steps: the keys of `profile.<name>` are laid over the file's own,
+/// table by table.
+///
+/// # Errors
+/// A file that is not well-formed, holds an unknown key or lacks one; an unknown profile, with the choices; a profile without steps.
+pub fn profile<T: DeserializeOwned>(
+    source: &Source,
+    profile: &str,
+) -> Result<(T, u64), HarnessError> {
+    let mut file: Table = source.parse()?;
+    let problem = |problem: String| HarnessError::Spec {
+        file: source.file.clone(),
+        problem,
+    };
+    let Some(Value::Table(mut profiles)) = file.remove("profile") else {
+        return Err(problem("a table `profile` is missing".into()));
+    };
+    let Some(own) = profiles.remove(profile) else {
+        return Err(unknown(
+            "profile",
+            profile,
+            profiles.into_iter().map(|(name, _)| name),
+        ));
+    };
+    let Value::Table(mut own) = own else {
+        return Err(problem(format!("`profile.{profile}` must be a table")));
+    };
+    let steps = own.remove("steps").and_then(|steps| steps.as_integer());
+    let Some(steps) = steps.and_then(|steps| u64::try_from(steps).ok()) else {
+        return Err(problem(format!(
+            "`profile.{profile}` needs `steps`, a number of gradient steps"
+        )));
+    };
+    lay_over(&mut file, own);
+    let described = T::deserialize(Value::Table(file));
+    let described = described.map_err(|error| problem(format!("by profile {profile}: {error}")))?;
+    Ok((described, steps))
+}
+
+fn lay_over(table: &mut Table, other: Table) {
+    for (key, value) in other {
+        match (table.get_mut(&key), value) {
+            (Some(Value::Table(own)), Value::Table(value)) => lay_over(own, value),
+            (_, value) => {
+                table.insert(key, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Model {
+        width: usize,
+        depth: usize,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        model: Model,
+        sizes: Vec<usize>,
+    }
+
+    fn parse(text: &str, name: &str) -> Result<(File, u64), HarnessError> {
+        let source = Source {
+            file: "my.toml".into(),
+            text: text.into(),
+        };
+        profile(&source, name)
+    }
+
+    const TEXT: &str = "sizes = [1, 2]\n[model]\nwidth = 3\ndepth = 4\n[profile.quick]\nsteps = 5\n\
+                        [profile.wide]\nsteps = 6\nsizes = [7]\nmodel = { width = 8 }\n";
+
+    #[test]
+    fn a_profile_changes_the_keys_that_it_names() {
+        let file = |width, sizes: &[usize]| File {
+            model: Model { width, depth: 4 },
+            sizes: sizes.to_vec(),
+        };
+        assert_eq!(parse(TEXT, "quick").unwrap(), (file(3, &[1, 2]), 5));
+        assert_eq!(parse(TEXT, "wide").unwrap(), (file(8, &[7]), 6));
+    }
+
+    #[test]
+    fn what_makes_no_sense_says_where() {
+        for (from, to, name, part) in [
+            ("", "", "quik", "Did you mean `quick`?"),
+            (
+                "steps = 5",
+                "steps = -5",
+                "quick",
+                "`profile.quick` needs `steps`",
+            ),
+            ("steps = 5\n", "", "quick", "`profile.quick` needs `steps`"),
+            ("width = 8", "widht = 8", "wide", "widht"),
+            ("profile", "profiles", "quick", "`profile` is missing"),
+        ] {
+            let text = parse(&TEXT.replace(from, to), name)
+                .unwrap_err()
+                .to_string();
+            assert!(text.contains(part), "{from} -> {to}: {text}");
+        }
+    }
+}
