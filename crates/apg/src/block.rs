@@ -74,6 +74,18 @@ pub trait Conditional<B: Backend, M: Model<B>, C: ?Sized> {
     /// log p_θ(x, z) by the parts of the block, without factors that neither depend on z_b nor have learned parameters:
     /// `[L, B, N]`.
     fn log_target(&self, model: &M, x: &M::Data, z: &M::State) -> Tensor<B, 3>;
+
+    /// The log target at `new`, differentiable in θ, and at `old`, a constant. To be overridden where they share a computation, since
+    /// they differ in the block alone.
+    fn log_targets(
+        &self,
+        [model, frozen]: [&M; 2],
+        x: &M::Data,
+        [new, old]: [&M::State; 2],
+    ) -> [Tensor<B, 3>; 2] {
+        let log_target = self.log_target(model, x, new);
+        [log_target, self.log_target(frozen, x, old)]
+    }
 }
 
 /// The move of one block by a law that is forward and reverse kernel (Wu et al. 2020, eq. 8):
@@ -105,8 +117,9 @@ where
     ) -> Move<B, M::State> {
         let law = self.0.law(model, x, old);
         let (state, log_forward) = self.0.propose(&law, old, chance);
-        let log_target = self.0.log_target(model, x, &state);
-        let target_ratio = log_target.clone().detach() - self.0.log_target(frozen, x, old);
+        let targets = self.0.log_targets([model, frozen], x, [&state, old]);
+        let [log_target, log_old_target] = targets;
+        let target_ratio = log_target.clone().detach() - log_old_target;
         let reverse = self.0.log_prob(&self.0.detach(&law), old);
         let kernel_ratio = reverse - log_forward.clone().detach();
         Move {

@@ -159,6 +159,8 @@ mod tests {
         let (settings, _) = Settings::parse(&source, "paper").unwrap();
         assert_eq!(settings.model, DmmConfig::released());
         assert_eq!(settings.data, Rings::default());
+        let (narrow, _) = Settings::parse(&source, "narrow").unwrap();
+        assert_eq!(narrow.model, DmmConfig::paper());
         let TrainingSettings {
             sweeps,
             particles,

@@ -21,7 +21,7 @@ pub fn small(folder: &Path) {
         ("instances = 20 ", "instances = 3 "),
         ("separated = 20 ", "separated = 2 "),
         ("batch = 5 ", "batch = 2 "),
-        ("prior_particles = 100", "prior_particles = 4"),
+        ("prior_particles = 1000", "prior_particles = 4"),
         ("sweeps = 20 ", "sweeps = 2 "),
         ("[5, 10, 20]", "[1, 2]"),
         (

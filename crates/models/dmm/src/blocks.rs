@@ -57,6 +57,20 @@ impl<B: Backend, C: Draws + Noise> Conditional<B, Dmm<B>, C> for Mu {
     fn log_target(&self, model: &Dmm<B>, x: &Tensor<B, 3>, z: &DmmState<B>) -> Tensor<B, 3> {
         model.log_prior(x, z) + model.log_data(x, z).sum_dim(2)
     }
+
+    /// g_θ(h) is computed once for both.
+    fn log_targets(
+        &self,
+        [model, _]: [&Dmm<B>; 2],
+        x: &Tensor<B, 3>,
+        [new, old]: [&DmmState<B>; 2],
+    ) -> [Tensor<B, 3>; 2] {
+        let place = model.decode(&new.angle);
+        let at = |z: &DmmState<B>, place: Tensor<B, 4>| {
+            model.log_prior(x, z) + model.log_data_from(x, z, place).sum_dim(2)
+        };
+        [at(new, place.clone()), at(old, place.detach())]
+    }
 }
 
 /// The local block (c, h) given μ, a part for each datum.

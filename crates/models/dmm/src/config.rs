@@ -26,6 +26,9 @@ pub struct DmmConfig {
     pub hidden: usize,
     /// Statistics of a cluster, from which its centre is proposed.
     pub statistics: usize,
+    /// Whether the centres' proposal given (c, h) reads h, as their exact conditional does; the released code gives it h, which is
+    /// left unused.
+    pub reads_angles: bool,
 }
 
 impl Default for DmmConfig {
@@ -36,7 +39,7 @@ impl Default for DmmConfig {
 }
 
 impl DmmConfig {
-    /// What the released code trains: M = 4, s = 10, σ = 0.5, nets of 32 hidden units, 8 statistics.
+    /// What the released code trains: M = 4, s = 10, σ = 0.5, nets of 32 hidden units, 8 statistics; but h is read.
     pub const fn released() -> Self {
         Self {
             clusters: 4,
@@ -44,6 +47,7 @@ impl DmmConfig {
             noise: 0.5,
             hidden: 32,
             statistics: 8,
+            reads_angles: true,
         }
     }
 
@@ -97,7 +101,7 @@ impl DmmConfig {
             let statistics = Statistics::new(net(features, s), net(features, m));
             Centres::new(statistics, [net(s + 4, 2), net(s + 4, 2)], self.spread)
         };
-        let (one_shot, conditional) = (centres(2), centres(2 + m + 1));
+        let (one_shot, conditional) = (centres(2), centres(2 + m + usize::from(self.reads_angles)));
         Ok(Dmm {
             one_shot,
             conditional,
@@ -111,6 +115,7 @@ impl DmmConfig {
             clusters: m,
             spread: self.spread,
             noise: self.noise,
+            reads_angles: self.reads_angles,
         })
     }
 }

@@ -30,7 +30,7 @@ particle! {
 pub struct Dmm<B: burn::tensor::backend::Backend> {
     /// q(μ | x), of x_n.
     pub(crate) one_shot: Centres<B>,
-    /// q(μ | x, c, h), of (x_n, c_n, h_n).
+    /// q(μ | x, c, h), of (x_n, c_n, h_n), or of (x_n, c_n).
     pub(crate) conditional: Centres<B>,
     /// Logits of c_n = m from x_n − μ_m.
     pub(crate) affinity: Net<B>,
@@ -43,6 +43,7 @@ pub struct Dmm<B: burn::tensor::backend::Backend> {
     pub(crate) clusters: usize,
     pub(crate) spread: f64,
     pub(crate) noise: f64,
+    pub(crate) reads_angles: bool,
 }
 
 /// Sums over the last two dimensions: `[L, B, ..]` to `[L, B, 1]`.
@@ -93,7 +94,10 @@ impl<B: Backend> Dmm<B> {
     pub fn conditional_law(&self, x: &Tensor<B, 3>, z: &DmmState<B>) -> Normal<B, 4> {
         let particles = z.assignment.dims()[0];
         let x = Tensor::cat(vec![x.clone().unsqueeze::<4>(); particles], 0);
-        let features = vec![x, z.assignment.clone(), z.angle.clone()];
+        let mut features = vec![x, z.assignment.clone()];
+        if self.reads_angles {
+            features.push(z.angle.clone());
+        }
         self.conditional.law(Tensor::cat(features, 3))
     }
 
@@ -135,8 +139,18 @@ impl<B: Backend> Dmm<B> {
 
     /// log p(x_n, c_n, h_n | μ), nats: `[L, B, N]`. h has density 1.
     pub(crate) fn log_data(&self, x: &Tensor<B, 3>, z: &DmmState<B>) -> Tensor<B, 3> {
+        self.log_data_from(x, z, self.decode(&z.angle))
+    }
+
+    /// The same, given g_θ(h) `[L, B, N, 2]`.
+    pub(crate) fn log_data_from(
+        &self,
+        x: &Tensor<B, 3>,
+        z: &DmmState<B>,
+        place: Tensor<B, 4>,
+    ) -> Tensor<B, 3> {
         let [particles, instances, data, _] = z.angle.dims();
-        let error = displacements(x, &z.assignment, &z.mean) - self.decode(&z.angle);
+        let error = displacements(x, &z.assignment, &z.mean) - place;
         let squares = squared_norms(error.reshape([particles * instances * data, 2]));
         let variance = self.noise * self.noise;
         let constant = (2.0 * PI * variance).ln() + (self.clusters as f64).ln();

@@ -47,14 +47,26 @@ pub fn exp_of_negative<const FMA: bool>(x: f32) -> f32 {
     multiply_add::<FMA>(reduced.slope::<FMA>(), reduced.r, 1.0) * reduced.scale
 }
 
-/// tanh x = −sign(x) m / (2 + m) with m = e^(−2|x|) − 1, to 3 units in the last place: m = 2ⁿ (eʳ − 1) + (2ⁿ − 1) keeps its
-/// relative precision where x is small.
+/// tanh x to 4 units in the last place, as x P(x²) / Q(x²) up to where it rounds to 1: P and Q of the fourth degree have the least
+/// greatest relative error, 2·10⁻⁸, there.
 #[inline(always)]
 pub fn tanh<const FMA: bool>(x: f32) -> f32 {
-    let reduced = Reduced::of::<FMA>(-2.0 * x.abs());
-    let m = reduced.slope::<FMA>() * reduced.r;
-    let m = multiply_add::<FMA>(reduced.scale, m, reduced.scale - 1.0);
-    (-m / (2.0 + m)).copysign(x)
+    const END: f32 = 9.02;
+    const P: [f32; 4] = [1.341_920_9e-8, 2.065_569_1e-5, 3.498_427_6e-3, 0.133_834_2];
+    const Q: [f32; 4] = [7.802_973e-7, 3.290_272_4e-4, 0.025_887_796, 0.467_167_37];
+    let size = x.abs();
+    // Not `min`, which would make a number of what is none; the same below.
+    let size = if size > END { END } else { size };
+    let square = size * size;
+    let by = |[first, rest @ ..]: [f32; 4]| {
+        let sum = rest
+            .iter()
+            .fold(first, |sum, &c| multiply_add::<FMA>(sum, square, c));
+        multiply_add::<FMA>(sum, square, 1.0)
+    };
+    let t = size * by(P) / by(Q);
+    let t = if t > 1.0 { 1.0 } else { t };
+    t.copysign(x)
 }
 
 /// ln x for finite normal x > 0, to 2 units in the last place: x = 2ⁿ m with m from √½ to √2, and the series of
@@ -96,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hyperbolic_tangent_is_good_to_three_units_in_the_last_place() {
+    fn the_hyperbolic_tangent_is_good_to_four_units_in_the_last_place() {
         // Every binade down to the subnormal numbers, and densely where the range is reduced.
         let small = (0..4000).map(|i| 2f32.powf(-(i as f32) / 30.0));
         let dense = (0..200_000).map(|i| i as f32 * 1e-4);
@@ -104,7 +116,8 @@ mod tests {
             let expected = f64::from(x).tanh();
             for found in [tanh::<true>(x), tanh::<false>(x)] {
                 let error = (f64::from(found) - expected).abs();
-                let bound = 6.0 * ROUNDING * expected.abs();
+                let bound = 8.0 * ROUNDING * expected.abs();
+                assert!(found.abs() <= 1.0, "tanh({x:e}) = {found}");
                 assert!(
                     error <= bound.max(1e-45),
                     "tanh({x:e}) = {found:e}: {error:e}"

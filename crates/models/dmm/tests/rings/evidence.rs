@@ -50,6 +50,7 @@ fn model() -> Dmm<B> {
         noise: NOISE,
         hidden: 4,
         statistics: 2,
+        reads_angles: true,
     };
     let model = config.init(1, F64, &Default::default()).expect("a model");
     model.map(&mut Tame { bias: 0 })

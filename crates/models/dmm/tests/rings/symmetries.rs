@@ -31,6 +31,25 @@ fn test_17_the_order_of_the_data_does_not_matter_for_the_centres_and_goes_along_
 }
 
 #[test]
+fn the_centres_proposal_reads_h_or_does_not() {
+    let (x, z) = some_particles(3, 16);
+    let other = DmmState {
+        angle: z.angle.clone() * 0.5,
+        ..z.clone()
+    };
+    for reads_angles in [true, false] {
+        let config = DmmConfig {
+            reads_angles,
+            ..DmmConfig::released()
+        };
+        let model = config.init::<B>(1, F64, &Default::default());
+        let model = model.expect("a configuration");
+        let [law, of_other] = [&z, &other].map(|z| model.conditional_law(&x, z).mean);
+        assert_eq!(largest(law - of_other) > 1e-6, reads_angles);
+    }
+}
+
+#[test]
 fn test_17_permuting_rings_permutes_the_logits_of_c() {
     let (model, (x, z)) = (released(), some_particles(3, 16));
     let logits = |mean: &Tensor<B, 4>| model.places(&x, mean).choices().logits().clone();
