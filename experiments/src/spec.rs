@@ -72,6 +72,10 @@ pub struct Profile {
     /// Where the profile departs from the publication: printed below the table.
     #[serde(default)]
     pub deviations: Vec<String>,
+    /// Profiles that differ in what validation chooses, a learning rate say: the table shows of each net, method and number of
+    /// particles the runs of that among these and this one whose mean validation NLL is the best, where the others' are finished.
+    #[serde(default)]
+    pub chosen_from: Vec<String>,
     /// What the profile changes.
     #[serde(default)]
     pub settings: Overrides,
@@ -514,6 +518,12 @@ impl Spec {
             {
                 return Some(format!(
                     "profile `{name}` is like `{of}`, which is no profile, or like another itself"
+                ));
+            }
+            let stranger = |other: &&String| *other == name || !self.profile.contains_key(*other);
+            if let Some(other) = profile.chosen_from.iter().find(stranger) {
+                return Some(format!(
+                    "profile `{name}` is chosen from `{other}`, which is no other profile"
                 ));
             }
             if profile.nets.is_empty() || profile.methods.is_empty() || profile.seeds.is_empty() {

@@ -4,6 +4,7 @@
 //! never of the test set's standard error, since both sides use the same test images. A published sd of 0.0 counts as
 //! 0.05, the most that is rounded to it.
 
+mod choice;
 pub mod csv;
 pub mod files;
 pub mod markdown;
@@ -179,14 +180,15 @@ pub fn gather(
             seeds.extend(of_row.map(|cell| cell.seed));
             seeds.sort_unstable();
             seeds.dedup();
-            cells.extend(seeds.into_iter().map(|seed| {
+            let own = seeds.into_iter().map(|seed| {
                 let cell = Cell {
                     seed,
                     ..row.clone()
                 };
                 let status = existing::status(&cell.folder(base), &cell);
                 (cell, status)
-            }));
+            });
+            cells.extend(choice::chosen(source, base, own.collect())?);
         }
     }
     Ok(cells)
@@ -973,6 +975,75 @@ mod tests {
             .map(|(c, s)| (c.net.as_str(), c.seed, *s == CellStatus::New))
             .collect();
         assert_eq!(named, [("linear", 7, false), ("nonlinear", 1, true)]);
+    }
+
+    #[test]
+    fn of_several_profiles_runs_those_with_the_best_validation_stand_in_the_table() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut spec = table1();
+        let profile = |spec: &Spec, rate: f64| {
+            let mut other = spec.profile["quick"].clone();
+            other.settings.learning_rate = Some(rate);
+            other
+        };
+        for (name, rate) in [("slow", 1e-5), ("fast", 1e-2)] {
+            let other = profile(&spec, rate);
+            spec.profile.insert(name.into(), other);
+        }
+        let quick = spec.profile.get_mut("quick").unwrap();
+        quick.chosen_from = vec!["slow".into(), "fast".into()];
+        let base =
+            |name: &str| crate::plan::base_folder(dir.path(), "table1", name, None, "glyphs");
+        let make = |name: &str, seed| {
+            let selection = Selection {
+                nets: vec!["linear".into()],
+                methods: vec!["jsa".into()],
+                seeds: vec![seed],
+                ..Selection::default()
+            };
+            let cell = spec.cells(name, &selection, "glyphs").unwrap().remove(0);
+            (cell.folder(&base(name)), cell)
+        };
+        let finish = |name: &str, seed, valid_nll| {
+            let (folder, cell) = make(name, seed);
+            let (_, CellStatus::Done(result)) = done("linear", "jsa", seed, valid_nll, 5) else {
+                unreachable!("a finished cell")
+            };
+            let config = existing::config(&cell);
+            let mut run = RunFolder::open(folder, &config, OpenMode::Resume).unwrap();
+            run.finish(&serde_json::to_value(result).unwrap()).unwrap();
+        };
+        let source = Source {
+            spec: &spec,
+            profile: "quick",
+            epochs: None,
+            dataset: "glyphs",
+            synthetic: true,
+            published: None,
+        };
+        let wanted = [make("quick", 1).1, make("quick", 2).1, make("quick", 3).1];
+        let table = || {
+            let cells = gather(source, &base("quick"), &wanted).unwrap();
+            let rates: Vec<f64> = cells
+                .iter()
+                .map(|(c, _)| c.settings.learning_rate)
+                .collect();
+            let seeds: Vec<u64> = cells.iter().map(|(c, _)| c.seed).collect();
+            assert_eq!(seeds, [1, 2, 3]);
+            (rates, Table::build(source, &cells).unwrap().notes.concat())
+        };
+        let own = wanted[0].settings.learning_rate;
+        finish("slow", 1, 90.0);
+        assert_eq!(table().0, [own; 3], "nothing of its own is finished");
+        finish("quick", 1, 95.0);
+        finish("quick", 2, 95.0);
+        finish("fast", 1, 99.0);
+        finish("fast", 2, 93.0);
+        assert_eq!(table().0, [own; 3], "one lacks a seed, the other is worse");
+        finish("slow", 2, 99.0);
+        let (rates, notes) = table();
+        assert_eq!(rates, [1e-5, 1e-5, own], "the third seed is not finished");
+        assert!(notes.contains("Linear / JSA with 1e-5"), "{notes}");
     }
 
     #[test]

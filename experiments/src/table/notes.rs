@@ -88,6 +88,7 @@ pub(crate) fn notes(
     if !results.is_empty() {
         notes.push(ours(source, &results, rows, cells));
     }
+    notes.extend(choice(source, rows, cells));
     for row in rows {
         if let Some(released) = row.released {
             notes.push(format!(
@@ -153,6 +154,36 @@ pub(crate) fn notes(
         }
     }
     notes
+}
+
+/// Which learning rates were chosen, where a profile chooses.
+fn choice(source: Source, rows: &[Row], cells: &[(Cell, CellStatus)]) -> Option<String> {
+    // A report knows runs of profiles that are no more.
+    let profile = source.spec.profile(source.profile).ok()?;
+    let others: Vec<String> = profile
+        .chosen_from
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let rate = |row: &Row| {
+        let mut own = cells
+            .iter()
+            .filter(|(cell, status)| row.holds(cell) && matches!(status, CellStatus::Done(_)));
+        let rate = own.next()?.0.settings.learning_rate;
+        Some(format!(
+            "{} / {} with {rate:e}",
+            row.group_label(),
+            row.method_label
+        ))
+    };
+    let rates: Vec<String> = rows.iter().filter_map(rate).collect();
+    (!others.is_empty() && !rates.is_empty()).then(|| {
+        format!(
+            "Learning rates have the best validation NLL among this profile and {}, as far as those are finished: {}.",
+            others.join(", "),
+            rates.join("; ")
+        )
+    })
 }
 
 /// Whether a note is one that must not be overlooked: it begins with two words of capitals.

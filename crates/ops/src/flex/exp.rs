@@ -52,7 +52,7 @@ pub fn exp_of_negative<const FMA: bool>(x: f32) -> f32 {
 #[inline(always)]
 pub fn tanh<const FMA: bool>(x: f32) -> f32 {
     const END: f32 = 9.02;
-    const P: [f32; 4] = [1.341_920_9e-8, 2.065_569_1e-5, 3.498_427_6e-3, 0.133_834_2];
+    const P: [f32; 4] = [1.341_920_9e-8, 2.065_569e-5, 3.498_427_6e-3, 0.133_834_2];
     const Q: [f32; 4] = [7.802_973e-7, 3.290_272_4e-4, 0.025_887_796, 0.467_167_37];
     let size = x.abs();
     // Not `min`, which would make a number of what is none; the same below.

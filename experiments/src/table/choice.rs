@@ -1,0 +1,84 @@
+//! Runs that are chosen by validation among profiles: a learning rate, say.
+
+use super::Source;
+use crate::cell::Cell;
+use crate::error::HarnessError;
+use crate::existing;
+use crate::plan::{CellStatus, base_folder};
+use crate::spec::Selection;
+use std::path::Path;
+
+/// The cells of a row, or those that another profile has in their place: of the profile's own and those in its
+/// [`chosen_from`](crate::spec::Profile::chosen_from) the ones with the least mean validation NLL over the seeds that are finished in
+/// the profile's own. A profile that lacks one of these seeds is not chosen.
+///
+/// # Errors
+/// An unknown profile.
+pub(super) fn chosen(
+    source: Source,
+    base: &Path,
+    own: Vec<(Cell, CellStatus)>,
+) -> Result<Vec<(Cell, CellStatus)>, HarnessError> {
+    let Some(mut least) = valid_nll(&own) else {
+        return Ok(own);
+    };
+    let mut best = None;
+    for profile in &source.spec.profile(source.profile)?.chosen_from {
+        let others = in_place(source, base, profile, &own)?;
+        if let Some(nll) = valid_nll(&others).filter(|&nll| nll < least) {
+            (least, best) = (nll, Some(others));
+        }
+    }
+    Ok(best.map_or(own.clone(), |best| {
+        let unfinished = own.into_iter().filter(|(_, status)| !is_done(status));
+        let mut cells: Vec<_> = best.into_iter().chain(unfinished).collect();
+        cells.sort_by_key(|(cell, _)| cell.seed);
+        cells
+    }))
+}
+
+fn is_done(status: &CellStatus) -> bool {
+    matches!(status, CellStatus::Done(_))
+}
+
+/// Mean validation NLL of the finished ones of these cells.
+fn valid_nll(cells: &[(Cell, CellStatus)]) -> Option<f64> {
+    let done = cells.iter().filter_map(|(_, status)| match status {
+        CellStatus::Done(result) => Some(result.valid_nll),
+        _ => None,
+    });
+    let done: Vec<f64> = done.collect();
+    (!done.is_empty()).then(|| done.iter().sum::<f64>() / done.len() as f64)
+}
+
+/// The finished cells' like in another profile; none if one of them is not finished there.
+fn in_place(
+    source: Source,
+    base: &Path,
+    profile: &str,
+    own: &[(Cell, CellStatus)],
+) -> Result<Vec<(Cell, CellStatus)>, HarnessError> {
+    let finished = own.iter().filter(|(_, status)| is_done(status));
+    let mut others = Vec::new();
+    for (cell, _) in finished {
+        let selection = Selection {
+            nets: vec![cell.net.clone()],
+            methods: vec![cell.method.clone()],
+            particles: cell.particles().into_iter().collect(),
+            seeds: vec![cell.seed],
+            epochs: source.epochs,
+        };
+        for other in source.spec.cells(profile, &selection, source.dataset)? {
+            // <out>/<experiment>/<profile>/<dataset>
+            let out = base.ancestors().nth(3).unwrap_or(Path::new(""));
+            let experiment = &source.spec.name;
+            let base = base_folder(out, experiment, profile, source.epochs, source.dataset);
+            let status = existing::status(&other.folder(&base), &other);
+            if !is_done(&status) {
+                return Ok(vec![]);
+            }
+            others.push((other, status));
+        }
+    }
+    Ok(others)
+}
