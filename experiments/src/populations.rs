@@ -19,3 +19,12 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 pub(crate) fn numbers<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Vec<f64> {
     tensor.into_data().iter::<f64>().collect()
 }
+
+/// How many of the sweeps that are asked for have learned proposals, the one-shot proposal counted: training by one sweep learns that
+/// proposal alone.
+pub fn learned_sweeps(trained: usize, asked: usize) -> usize {
+    match trained {
+        1 => 1,
+        _ => asked,
+    }
+}

@@ -18,7 +18,7 @@ use super::training::borrowed;
 use super::{Digits, Settings, TABLE};
 use crate::error::HarnessError;
 use crate::hamiltonian::Moves;
-use crate::populations::{mean, sampler};
+use crate::populations::{learned_sweeps, mean, sampler};
 use crate::runner::failed;
 use crate::stepwise::Measured;
 
@@ -217,7 +217,7 @@ pub fn evaluate<B: AutodiffBackend>(
                 rows.push(setting.hamiltonian(sampling, leapfrog)?);
             }
         }
-        let learned = settings.learned_sweeps();
+        let learned = learned_sweeps(settings.training.sweeps, e.sweeps);
         let sweeps = setting.population("APG", Scheme::Apg, e.particles, learned)?;
         let shown_sweeps = e.shown_sweeps.iter().copied();
         let asked = std::iter::once(1).chain(shown_sweeps.filter(|k| (2..=learned).contains(k)));

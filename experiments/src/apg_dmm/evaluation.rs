@@ -13,7 +13,7 @@ use super::training::rings;
 use super::{Settings, TABLE};
 use crate::error::HarnessError;
 use crate::hamiltonian::Moves;
-use crate::populations::{mean, numbers, sampler};
+use crate::populations::{learned_sweeps, mean, numbers, sampler};
 use crate::runner::failed;
 use crate::stepwise::Measured;
 
@@ -224,7 +224,7 @@ pub fn evaluate<B: AutodiffBackend>(
         let watched = of("BPG", &ordinary, Scheme::Bpg, sizes)?;
         rows.push(row("BPG", &watched[e.sweeps - 1], sizes));
         let sizes = [e.particles, e.sweeps];
-        let learned = settings.learned_sweeps();
+        let learned = learned_sweeps(settings.training.sweeps, e.sweeps);
         let watched = of("APG", &ordinary, Scheme::Apg, [e.particles, learned])?;
         let own = of(
             "APG, rings apart",

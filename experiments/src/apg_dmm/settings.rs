@@ -76,14 +76,6 @@ pub struct EvaluationSettings {
 }
 
 impl Settings {
-    /// Sweeps of amortized population Gibbs in the table, the one-shot proposal counted, which alone is trained by one sweep.
-    pub fn learned_sweeps(&self) -> usize {
-        match self.training.sweeps {
-            1 => 1,
-            _ => self.evaluation.sweeps,
-        }
-    }
-
     /// What is wrong with the settings, if anything.
     pub fn problem(&self) -> Option<&'static str> {
         let (t, e) = (&self.training, &self.evaluation);

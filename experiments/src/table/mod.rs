@@ -938,6 +938,18 @@ mod tests {
         );
     }
 
+    /// The profile `quick` on generated images.
+    fn of_glyphs(spec: &Spec) -> Source<'_> {
+        Source {
+            spec,
+            profile: "quick",
+            epochs: None,
+            dataset: "glyphs",
+            synthetic: true,
+            published: None,
+        }
+    }
+
     #[test]
     fn a_table_holds_what_earlier_requests_made() {
         use crate::cell_runner::{CellRunner, Observer, RunEvent};
@@ -947,14 +959,7 @@ mod tests {
         }
         let dir = tempfile::tempdir().unwrap();
         let spec = table1();
-        let source = Source {
-            spec: &spec,
-            profile: "quick",
-            epochs: None,
-            dataset: "glyphs",
-            synthetic: true,
-            published: None,
-        };
+        let source = of_glyphs(&spec);
         let make = |net: &str, seed| {
             let selection = Selection {
                 nets: vec![net.into()],
@@ -981,13 +986,9 @@ mod tests {
     fn of_several_profiles_runs_those_with_the_best_validation_stand_in_the_table() {
         let dir = tempfile::tempdir().unwrap();
         let mut spec = table1();
-        let profile = |spec: &Spec, rate: f64| {
+        for (name, rate) in [("slow", 1e-5), ("fast", 1e-2)] {
             let mut other = spec.profile["quick"].clone();
             other.settings.learning_rate = Some(rate);
-            other
-        };
-        for (name, rate) in [("slow", 1e-5), ("fast", 1e-2)] {
-            let other = profile(&spec, rate);
             spec.profile.insert(name.into(), other);
         }
         let quick = spec.profile.get_mut("quick").unwrap();
@@ -1013,14 +1014,7 @@ mod tests {
             let mut run = RunFolder::open(folder, &config, OpenMode::Resume).unwrap();
             run.finish(&serde_json::to_value(result).unwrap()).unwrap();
         };
-        let source = Source {
-            spec: &spec,
-            profile: "quick",
-            epochs: None,
-            dataset: "glyphs",
-            synthetic: true,
-            published: None,
-        };
+        let source = of_glyphs(&spec);
         let wanted = [make("quick", 1).1, make("quick", 2).1, make("quick", 3).1];
         let table = || {
             let cells = gather(source, &base("quick"), &wanted).unwrap();
