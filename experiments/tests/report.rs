@@ -75,7 +75,7 @@ fn every_recorded_number_is_one_of_a_result_and_the_page_needs_nothing_else() {
     assert_nothing_outside(&page);
 
     let numbers = |of: &Value| {
-        let keys = ["final_nll", "test_nll", "valid_nll"];
+        let keys = ["final_nll", "test_nll", "valid_nll", "bound"];
         keys.map(|key| of[key].as_f64().map(|number| number.to_string()))
     };
     let known: BTreeSet<String> = all_results(&results)
