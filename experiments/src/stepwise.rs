@@ -16,6 +16,7 @@ use helmholtz_runs::RunFolder;
 use helmholtz_training::{Event, Objective, StepConfig, TrainError, train_steps};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// An experiment: one model trained by gradient steps in a run folder, then measured.
 pub trait Stepwise: Serialize + DeserializeOwned {
@@ -185,6 +186,12 @@ where
     let start = Instant::now();
     step(1)?;
     Ok(start.elapsed().as_secs_f64())
+}
+
+/// What checks have under a key, by gradient steps, to be drawn.
+pub fn points(checks: &[Value], key: &str) -> Vec<[f64; 2]> {
+    let point = |row: &Value| Some([row["step"].as_f64()?, row.get(key)?.as_f64()?]);
+    checks.iter().filter_map(point).collect()
 }
 
 /// A mean with its standard error over instances of the data.

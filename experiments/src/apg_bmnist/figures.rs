@@ -2,14 +2,12 @@
 
 use super::{Evaluation, Settings};
 use crate::plot::{Axis, Figure, Panel, Series};
+use crate::stepwise::points;
 use serde_json::Value;
 
 /// The checks during training.
 pub(super) fn training(metrics: &[Value]) -> Figure {
-    let of = |key: &str| -> Vec<[f64; 2]> {
-        let point = |row: &Value| Some([row["step"].as_f64()?, row.get(key)?.as_f64()?]);
-        metrics.iter().filter_map(point).collect()
-    };
+    let of = |key: &str| points(metrics, key);
     let panel = |title: &str, y: Axis, what: &str| Panel {
         title: title.into(),
         x: Axis::linear("gradient steps"),

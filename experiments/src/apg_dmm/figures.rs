@@ -2,13 +2,11 @@
 
 use super::{Evaluation, Settings};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::stepwise::points;
 use serde_json::Value;
 
 fn training(metrics: &[Value]) -> Figure {
-    let of = |key: &str| -> Vec<[f64; 2]> {
-        let point = |row: &Value| Some([row["step"].as_f64()?, row.get(key)?.as_f64()?]);
-        metrics.iter().filter_map(point).collect()
-    };
+    let of = |key: &str| points(metrics, key);
     let panel = |title: &str, y: &str, series: &[(&str, &str)]| Panel {
         title: title.into(),
         x: Axis::linear("gradient steps"),

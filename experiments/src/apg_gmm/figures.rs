@@ -2,6 +2,7 @@
 
 use super::evaluation::{Curve, Division, Evaluation, Snapshot};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::stepwise::points;
 use serde_json::Value;
 
 /// Points of an ellipse.
@@ -18,14 +19,7 @@ fn panel(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Panel {
 
 /// What was watched during training: the divergences of the proposals from the exact conditionals, and sample sizes.
 pub fn training(metrics: &[Value]) -> Figure {
-    let checks: Vec<&Value> = metrics
-        .iter()
-        .filter(|row| row["kind"] == "check")
-        .collect();
-    let of = |key: &str| -> Vec<[f64; 2]> {
-        let point = |row: &&Value| Some([row["step"].as_f64()?, row.get(key)?.as_f64()?]);
-        checks.iter().filter_map(point).collect()
-    };
+    let of = |key: &str| points(metrics, key);
     let steps = || Axis::linear("gradient steps");
     let kl = |title, key| {
         panel(

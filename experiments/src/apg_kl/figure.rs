@@ -2,6 +2,7 @@
 
 use super::Division;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::stepwise::points;
 use helmholtz_runs::Provenance;
 use serde_json::Value;
 
@@ -31,8 +32,7 @@ impl Trained {
     }
 
     fn points(&self, key: &str) -> Vec<[f64; 2]> {
-        let point = |row: &Value| Some([row["step"].as_f64()?, row.get(key)?.as_f64()?]);
-        self.metrics.iter().filter_map(point).collect()
+        points(&self.metrics, key)
     }
 
     fn last(&self, key: &str) -> Option<f64> {
