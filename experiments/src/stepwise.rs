@@ -115,7 +115,7 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// How to train, with Adam's learning rate and β₂.
+    /// How to train, with Adam's learning rate, which is held, and β₂.
     pub fn config(
         &self,
         seed: u64,
@@ -127,6 +127,7 @@ impl Request<'_> {
             seed,
             steps: self.steps,
             learning_rate,
+            decay: 0.0,
             beta_2,
             check_every,
             checkpoint_seconds,

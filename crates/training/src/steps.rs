@@ -48,6 +48,8 @@ pub struct StepConfig {
     pub steps: u64,
     /// Adam's learning rate.
     pub learning_rate: f64,
+    /// Share of the steps, the last of them, over which the learning rate falls linearly to zero; 0 holds it.
+    pub decay: f64,
     /// Adam's β₂.
     pub beta_2: f64,
     /// Steps from one check to the next, the first at the start; the end is checked too.
@@ -56,6 +58,19 @@ pub struct StepConfig {
     pub checkpoint_seconds: f64,
     /// What the provenance calls the device, such as `cpu`.
     pub device_name: String,
+}
+
+impl StepConfig {
+    /// The learning rate of a step, counted from 0: with N steps and a share d, `learning_rate · min(1, (N − step) / (d N))`.
+    fn rate(&self, step: u64) -> f64 {
+        let left = self.steps.saturating_sub(step) as f64;
+        let falling = self.decay * self.steps as f64;
+        if left < falling {
+            self.learning_rate * left / falling
+        } else {
+            self.learning_rate
+        }
+    }
 }
 
 /// Where a run is.
@@ -183,7 +198,7 @@ where
     fn step(&mut self, objective: &impl Objective<B, M>, step: u64) -> Result<(), TrainError> {
         let found = objective.gradients(&self.model, step);
         let (gradients, loss) = found.map_err(TrainError::Objective)?;
-        let (model, rate) = (self.model.clone(), self.config.learning_rate);
+        let (model, rate) = (self.model.clone(), self.config.rate(step));
         self.model = self.optimizer.step(rate, model, gradients);
         if !is_finite(&self.model) {
             return Err(TrainError::NotANumber {
@@ -319,6 +334,7 @@ mod tests {
             seed: 5,
             steps,
             learning_rate: 0.1,
+            decay: 0.5,
             beta_2: 0.99,
             check_every: 4,
             checkpoint_seconds: 1e9,
@@ -355,6 +371,21 @@ mod tests {
             row.as_object_mut().unwrap().remove("seconds");
         }
         rows
+    }
+
+    #[test]
+    fn the_learning_rate_is_held_and_then_falls_in_a_straight_line_to_zero() {
+        let falling = StepConfig {
+            decay: 0.25,
+            ..config(8)
+        };
+        let rates: Vec<f64> = (0..9).map(|step| falling.rate(step)).collect();
+        assert_eq!(rates, [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.0]);
+        let held = StepConfig {
+            decay: 0.0,
+            ..config(8)
+        };
+        assert!((0..8).all(|step| held.rate(step) == 0.1));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use helmholtz_datasets::{Locator, load_grey_mnist};
 use helmholtz_ops::Backend;
 use helmholtz_runs::read_metrics;
 use helmholtz_tracker::Tracker;
+use helmholtz_training::StepConfig;
 use serde_json::Value;
 
 impl Stepwise for Settings {
@@ -173,6 +174,10 @@ impl OnBackend for Run<'_> {
             t.check_every,
             t.checkpoint_seconds,
         );
+        let config = StepConfig {
+            decay: t.decay,
+            ..config
+        };
         let model = trained(model, &objective, &config, &device, &mut request)?;
         let going_on = request.going_on;
         let (evaluation, shown) = evaluate(settings, &model, test, &device, going_on)?;

@@ -62,6 +62,8 @@ pub struct TrainingSettings {
     pub speed: f64,
     /// Adam's.
     pub learning_rate: f64,
+    /// Share of the steps, the last of them, over which the learning rate falls linearly to zero.
+    pub decay: f64,
     /// Adam's.
     pub beta_2: f64,
     /// Steps from one check to the next.
@@ -154,9 +156,10 @@ impl Settings {
             (
                 !positive(t.learning_rate)
                     || !(0.0..1.0).contains(&t.beta_2)
+                    || !(0.0..=1.0).contains(&t.decay)
                     || !positive(t.speed)
                     || !positive(t.checkpoint_seconds),
-                "`training` needs a positive learning_rate, speed and checkpoint_seconds, and a beta_2 from 0 to below 1",
+                "`training` needs a positive learning_rate, speed and checkpoint_seconds, a beta_2 from 0 to below 1, and a decay from 0 to 1",
             ),
             (
                 !(28usize).is_multiple_of(self.model.canvas.digit.max(1)),
