@@ -19,11 +19,7 @@ pub struct Data {
 impl Data {
     /// The sizes of the three parts.
     pub fn sizes(&self) -> Sizes {
-        Sizes {
-            train: self.splits.train.len() as u64,
-            valid: self.splits.valid.len() as u64,
-            test: self.splits.test.len() as u64,
-        }
+        Sizes::of(&self.splits)
     }
 }
 

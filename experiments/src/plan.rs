@@ -182,7 +182,7 @@ impl Plan {
 
 /// A run holds its parameters, their gradient, Adam's two moments and the chains, and keeps all but the gradient in two checkpoints
 /// while it writes a third.
-fn needs(cost: Cost, sizes: Sizes) -> Needs {
+pub fn needs(cost: Cost, sizes: Sizes) -> Needs {
     let chains = cost.row_bytes * sizes.train;
     Needs {
         memory: 4 * 4 * cost.parameters + chains,

@@ -2,6 +2,7 @@
 
 use crate::cell::Settings;
 use crate::cell_runner::Cost;
+use helmholtz_datasets::Splits;
 use std::time::Duration;
 
 /// The sizes of a data set's three parts, in images.
@@ -13,6 +14,15 @@ pub struct Sizes {
     pub valid: u64,
     /// Test images.
     pub test: u64,
+}
+
+impl Sizes {
+    /// Of this data set.
+    pub fn of(splits: &Splits) -> Self {
+        let [train, valid, test] = [&splits.train, &splits.valid, &splits.test];
+        let [train, valid, test] = [train, valid, test].map(|images| images.len() as u64);
+        Self { train, valid, test }
+    }
 }
 
 /// The work of a cell in seconds of one thread, split as a run goes through it.

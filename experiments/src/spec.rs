@@ -55,6 +55,8 @@ pub struct Profile {
     pub about: String,
     /// The profile whose cells it starts from: its own settings and changes come after everything there.
     pub like: Option<String>,
+    /// The profile that trains to the end where this one does not; the one that it is like, if nothing is said.
+    pub whole: Option<String>,
     /// The nets that run unless the user names some.
     pub nets: Vec<String>,
     /// The methods that run unless the user names some.
@@ -420,14 +422,14 @@ impl Spec {
         Ok(profile.deviations.iter().cloned().chain(of_like).collect())
     }
 
-    /// The most epochs that any profile gives this net and method.
-    pub fn longest(&self, net: &str, method: &str) -> Option<u64> {
+    /// The epochs of this net and method in the profile that trains to the end, which may be this one.
+    pub fn whole(&self, profile: &str, net: &str, method: &str) -> Option<u64> {
+        let profile = self.profile.get(profile)?;
+        let whole = profile.whole.as_ref().or(profile.like.as_ref());
+        let whole = whole.map_or(Some(profile), |name| self.profile.get(name))?;
         let net = self.net.iter().find(|own| own.name == net)?;
         let method = self.method.iter().find(|own| own.name == method)?;
-        let profiles = self.profile.values();
-        profiles
-            .map(|profile| self.settings_of(profile, net, method, None).epochs)
-            .max()
+        Some(self.settings_of(whole, net, method, None).epochs)
     }
 
     /// The profile that a profile is like.
@@ -518,6 +520,13 @@ impl Spec {
             {
                 return Some(format!(
                     "profile `{name}` is like `{of}`, which is no profile, or like another itself"
+                ));
+            }
+            if let Some(whole) = &profile.whole
+                && !self.profile.contains_key(whole)
+            {
+                return Some(format!(
+                    "profile `{name}` has `{whole}` for its whole, which is no profile"
                 ));
             }
             let stranger = |other: &&String| *other == name || !self.profile.contains_key(*other);

@@ -46,10 +46,11 @@ impl<R> Sampler<R> {
                     value,
                 });
             }
-        })?;
+        });
+        // The first fault, of which weights that are none may have come.
         match failed {
             Some(error) => Err(error),
-            None => Ok((sum.grads(), finished)),
+            None => Ok((sum.grads(), finished?)),
         }
     }
 }

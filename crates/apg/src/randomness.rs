@@ -34,6 +34,7 @@ pub struct Streams {
     seed: u64,
     step: u64,
     current: Stream,
+    name: Option<String>,
 }
 
 impl Streams {
@@ -44,6 +45,15 @@ impl Streams {
             seed,
             step,
             current,
+            name: None,
+        }
+    }
+
+    /// With what errors call the run, where it is no training step.
+    pub fn named(self, name: String) -> Self {
+        Self {
+            name: Some(name),
+            ..self
         }
     }
 }
@@ -60,7 +70,10 @@ impl Randomness for Streams {
 
 impl fmt::Display for Streams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "step {}, seed {}", self.step, self.seed)
+        match &self.name {
+            Some(name) => f.write_str(name),
+            None => write!(f, "step {}, seed {}", self.step, self.seed),
+        }
     }
 }
 

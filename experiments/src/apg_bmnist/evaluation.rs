@@ -156,6 +156,9 @@ pub struct Row {
     pub log_joint: Measured,
     /// Tracking, pixels.
     pub error: Measured,
+    /// What the last row of its setting is better by on the row's own sequences, pairwise: in reconstruction and in nats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<[Measured; 2]>,
     /// The share of moves that were accepted, and the step size, of Hamiltonian Monte Carlo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<[f64; 2]>,
@@ -207,23 +210,32 @@ pub fn evaluate<B: AutodiffBackend>(
         };
         let budget = e.particles * e.sweeps;
         let wide = setting.population("RWS", Scheme::Apg, budget, 1)?;
+        let learned = learned_sweeps(settings.training.sweeps, e.sweeps);
+        let sweeps = setting.population("APG", Scheme::Apg, e.particles, learned)?;
         let mut rows = vec![setting.row("RWS", &wide[0], budget, 1)];
+        let mut all = vec![wide[0].clone()];
         if e.prior_particles > 0 {
             let prior = setting.population("BPG", Scheme::Bpg, e.prior_particles, e.sweeps)?;
             rows.push(setting.row("BPG", &prior[e.sweeps - 1], e.prior_particles, e.sweeps));
+            all.push(prior[e.sweeps - 1].clone());
         }
         for sampling in [Sampling::Nearest, Sampling::Bilinear] {
             for &leapfrog in &e.hmc.moves.leapfrog {
-                rows.push(setting.hamiltonian(sampling, leapfrog)?);
+                let (row, watched) = setting.hamiltonian(sampling, leapfrog)?;
+                rows.push(row);
+                all.push(watched);
             }
         }
-        let learned = learned_sweeps(settings.training.sweeps, e.sweeps);
-        let sweeps = setting.population("APG", Scheme::Apg, e.particles, learned)?;
         let shown_sweeps = e.shown_sweeps.iter().copied();
         let asked = std::iter::once(1).chain(shown_sweeps.filter(|k| (2..=learned).contains(k)));
         let asked: Vec<usize> = asked.collect();
         let shown_sweeps = asked.iter();
         rows.extend(shown_sweeps.map(|&k| setting.row("APG", &sweeps[k - 1], e.particles, k)));
+        all.extend(asked.iter().map(|&k| sweeps[k - 1].clone()));
+        if let Some((last, others)) = all.split_last() {
+            let pairs = rows.iter_mut().zip(others);
+            pairs.for_each(|(row, own)| row.behind = Some(behind(own, last)));
+        }
         evaluation.rows.extend(rows);
         let curve = sweeps.iter().map(|watched| mean(&watched.mse));
         evaluation.curves.push(curve.collect());
@@ -240,6 +252,19 @@ pub fn evaluate<B: AutodiffBackend>(
         });
     }
     Ok((evaluation, shown))
+}
+
+/// What `best` is better by on the sequences of `own`, which are the first of its: in reconstruction and in nats.
+fn behind(own: &Watched, best: &Watched) -> [Measured; 2] {
+    let less = |more: &[f64], less: &[f64]| {
+        let pairs = more.iter().zip(less);
+        Measured::of(&pairs.map(|(more, less)| more - less).collect::<Vec<_>>())
+    };
+    let count = own.log_joint.len();
+    [
+        less(&own.mse, &best.mse),
+        less(&best.log_joint[..count], &own.log_joint),
+    ]
 }
 
 /// One T and D.
@@ -301,7 +326,9 @@ impl<B: AutodiffBackend> Setting<'_, B> {
         let e = &self.settings.evaluation;
         let sampler = sampler(particles, sweeps);
         self.each(label, [e.sequences, e.batch], |sequences, from| {
-            let mut streams = Streams::new(TABLE, from);
+            let seed = self.settings.seed;
+            let name = format!("{label}, sequences from {from} of the table, seed {seed}");
+            let mut streams = Streams::new(TABLE, from).named(name);
             let (model, bounce) = (&self.inner, &self.bounce);
             watch(
                 model,
@@ -317,7 +344,11 @@ impl<B: AutodiffBackend> Setting<'_, B> {
     }
 
     /// HMC-RWS after as many moves as the sampler makes sweeps.
-    fn hamiltonian(&self, sampling: Sampling, leapfrog: usize) -> Result<Row, HarnessError> {
+    fn hamiltonian(
+        &self,
+        sampling: Sampling,
+        leapfrog: usize,
+    ) -> Result<(Row, Watched), HarnessError> {
         let e = &self.settings.evaluation;
         let placement = match sampling {
             Sampling::Nearest => "nearest",
@@ -327,7 +358,7 @@ impl<B: AutodiffBackend> Setting<'_, B> {
         let model = self.model.clone().no_grad();
         let mut moves = vec![];
         let counts = [e.hmc.sequences.min(e.sequences), e.hmc.batch];
-        let watched = self.each(&label, counts, |sequences, from| {
+        let mut watched = self.each(&label, counts, |sequences, from| {
             let hmc = (&e.hmc.moves, leapfrog, sampling);
             let lengths = [e.particles, e.sweeps - 1];
             let models = (&model, &self.inner);
@@ -343,9 +374,10 @@ impl<B: AutodiffBackend> Setting<'_, B> {
             moves.push(own);
             Ok(vec![watched])
         })?;
-        let mut row = self.row(&label, &watched[0], e.particles, e.sweeps);
+        let watched = watched.remove(0);
+        let mut row = self.row(&label, &watched, e.particles, e.sweeps);
         row.accepted = Some(Moves::mean(&moves));
-        Ok(row)
+        Ok((row, watched))
     }
 
     fn row(&self, sampler: &str, watched: &Watched, particles: usize, sweeps: usize) -> Row {
@@ -358,6 +390,7 @@ impl<B: AutodiffBackend> Setting<'_, B> {
             mse: Measured::of(&watched.mse),
             log_joint: Measured::of(&watched.log_joint),
             error: Measured::of(&watched.error),
+            behind: None,
             accepted: None,
         }
     }

@@ -34,6 +34,10 @@ impl Outcome {
         let entry = |row: &Row| Entry {
             sampler: name(row),
             log_joint: row.log_joint,
+            instances: match row.accepted {
+                Some(_) => moved_sequences(settings),
+                None => settings.evaluation.sequences,
+            },
         };
         let own = rows.filter(|row| [row.frames, row.digits] == [frames, digits]);
         let side = settings.model.canvas.side;
@@ -62,7 +66,7 @@ impl Outcome {
         let (t, canvas) = (&settings.training, &settings.model.canvas);
         let mut out = format!(
             "Trained by {} gradient steps on {side} x {side} pixels and digits of {digit} x {digit}: K = {} sweeps, L = {} particles, {} \
-             sequences of T = {} frames and D = {} digits, Adam with {:e}. Measured on {} other sequences of training images.\n\n",
+             sequences of T = {} frames and D = {} digits, Adam with {:e}{}. Measured on {} other sequences of training images.\n\n",
             self.steps,
             t.sweeps,
             t.particles,
@@ -70,6 +74,11 @@ impl Outcome {
             t.frames,
             t.digits,
             t.learning_rate,
+            if t.decay > 0.0 {
+                format!(", falling to 0 over the last {} % of them", 100.0 * t.decay)
+            } else {
+                String::new()
+            },
             t.check_sequences,
             side = canvas.side,
             digit = canvas.digit,
@@ -104,9 +113,10 @@ impl Outcome {
         let mut out = format!(
             "{} sequences of test images for each T and D, mean ± standard error over sequences. MSE: squared error of the \
              posterior mean frame, summed over pixels, mean over frames; HMC-RWS on the first {} of them. K = 1 is the one-shot \
-             proposal alone, of the same nets; nothing was trained again for other T and D.\n\n",
+             proposal alone, of the same nets; nothing was trained again for other T and D. Behind: by how much the last row of a \
+             setting is better in MSE and in log joint, pairwise on the row's own sequences.\n\n",
             e.sequences,
-            e.hmc.sequences.min(e.sequences),
+            moved_sequences(settings),
         );
         let beside = self
             .evaluation
@@ -118,8 +128,9 @@ impl Outcome {
             false => ["", ""],
         };
         out += &format!(
-            "| T | D | sampler | K | L | MSE |{heading} log joint | tracking error, pixels | accepted, at step size |\n\
-             | --- | --- | --- | --- | --- | --- |{line} --- | --- | --- |\n"
+            "| T | D | sampler | K | L | MSE |{heading} log joint | behind, MSE | behind, nats | tracking error, pixels | accepted, at step \
+             size |\n\
+             | --- | --- | --- | --- | --- | --- |{line} --- | --- | --- | --- | --- |\n"
         );
         let with_error = |of: &Measured, digits: usize| {
             format!("{:.digits$} ± {:.digits$}", of.mean, of.standard_error)
@@ -135,8 +146,12 @@ impl Outcome {
             } else {
                 theirs
             };
+            let behind = |which: usize, digits| {
+                let measured = row.behind.as_ref().map(|behind| &behind[which]);
+                measured.map_or(String::new(), |behind| with_error(behind, digits))
+            };
             out += &format!(
-                "| {} | {} | {} | {} | {} | {} |{theirs} {} | {} | {accepted} |\n",
+                "| {} | {} | {} | {} | {} | {} |{theirs} {} | {} | {} | {} | {accepted} |\n",
                 row.frames,
                 row.digits,
                 row.sampler,
@@ -144,11 +159,19 @@ impl Outcome {
                 row.particles,
                 with_error(&row.mse, 2),
                 with_error(&row.log_joint, 0),
+                behind(0, 2),
+                behind(1, 0),
                 with_error(&row.error, 2),
             );
         }
         out
     }
+}
+
+/// How many sequences Hamiltonian Monte Carlo moves on, the first of all.
+fn moved_sequences(settings: &Settings) -> u64 {
+    let e = &settings.evaluation;
+    e.hmc.sequences.min(e.sequences)
 }
 
 /// The sampler with its K.

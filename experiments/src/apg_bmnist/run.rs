@@ -66,13 +66,15 @@ impl Stepwise for Settings {
         ]
     }
 
-    /// What a digit is seen as in each frame, for all particles.
+    /// What a digit is seen as in each frame, for all particles, with the index of each pixel (as much as two numbers), or with the
+    /// layer that sees it.
     fn memory(&self) -> u64 {
         let (t, e) = (&self.training, &self.evaluation);
         let pixels = self.model.canvas.digit_area() as u64;
+        let width = (3 * pixels).max(pixels + self.model.digit_hidden[0] as u64);
         let crops = |particles: usize, instances: u64, [frames, digits]: [usize; 2]| {
             let [particles, frames, digits] = [particles, frames, digits].map(|n| n as u64);
-            bytes(&[particles, instances, frames, digits, pixels])
+            bytes(&[particles, instances, frames, digits, width])
         };
         let particles = e.prior_particles.max(e.particles.saturating_mul(e.sweeps));
         let evaluations = e.settings.iter();

@@ -236,6 +236,7 @@ pub(crate) mod tests {
                 "learning_rate = -1.0",
                 "learning_rate",
             ),
+            ("decay = 0.0", "decay = 1.5", "a decay from 0 to 1"),
             ("digit = 28", "digit = 27", "must divide 28"),
             (
                 "[[20, 3], [20, 5], [100, 3], [100, 5]]",

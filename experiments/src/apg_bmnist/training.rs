@@ -91,7 +91,8 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
         model: &Tracker<B::InnerBackend>,
         steps: u64,
     ) -> Result<Map<String, Value>, Box<dyn Error + Send + Sync>> {
-        let streams = &mut Streams::new(CHECK, steps);
+        let name = format!("the check after {steps} steps, seed {}", self.settings.seed);
+        let streams = &mut Streams::new(CHECK, steps).named(name);
         let watched = watch(
             model,
             Scheme::Apg,

@@ -191,7 +191,11 @@ pub fn evaluate<B: AutodiffBackend>(
         let of = |label: &str, chosen: &[u64], scheme: Scheme, [particles, sweeps]: [usize; 2]| {
             let sampler = sampler(particles, sweeps);
             each(label, chosen, &mut |data, from| {
-                let mut streams = Streams::new(TABLE, from);
+                let name = format!(
+                    "{label}, instances from {from} of the table, seed {}",
+                    settings.seed
+                );
+                let mut streams = Streams::new(TABLE, from).named(name);
                 let watched = watch(model, &sampler, scheme, data, &mut streams);
                 Ok(watched.map_err(failed)?.0)
             })

@@ -31,10 +31,14 @@ impl Outcome {
                 sweeps => format!("{}, K = {sweeps}", row.label),
             },
             log_joint: row.log_joint,
+            instances: settings.evaluation.instances,
         };
         Column {
             experiment: settings.name.clone(),
-            title: format!("Deep mixtures, N = {points}"),
+            title: format!(
+                "Deep mixtures, N = {points}, scale {}",
+                settings.model.noise
+            ),
             steps: self.steps,
             folder: String::new(),
             entries: rows.filter(|row| row.points == points).map(entry).collect(),

@@ -71,7 +71,8 @@ impl<B: AutodiffBackend> Objective<B, Dmm<B>> for Training<'_, B> {
     ) -> Result<Map<String, Value>, Box<dyn Error + Send + Sync>> {
         let t = &self.settings.training;
         let sampler = sampler(t.particles, t.sweeps);
-        let streams = &mut Streams::new(CHECK, steps);
+        let name = format!("the check after {steps} steps, seed {}", self.settings.seed);
+        let streams = &mut Streams::new(CHECK, steps).named(name);
         let (watched, ess) = watch(model, &sampler, Scheme::Apg, &self.check, streams)?;
         let mut row = Map::new();
         row.insert("radius".into(), model.radius().into());

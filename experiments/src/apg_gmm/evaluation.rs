@@ -287,7 +287,9 @@ impl<B: Backend> Measuring<'_, B> {
         let x = instances::<B>(config, FIGURE, &[0], e.points, self.device);
         let blocks = Scheme::Apg.blocks();
         let mut snapshots = vec![];
-        let mut streams = Streams::new(self.settings.seed, FIGURE);
+        let seed = self.settings.seed;
+        let name = format!("the sweeps of one particle, seed {seed}");
+        let mut streams = Streams::new(seed, FIGURE).named(name);
         let visit = |place: helmholtz_apg::Place, population: &Population<GmmState<B>>, _| {
             let whole = place.sweep == 0 || place.block + 1 == blocks.len();
             if whole && place.sweep.is_multiple_of(EVERY) {

@@ -44,6 +44,7 @@ impl Outcome {
                 label => format!("{label}, K = {}", row.sweeps),
             },
             log_joint: row.log_joint,
+            instances: settings.evaluation.instances,
         };
         Column {
             experiment: settings.name.clone(),

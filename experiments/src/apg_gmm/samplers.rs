@@ -95,7 +95,11 @@ pub fn course<B: Backend>(
     length: Length,
     (seed, batch): (u64, u64),
 ) -> Result<Vec<Place>, HarnessError> {
-    let mut streams = Streams::new(seed, batch);
+    let name = format!(
+        "{}, batch {batch:#x} of the evaluation, seed {seed}",
+        mover.label()
+    );
+    let mut streams = Streams::new(seed, batch).named(name);
     let (scheme, policy) = match mover {
         Mover::Hmc(leapfrog) => {
             return hamiltonian((model, config), x, length, leapfrog, (seed, batch));

@@ -78,7 +78,8 @@ impl<B: AutodiffBackend> Objective<B, Gmm<B>> for Training<'_, B> {
         let kl = numbers(exact.kl(x, &truth.assignment));
         let assignment_kl = numbers(exact.assignment_kl(x, truth));
         let x = x.clone().cast(DType::F32);
-        let mut streams = Streams::new(CHECK, steps);
+        let name = format!("the check after {steps} steps, seed {}", self.seed);
+        let mut streams = Streams::new(CHECK, steps).named(name);
         let blocks = Scheme::Apg.blocks();
         let run = self
             .sampler

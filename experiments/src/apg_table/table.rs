@@ -13,6 +13,8 @@ pub struct Entry {
     pub sampler: String,
     /// Nats an instance.
     pub log_joint: Measured,
+    /// Over how many instances, the first of those of the column.
+    pub instances: u64,
 }
 
 /// What the run of a model's experiment reached.
@@ -78,7 +80,7 @@ impl Table {
         let mut out = format!("# {}\n\n", self.title);
         out += "Mean log joint, nats an instance ± standard error over instances; *published* numbers in italics. RWS is the \
                 one-shot proposal of the same nets with as many particles as the others use in all. K counts it as the first \
-                sweep. HMC-RWS moves particles from the same proposal; for bouncing \
+                sweep. Where n is given, a number is over the first n instances of its column. HMC-RWS moves particles from the same proposal; for bouncing \
                 digits by nearest pixels, where the likelihood pulls at no position, and by bilinear ones.\n\n";
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let titles = self.columns.iter().map(|column| column.title.clone());
@@ -92,7 +94,12 @@ impl Table {
                         mean,
                         standard_error,
                     } = entry.log_joint;
-                    format!("{mean:.1} ± {standard_error:.1}")
+                    let text = format!("{mean:.1} ± {standard_error:.1}");
+                    let all = column.entries.iter().map(|entry| entry.instances).max();
+                    match all.is_some_and(|all| entry.instances < all) {
+                        true => format!("{text} (n = {})", entry.instances),
+                        false => text,
+                    }
                 });
                 let published = self.published(column, sampler);
                 let published = published.map(|value| format!("*{value}*"));
@@ -119,15 +126,21 @@ impl Table {
         out
     }
 
-    /// `experiment,steps,sampler,log_joint,standard_error,published`, a line for each entry.
+    /// `experiment,steps,sampler,log_joint,standard_error,instances,published`, a line for each entry.
     pub fn csv(&self) -> String {
-        let mut out = String::from("experiment,steps,sampler,log_joint,standard_error,published\n");
+        let mut out =
+            String::from("experiment,steps,sampler,log_joint,standard_error,instances,published\n");
         for column in &self.columns {
-            for Entry { sampler, log_joint } in &column.entries {
+            for entry in &column.entries {
+                let Entry {
+                    sampler,
+                    log_joint,
+                    instances,
+                } = entry;
                 let published = self.published(column, sampler);
                 let published = published.map_or(String::new(), |value| value.to_string());
                 out += &format!(
-                    "{},{},{},{},{},{published}\n",
+                    "{},{},{},{},{},{instances},{published}\n",
                     field(&column.experiment),
                     column.steps,
                     field(sampler),

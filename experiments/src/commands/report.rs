@@ -13,7 +13,7 @@ use crate::nets::{Net, OnModel};
 use crate::plan::CellStatus;
 use crate::report::build::{Found, Picture, document};
 use crate::report::files;
-use crate::report::record::{CellRun, Record, What, find};
+use crate::report::record::{CellRun, Record, What, find, images};
 use crate::runner::failed;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::{Images, Locator, load};
@@ -118,7 +118,7 @@ struct Artist<'a> {
 }
 
 impl Artist<'_> {
-    /// Pictures from a run's checkpoint, if it has one: of the selected parameters, once there are some. A run that cannot
+    /// Pictures from a run's checkpoint, of the selected parameters once there are some, or those that it keeps. A run that cannot
     /// be drawn is told, and the report goes on without its pictures.
     fn pictures(&mut self, record: &Record, run: &CellRun) -> Vec<Picture> {
         if self.stop.load(Ordering::Relaxed) {
@@ -133,7 +133,7 @@ impl Artist<'_> {
 
     fn draw(&mut self, record: &Record, run: &CellRun) -> Result<Vec<Picture>, HarnessError> {
         let Some(checkpoint) = read_checkpoint(&record.folder)? else {
-            return Ok(Vec::new());
+            return kept(&record.folder);
         };
         self.loading.state(format!("drawing {}", record.place));
         let test = self.test(&run.cell.dataset);
@@ -161,6 +161,15 @@ impl Artist<'_> {
         }
         self.test[dataset].as_ref()
     }
+}
+
+/// The pictures that a record keeps in place of a checkpoint.
+fn kept(folder: &Path) -> Result<Vec<Picture>, HarnessError> {
+    let pictures = images(folder)?.into_iter().filter_map(|(name, bytes)| {
+        let caption = name.strip_suffix(".png")?.replace('-', " ");
+        Some((caption, bytes))
+    });
+    Ok(pictures.collect())
 }
 
 /// A run's pictures, on some backend.

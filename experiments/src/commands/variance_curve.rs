@@ -7,9 +7,10 @@ use crate::backend::on_device;
 use crate::cell::Cell;
 use crate::cli::Reproduce;
 use crate::error::HarnessError;
-use crate::plan::base_folder;
+use crate::machine::{Machine, Needs};
+use crate::plan::{base_folder, needs};
 use crate::runner;
-use crate::schedule::say;
+use crate::schedule::{Sizes, say};
 use crate::source::Source;
 use crate::spec::Spec;
 use crate::table::files::write_one;
@@ -42,7 +43,9 @@ pub fn reproduce(
     args.device.check_built()?;
     let data = find_data(&request, locator, streams)?;
     let mut runs = request.runs(args)?;
-    say_plan(args, &settings, &request, &runs, &data, streams)?;
+    let needs = say_plan(args, &settings, &request, &runs, &data, streams)?;
+    let remedy = "give another `--out`, or choose some of the `--method`s and `--seeds`";
+    Machine::with_runs_in(&args.out).check(needs, remedy)?;
     if args.dry_run {
         return Ok(End::Complete);
     }
@@ -247,7 +250,7 @@ fn find_data(
     Ok(Arc::new(data))
 }
 
-/// Says what is done, and how long the rest takes.
+/// Says what is done, and how long the rest takes; gives the least that it needs, one run after the other.
 fn say_plan(
     args: &Reproduce,
     settings: &Settings,
@@ -255,10 +258,10 @@ fn say_plan(
     runs: &[Planned],
     data: &Arc<Splits>,
     streams: &Streams,
-) -> Result<(), HarnessError> {
+) -> Result<Needs, HarnessError> {
     let runner = runner::new(args.device, Arc::clone(data), 1)?;
     let loading = Loading::new(streams);
-    let mut seconds = Vec::new();
+    let (mut seconds, mut needed) = (Vec::new(), Needs::default());
     for run in runs {
         let left = match (&run.outcome, RunFolder::peek(&run.folder)) {
             (Some(_), _) => 0.0,
@@ -270,13 +273,17 @@ fn say_plan(
                     }
                     _ => None,
                 };
-                let step = runner.measure(&run.cell)?.step;
-                step * steps(
-                    &request.profile,
-                    &run.cell,
-                    data.train.len(),
-                    done.unwrap_or(0),
-                )?
+                let cost = runner.measure(&run.cell)?;
+                let own = needs(cost, Sizes::of(data));
+                needed.memory = needed.memory.max(own.memory);
+                needed.disk += own.disk;
+                cost.step
+                    * steps(
+                        &request.profile,
+                        &run.cell,
+                        data.train.len(),
+                        done.unwrap_or(0),
+                    )?
             }
         };
         seconds.push(left);
@@ -290,7 +297,7 @@ fn say_plan(
         let runs: Vec<_> = runs.collect();
         let line = json!({"event": "plan", "cells": runs, "seconds": all});
         streams.out.line(line.to_string());
-        return Ok(());
+        return Ok(needed);
     }
     let Profile {
         epochs,
@@ -317,7 +324,7 @@ fn say_plan(
     }
     let line = format!("\n  {} in all, one after the other\n", say(all));
     streams.out.line(line);
-    Ok(())
+    Ok(needed)
 }
 
 /// The training steps, and the estimates that cost as much, that are left after `done` epochs.

@@ -151,7 +151,13 @@ fn of_group(group: &Group, place: &str, pictures: &mut Pictures<'_>) -> Section 
     let profile = group.place.split('/');
     let mut profile = profile.filter(|part| group.spec.profile.contains_key(*part));
     let profile = profile.next_back().unwrap_or("");
-    let deviations = group.spec.deviations(profile).unwrap_or_default();
+    let deviations = match group.follows(profile) {
+        true => group.spec.deviations(profile).unwrap_or_default(),
+        false if profile.is_empty() => vec![],
+        false => vec![format!(
+            "These runs had other settings than `{profile}` has today: each one's configuration says which."
+        )],
+    };
     let source = Source {
         spec: &group.spec,
         profile,
@@ -163,6 +169,9 @@ fn of_group(group: &Group, place: &str, pictures: &mut Pictures<'_>) -> Section 
     let id = slug(place);
     let mut notes = unfinished(&rows);
     notes.extend(table::notes(source, &deviations, &rows, &cells));
+    // Rows of quoted numbers alone, which stars are in too, stand in the table's own file.
+    let starred = rows.iter().any(|row| row.published_text().contains('*'));
+    notes.retain(|note| starred || !note.starts_with("* "));
     let mut blocks = vec![
         Block::Table(results(group, &rows, &id)),
         Block::Notes(notes),

@@ -33,6 +33,37 @@ impl Group<'_> {
         let told = |run: &&CellRun| matches!(&run.status, Done(result) if result.synthetic);
         self.dataset == "glyphs" || self.runs.iter().any(|(_, run)| told(run))
     }
+
+    /// Whether some run has the settings that the profile has today, but for its epochs: an older record may have others.
+    pub fn follows(&self, profile: &str) -> bool {
+        let same = |cell: &Cell| {
+            let selection = alone(cell, Some(cell.settings.epochs));
+            let cells = self.spec.cells(profile, &selection, &self.dataset);
+            let settings = Settings {
+                checkpoint_seconds: 1,
+                ..cell.settings.clone()
+            };
+            cells.unwrap_or_default().into_iter().any(|own| {
+                let own = Settings {
+                    checkpoint_seconds: 1,
+                    ..own.settings
+                };
+                own == settings
+            })
+        };
+        self.runs.iter().any(|(_, run)| same(&run.cell))
+    }
+}
+
+/// What chooses a cell of an experiment, and no other.
+fn alone(cell: &Cell, epochs: Option<u64>) -> Selection {
+    Selection {
+        nets: vec![cell.net.clone()],
+        methods: vec![cell.method.clone()],
+        particles: cell.particles().into_iter().collect(),
+        seeds: vec![cell.seed],
+        epochs,
+    }
 }
 
 /// The groups of these runs, by place.
@@ -111,15 +142,8 @@ fn bundled() -> Vec<Spec> {
 /// program: then its published numbers belong beside them.
 fn same_training(cells: &[&Cell], dataset: &str) -> Option<Spec> {
     let same = |spec: &Spec, cell: &Cell| {
-        let selection = Selection {
-            nets: vec![cell.net.clone()],
-            methods: vec![cell.method.clone()],
-            particles: cell.particles().into_iter().collect(),
-            seeds: vec![cell.seed],
-            epochs: None,
-        };
-        let cells = spec.cells("paper", &selection, dataset).unwrap_or_default();
-        cells.iter().any(|own| {
+        let cells = spec.cells("paper", &alone(cell, None), dataset);
+        cells.unwrap_or_default().iter().any(|own| {
             own.by_particles == cell.by_particles && trains_as(&own.settings, &cell.settings)
         })
     };

@@ -147,7 +147,7 @@ fn read_text(path: &Path) -> Result<Option<String>, HarnessError> {
 }
 
 /// The figures and pictures in a run folder, by name.
-pub(super) fn images(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, HarnessError> {
+pub fn images(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, HarnessError> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))?;
     for entry in entries {

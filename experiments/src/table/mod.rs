@@ -219,7 +219,8 @@ impl Table {
             bounds: of_nets(&|net| row.bound_number(net)),
         });
         let quoted = quoted.collect();
-        let notes = notes(source, &spec.deviations(profile)?, &rows, cells);
+        let mut notes = notes(source, &spec.deviations(profile)?, &rows, cells);
+        notes.extend(notes::choice(source, &rows, cells));
         Ok(Self {
             title: spec.title.clone(),
             experiment: spec.name.clone(),

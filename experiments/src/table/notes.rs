@@ -32,11 +32,12 @@ pub(crate) fn notes(
     }
     if source
         .published
-        .is_some_and(|published| published.epochs.is_none())
+        .is_none_or(|published| published.epochs.is_none())
     {
         let short = cells.iter().filter_map(|(cell, status)| match status {
             CellStatus::Done(result) => {
-                let all = source.spec.longest(&cell.net, &cell.method)?;
+                let spec = source.spec;
+                let all = spec.whole(source.profile, &cell.net, &cell.method)?;
                 (result.epochs_done < all && cell.settings.patience.is_none())
                     .then_some((result.epochs_done, all))
             }
@@ -47,7 +48,7 @@ pub(crate) fn notes(
             let done = distinct(short.iter().map(|(done, _)| *done));
             let all = distinct(short.iter().map(|(_, all)| *all));
             notes.push(format!(
-                "NOT CONVERGED NUMBERS: {} epochs, where the longest profile has {}.",
+                "NOT CONVERGED NUMBERS: {} epochs, where the profile that trains to the end has {}.",
                 list(&done),
                 list(&all)
             ));
@@ -88,11 +89,10 @@ pub(crate) fn notes(
     if !results.is_empty() {
         notes.push(ours(source, &results, rows, cells));
     }
-    notes.extend(choice(source, rows, cells));
     for row in rows {
         if let Some(released) = row.released {
             notes.push(format!(
-                "{} / {}: the released code's formula gives {} for the same parameters; it estimates no likelihood.",
+                "{} / {}: the released code's formula gives {} for the same parameters on all test images; it estimates no likelihood.",
                 row.group_label(),
                 row.method_label,
                 released.text()
@@ -135,7 +135,7 @@ pub(crate) fn notes(
             false => format!(" Left out, since no K gives as many: {}.", out.join(", ")),
         };
         notes.push(format!(
-            "Equal work: every method makes {evaluations} evaluations of f an image and step, as it declares them (dreams, \
+            "Equal evaluations: every method makes {evaluations} evaluations of f an image and step, as it declares them (dreams, \
              derivatives, learned baselines and the draw for θ not counted); K follows.{out}"
         ));
     }
@@ -146,7 +146,8 @@ pub(crate) fn notes(
             spread => format!("; {spread}"),
         };
         notes.push(format!("Published: {}{spread}.", published.source));
-        if published.row.iter().any(|row| !row.doubtful.is_empty()) {
+        let doubtful = |row: &Row| row.published_text().contains('†');
+        if rows.iter().any(doubtful) {
             notes.push(format!("† {}.", published.doubtful_note));
         }
         if published.quoted().next().is_some() {
@@ -157,7 +158,7 @@ pub(crate) fn notes(
 }
 
 /// Which learning rates were chosen, where a profile chooses.
-fn choice(source: Source, rows: &[Row], cells: &[(Cell, CellStatus)]) -> Option<String> {
+pub(super) fn choice(source: Source, rows: &[Row], cells: &[(Cell, CellStatus)]) -> Option<String> {
     // A report knows runs of profiles that are no more.
     let profile = source.spec.profile(source.profile).ok()?;
     let others: Vec<String> = profile

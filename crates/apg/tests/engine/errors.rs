@@ -36,7 +36,7 @@ impl Block<B, Toy<B>, Stream> for Wrong {
     }
 }
 
-fn message(value: f64) -> String {
+fn message(value: f64, streams: Streams) -> String {
     let sampler = Sampler::new(3, 4, Policy::Always, Systematic).expect("a sampler");
     let c = Update(Cs(Law::Learned));
     let blocks: [&dyn Block<B, Toy<B>, Stream>; 2] = [&c, &Wrong(value)];
@@ -45,7 +45,7 @@ fn message(value: f64) -> String {
         &Toy::new(PARAMETERS),
         &x,
         &blocks,
-        &mut Streams::new(77, 12),
+        &mut { streams },
         |_, _, _| {},
     );
     run.expect_err("an error").to_string()
@@ -59,9 +59,15 @@ fn weights_that_are_none_are_named_by_block_sweep_instance_step_and_seed() {
         (f64::INFINITY, "log-weight 0 is inf"),
         (f64::NEG_INFINITY, "all 3 log-weights are -inf"),
     ] {
-        let message = message(value);
+        let message = message(value, Streams::new(77, 12));
         assert!(message.starts_with(&format!("{place}{what}")), "{message}");
     }
+    let named = Streams::new(77, 12).named("the check after 12 steps".into());
+    let message = message(f64::NAN, named);
+    assert!(
+        message.contains("instance 1 (the check after 12 steps): "),
+        "{message}"
+    );
 }
 
 #[test]

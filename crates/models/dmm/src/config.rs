@@ -51,7 +51,7 @@ impl DmmConfig {
         }
     }
 
-    /// The same with σ = 0.1, the data's own noise, as the paper has it.
+    /// The same with σ = 0.1, the data's own noise: probably the paper's, whose text at hand has lost it.
     pub const fn paper() -> Self {
         Self {
             noise: 0.1,

@@ -26,12 +26,27 @@ pub struct GmmConfig {
     pub alpha: f64,
     /// The rate β of the precisions.
     pub beta: f64,
+    /// Which rate the conjugate update of the precisions has, in Gibbs' exact conditional, the proposals and the KL alike.
+    #[serde(default)]
+    pub rate: Rate,
     /// Hidden units of the net for assignments.
     pub hidden: usize,
     /// Whether each learned value t_d starts aligned with its coordinate: its weight on x_d is drawn given that it is positive.
     /// Drawn without that condition, one in two starts negative and stays so: t_d would have to pass through a constant, where
     /// the proposed precisions are without bound, and meanwhile the assignments follow the mirrored clusters.
     pub aligned: bool,
+}
+
+/// The rate of the precisions after S₁ data of mean x̄, with ν' = ν + S₁.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rate {
+    /// β + ½ Σ (x_n − x̄)² + ½ S₁ν/ν' (x̄ − μ₀)²: Bayes' rule.
+    #[default]
+    Conjugate,
+    /// With (x̄ − ν)² in place of (x̄ − μ₀)², a defect of the released code that biases all that is built on it alike: to explain
+    /// published figures with.
+    Released,
 }
 
 impl Default for GmmConfig {
@@ -44,6 +59,7 @@ impl Default for GmmConfig {
             nu: 0.1,
             alpha: 2.0,
             beta: 2.0,
+            rate: Rate::Conjugate,
             hidden: 32,
             aligned: true,
         }
@@ -131,6 +147,7 @@ impl GmmConfig {
             ],
             clusters: m,
             prior: [self.mean, self.nu, self.alpha, self.beta].to_vec(),
+            rate: self.rate,
         })
     }
 }

@@ -8,6 +8,8 @@ use helmholtz_nets::Linear;
 use helmholtz_ops::{Activation, Backend, additive_scores, linear, normal_log_probs};
 use helmholtz_random::Draws;
 
+use crate::Rate;
+
 particle! {
     /// The latents of a mixture.
     pub struct GmmState<B> {
@@ -32,11 +34,31 @@ pub struct Gmm<B: burn::tensor::backend::Backend> {
     pub(crate) clusters: usize,
     /// μ₀, ν, α, β.
     pub(crate) prior: Vec<f64>,
+    #[module(skip)]
+    pub(crate) rate: Rate,
 }
 
 /// Sums over the last two dimensions: `[L, B, ..]` to `[L, B, 1]`.
 pub(crate) fn total<B: Backend>(values: Tensor<B, 4>) -> Tensor<B, 3> {
     values.flatten::<3>(2, 3).sum_dim(2)
+}
+
+/// The prior after data with these statistics, with the rate of [`Rate::Released`].
+fn released<B: Backend>(
+    prior: &NormalGamma<B, 4>,
+    statistics: [Tensor<B, 4>; 3],
+) -> NormalGamma<B, 4> {
+    let [count, sum, _] = statistics.clone();
+    let right = prior.posterior(statistics);
+    // Nothing where there are no data.
+    let average = sum / count.clone().clamp_min(1e-12);
+    let wrong = (average.clone() - prior.nu.clone()).square();
+    let wrong = wrong - (average - prior.mean.clone()).square();
+    let share = count * prior.nu.clone() / right.nu.clone() * 0.5;
+    NormalGamma {
+        beta: right.beta + wrong * share,
+        ..right
+    }
 }
 
 impl<B: Backend> Gmm<B> {
@@ -61,8 +83,12 @@ impl<B: Backend> Gmm<B> {
 
     /// The prior after data with these statistics.
     fn posterior(&self, x: &Tensor<B, 3>, sums: Sums<B>) -> NormalGamma<B, 4> {
-        self.prior(x)
-            .posterior([sums.count, sums.sum, sums.squares])
+        let prior = self.prior(x);
+        let statistics = [sums.count, sums.sum, sums.squares];
+        match self.rate {
+            Rate::Conjugate => prior.posterior(statistics),
+            Rate::Released => released(&prior, statistics),
+        }
     }
 
     /// q(μ, τ | x), the same for all particles: parameters `[1, B, M, ..]`.

@@ -36,7 +36,7 @@ mod marginal;
 mod simulate;
 
 pub use blocks::{Assignments, Eta, Law, Scheme};
-pub use config::{ConfigError, GmmConfig};
+pub use config::{ConfigError, GmmConfig, Rate};
 pub use gmm::{Gmm, GmmState};
 pub use simulate::Simulated;
 

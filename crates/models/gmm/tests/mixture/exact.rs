@@ -1,9 +1,8 @@
 //! Test 5: exact conditionals weigh one. Test 20: a block from its prior weighs the likelihood ratio.
 
 use helmholtz_apg::{Block, Joint, Model, Update};
-use helmholtz_gmm::{Assignments, Eta, GmmConfig, Law};
+use helmholtz_gmm::{Assignments, Eta, GmmConfig, Law, Rate};
 
-use crate::broken::ReleasedEta;
 use crate::*;
 
 /// The largest |log v| of any part.
@@ -26,13 +25,21 @@ fn test_5_exact_laws_weigh_one_alone_and_together() {
     }
 }
 
+fn released(config: GmmConfig) -> Gmm<B> {
+    let config = GmmConfig {
+        rate: Rate::Released,
+        ..config
+    };
+    config.init(1, F64, &Default::default()).expect("a mixture")
+}
+
 #[test]
 fn test_5_laws_that_are_not_exact_do_not() {
-    let released = Update(ReleasedEta { mean: 0.0, nu: 0.1 });
+    let exact = Update(Eta(Law::Exact));
+    assert!(log_v(&exact, &released(GmmConfig::default())) > 1e-3);
     let (eta, c) = (Update(Eta(Law::Exact)), Update(Assignments(Law::Learned)));
     for block in [
-        &released as &dyn Block<_, _, _>,
-        &c,
+        &c as &dyn Block<_, _, _>,
         &Joint(eta, c),
         &Update(Eta(Law::Learned)),
     ] {
@@ -52,7 +59,46 @@ fn test_5_holds_for_any_prior() {
     };
     let model = config.init(1, F64, &Default::default()).expect("a mixture");
     assert!(log_v(&Update(Eta(Law::Exact)), &model) < 1e-10);
-    assert!(log_v(&Update(ReleasedEta { mean: 1.5, nu: 0.7 }), &model) > 1e-3);
+    assert!(log_v(&Update(Eta(Law::Exact)), &released(config)) > 1e-3);
+}
+
+/// Defect 8.1, by its formula: β + ½ Σ (x − x̄)² + ½ S₁ν/(S₁ + ν) (x̄ − ν)², and nothing else is another; an empty cluster has β.
+#[test]
+fn the_released_rate_is_the_one_that_its_code_has() {
+    let config = GmmConfig {
+        mean: 1.5,
+        nu: 0.7,
+        ..GmmConfig::default()
+    };
+    let (x, _) = some_particles(1, 4);
+    // Data 0 and 1 are in the first cluster, 2 and 3 in the second, none in the third.
+    let places = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0];
+    let c = Tensor::<B, 1>::from_data(places.as_slice(), (&Default::default(), F64));
+    let law = released(config.clone()).exact_law(&x, &c.clone().reshape([1, 1, 4, 3]));
+    let right = config
+        .init::<B>(1, F64, &Default::default())
+        .expect("a mixture");
+    let right = right.exact_law(&x, &c.reshape([1, 1, 4, 3]));
+    let data = numbers(x);
+    for (cluster, at) in [(0, Some(0)), (1, Some(2)), (2, None)] {
+        for d in 0..2 {
+            let beta = numbers(law.beta.clone())[cluster * 2 + d];
+            let expected = at.map_or(config.beta, |n| {
+                let (a, b) = (data[2 * n + d], data[2 * n + 2 + d]);
+                let mean = 0.5 * (a + b);
+                let spread = (a - mean).powi(2) + (b - mean).powi(2);
+                let pull = 2.0 * config.nu / (2.0 + config.nu) * (mean - config.nu).powi(2);
+                config.beta + 0.5 * (spread + pull)
+            });
+            assert!(
+                (beta - expected).abs() < 1e-12 * expected,
+                "{beta}, {expected}"
+            );
+        }
+    }
+    assert_eq!(numbers(law.alpha), numbers(right.alpha));
+    assert_eq!(numbers(law.mean), numbers(right.mean));
+    assert_eq!(numbers(law.nu), numbers(right.nu));
 }
 
 #[test]

@@ -7,16 +7,16 @@ use helmholtz_tracker::{Alignment, Law, Tracker, TrackerState, Video, What, Wher
 
 use crate::by_hand::{ByHand, Position, config, model, read, template, tensor};
 
-const PARTICLES: usize = 3;
+pub const PARTICLES: usize = 3;
 const INSTANCES: usize = 2;
-const FRAMES: usize = 3;
-const DIGITS: usize = 2;
+pub const FRAMES: usize = 3;
+pub const DIGITS: usize = 2;
 
-fn stream(at: u64) -> Stream {
+pub fn stream(at: u64) -> Stream {
     Stream::new(11, Purpose::new("tests"), [at, 0])
 }
 
-fn video() -> Video<Flex> {
+pub fn video() -> Video<Flex> {
     let mut chance = stream(1);
     let pixels = (0..INSTANCES * FRAMES * 81)
         .map(|_| chance.uniform_f64())
@@ -27,14 +27,18 @@ fn video() -> Video<Flex> {
     }
 }
 
-fn frames(video: &Video<Flex>, b: usize) -> Vec<Vec<f64>> {
+pub fn frames(video: &Video<Flex>, b: usize) -> Vec<Vec<f64>> {
     let pixels = read(video.frames.clone());
     let own = pixels.chunks(81).skip(b * FRAMES).take(FRAMES);
     own.map(<[f64]>::to_vec).collect()
 }
 
 /// Positions `[T][D]` and appearances `[D]` of particle l of instance b.
-fn latents(state: &TrackerState<Flex>, l: usize, b: usize) -> (Vec<Vec<Position>>, Vec<Vec<f64>>) {
+pub fn latents(
+    state: &TrackerState<Flex>,
+    l: usize,
+    b: usize,
+) -> (Vec<Vec<Position>>, Vec<Vec<f64>>) {
     let group = l * INSTANCES + b;
     let position = read(state.position.clone());
     let own = &position[group * FRAMES * DIGITS * 2..][..FRAMES * DIGITS * 2];
@@ -60,7 +64,7 @@ fn start(model: &Tracker<Flex>, video: &Video<Flex>) -> TrackerState<Flex> {
     OneShot::propose(model, video, PARTICLES, &mut stream(2)).state
 }
 
-fn pairs() -> impl Iterator<Item = (usize, usize)> {
+pub fn pairs() -> impl Iterator<Item = (usize, usize)> {
     (0..PARTICLES).flat_map(|l| (0..INSTANCES).map(move |b| (l, b)))
 }
 

@@ -35,12 +35,14 @@ pub fn model(config: &TrackerConfig) -> Tracker<Flex> {
 }
 
 /// A linear layer: rows of weights by input, and biases.
+#[derive(Clone)]
 struct Layer {
     weight: Vec<Vec<f64>>,
     bias: Vec<f64>,
 }
 
 /// Layers in the order in which the model was drawn: of the nets for positions, for appearances, of the decoder.
+#[derive(Clone)]
 pub struct ByHand {
     layers: Vec<Layer>,
     config: TrackerConfig,
@@ -78,6 +80,14 @@ impl ByHand {
         model.visit(&mut own);
         assert_eq!(own.layers.len(), 1 + 2 + 2 + 2 + 1 + 1 + 3);
         own
+    }
+
+    /// A parameter of layer `at` moved by `step`: the weights row by row, then the biases; none where there are no more.
+    pub fn moved(&self, at: usize, parameter: usize, step: f64) -> Option<Self> {
+        let mut moved = self.clone();
+        let Layer { weight, bias } = &mut moved.layers[at];
+        *weight.iter_mut().flatten().chain(bias).nth(parameter)? += step;
+        Some(moved)
     }
 
     fn layer(&self, at: usize, inputs: &[f64]) -> Vec<f64> {

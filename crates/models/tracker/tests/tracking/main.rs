@@ -2,6 +2,7 @@
 
 mod blocks;
 mod by_hand;
+mod gradients;
 mod placement;
 mod rows;
 mod sampling;
