@@ -20,7 +20,7 @@ pub fn small(folder: &Path) {
         ("check_every = 100", "check_every = 2"),
         ("[[6, 2], [20, 2], [20, 3]]", "[[2, 2], [3, 1]]"),
         (
-            "sequences = 20\nprior_particles = 100",
+            "sequences = 50\nbatch = 5\nprior_particles = 100",
             "sequences = 3\nprior_particles = 5",
         ),
         ("sequences = 10, batch = 5", "sequences = 3, batch = 5"),
