@@ -3,13 +3,18 @@
 use super::streams::Streams;
 use helmholtz_datasets::Event;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often a state is a line where there is no terminal: what takes less time has none.
+const EVERY: Duration = Duration::from_secs(60);
 
 /// A live line on a terminal, and plain lines for what should stay.
 pub struct Loading {
     streams: Streams,
     live: ProgressBar,
     downloading: String,
+    said: Mutex<Instant>,
 }
 
 impl Loading {
@@ -29,11 +34,17 @@ impl Loading {
             streams: streams.clone(),
             live,
             downloading: String::new(),
+            said: Mutex::new(Instant::now()),
         }
     }
 
-    /// Shows a passing state.
+    /// Shows a passing state; without a terminal, one a minute.
     pub fn state(&self, text: String) {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.streams.err_is_live && said.elapsed() >= EVERY {
+            *said = Instant::now();
+            self.streams.err.line(text.clone());
+        }
         self.live.set_message(text);
     }
 
