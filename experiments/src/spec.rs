@@ -1299,6 +1299,20 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_profile_that_is_cut_short_knows_the_epochs_of_the_whole() {
+        for (table, profile, cell, epochs) in [
+            ("arm-table2", "quick", ("linear", "arm"), 400),
+            ("arm-table2", "quick-omniglot", ("linear", "arm"), 1500),
+            ("arm-table2", "paper", ("linear", "arm"), 400),
+            ("arm-table3", "quick", ("feedforward", "half"), 2000),
+            ("showdown", "quick", ("nonlinear", "jsa"), 200),
+        ] {
+            let (spec, (net, method)) = (Spec::load(table).unwrap(), cell);
+            assert_eq!(spec.whole(profile, net, method), Some(epochs), "{table}");
+        }
+    }
+
+    #[test]
     fn a_file_that_makes_no_sense_is_refused() {
         let refusal = |from: &str, to: &str| Spec::parse(&mine(from, to)).unwrap_err().to_string();
         assert!(refusal("switch = 0.6", "switch = 600.0").contains("`switch` is a fraction"));
@@ -1315,6 +1329,8 @@ pub(crate) mod tests {
         let about = "about = \"a few epochs";
         let like = format!("like = \"papers\"\n{about}");
         assert!(refusal(about, &like).contains("like `papers`, which is no profile"));
+        let whole = format!("whole = \"papers\"\n{about}");
+        assert!(refusal(about, &whole).contains("has `papers` for its whole, which is no profile"));
         let nets = "name = \"jsa\"";
         assert!(refusal(nets, "name = \"jsa\"\nnets = [\"x\"]").contains("the net `x`"));
     }
