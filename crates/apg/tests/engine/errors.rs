@@ -36,7 +36,7 @@ impl Block<B, Toy<B>, Stream> for Wrong {
     }
 }
 
-fn message(value: f64, streams: Streams) -> String {
+fn message(value: f64, mut streams: Streams) -> String {
     let sampler = Sampler::new(3, 4, Policy::Always, Systematic).expect("a sampler");
     let c = Update(Cs(Law::Learned));
     let blocks: [&dyn Block<B, Toy<B>, Stream>; 2] = [&c, &Wrong(value)];
@@ -45,7 +45,7 @@ fn message(value: f64, streams: Streams) -> String {
         &Toy::new(PARAMETERS),
         &x,
         &blocks,
-        &mut { streams },
+        &mut streams,
         |_, _, _| {},
     );
     run.expect_err("an error").to_string()

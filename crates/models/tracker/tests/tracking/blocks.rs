@@ -9,7 +9,7 @@ use crate::by_hand::{ByHand, Position, config, model, read, template, tensor};
 
 pub const PARTICLES: usize = 3;
 const INSTANCES: usize = 2;
-pub const FRAMES: usize = 3;
+const FRAMES: usize = 3;
 pub const DIGITS: usize = 2;
 
 pub fn stream(at: u64) -> Stream {

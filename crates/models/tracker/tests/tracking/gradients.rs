@@ -115,26 +115,39 @@ fn moved(
     block.advance(model, model, &observed(), &start(), &mut stream(3))
 }
 
-/// Templates are decoded by the learner, and its proposal must not teach it.
-#[test]
-fn test_15_positions_teach_their_nets_and_their_likelihood_the_decoder() {
-    let (block, video) = (Where { frame: 1 }, video());
-    let after = inner(&moved(&block, &learner()).state);
-    let fixed = hand();
+const BLOCK: Where = Where { frame: 1 };
+
+/// Holds the gradient of the forward density of positions to that of these ones.
+fn assert_gradient_of_positions(state: &TrackerState<Flex>) {
+    let (video, fixed) = (video(), hand());
     assert_gradient(
-        |model| moved(&block, model).log_forward,
+        |model| moved(&BLOCK, model).log_forward,
         LOCATE,
         |hand| {
             let terms = pairs().map(|(l, b)| {
-                let (paths, appearances) = latents(&after, l, b);
+                let (paths, appearances) = latents(state, l, b);
                 let templates: Vec<_> = appearances.iter().map(|w| fixed.decode(w)).collect();
                 hand.log_where(&frames(&video, b)[1], &templates, &paths[1])
             });
             terms.sum()
         },
     );
+}
+
+#[test]
+#[should_panic(expected = "layer 0")]
+fn test_15_the_positions_before_teach_something_else() {
+    assert_gradient_of_positions(&inner(&start()));
+}
+
+/// Templates are decoded by the learner, and its proposal must not teach it: correlations with them carry no gradient.
+#[test]
+fn test_15_positions_teach_their_nets_and_their_likelihood_the_decoder() {
+    let video = video();
+    let after = inner(&moved(&BLOCK, &learner()).state);
+    assert_gradient_of_positions(&after);
     assert_gradient(
-        |model| moved(&block, model).log_target,
+        |model| moved(&BLOCK, model).log_target,
         DECODER,
         |hand| {
             let terms = pairs().map(|(l, b)| {
