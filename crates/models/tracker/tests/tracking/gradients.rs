@@ -11,7 +11,7 @@ use helmholtz_apg::{Block, Move, OneShot, Update};
 use helmholtz_tracker::{Alignment, Law, Tracker, TrackerState, Video, What, Where};
 
 use crate::blocks::{DIGITS, PARTICLES, frames, latents, pairs, stream, video};
-use crate::by_hand::{ByHand, config, model, read, template};
+use crate::by_hand::{ByHand, Position, config, model, read, template};
 
 type A = Autodiff<Flex>;
 type Gradients = <A as AutodiffBackend>::Gradients;
@@ -159,11 +159,14 @@ fn test_15_positions_teach_their_nets_and_their_likelihood_the_decoder() {
     );
 }
 
+/// A log-density of frames, paths and appearances.
+type Log<'a> = dyn Fn(&[Vec<f64>], &[Vec<Position>], &[Vec<f64>]) -> f64 + 'a;
+
 #[test]
 fn test_15_appearances_teach_their_net_and_their_likelihood_the_decoder() {
     let (block, video) = (Update(What(Law::Learned)), video());
     let after = inner(&moved(&block, &learner()).state);
-    let each = |log: &dyn Fn(&[Vec<f64>], &[Vec<[f64; 2]>], &[Vec<f64>]) -> f64| {
+    let each = |log: &Log<'_>| {
         let terms = pairs().map(|(l, b)| {
             let (paths, appearances) = latents(&after, l, b);
             log(&frames(&video, b), &paths, &appearances)
