@@ -188,9 +188,14 @@ impl Settings {
         (self.switch * self.epochs as f64).round() as u64
     }
 
-    /// The epochs after which a check is made: every `check_every`, and the last.
-    pub fn check_epochs(&self) -> impl Iterator<Item = u64> + '_ {
-        (1..=self.epochs).filter(|&epoch| self.checks_after(epoch))
+    /// The number of checks, of those that [`checks_after`](Self::checks_after) tells, that are left after `done` epochs.
+    pub fn checks_left(&self, done: u64) -> u64 {
+        if done >= self.epochs {
+            return 0;
+        }
+        let every = self.check_every.max(1);
+        let last = u64::from(!self.epochs.is_multiple_of(every));
+        self.epochs / every - done / every + last
     }
 
     /// Whether a check is made after `epoch` epochs.
@@ -322,9 +327,16 @@ pub(crate) mod tests {
     fn the_last_epoch_is_always_checked() {
         let mut s = settings();
         s.epochs = 12;
-        assert_eq!(s.check_epochs().collect::<Vec<_>>(), [5, 10, 12]);
+        assert_eq!(
+            [0, 4, 5, 11, 12].map(|done| s.checks_left(done)),
+            [3, 3, 2, 1, 0]
+        );
         s.epochs = 10;
-        assert_eq!(s.check_epochs().collect::<Vec<_>>(), [5, 10]);
+        assert_eq!([0, 5, 10, 11].map(|done| s.checks_left(done)), [2, 1, 0, 0]);
+        for done in 0..=10 {
+            let after = (done + 1..=10).filter(|&epoch| s.checks_after(epoch));
+            assert_eq!(s.checks_left(done), after.count() as u64);
+        }
     }
 
     #[test]

@@ -56,7 +56,8 @@ Examples:
   cargo xtask reproduce apg-bmnist --steps 20000      the same on bouncing digits
   cargo xtask reproduce apg-kl --profile cpu          how the mixtures' proposals learn, for three K and L
   cargo xtask reproduce apg-table1 --profile cpu      what every sampler reaches on the three models, side by side
-  cargo xtask reproduce fig1 --profile paper          NLL during training, from the runs of table1; fig2, fig4, fig-poster too
+  cargo xtask reproduce fig1 --profile paper          NLL during training, from the runs of table1; fig2, fig4, fig-poster,
+                                                      fig-table3 from those of their tables
   cargo xtask reproduce fig3                          gradient variance during training: makes its own runs
 
 Nets of table1:    linear, nonlinear, two-layers
@@ -67,7 +68,7 @@ Nets of arm-table3: feedforward, feedforward-linear
 Nets of helmholtz: sbn-200, sbn-200-200, sbn-200-200-200, sbn-200-10c, sbn-200-200-10c, sbn-200-200-200-10c
 
 arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm, apg-dmm and apg-bmnist also --profile, --steps and --device;
-apg-kl the same, apg-table1 all but --steps.
+apg-kl the same, apg-table1 all but --steps; apg-bmnist and apg-table1 --data-dir too.
 
 The same command resumes what was stopped, and does nothing again that is done.
 Data are looked for in --data-dir, HELMHOLTZ_DATA and the user's cache folder, else downloaded.";
@@ -85,7 +86,7 @@ fn after_help() -> String {
 #[command(after_help = after_help())]
 pub struct Reproduce {
     /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-table2`, `arm-table3`, `arm-toy`,
-    /// `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-kl`, `apg-table1`, `fig1` to `fig4`, `fig-poster`, `arm-fig2`, or
+    /// `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-kl`, `apg-table1`, `fig1` to `fig4`, `fig-poster`, `fig-table3`, `arm-fig2`, or
     /// the path of a TOML file like those in experiments/
     pub experiment: String,
 
@@ -179,6 +180,21 @@ impl Reproduce {
                 remedy: remedy.into(),
             }),
             None => Ok(()),
+        }
+    }
+
+    /// Refuses several seeds: a run of the experiment has one.
+    ///
+    /// # Errors
+    /// [`HarnessError::Unusable`] with the remedy.
+    pub fn refuse_several_seeds(&self, experiment: &str) -> Result<(), HarnessError> {
+        match self.seeds.as_deref() {
+            Some(seeds) if seeds.len() != 1 => Err(HarnessError::Unusable(format!(
+                "{experiment} takes one seed, not {}: give `--seed {}`, and start it again for each of the others",
+                seeds.len(),
+                seeds.first().unwrap_or(&1)
+            ))),
+            _ => Ok(()),
         }
     }
 }
@@ -344,6 +360,20 @@ mod tests {
         for name in methods.chain(crate::nets::Net::names()) {
             assert!(after_help().contains(name), "{name}");
         }
+    }
+
+    #[test]
+    fn several_seeds_are_refused_with_the_flag_that_takes_one() {
+        let refused = |seeds: &str| {
+            let args = reproduce(&["--seeds", seeds]).unwrap();
+            args.refuse_several_seeds("apg-gmm")
+        };
+        assert!(refused("3").is_ok() && reproduce(&[]).unwrap().refuse_several_seeds("x").is_ok());
+        let text = refused("4,5").unwrap_err().to_string();
+        assert!(
+            text.contains("apg-gmm takes one seed, not 2: give `--seed 4`"),
+            "{text}"
+        );
     }
 
     fn variance(args: &[&str]) -> Result<Variance, clap::Error> {

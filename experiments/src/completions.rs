@@ -1,7 +1,5 @@
 //! Sampled completions of images as a picture: what a conditional model has learned, to look at.
 
-use crate::error::HarnessError;
-use crate::kept::Finished;
 use crate::picture::{GREY, Picture};
 use burn::tensor::Tensor;
 use burn::tensor::backend::BackendTypes;
@@ -9,9 +7,6 @@ use helmholtz_datasets::Images;
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
-
-/// The picture's name in the run folder.
-pub const FILE: &str = "completions.png";
 
 const COMPLETIONS: Purpose = Purpose::new("complete");
 /// Test images, evenly spread: files may be sorted.
@@ -21,19 +16,8 @@ const SAMPLES: usize = 8;
 /// Pixels to a side of an image.
 pub(crate) const SIDE: usize = 28;
 
-/// Writes [`FILE`]: a row for each of a few test images, with the image, its given upper half, and samples of the lower one.
+/// A row for each of a few test images, with the image, its given upper half, and samples of the lower one.
 /// The draws are named by the run's seed. `complete` gives data with so many samples of the lower half each.
-///
-/// # Errors
-/// A file that cannot be written.
-pub fn draw<B: Backend>(
-    complete: impl Fn(Tensor<B, 2>, usize, &mut Stream) -> Tensor<B, 2>,
-    run: &Finished<B>,
-) -> Result<(), HarnessError> {
-    picture(complete, run.test, run.cell.seed, run.device).write(&run.folder.join(FILE))
-}
-
-/// The picture that [`draw`] writes.
 pub fn picture<B: Backend>(
     complete: impl Fn(Tensor<B, 2>, usize, &mut Stream) -> Tensor<B, 2>,
     test: &Images,

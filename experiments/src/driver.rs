@@ -78,6 +78,15 @@ pub fn drive(
         .collect()
 }
 
+/// # Errors
+/// [`HarnessError::Interrupted`] once `stop` is set.
+pub fn unless_stopped(stop: &AtomicBool) -> Result<(), HarnessError> {
+    match stop.load(Ordering::Relaxed) {
+        true => Err(HarnessError::Interrupted { epoch: 0 }),
+        false => Ok(()),
+    }
+}
+
 fn run_one(
     runner: &dyn CellRunner,
     planned: &PlannedCell,

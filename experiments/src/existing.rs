@@ -38,6 +38,18 @@ pub fn status(folder: &Path, cell: &Cell) -> CellStatus {
     }
 }
 
+/// The bytes that the checkpoints in a run folder take.
+pub fn checkpoint_bytes(folder: &Path) -> u64 {
+    let inside = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten();
+        entries.flatten().map(|entry| entry.path())
+    };
+    let checkpoints = inside(&folder.join("checkpoints"));
+    let files = checkpoints.flat_map(|checkpoint| inside(&checkpoint));
+    let sizes = files.filter_map(|file| Some(file.metadata().ok()?.len()));
+    sizes.sum()
+}
+
 /// Renames the cell's run folder aside, if there is one, and leaves an empty one.
 ///
 /// # Errors

@@ -27,6 +27,8 @@ pub(crate) struct FakeRunner {
     pub meet: usize,
     /// The most cells that were inside at once.
     pub most_at_once: AtomicUsize,
+    /// What a cell learns, besides 1000 numbers.
+    pub parameters: u64,
     /// Cells of this net fail.
     pub fail: &'static str,
     /// Cells of this net panic.
@@ -136,7 +138,7 @@ impl CellRunner for FakeRunner {
         Ok(Cost {
             step: 0.001,
             image_sample: 1e-6,
-            parameters: 1000,
+            parameters: 1000 + self.parameters,
             row_bytes: 1,
         })
     }

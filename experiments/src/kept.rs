@@ -17,7 +17,6 @@ use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_sbn::{MixedSbn, Sbn};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const RELEASED: Purpose = Purpose::new("released");
@@ -29,28 +28,56 @@ pub trait Keeps<B: Backend>:
     /// Makes it, from the selected parameters.
     ///
     /// # Errors
-    /// A file that cannot be written, or a stop.
+    /// A stop.
     fn keep(_selected: &Self::InnerModule, _run: &Finished<B>) -> Result<Kept, HarnessError> {
         Ok(Kept::default())
     }
 
-    /// Pictures of what `model` has learned, each with what it shows; `test` images are there or not.
+    /// Pictures of what `model` has learned; `test` images are there or not. A run draws them of the selected parameters.
     fn pictures(
-        _model: &Self::InnerModule,
-        _test: Option<&Images>,
-        _seed: u64,
-        _device: &<B as BackendTypes>::Device,
-    ) -> Vec<(&'static str, Picture)> {
-        Vec::new()
-    }
+        model: &Self::InnerModule,
+        test: Option<&Images>,
+        seed: u64,
+        device: &<B as BackendTypes>::Device,
+    ) -> Vec<(Shown, Picture)>;
 }
 
-/// What [`digits::sampled`] shows.
-const SAMPLED: &str = "sampled from p";
-/// What [`digits::reconstructed`] shows.
-const RECONSTRUCTED: &str = "test images, and below each three reconstructions";
-/// What [`completions::picture`] shows.
-const COMPLETED: &str = "test images, their upper halves, and sampled lower ones";
+/// What a picture shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// [`digits::sampled`].
+    Sampled,
+    /// [`digits::reconstructed`].
+    Reconstructed,
+    /// [`completions::picture`].
+    Completed,
+}
+
+impl Shown {
+    /// Its name in the run folder.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Sampled => "sampled.png",
+            Self::Reconstructed => "reconstructed.png",
+            Self::Completed => "completions.png",
+        }
+    }
+
+    /// In words.
+    pub fn caption(self) -> &'static str {
+        match self {
+            Self::Sampled => "sampled from p",
+            Self::Reconstructed => "test images, and below each three reconstructions",
+            Self::Completed => "test images, their upper halves, and sampled lower ones",
+        }
+    }
+
+    /// What a file of a run folder shows.
+    pub fn of(file: &str) -> Option<Self> {
+        let all = [Self::Sampled, Self::Reconstructed, Self::Completed];
+        all.into_iter().find(|shown| shown.file() == file)
+    }
+}
 
 /// A run after its last epoch.
 pub struct Finished<'a, B: Backend> {
@@ -58,8 +85,6 @@ pub struct Finished<'a, B: Backend> {
     pub cell: &'a Cell,
     /// The test images.
     pub test: &'a Images,
-    /// The run folder.
-    pub folder: &'a Path,
     /// Where to compute.
     pub device: &'a <B as BackendTypes>::Device,
     /// Threads of an evaluation.
@@ -81,7 +106,7 @@ impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {
         test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
-    ) -> Vec<(&'static str, Picture)> {
+    ) -> Vec<(Shown, Picture)> {
         drawn(model, Sbn::visible_logits, test, seed, device)
     }
 }
@@ -92,7 +117,7 @@ impl<B: Backend> Keeps<B> for MixedSbn<Autodiff<B>> {
         test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
-    ) -> Vec<(&'static str, Picture)> {
+    ) -> Vec<(Shown, Picture)> {
         drawn(model, MixedSbn::visible_logits, test, seed, device)
     }
 }
@@ -104,11 +129,11 @@ fn drawn<B: Backend, M: Dream<B> + Propose<B>>(
     test: Option<&Images>,
     seed: u64,
     device: &<B as BackendTypes>::Device,
-) -> Vec<(&'static str, Picture)> {
-    let drawn = (SAMPLED, digits::sampled(model, seed, device));
+) -> Vec<(Shown, Picture)> {
+    let drawn = (Shown::Sampled, digits::sampled(model, seed, device));
     let again = test.map(|test| {
         let picture = digits::reconstructed(model, logits, test, seed, device);
-        (RECONSTRUCTED, picture)
+        (Shown::Reconstructed, picture)
     });
     [drawn].into_iter().chain(again).collect()
 }
@@ -140,7 +165,7 @@ impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
         test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
-    ) -> Vec<(&'static str, Picture)> {
+    ) -> Vec<(Shown, Picture)> {
         drawn(model, CategoricalVae::visible_logits, test, seed, device)
     }
 }
@@ -151,43 +176,33 @@ fn completed<B: Backend>(
     test: Option<&Images>,
     seed: u64,
     device: &<B as BackendTypes>::Device,
-) -> Vec<(&'static str, Picture)> {
+) -> Vec<(Shown, Picture)> {
     let picture = |test| completions::picture(complete, test, seed, device);
     let pictures = test.map(picture).into_iter();
-    pictures.map(|picture| (COMPLETED, picture)).collect()
+    pictures
+        .map(|picture| (Shown::Completed, picture))
+        .collect()
 }
 
 impl<B: Backend> Keeps<B> for ConditionalSbn<Autodiff<B>> {
-    /// A picture of sampled lower halves, [`completions::FILE`].
-    fn keep(selected: &ConditionalSbn<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
-        completions::draw(|x, count, noise| selected.complete(x, count, noise), run)?;
-        Ok(Kept::default())
-    }
-
     fn pictures(
         model: &ConditionalSbn<B>,
         test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
-    ) -> Vec<(&'static str, Picture)> {
+    ) -> Vec<(Shown, Picture)> {
         let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
         completed(complete, test, seed, device)
     }
 }
 
 impl<B: Backend> Keeps<B> for Feedforward<Autodiff<B>> {
-    /// A picture of sampled lower halves, [`completions::FILE`].
-    fn keep(selected: &Feedforward<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
-        completions::draw(|x, count, noise| selected.complete(x, count, noise), run)?;
-        Ok(Kept::default())
-    }
-
     fn pictures(
         model: &Feedforward<B>,
         test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
-    ) -> Vec<(&'static str, Picture)> {
+    ) -> Vec<(Shown, Picture)> {
         let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
         completed(complete, test, seed, device)
     }

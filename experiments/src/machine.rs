@@ -1,5 +1,6 @@
 //! Whether this machine has the memory and the disk that a plan needs.
 
+use crate::device::Device;
 use crate::error::HarnessError;
 use std::path::Path;
 
@@ -36,6 +37,12 @@ impl Machine {
             memory: (free > 0).then_some(free),
             disk: there.and_then(|folder| fs4::available_space(folder).ok()),
         }
+    }
+
+    /// The same, computing on `device`: how much memory a GPU has free cannot be told.
+    pub fn on(self, device: Device) -> Self {
+        let memory = self.memory.filter(|_| device == Device::Cpu);
+        Self { memory, ..self }
     }
 
     /// # Errors
@@ -92,6 +99,9 @@ mod tests {
             disk: u64::MAX,
         };
         assert!(unknown.check(all, "").is_ok());
+        let memory = Needs { disk: 0, ..all };
+        assert!(machine.on(Device::Cpu).check(memory, "").is_err());
+        assert!(machine.on(Device::Cuda).check(memory, "").is_ok());
     }
 
     #[test]

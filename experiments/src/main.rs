@@ -29,7 +29,7 @@ fn main() -> ExitCode {
             exit(INTERRUPTED.into());
         }
     };
-    if let Err(error) = ctrlc::set_handler(handler) {
+    if let Err(error) = set_handler(handler) {
         eprintln!("warning: Ctrl-C will not wait for a checkpoint ({error})");
     }
     let streams = Streams::standard();
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
             report(args, &locator, &stop, &streams)
         }
     };
-    match end {
+    match end.and_then(|end| streams.check().map(|()| end)) {
         Ok(End::Complete) => ExitCode::SUCCESS,
         Ok(End::Failed) => ExitCode::FAILURE,
         Ok(End::Interrupted) => ExitCode::from(INTERRUPTED),
@@ -62,5 +62,30 @@ fn main() -> ExitCode {
             );
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Sets what is done at Ctrl-C, when the program is asked to end, and when its terminal closes: the last not where it was started
+/// not to mind that, by `nohup` say.
+fn set_handler(handler: impl FnMut() + Send + 'static) -> Result<(), ctrlc::Error> {
+    #[cfg(unix)]
+    let ignored = hangup_is_ignored();
+    ctrlc::set_handler(handler)?;
+    #[cfg(unix)]
+    if ignored {
+        // SAFETY: it runs no code of ours, now or at the signal.
+        unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
+    }
+    Ok(())
+}
+
+/// Whether nothing happens when the terminal closes.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    // SAFETY: without an action to set, the present one is written, which is plain data and may be zeros before.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGHUP, std::ptr::null(), &mut action) == 0
+            && action.sa_sigaction == libc::SIG_IGN
     }
 }

@@ -84,6 +84,22 @@ impl Net {
         }
     }
 
+    /// The numbers of one particle: logits of what is seen, and latents.
+    pub fn values(&self) -> usize {
+        match self {
+            Self::Sbn(config) => config.visible + config.latent.iter().sum::<usize>(),
+            Self::MixedSbn(config) => {
+                let bits = &config.bits;
+                bits.visible + bits.latent.iter().sum::<usize>() + config.classes
+            }
+            Self::Categorical(config) => {
+                config.visible + config.variables * config.classes as usize
+            }
+            Self::Structured(config) => config.target + config.latent,
+            Self::Feedforward(config) => config.target + config.latent.iter().sum::<usize>(),
+        }
+    }
+
     /// Whether its latents are bits, all of them.
     pub fn is_of_bits(&self) -> bool {
         !matches!(self, Self::Categorical(_) | Self::MixedSbn(_))
@@ -272,6 +288,17 @@ mod tests {
         assert_eq!(Net::of(&changed).unwrap(), Net::Sbn(expected));
         let as_it_is = cell("two-layers", "arm", 1);
         assert_eq!(Net::of(&as_it_is).unwrap(), Net::Sbn(own));
+    }
+
+    #[test]
+    fn a_particle_has_the_logits_of_the_pixels_and_its_latents() {
+        let values = |name: &str| Net::named(name).unwrap().values();
+        assert_eq!(values("linear"), 784 + 200);
+        assert_eq!(values("two-layers"), 784 + 200 + 200);
+        assert_eq!(values("sbn-200-10c"), 784 + 200 + 10);
+        assert_eq!(values("categorical"), 784 + 20 * 10);
+        assert_eq!(values("structured"), 392 + 50);
+        assert_eq!(values("feedforward"), 392 + 200 + 200);
     }
 
     #[test]

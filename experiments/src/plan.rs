@@ -5,7 +5,10 @@ use crate::cell_runner::{CellResult, CellRunner, Cost};
 use crate::error::HarnessError;
 use crate::existing;
 use crate::machine::Needs;
+use crate::nets::Net;
 use crate::schedule::{Sizes, Work, makespan};
+use crate::stepwise::bytes;
+use helmholtz_estimators::Method;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -133,7 +136,16 @@ impl Plan {
                 } else {
                     existing::status(&folder, &cell)
                 };
-                let (work, needs) = costs.of(&cell)?;
+                let (work, mut needs) = costs.of(&cell)?;
+                if matches!(
+                    status,
+                    CellStatus::Partial { .. }
+                        | CellStatus::Failed { .. }
+                        | CellStatus::Running { .. }
+                ) {
+                    let there = existing::checkpoint_bytes(&folder);
+                    needs.disk = needs.disk.saturating_sub(there);
+                }
                 Ok(PlannedCell {
                     cell,
                     folder,
@@ -160,13 +172,20 @@ impl Plan {
         queue
     }
 
+    /// Whether a run folder cannot be used.
+    pub fn has_unusable(&self) -> bool {
+        let mut statuses = self.cells.iter().map(|cell| &cell.status);
+        statuses.any(|status| matches!(status, CellStatus::Unusable { .. }))
+    }
+
     /// The least that all need that are not done, with so many cells at once.
     pub fn needs(&self, jobs: usize) -> Needs {
         let left = self.cells.iter().filter(|cell| cell.is_to_run());
         let mut memory: Vec<u64> = left.clone().map(|cell| cell.needs.memory).collect();
         memory.sort_unstable_by(|a, b| b.cmp(a));
+        let memory = memory.into_iter().take(jobs);
         Needs {
-            memory: memory.iter().take(jobs).sum(),
+            memory: memory.fold(0, u64::saturating_add),
             disk: left.map(|cell| cell.needs.disk).sum(),
         }
     }
@@ -180,14 +199,29 @@ impl Plan {
     }
 }
 
-/// A run holds its parameters, their gradient, Adam's two moments and the chains, and keeps all but the gradient in two checkpoints
-/// while it writes a third.
-pub fn needs(cost: Cost, sizes: Sizes) -> Needs {
-    let chains = cost.row_bytes * sizes.train;
+/// A run holds its parameters, Adam's two moments and the chains, with them what a step needs or the gradient, and keeps all but those
+/// in two checkpoints while it writes a third.
+pub fn needs(cell: &Cell, cost: Cost, sizes: Sizes) -> Needs {
+    let kept = 3 * 4 * cost.parameters + cost.row_bytes * sizes.train;
+    let gradient = 4 * cost.parameters;
     Needs {
-        memory: 4 * 4 * cost.parameters + chains,
-        disk: 3 * (3 * 4 * cost.parameters + chains),
+        memory: kept.saturating_add(step_bytes(cell, sizes).max(gradient)),
+        disk: 3 * kept,
     }
+}
+
+/// The least memory of a training step: for each particle of each image of a batch the logits of what is seen, and the latents.
+/// Nothing for a cell that cannot be built, which is the runner's to refuse.
+pub fn step_bytes(cell: &Cell, sizes: Sizes) -> u64 {
+    let (Ok(net), Ok(method)) = (Net::named(&cell.net), cell.method.parse::<Method>()) else {
+        return 0;
+    };
+    let settings = &cell.settings;
+    // Wake-sleep has one particle, whatever K; no other method has fewer than K.
+    let most = settings.particles.min(1 << 40);
+    let particles = method.evaluations(most, 1, false).min(most);
+    let batch = sizes.train.min(settings.batch as u64);
+    bytes(&[batch, particles as u64, net.values() as u64])
 }
 
 /// Measured costs, each net and method once.
@@ -235,7 +269,7 @@ impl<'a> Costs<'a> {
             }
         };
         let work = Work::of(&cell.settings, self.sizes, cost);
-        Ok((work, needs(cost, self.sizes)))
+        Ok((work, needs(cell, cost, self.sizes)))
     }
 }
 
@@ -246,6 +280,7 @@ mod tests {
     use crate::fake::{FakeRunner, SIZES};
     use crate::spec::Selection;
     use crate::spec::tests::table1;
+    use helmholtz_runs::{OpenMode, RunFolder};
     use std::sync::atomic::AtomicBool;
 
     struct Deaf;
@@ -317,6 +352,47 @@ mod tests {
             plan.cells.iter().all(|c| c.status == CellStatus::New),
             "--fresh starts over"
         );
+    }
+
+    #[test]
+    fn what_checkpoints_take_already_need_not_be_free() {
+        let (c, dir) = (cell("linear", "jsa", 1), tempfile::tempdir().unwrap());
+        let folder = c.folder(dir.path());
+        let mut run = RunFolder::open(&folder, &existing::config(&c), OpenMode::Resume).unwrap();
+        for epoch in 1..=3 {
+            let state = serde_json::json!({"epochs_done": epoch});
+            run.save_checkpoint(&state, &[("model", &[0; 3000])])
+                .unwrap();
+        }
+        drop(run);
+        // Two are kept, each with its manifest.
+        let there = existing::checkpoint_bytes(&folder);
+        assert!((6000..9000).contains(&there), "{there}");
+
+        let runner = FakeRunner::default();
+        let disk = |fresh| {
+            let mut costs = Costs::new(&runner, SIZES, &|_| Ok(()));
+            let plan = Plan::new(vec![c.clone()], dir.path(), fresh, &mut costs);
+            plan.unwrap().needs(1).disk
+        };
+        assert_eq!(disk(false), disk(true) - there);
+    }
+
+    #[test]
+    fn a_step_needs_a_row_for_each_particle_of_each_image() {
+        let mut c = cell("linear", "jsa", 1);
+        (c.settings.batch, c.settings.particles) = (50, 20);
+        assert_eq!(step_bytes(&c, SIZES), 50 * 20 * (784 + 200) * 4);
+        let cost = FakeRunner::default().measure(&c).unwrap();
+        let kept = 3 * 4 * cost.parameters + SIZES.train;
+        assert_eq!(needs(&c, cost, SIZES).memory, kept + step_bytes(&c, SIZES));
+        c.method = "ws".into();
+        assert_eq!(step_bytes(&c, SIZES), 50 * (784 + 200) * 4);
+        c.method = "jsa".into();
+        c.settings.particles = usize::MAX;
+        assert!(step_bytes(&c, SIZES) > 1 << 50);
+        c.net = "none".into();
+        assert_eq!(step_bytes(&c, SIZES), 0);
     }
 
     #[test]

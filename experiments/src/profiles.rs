@@ -2,7 +2,7 @@
 
 use crate::error::HarnessError;
 use crate::names::unknown;
-use crate::source::Source;
+use crate::source::{Source, is_folder_name};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -10,7 +10,8 @@ use toml::{Table, Value};
 /// table by table.
 ///
 /// # Errors
-/// A file that is not well-formed, holds an unknown key or lacks one; an unknown profile, with the choices; a profile without steps.
+/// A file that is not well-formed, holds an unknown key or lacks one; a profile that cannot name a folder; an unknown profile, with
+/// the choices; a profile without steps.
 pub fn profile<T: DeserializeOwned>(
     source: &Source,
     profile: &str,
@@ -23,6 +24,7 @@ pub fn profile<T: DeserializeOwned>(
     let Some(Value::Table(mut profiles)) = file.remove("profile") else {
         return Err(problem("a table `profile` is missing".into()));
     };
+    check_names(source, profiles.keys())?;
     let Some(own) = profiles.remove(profile) else {
         return Err(unknown(
             "profile",
@@ -34,15 +36,35 @@ pub fn profile<T: DeserializeOwned>(
         return Err(problem(format!("`profile.{profile}` must be a table")));
     };
     let steps = own.remove("steps").and_then(|steps| steps.as_integer());
-    let Some(steps) = steps.and_then(|steps| u64::try_from(steps).ok()) else {
+    let steps = steps.and_then(|steps| u64::try_from(steps).ok());
+    let Some(steps) = steps.filter(|&steps| steps > 0) else {
         return Err(problem(format!(
-            "`profile.{profile}` needs `steps`, a number of gradient steps"
+            "`profile.{profile}` needs `steps`, a number of gradient steps from 1 on"
         )));
     };
     lay_over(&mut file, own);
     let described = T::deserialize(Value::Table(file));
     let described = described.map_err(|error| problem(format!("by profile {profile}: {error}")))?;
     Ok((described, steps))
+}
+
+/// That the names of profiles, which run folders bear, lead nowhere else.
+///
+/// # Errors
+/// The first that does.
+pub fn check_names<'a>(
+    source: &Source,
+    mut names: impl Iterator<Item = &'a String>,
+) -> Result<(), HarnessError> {
+    match names.find(|name| !is_folder_name(name)) {
+        Some(name) => Err(HarnessError::Spec {
+            file: source.file.clone(),
+            problem: format!(
+                "the profile `{name}` names a folder: use lower-case letters, digits and hyphens"
+            ),
+        }),
+        None => Ok(()),
+    }
 }
 
 fn lay_over(table: &mut Table, other: Table) {
@@ -106,7 +128,14 @@ mod tests {
                 "quick",
                 "`profile.quick` needs `steps`",
             ),
+            ("steps = 5", "steps = 0", "quick", "from 1 on"),
             ("steps = 5\n", "", "quick", "`profile.quick` needs `steps`"),
+            (
+                "profile.wide",
+                "profile.\"../../evil\"",
+                "../../evil",
+                "`../../evil` names a folder",
+            ),
             ("width = 8", "widht = 8", "wide", "widht"),
             ("profile", "profiles", "quick", "`profile` is missing"),
         ] {

@@ -279,8 +279,8 @@ impl<B: Backend> OnModel<B> for Run<'_, B> {
 }
 
 impl<B: Backend> Run<'_, B> {
-    /// What the run keeps of the parameters selected after so many epochs, which the last checkpoint holds; `model` has the right
-    /// sizes.
+    /// What the run keeps of the parameters selected after so many epochs, which the last checkpoint holds, and pictures of what they
+    /// have learned; `model` has the right sizes.
     fn keep<M: Keeps<B>>(
         &self,
         model: M::InnerModule,
@@ -301,12 +301,15 @@ impl<B: Backend> Run<'_, B> {
         let finished = Finished {
             cell: self.cell,
             test: &data.test,
-            folder: self.folder.path(),
             device,
             threads: *threads,
             stop: self.stop,
         };
-        M::keep(&method.tested(selected.map_err(failed)?, epoch), &finished)
+        let selected = method.tested(selected.map_err(failed)?, epoch);
+        for (shown, picture) in M::pictures(&selected, Some(&data.test), self.cell.seed, device) {
+            picture.write(&self.folder.path().join(shown.file()))?;
+        }
+        M::keep(&selected, &finished)
     }
 }
 

@@ -32,7 +32,7 @@ pub struct Work {
     pub epoch: f64,
     /// Seconds for a check.
     pub check: f64,
-    /// Seconds for the last evaluation of the selected epoch.
+    /// Seconds for the last evaluation of the selected epoch, by the released code's formula too where that is asked for.
     pub last: f64,
 }
 
@@ -48,21 +48,21 @@ impl Work {
         };
         let test_images = images(settings.test_images, sizes.test);
         let test = test_images * settings.test_samples as f64;
+        let released = match settings.released_nll {
+            true => settings.final_samples.unwrap_or(settings.test_samples),
+            false => 0,
+        };
+        let last = settings.final_samples.unwrap_or(0) + released;
         Self {
             epoch: steps as f64 * cost.step,
             check: (valid + train + test) * cost.image_sample,
-            last: settings
-                .final_samples
-                .map_or(0.0, |s| sizes.test as f64 * s as f64 * cost.image_sample),
+            last: sizes.test as f64 * last as f64 * cost.image_sample,
         }
     }
 
     /// Seconds that remain after `done` epochs of a run with these settings.
     pub fn remaining(&self, settings: &Settings, done: u64) -> f64 {
-        let checks = settings
-            .check_epochs()
-            .filter(|&epoch| epoch > done)
-            .count();
+        let checks = settings.checks_left(done);
         settings.epochs.saturating_sub(done) as f64 * self.epoch
             + checks as f64 * self.check
             + self.last
@@ -157,6 +157,12 @@ mod tests {
         assert_eq!(work.total(&s), 2000.0 + 200.0 * 2.0 + 10.0);
         assert_eq!(work.remaining(&s, 990), 20.0 + 2.0 * 2.0 + 10.0);
         assert_eq!(work.remaining(&s, 1000), 10.0);
+        // However many there are.
+        let endless = Settings {
+            epochs: 100_000_000_000,
+            ..s
+        };
+        assert_eq!(work.total(&endless), 2e11 + 4e10 + 10.0);
     }
 
     #[test]
@@ -177,6 +183,13 @@ mod tests {
             ..settings()
         };
         assert_eq!(Work::of(&s, SIZES, COST).last, 10.0);
+        let released = |final_samples| Settings {
+            released_nll: true,
+            final_samples,
+            ..s.clone()
+        };
+        assert_eq!(Work::of(&released(Some(1000)), SIZES, COST).last, 20.0);
+        assert_eq!(Work::of(&released(None), SIZES, COST).last, 1.0);
     }
 
     #[test]

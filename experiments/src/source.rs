@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 20] = [
+const BUNDLED: [(&str, &str, &str); 21] = [
     (
         "table1",
         "experiments/table1.toml",
@@ -107,6 +107,11 @@ const BUNDLED: [(&str, &str, &str); 20] = [
         "fig-poster",
         "experiments/fig-poster.toml",
         include_str!("../fig-poster.toml"),
+    ),
+    (
+        "fig-table3",
+        "experiments/fig-table3.toml",
+        include_str!("../fig-table3.toml"),
     ),
 ];
 

@@ -486,12 +486,8 @@ impl Spec {
             ));
         }
         for (what, names) in [("net", &nets), ("method", &methods)] {
-            if let Some(twice) = names
-                .iter()
-                .enumerate()
-                .find(|(i, n)| names[..*i].contains(n))
-            {
-                return Some(format!("the {what} `{}` is there twice", twice.1));
+            if let Some(name) = twice(names) {
+                return Some(format!("the {what} `{name}` is there twice"));
             }
         }
         for (name, profile) in &self.profile {
@@ -540,6 +536,14 @@ impl Spec {
                     "profile `{name}` needs at least one net, one method and one seed"
                 ));
             }
+            let repeated = [
+                ("net", twice(&profile.nets).cloned()),
+                ("method", twice(&profile.methods).cloned()),
+                ("seed", twice(&profile.seeds).map(u64::to_string)),
+            ];
+            if let Some((what, Some(again))) = repeated.iter().find(|(_, again)| again.is_some()) {
+                return Some(format!("profile `{name}` lists the {what} `{again}` twice"));
+            }
             if profile.particles.contains(&0) {
                 return Some(format!(
                     "profile `{name}`: every number in `particles` must be at least 1"
@@ -569,6 +573,14 @@ impl Spec {
         }
         None
     }
+}
+
+/// The first of these that is there before.
+fn twice<T: PartialEq>(items: &[T]) -> Option<&T> {
+    let mut pairs = items.iter().enumerate();
+    pairs
+        .find(|(i, item)| items[..*i].contains(item))
+        .map(|(_, item)| item)
 }
 
 /// The number of particles with which a method makes so many evaluations of f an image on a net, in every stage that the settings
@@ -1323,6 +1335,14 @@ pub(crate) mod tests {
         assert!(refusal("name = \"nonlinear\"", "name = \"linear\"").contains("there twice"));
         assert!(refusal("name = \"table1\"", "name = \"../table1\"").contains("names a folder"));
         assert!(refusal("seeds = [1]", "seeds = []").contains("at least one net"));
+        assert!(refusal("seeds = [1]", "seeds = [1, 2, 1]").contains("lists the seed `1` twice"));
+        assert!(
+            refusal(
+                "methods = [\"jsa\", \"rws\"",
+                "methods = [\"jsa\", \"rws\", \"jsa\""
+            )
+            .contains("lists the method `jsa` twice")
+        );
         assert!(refusal("scan = \"shuffled\"", "scan = \"random\"").contains("with-replacement"));
         let change = "[[profile.yin-zhou.change]]\nnets = [\"linear\"]";
         assert!(refusal(change, &change.replace("linear", "lineer")).contains("`lineer`"));

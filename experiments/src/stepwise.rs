@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::apg_table::Column;
 use crate::device::Device;
+use crate::driver::unless_stopped;
 use crate::error::HarnessError;
 use crate::profiles::profile;
 use crate::runner::failed;
@@ -73,8 +74,13 @@ pub trait Stepwise: Serialize + DeserializeOwned {
     /// How long a gradient step takes on the device, by making two.
     ///
     /// # Errors
-    /// Data or a device that are not there, a step that cannot be made.
-    fn seconds_of_step(&self, device: Device, locator: &Locator) -> Result<f64, HarnessError>;
+    /// Data or a device that are not there, a step that cannot be made, a stop.
+    fn seconds_of_step(
+        &self,
+        device: Device,
+        locator: &Locator,
+        stop: &AtomicBool,
+    ) -> Result<f64, HarnessError>;
 
     /// Trains and measures, and writes the figures.
     ///
@@ -171,18 +177,23 @@ where
 /// The seconds of the second of two gradient steps, which change nothing.
 ///
 /// # Errors
-/// A step that cannot be made.
-pub fn seconds_of_step<B, M, O>(model: &M, objective: &O) -> Result<f64, HarnessError>
+/// A step that cannot be made; [`HarnessError::Interrupted`] for a stop before, between or after them.
+pub fn seconds_of_step<B, M, O>(
+    model: &M,
+    objective: &O,
+    stop: &AtomicBool,
+) -> Result<f64, HarnessError>
 where
     B: AutodiffBackend,
     M: AutodiffModule<B>,
     O: Objective<B, M>,
 {
     let step = |number| {
-        objective
-            .gradients(model, number)
-            .map_err(HarnessError::Cell)
+        let gradients = objective.gradients(model, number);
+        gradients.map_err(HarnessError::Cell)?;
+        unless_stopped(stop)
     };
+    unless_stopped(stop)?;
     step(0)?;
     let start = Instant::now();
     step(1)?;

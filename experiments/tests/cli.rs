@@ -142,6 +142,44 @@ fn an_experiment_file_with_an_unknown_key_names_file_line_and_keys() {
 }
 
 #[test]
+fn particles_for_which_there_is_no_memory_are_refused_before_anything_is_measured() {
+    let text = refusal(&["table3", "--dataset", "glyphs", "--particles", "4294967296"]);
+    assert!(
+        text.contains("not enough memory") && text.contains("fewer `particles`"),
+        "{text}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_whose_name_is_no_text_can_be_told_in_json() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().unwrap();
+    for args in [
+        &[
+            "table1",
+            "--net",
+            "linear",
+            "--method",
+            "jsa",
+            "--dataset",
+            "glyphs",
+        ][..],
+        &["fig3", "--method", "rloo", "--dataset", "glyphs"],
+        &["arm-toy"],
+        &["apg-gmm"],
+    ] {
+        let request = [&["reproduce"], args, &["--dry-run", "--json"]].concat();
+        let mut command = command(dir.path(), &request);
+        let out = std::ffi::OsStr::from_bytes(b"r\xffns");
+        let output = command.arg("--out").arg(out).output().unwrap();
+        assert!(output.status.success(), "{args:?}");
+        let line = String::from_utf8(output.stdout).unwrap();
+        assert!(line.contains("r\u{fffd}ns"), "{args:?}: {line}");
+    }
+}
+
+#[test]
 fn paper_without_data_names_the_remedy() {
     let text = refusal(&["table1", "--profile", "paper", "--dry-run"]);
     assert!(
@@ -159,4 +197,33 @@ fn the_help_has_examples() {
         output.status.success() && text.contains("cargo xtask reproduce table1 --profile paper"),
         "{text}"
     );
+}
+
+#[test]
+fn several_seeds_of_an_experiment_that_takes_one_are_refused() {
+    let text = refusal(&["arm-toy", "--seeds", "3,4"]);
+    assert!(
+        text.contains("arm-toy takes one seed, not 2: give `--seed 3`"),
+        "{text}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn results_that_cannot_be_written_are_an_error_and_a_reader_that_has_gone_is_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let dry = ["reproduce", "arm-toy", "--dry-run", "--json"];
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let output = command(dir.path(), &dry).stdout(full.unwrap()).output();
+    let output = output.unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && text.contains("cannot write standard output: No space left"),
+        "{text}"
+    );
+
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = command(dir.path(), &dry).stdout(writer).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty());
 }

@@ -77,6 +77,10 @@ fn a_figure_without_runs_names_the_command_that_makes_them_and_writes_nothing() 
             "fig4",
             "cargo xtask reproduce table1 --net linear,nonlinear --method jsa,rws,rloo",
         ),
+        (
+            "fig-table3",
+            "cargo xtask reproduce table3 --net structured --method jsa,rws,rloo,vimco --particles 5,20",
+        ),
     ] {
         let output = helmholtz(dir.path(), &[figure]);
         assert!(!output.status.success());
@@ -193,4 +197,36 @@ fn training_nll_is_recorded_where_it_is_asked_for_and_changes_nothing_else() {
     }
     assert_eq!((seen, plain.len()), (2, 4));
     assert_eq!(plain, asked);
+}
+
+#[test]
+fn a_run_that_cannot_be_read_is_named_and_the_command_is_one_that_a_shell_takes() {
+    let dir = tempfile::tempdir().unwrap();
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/table1/paper-100-epochs");
+    let base = "my runs/table1/paper-100-epochs/binarized-mnist";
+    copy(&recorded, &dir.path().join(base));
+    let damaged = dir
+        .path()
+        .join(base)
+        .join("linear/rws/seed-1/metrics.jsonl");
+    let text = fs::read_to_string(&damaged).unwrap();
+    fs::write(&damaged, format!("{{{text}")).unwrap();
+    let args = [
+        "fig1",
+        "--profile",
+        "paper",
+        "--epochs",
+        "100",
+        "--out",
+        "my runs",
+    ];
+    let output = helmholtz(dir.path(), &args);
+    let out = text_of(&output);
+    assert!(output.status.success(), "{out}");
+    let warning = format!("warning: {base}/linear/rws/seed-1: ");
+    assert!(
+        out.contains(&warning) && out.contains("metrics.jsonl"),
+        "{out}"
+    );
+    assert!(out.contains(" --out 'my runs'"), "{out}");
 }

@@ -217,3 +217,119 @@ fn a_damaged_run_is_named_and_the_others_are_reported() {
     assert!(page.contains("Folders that cannot be read") && page.contains("seed-2"));
     assert!(page.contains(">110.76</a>"), "{page}");
 }
+
+/// The names of the files in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = files
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn two_folders_of_the_same_layout_have_files_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = "table1/paper/binarized-mnist/linear/jsa/seed-1";
+    let checks = |root: &str| dir.path().join(root).join(run).join("metrics.jsonl");
+    // What the two folders are called in a file's name is the same.
+    for root in ["one two", "one-two"] {
+        forge(&dir.path().join(root).join(run), |_| {}, true);
+    }
+    // The second run has half as many checks.
+    let text = fs::read_to_string(checks("one-two")).unwrap();
+    let half: Vec<&str> = text.lines().take(text.lines().count() / 2).collect();
+    fs::write(checks("one-two"), half.join("\n") + "\n").unwrap();
+
+    let args = [
+        "--out",
+        "one two",
+        "--out",
+        "one-two",
+        "--out",
+        "./one-two/",
+    ];
+    let [page, markdown, ..] = written(dir.path(), &args);
+    let ids = [
+        "one-two-table1-paper-binarized-mnist",
+        "one-two-table1-paper-binarized-mnist-2",
+    ];
+    let report = dir.path().join("report");
+    let figures = names(&report.join("figures"));
+    let expected: Vec<String> = ids
+        .iter()
+        .flat_map(|id| [format!("{id}-nll-1.csv"), format!("{id}-nll-1.svg")])
+        .collect();
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    assert_eq!(figures, sorted(expected));
+    let points = |id: &str| {
+        let path = report.join("figures").join(format!("{id}-nll-1.csv"));
+        fs::read_to_string(path).unwrap().lines().count()
+    };
+    assert!(points(ids[0]) > points(ids[1]));
+    for id in ids {
+        assert!(
+            markdown.contains(&format!("](figures/{id}-nll-1.svg)")),
+            "{markdown}"
+        );
+        let linked = format!("href=\"#{id}\"");
+        assert_eq!(page.matches(&linked).count(), 1, "{id}");
+        assert!(report.join(format!("tables/{id}-results.csv")).is_file());
+    }
+    // The folder that was named twice is there once.
+    assert_eq!(names(&report.join("tables")).len(), 1 + 2 * 2);
+}
+
+#[test]
+fn a_report_in_place_of_another_leaves_no_files_of_that_and_all_others() {
+    let dir = tempfile::tempdir().unwrap();
+    for root in ["a", "b"] {
+        let run = dir.path().join(root).join("x/linear/jsa/seed-1");
+        forge(&run, |_| {}, true);
+    }
+    let report = dir.path().join("report");
+    fs::create_dir_all(report.join("figures")).unwrap();
+    for name in ["notes.txt", "own.svg"] {
+        fs::write(report.join("figures").join(name), "mine").unwrap();
+    }
+    written(dir.path(), &["--out", "a", "--out", "b"]);
+    let both = names(&report.join("figures"));
+    // Where there is no report yet, nothing is removed.
+    assert!(
+        both.contains(&"own.svg".into()) && both.len() == 2 + 2 * 2,
+        "{both:?}"
+    );
+
+    written(dir.path(), &["--out", "b"]);
+    let figures = names(&report.join("figures"));
+    assert_eq!(figures, ["b-x-nll-1.csv", "b-x-nll-1.svg", "notes.txt"]);
+    let tables = names(&report.join("tables"));
+    assert_eq!(tables, ["b-x-results.csv", "b-x-runs.csv", "overview.csv"]);
+}
+
+#[test]
+fn a_run_without_its_configuration_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |seed: u64| dir.path().join(format!("runs/x/linear/jsa/seed-{seed}"));
+    for seed in [1, 2, 3] {
+        forge(&at(seed), |config| config["seed"] = seed.into(), seed != 3);
+    }
+    fs::create_dir(at(3).join("checkpoints")).unwrap();
+    for seed in [2, 3] {
+        fs::remove_file(at(seed).join("config.json")).unwrap();
+    }
+    let output = report(dir.path(), &["--out", "runs"]);
+    let err = String::from_utf8(output.stderr).unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{err}");
+    assert!(out.contains("1 run, 1 finished."), "{out}");
+    for seed in [2, 3] {
+        let line =
+            format!("warning: runs/x/linear/jsa/seed-{seed}: a run whose config.json is gone");
+        assert!(err.contains(&line), "{err}");
+    }
+}

@@ -170,6 +170,13 @@ fn table_2_tells_the_released_formula_beside_the_likelihood() {
     assert!(told, "{out}");
     let base = dir.path().join("runs/table2/quick/glyphs/categorical");
     let of = |method: &str| result(&base.join(method).join("seed-1"));
+    let pictured = |name: &str| picture(&base.join("jsa/seed-1").join(name));
+    let (sampled, reconstructed) = (pictured("sampled.png"), pictured("reconstructed.png"));
+    assert_eq!((sampled.0, sampled.1), (10 * 30 + 2, 6 * 30 + 2));
+    assert_eq!(
+        (reconstructed.0, reconstructed.1),
+        (10 * 30 + 2, 4 * 30 + 2)
+    );
     let straight_through = of("st-gumbel-softmax-learned");
     let released = straight_through["released_nll"].as_f64().unwrap();
     let right = straight_through["test_nll"].as_f64().unwrap();

@@ -165,3 +165,36 @@ fn a_folder_in_use_is_refused_and_after_a_kill_a_checkpoint_cut_short_is_passed_
     );
     assert_eq!(metrics(&held), undisturbed(dir.path()));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_closes_stops_the_run_unless_it_was_started_not_to_mind() {
+    for (before, ends) in [("", false), ("trap '' HUP;", true)] {
+        let dir = tempfile::tempdir().unwrap();
+        let toml = experiment(dir.path(), "alone", "3e-4");
+        let command = command(before, dir.path(), &toml);
+        // The tests themselves may have been started by `nohup`.
+        let mut child = Command::new("env")
+            .arg("--default-signal=HUP")
+            .arg(command.get_program())
+            .args(command.get_args())
+            .current_dir(dir.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let begin = Instant::now();
+        while checkpoints(&cell(dir.path(), "alone")).is_empty() {
+            assert!(begin.elapsed() < Duration::from_secs(300), "no checkpoint");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let hung_up = Command::new("kill")
+            .args(["-HUP", &child.id().to_string()])
+            .status();
+        assert!(hung_up.unwrap().success());
+        let code = child.wait().unwrap().code();
+        assert_eq!(code, Some(if ends { 0 } else { 130 }), "{before}");
+        let result = cell(dir.path(), "alone").join("result.json");
+        assert_eq!(result.exists(), ends);
+    }
+}

@@ -6,6 +6,7 @@ mod certify;
 mod mutants;
 mod program;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -38,9 +39,10 @@ Examples:
 Ctrl-C is safe; the same command resumes.";
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
+    let mut args = std::env::args_os().skip(1);
     let command = args.next();
-    let rest: Vec<String> = args.collect();
+    let rest: Vec<OsString> = args.collect();
+    let command = command.as_ref().map(|command| command.to_string_lossy());
     let outcome = match command.as_deref() {
         Some(name @ ("reproduce" | "variance" | "report")) => program::run(name, &rest),
         Some("certify") => certify::run(&rest),

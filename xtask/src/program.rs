@@ -1,11 +1,13 @@
 //! The program `helmholtz`: built for the device that the arguments name; `xtask` then becomes it.
 
 use crate::cargo;
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::process::{Command, ExitCode};
 
 /// Builds the program and hands the command with all its arguments on to it.
-pub fn run(name: &str, args: &[String]) -> Result<ExitCode, String> {
-    let features = features(device(args))?;
+pub fn run(name: &str, args: &[OsString]) -> Result<ExitCode, String> {
+    let features = features(&device(args))?;
     let mut build = vec![
         "--release",
         "--package",
@@ -25,14 +27,14 @@ pub fn run(name: &str, args: &[String]) -> Result<ExitCode, String> {
 }
 
 /// The value of the last `--device`, `cpu` without one.
-fn device(args: &[String]) -> &str {
-    let mut device = "cpu";
+fn device(args: &[OsString]) -> Cow<'_, str> {
+    let mut device = Cow::from("cpu");
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         if arg == "--device" {
-            device = args.next().map_or(device, String::as_str);
-        } else if let Some(value) = arg.strip_prefix("--device=") {
-            device = value;
+            device = args.next().map_or(device, |value| value.to_string_lossy());
+        } else if let Some(value) = arg.to_str().and_then(|arg| arg.strip_prefix("--device=")) {
+            device = value.into();
         }
     }
     device
@@ -94,8 +96,8 @@ fn become_it(command: Command) -> Result<ExitCode, String> {
 mod tests {
     use super::*;
 
-    fn args(line: &str) -> Vec<String> {
-        line.split_whitespace().map(String::from).collect()
+    fn args(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(OsString::from).collect()
     }
 
     #[test]
@@ -104,6 +106,17 @@ mod tests {
         assert_eq!(device(&args("table1 --device cuda --jobs 2")), "cuda");
         assert_eq!(device(&args("--device=wgpu table1")), "wgpu");
         assert_eq!(device(&args("table1 --device")), "cpu");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_argument_that_is_no_text_is_passed_over() {
+        use std::os::unix::ffi::OsStringExt;
+        let mut args = args("report --out");
+        args.push(OsString::from_vec(b"--device=\xff".to_vec()));
+        args.push("--device".into());
+        args.push("wgpu".into());
+        assert_eq!(device(&args), "wgpu");
     }
 
     #[test]

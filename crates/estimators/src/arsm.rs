@@ -14,6 +14,9 @@ pub struct Ar;
 
 /// G_{v,c} = (f(z^{c⇆r}) − mean_m f(z^{m⇆r})) (1 − C π_{v,r}) with a reference class r, z^{c⇆r} drawn with π_c and π_r swapped in
 /// every variable (Yin, Yue & Zhou 2019, equation 6). C values of f a layer.
+///
+/// # Panics
+/// An estimate does, if r is not less than the number of classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ars {
     /// r, less than the number of classes.

@@ -19,6 +19,8 @@ pub enum Target {
     Inclusive,
     /// The same as K grows.
     InclusiveAsymptotically,
+    /// ∇_θ log p(x) as K grows; φ learns from dreams too.
+    LikelihoodsTheta,
     /// ∇_θ ELBO; φ learns from dreams.
     ElbosTheta,
     /// ∇ of an objective with relaxed latents.
@@ -34,6 +36,7 @@ impl fmt::Display for Target {
             Self::Bound => "∇ of the K-sample bound",
             Self::Inclusive => "∇ log p and −∇ KL(p‖q), in stationarity",
             Self::InclusiveAsymptotically => "the same as `jsa`, as K grows",
+            Self::LikelihoodsTheta => "θ: the same as `jsa`, as K grows",
             Self::ElbosTheta => "θ: ∇ ELBO",
             Self::Relaxed => "∇ of a relaxed objective",
             Self::Nothing => "nothing",
@@ -184,7 +187,7 @@ impl Method {
             name: "rws-wake-sleep",
             label: "RWS (wake+sleep)",
             idea: "reweighted wake-sleep, wake and sleep phase for q",
-            target: Target::InclusiveAsymptotically,
+            target: Target::LikelihoodsTheta,
             method: Self::Weighted(Weighted::Rws(Rws::WAKE_SLEEP)),
         },
         Entry {

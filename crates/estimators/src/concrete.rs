@@ -34,7 +34,7 @@ impl Concrete {
     /// One gradient estimate for a batch x `[batch, visible]`, averaged over K samples a datum.
     ///
     /// # Errors
-    /// [`EstimateError::TooFewParticles`].
+    /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].
     pub fn estimate<B, M>(
         &self,
         model: &M,
@@ -46,7 +46,7 @@ impl Concrete {
         B: AutodiffBackend,
         M: Layered<B, Variables = Bits> + Factored<B>,
     {
-        at_least(1, particles)?;
+        at_least(1, particles, &x)?;
         let rows = particles * x.dims()[0];
         let (mut relaxed, mut noisy) = (Vec::<Tensor<B, 2>>::new(), Vec::new());
         let mut log_q = Vec::new();

@@ -37,7 +37,7 @@ impl DisarmBound {
     /// One gradient estimate for a batch x `[batch, visible]`.
     ///
     /// # Errors
-    /// [`EstimateError::TooFewParticles`].
+    /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].
     pub fn estimate<B, M>(
         &self,
         model: &M,
@@ -50,7 +50,7 @@ impl DisarmBound {
         M: AutodiffModule<B> + Layered<B, Variables = Bits> + Joint<B>,
         M::InnerModule: Layered<B::InnerBackend, Variables = Bits> + Joint<B::InnerBackend>,
     {
-        at_least(1, particles)?;
+        at_least(1, particles, &x)?;
         let logits = model.encode(x.clone());
         let (inner_x, inner_logits) = (x.clone().inner(), logits.clone().inner());
         let objective = Objective::new(model.valid(), inner_x, inner_logits);

@@ -40,6 +40,12 @@ pub enum EstimateError {
         /// The number given.
         given: usize,
     },
+    /// A batch of no data.
+    #[error("there is no estimate of a gradient without data: give a row or more")]
+    NoData,
+    /// Chains for an estimator that keeps none, which would take their states for draws from q.
+    #[error("this estimator keeps no chains, but was given some: leave them out")]
+    KeepsNoChains,
     /// An estimator for bits, and a model of other latents.
     #[error("this estimator is defined for bits alone, but the model's latents are {model}")]
     NotBits {
@@ -75,16 +81,17 @@ pub enum EstimateError {
 
 /// Estimates the gradient for a batch x `[batch, visible]`.
 ///
-/// With `chains` (stage II) each datum's state is loaded, its log-weight recomputed under the present parameters, and the
-/// state in which the chain ends written back; without them (stage I) the estimator starts from its first proposal.
-/// Proposals come from `noise`, accept and choose decisions from `chance`, datum by datum, and dreams from `noise` last.
+/// With `chains` (stage II, of a method that [keeps](Weighting::keeps_chains) them) each datum's state is loaded, its
+/// log-weight recomputed under the present parameters, and the state in which the chain ends written back; without them
+/// (stage I) the estimator starts from its first proposal. Proposals come from `noise`, accept and choose decisions from
+/// `chance`, datum by datum, and dreams from `noise` last.
 ///
 /// The log-densities of all particles reach the host in one transaction, together with the particles where there are
 /// chains to write back; nothing differentiates through the weights.
 ///
 /// # Errors
-/// [`EstimateError`]: too few particles, chains that don't fit the model or the batch or were not started, or what the
-/// store reports; nothing is written back then.
+/// [`EstimateError`]: too few particles, no data, chains for a method that keeps none, chains that don't fit the model or the
+/// batch or were not started, or what the store reports; nothing is written back then.
 pub fn estimate<B, M, W, S>(
     method: &W,
     model: &M,
@@ -100,7 +107,14 @@ where
     W: Weighting,
     S: ChainStore + ?Sized,
 {
-    at_least(method.least_particles(chains.is_some()), particle_number)?;
+    at_least(
+        method.least_particles(chains.is_some()),
+        particle_number,
+        &x,
+    )?;
+    if chains.is_some() && !method.keeps_chains() {
+        return Err(EstimateError::KeepsNoChains);
+    }
     let (batch, dtype, device) = (x.dims()[0], x.dtype(), x.device());
     let retained = match &chains {
         Some(chains) => {

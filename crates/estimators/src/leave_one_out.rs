@@ -77,7 +77,10 @@ pub trait LeaveOneOut {
 /// particles of a datum share, of their mean over k; of the others, of each path.
 ///
 /// # Errors
-/// [`EstimateError::TooFewParticles`].
+/// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].
+///
+/// # Panics
+/// If `controls` are not what the estimator learns, or are of fewer layers than the model.
 pub fn estimate_leave_one_out<B, M, L>(
     estimator: &L,
     model: &M,
@@ -92,7 +95,7 @@ where
     M::InnerModule: Layered<B::InnerBackend, Variables = Bits> + Joint<B::InnerBackend>,
     L: LeaveOneOut,
 {
-    at_least(2, particles)?;
+    at_least(2, particles, &x)?;
     let drawn = Drawn::new(model, &x, particles, noise);
     let (path, rows) = (&drawn.path, drawn.rows);
     let layers = siblings(model, &drawn, &x, particles);

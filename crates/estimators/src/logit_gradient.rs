@@ -43,7 +43,7 @@ pub trait LogitGradient<V: Variables> {
 /// −(1/rows) Σ ⟨G_l, a_l⟩ + log p(x, h). What −log q inside f would add directly has mean zero and is left out.
 ///
 /// # Errors
-/// [`EstimateError::TooFewParticles`].
+/// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].
 pub fn estimate_logits<B, V, M, G>(
     estimator: &G,
     model: &M,
@@ -58,7 +58,7 @@ where
     M::InnerModule: Layered<B::InnerBackend, Variables = V> + Joint<B::InnerBackend>,
     G: LogitGradient<V>,
 {
-    at_least(estimator.least_particles(), particles)?;
+    at_least(estimator.least_particles(), particles, &x)?;
     let drawn = Drawn::new(model, &x, estimator.paths(particles), noise);
     let (path, rows) = (&drawn.path, drawn.rows);
     let gradients: Vec<_> = (0..path.layers().len())

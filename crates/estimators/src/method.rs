@@ -73,7 +73,7 @@ pub enum OfBits {
 pub struct Batch<'a, B: AutodiffBackend, S: ?Sized> {
     /// Data `[batch, visible]`.
     pub x: Tensor<B, 2>,
-    /// Their chains, for a method in its second stage.
+    /// Their chains, for a method in its second stage; none for one that keeps none.
     pub chains: Option<Chains<'a, S>>,
     /// K.
     pub particles: usize,
@@ -187,10 +187,10 @@ impl Method {
     /// One gradient estimate. What is learned must be what [`Method::controls`] names.
     ///
     /// # Errors
-    /// [`EstimateError`].
+    /// [`EstimateError`]; chains are refused by a method that [keeps](Self::keeps_chains) none.
     ///
     /// # Panics
-    /// If `learned` is not this method's.
+    /// If `learned` is not this method's, or the reference class of an [`Ars`] is none of the model's.
     pub fn estimate<B, M, S>(
         &self,
         model: &M,
@@ -216,6 +216,9 @@ impl Method {
             particles: k,
             epoch,
         } = batch;
+        if chains.is_some() && !self.keeps_chains() {
+            return Err(EstimateError::KeepsNoChains);
+        }
         match self {
             Self::Weighted(weighted) => estimate(weighted, model, x, chains, k, noise, chance),
             Self::Nvil(nvil) => nvil.estimate(model, controls(), moments, x, k, noise),
@@ -376,6 +379,16 @@ mod tests {
         ] {
             for name in names {
                 assert_eq!(count(name, false), evaluations, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_particles_nothing_is_proposed() {
+        for entry in Method::CATALOGUE {
+            for retained in [false, true] {
+                let evaluations = entry.method.evaluations(0, 1, retained);
+                assert!(evaluations <= 2, "{}", entry.name);
             }
         }
     }

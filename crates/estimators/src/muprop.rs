@@ -35,7 +35,10 @@ impl MuProp {
     /// One gradient estimate for a batch x `[batch, visible]`, averaged over K draws a datum.
     ///
     /// # Errors
-    /// [`EstimateError::TooFewParticles`].
+    /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].
+    ///
+    /// # Panics
+    /// If `controls` are not made of [`CONTROLS`](Self::CONTROLS), or are of fewer layers than the model.
     pub fn estimate<B, M>(
         &self,
         model: &M,
@@ -49,7 +52,7 @@ impl MuProp {
         M: AutodiffModule<B> + Layered<B> + Factored<B>,
         M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
     {
-        at_least(1, particles)?;
+        at_least(1, particles, &x)?;
         let drawn = Drawn::new(model, &x, particles, noise);
         let (path, rows) = (tracked::<B>(&drawn.path), drawn.rows);
         let logits = q_logits(model, drawn.logits.clone(), &path);

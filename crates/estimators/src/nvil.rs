@@ -36,7 +36,10 @@ impl Nvil {
     /// moved on; the estimate's `controls` is the baselines' loss.
     ///
     /// # Errors
-    /// [`EstimateError::TooFewParticles`].
+    /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].
+    ///
+    /// # Panics
+    /// If `controls` are not made of [`CONTROLS`](Self::CONTROLS), or they or `moments` are of fewer layers than the model.
     pub fn estimate<B, M>(
         &self,
         model: &M,
@@ -51,7 +54,7 @@ impl Nvil {
         M: AutodiffModule<B> + Layered<B> + Factored<B>,
         M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
     {
-        at_least(1, particles)?;
+        at_least(1, particles, &x)?;
         let drawn = Drawn::new(model, &x, particles, noise);
         let (path, rows) = (tracked::<B>(&drawn.path), drawn.rows);
         let log_q = log_q_factors(model, &q_logits(model, drawn.logits, &path), &path);

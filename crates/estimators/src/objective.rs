@@ -111,11 +111,18 @@ where
     }
 }
 
-/// Asserts a particle number of at least this.
-pub(crate) fn at_least(least: usize, particles: usize) -> Result<(), EstimateError> {
+/// Asserts a particle number of at least this, and data x `[batch, visible]`.
+pub(crate) fn at_least<B: Backend>(
+    least: usize,
+    particles: usize,
+    x: &Tensor<B, 2>,
+) -> Result<(), EstimateError> {
     if particles < least {
         let given = particles;
         return Err(EstimateError::TooFewParticles { least, given });
+    }
+    if x.dims()[0] == 0 {
+        return Err(EstimateError::NoData);
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ pub trait Reparameterise<B: AutodiffBackend, V: Variables> {
 /// mean zero where h is drawn from q.
 ///
 /// # Errors
-/// [`EstimateError::TooFewParticles`].
+/// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].
 pub fn estimate_pathwise<B, V, M, R>(
     estimator: &R,
     model: &M,
@@ -48,7 +48,7 @@ where
     M: AutodiffModule<B> + Layered<B, Variables = V> + Joint<B>,
     R: Reparameterise<B, V>,
 {
-    at_least(1, particles)?;
+    at_least(1, particles, &x)?;
     let frozen = model.clone().no_grad();
     let rows = particles * x.dims()[0];
     let mut logits = repeat(model.encode(x.clone()), rows);

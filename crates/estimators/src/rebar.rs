@@ -64,7 +64,10 @@ impl Rebar {
     /// One gradient estimate for a batch x `[batch, visible]`, averaged over K draws a datum.
     ///
     /// # Errors
-    /// [`EstimateError::TooFewParticles`].
+    /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].
+    ///
+    /// # Panics
+    /// If `controls` are not made of [`controls`](Self::controls), or are of fewer layers than the model.
     pub fn estimate<B, V, M>(
         &self,
         model: &M,
@@ -83,7 +86,7 @@ impl Rebar {
         M::InnerModule: Layered<B::InnerBackend, Variables = V> + Joint<B::InnerBackend>,
         M::TrainModule: Layered<Autodiff<B>, Variables = V> + Joint<Autodiff<B>>,
     {
-        at_least(1, particles)?;
+        at_least(1, particles, &x)?;
         let drawn = Drawn::new(model, &x, particles, noise);
         let (objective, path, rows) = (&drawn.objective, &drawn.path, drawn.rows);
         let relaxed = Relaxed {

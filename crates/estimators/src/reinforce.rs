@@ -1,10 +1,10 @@
-//! REINFORCE (Williams 1992): the score-function estimator without a baseline.
+//! REINFORCE: the score-function estimator without a baseline.
 
 use helmholtz_random::Chance;
 
 use crate::{Coefficient, Outcome, Weighting};
 
-/// (1/K) Σ_k ℓ_k ∇ log q(h_k | x) and (1/K) Σ_k ∇ log p(x, h_k): unbiased for ∇ELBO.
+/// (1/K) Σ_k ℓ_k ∇ log q(h_k | x) and (1/K) Σ_k ∇ log p(x, h_k): unbiased for ∇ELBO (Williams 1992).
 ///
 /// The derivative of −log q inside ℓ has mean zero and is dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

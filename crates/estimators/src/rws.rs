@@ -1,14 +1,16 @@
-//! Reweighted wake-sleep (Bornschein & Bengio 2015), and wake-sleep as its K = 1 (Hinton et al. 1995).
+//! Reweighted wake-sleep, and wake-sleep as its K = 1.
 
 use helmholtz_random::Chance;
-use helmholtz_samplers::log_sum_exp;
+use helmholtz_samplers::{Info, log_sum_exp};
 
 use crate::{Coefficient, Outcome, Weighting};
 
 /// Σ_k w̃_k ∇ log p(x, h_k), and for q the wake update Σ_k w̃_k ∇ log q(h_k | x), the sleep update ∇ log q(h̃ | x̃) with
-/// (x̃, h̃) ~ p, or their sum; w̃ = softmax(ℓ), held constant.
+/// (x̃, h̃) ~ p, or their sum; w̃ = softmax(ℓ), held constant (Bornschein & Bengio 2015).
 ///
-/// Biased for finite K, consistent as K grows.
+/// Biased for finite K. As K grows, consistent for ∇ log p(x), and the wake update for −∇KL(p(h | x) ‖ q(h | x)); the sleep update
+/// is unbiased for the mean of that over x̃ ~ p. A particle whose ℓ is not finite has weight zero and is counted in
+/// [`Outcome::info`]; without a finite ℓ all weights are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rws {
     pub(crate) wake: bool,
@@ -21,7 +23,7 @@ impl Rws {
         wake: true,
         sleep: false,
     };
-    /// q learns from dreams; with K = 1 this is wake-sleep.
+    /// q learns from dreams; with K = 1 this is wake-sleep (Hinton, Dayan, Frey & Neal 1995).
     pub const SLEEP: Self = Self {
         wake: false,
         sleep: true,
@@ -51,14 +53,29 @@ impl Weighting for Rws {
                 phi: if self.wake { weight } else { 0.0 },
             };
         }
-        Outcome::default()
+        Outcome {
+            state: 0,
+            info: non_finite(log_w),
+        }
     }
 }
 
-/// w̃_k = exp(ℓ_k − logsumexp ℓ).
+/// w̃_k = exp(ℓ_k − logsumexp ℓ) over the finite ℓ. The others have weight zero, as in the kernels of `helmholtz-samplers`: -inf is
+/// an impossible particle, NaN and +inf are mistakes. Without a finite ℓ all weights are zero.
 pub(crate) fn softmax(log_w: &[f64]) -> impl Iterator<Item = f64> {
-    let total = log_sum_exp(log_w.iter().copied());
-    log_w.iter().map(move |l| (l - total).exp())
+    let total = log_sum_exp(log_w.iter().copied().filter(|l| l.is_finite()));
+    log_w.iter().map(move |l| match l.is_finite() {
+        true => (l - total).exp(),
+        false => 0.0,
+    })
+}
+
+/// The count of log-weights that are not finite, as diagnostics.
+pub(crate) fn non_finite(log_w: &[f64]) -> Info {
+    Info {
+        non_finite: log_w.iter().filter(|l| !l.is_finite()).count() as u64,
+        ..Info::default()
+    }
 }
 
 #[cfg(test)]

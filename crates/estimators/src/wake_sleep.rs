@@ -1,10 +1,10 @@
-//! Wake-sleep (Hinton, Dayan, Frey & Neal 1995).
+//! Wake-sleep.
 
 use helmholtz_random::Chance;
 
 use crate::{Coefficient, Outcome, Weighting};
 
-/// Wake: ∇ log p(x, h), h ~ q. Sleep: ∇ log q(h̃ | x̃), (x̃, h̃) ~ p. One particle, whatever K.
+/// Wake: ∇ log p(x, h), h ~ q. Sleep: ∇ log q(h̃ | x̃), (x̃, h̃) ~ p (Hinton, Dayan, Frey & Neal 1995). One particle, whatever K.
 ///
 /// θ's part is unbiased for ∇ELBO; φ's descends KL(p ‖ q) on dreams, which is no gradient of the same function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

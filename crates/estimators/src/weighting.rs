@@ -18,7 +18,7 @@ pub struct Coefficient {
 pub struct Outcome {
     /// The particle in which the chain ended; 0 for estimators without a chain.
     pub state: usize,
-    /// Diagnostics of the kernel, empty for estimators without one.
+    /// Diagnostics of the kernel. Estimators without one may count the log-weights that are not finite, and nothing else.
     pub info: Info,
 }
 

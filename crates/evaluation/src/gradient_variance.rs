@@ -30,7 +30,7 @@ pub struct Variance {
     pub parameters: usize,
     /// V = Σ_i 1/(R−1) Σ_r (g_ri − ḡ_i)², the sample variance of each parameter i over R replicates, summed.
     pub variance: f64,
-    /// The standard error of V, by batch means over 50 stretches of replicates.
+    /// The standard error of V, by batch means over at most 50 equal stretches of replicates, a remainder left out.
     pub standard_error: f64,
     /// √max(0, ‖ḡ‖² − V/R): the norm of the mean gradient, less what the noise left in ḡ adds.
     pub mean_norm: f64,
@@ -132,7 +132,7 @@ where
 ///
 /// A chain store moves on from replicate to replicate: with [`Held`](crate::Held) around it every replicate starts from the
 /// same states, and the variance is the one given these; without, the states are the chain's own, and the variance is the
-/// marginal one, too small by a factor 1 − (τ−1)/R where the gradients have the autocorrelation time τ.
+/// marginal one, too small by a factor 1 − (τ−1)/(R−1) where the gradients have the autocorrelation time τ.
 ///
 /// # Errors
 /// What the method reports.

@@ -86,7 +86,7 @@ where
     B: Backend,
     M: Propose<B> + Joint<B> + Clone + Send,
 {
-    if images.is_empty() || evaluation.samples == 0 {
+    if images.is_empty() {
         return None;
     }
     let all = 0..images.len();
@@ -97,7 +97,7 @@ where
 /// What [`nll`] takes the mean of, for some of the data: of a long evaluation that is to survive an interruption, a part. Parts
 /// that start at multiples of 10 give the same bits together as the whole.
 ///
-/// `progress` is as for [`nll`].
+/// `progress` is as for [`nll`]. With no samples there is nothing to take a mean of: `None` too.
 ///
 /// # Panics
 /// If there are no such data.
@@ -113,6 +113,9 @@ where
     B: Backend,
     M: Propose<B> + Joint<B> + Clone + Send,
 {
+    if evaluation.samples == 0 {
+        return None;
+    }
     let mut sums = vec![LogMean::EMPTY; data.len()];
     let groups = data.len().div_ceil(GROUP);
     let share = groups.div_ceil(evaluation.threads.max(1)).max(1) * GROUP;

@@ -2,7 +2,7 @@
 
 use crate::accumulate::mean_and_error;
 
-/// Batches of [`Spread::standard_error`].
+/// Batches of [`Spread::standard_error`], at most.
 const BATCHES: usize = 50;
 
 /// The running mean ḡ of vectors g_1, g_2, …, and of each vector from the second on its increment
@@ -46,9 +46,9 @@ impl Spread {
         self.increments.iter().sum::<f64>() / self.increments.len() as f64
     }
 
-    /// The standard error of V, by batch means: the increments are cut into 50 stretches (stretches of one where there
-    /// are fewer), and the error is that of the mean of the stretches' means. Right for vectors with a memory too, as long
-    /// as it is short against a stretch.
+    /// The standard error of V, by batch means: the increments are cut into at most 50 equal stretches (stretches of one
+    /// where there are fewer), a remainder left out, and the error is that of the mean of the stretches' means. Right for
+    /// vectors with a memory too, as long as it is short against a stretch.
     pub fn standard_error(&self) -> f64 {
         let length = self.increments.len().div_ceil(BATCHES).max(1);
         let stretches = self.increments.chunks_exact(length);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use burn::tensor::DType;
 use burn_flex::Flex;
 use helmholtz_datasets::Images;
-use helmholtz_evaluation::{Evaluation, Nll, nll};
+use helmholtz_evaluation::{Evaluation, Nll, log_weights, nll};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
 
@@ -164,4 +164,11 @@ fn nothing_to_evaluate_gives_nothing() {
     };
     assert_eq!(nll(&images(0), 5), None);
     assert_eq!(nll(&images(5), 0), None);
+    let (model, images) = (model(), images(5));
+    let parts = |samples| {
+        let evaluation = evaluation(samples);
+        log_weights::<Flex, _>(&model, &images, 1..3, &evaluation, &device, &|_| true)
+    };
+    assert_eq!(parts(0), None);
+    assert_eq!(parts(1).expect("finished").len(), 2);
 }

@@ -118,6 +118,12 @@ pub enum InvarianceError {
         /// The name.
         name: String,
     },
+    /// A name that the parts of a split share have, which would see the same random numbers.
+    #[error("the name {name:?} has a slash, which is kept for the parts of a share; leave it out")]
+    ShareName {
+        /// The name.
+        name: String,
+    },
     /// A sample too small to see anything, or for its theory.
     #[error("{test}: {found} samples are too few, because {why}; take {needed} or more")]
     TooFewSamples {

@@ -11,7 +11,7 @@ pub trait Draws {
     /// A uniform in `[0, 1)`, a multiple of 2^-53.
     fn uniform(&mut self) -> f64;
 
-    /// A standard normal, by the ziggurat method (Marsaglia and Tsang, 2000).
+    /// A standard normal, by the ZIGNOR variant of the ziggurat method (Doornik, 2005).
     fn normal(&mut self) -> f64;
 
     /// A gamma variate of this shape and rate 1, by Marsaglia and Tsang's (2000) method.

@@ -28,7 +28,7 @@ impl IndexKernel for Barker {
         &self,
         log_w_current: f64,
         log_w_proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         let mut info = Info::of_weights(log_w_current, log_w_proposals);
@@ -47,7 +47,7 @@ impl IndexKernel for Barker {
 }
 
 /// Barker's test with the conventions of [`IndexKernel`].
-fn barker(proposal: f64, reference: f64, chance: &mut impl Chance) -> bool {
+fn barker(proposal: f64, reference: f64, chance: &mut (impl Chance + ?Sized)) -> bool {
     proposal.is_finite()
         && (!reference.is_finite() || chance.accept(log_sigmoid(proposal - reference)))
 }

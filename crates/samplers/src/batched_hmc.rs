@@ -83,7 +83,7 @@ where
     pub fn step(
         &self,
         position: Tensor<B::InnerBackend, 2>,
-        chance: &mut (impl Chance + Draws),
+        chance: &mut (impl Chance + Draws + ?Sized),
     ) -> (Tensor<B::InnerBackend, 2>, Info) {
         let trajectories = self.trajectories(position, self.step_size, chance);
         trajectories.finish(chance)
@@ -104,7 +104,7 @@ where
         target_acceptance: f64,
         steps: usize,
         mut position: Tensor<B::InnerBackend, 2>,
-        chance: &mut (impl Chance + Draws),
+        chance: &mut (impl Chance + Draws + ?Sized),
     ) -> Result<(Self, Tensor<B::InnerBackend, 2>), SamplerError> {
         let target_acceptance = open_unit("the target acceptance", target_acceptance)?;
         let momentum = Self::momentum(&position, chance);
@@ -135,7 +135,7 @@ where
 
     fn momentum(
         like: &Tensor<B::InnerBackend, 2>,
-        draws: &mut impl Draws,
+        draws: &mut (impl Draws + ?Sized),
     ) -> Tensor<B::InnerBackend, 2> {
         let shape = like.dims();
         let normals: Vec<f64> = (0..shape[0] * shape[1]).map(|_| draws.normal()).collect();
@@ -191,7 +191,7 @@ where
         &self,
         position: Tensor<B::InnerBackend, 2>,
         step_size: f64,
-        draws: &mut impl Draws,
+        draws: &mut (impl Draws + ?Sized),
     ) -> Trajectories<B::InnerBackend> {
         let momentum = Self::momentum(&position, draws);
         let mut phase = self.phase(position.clone(), momentum);
@@ -215,7 +215,7 @@ impl<I: Backend> Trajectories<I> {
         let mut non_finite = 0;
         let pairs = before.into_iter().zip(end.energies());
         let log_acceptance = pairs.map(|(before, after)| {
-            let diverged = !after.is_finite() || after - before > DIVERGED;
+            let diverged = !after.is_finite() || (before.is_finite() && after - before > DIVERGED);
             non_finite += u64::from(diverged) + u64::from(!before.is_finite());
             match (diverged, before.is_finite()) {
                 (true, _) => f64::NEG_INFINITY,
@@ -238,7 +238,7 @@ impl<I: Backend> Trajectories<I> {
     }
 
     /// Accepts or refuses, chain by chain.
-    fn finish(self, chance: &mut impl Chance) -> (Tensor<I, 2>, Info) {
+    fn finish(self, chance: &mut (impl Chance + ?Sized)) -> (Tensor<I, 2>, Info) {
         let coins = self.log_acceptance.iter().map(|&log| chance.accept(log));
         let accepted: Vec<bool> = coins.collect();
         let info = Info {

@@ -20,13 +20,17 @@ pub trait IndexKernel {
         &self,
         log_w_current: f64,
         log_w_proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info;
 }
 
 /// The Metropolis independence test with the conventions of [`IndexKernel`]: accepts `proposal` against `reference`
 /// with probability min(1, exp(proposal - reference)).
-pub(crate) fn metropolis(proposal: f64, reference: f64, chance: &mut impl Chance) -> bool {
+pub(crate) fn metropolis(
+    proposal: f64,
+    reference: f64,
+    chance: &mut (impl Chance + ?Sized),
+) -> bool {
     proposal.is_finite() && (!reference.is_finite() || chance.accept(proposal - reference))
 }

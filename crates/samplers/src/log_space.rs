@@ -23,7 +23,8 @@ where
     max + log_terms.map(|l| (l - max).exp()).sum::<f64>().ln()
 }
 
-/// The effective sample size (Σ w)² / Σ w² of weights given by their logarithms, between 1 and their number.
+/// The effective sample size (Σ w)² / Σ w² of weights given by their logarithms, between 1 and their number (Kish, 1965;
+/// of importance weights Liu, 1996).
 ///
 /// Only finite log-weights count, as nothing else can be chosen by a kernel; with none, it is 0.
 pub fn effective_sample_size(log_weights: &[f64]) -> f64 {

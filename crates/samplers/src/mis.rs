@@ -31,7 +31,7 @@ impl IndexKernel for Mis {
         &self,
         log_w_current: f64,
         log_w_proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         let mut info = Info::of_weights(log_w_current, log_w_proposals);

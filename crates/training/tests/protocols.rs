@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use burn::backend::Autodiff;
-use burn::module::{Module, ModuleVisitor, Param, ParamId};
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 use burn::tensor::backend::Backend;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
@@ -152,6 +152,74 @@ fn a_sleep_phase_is_one_more_step_of_the_inference_net() {
     let ([theta, phi], [awake_theta, awake_phi]) = (after("rws-wake-sleep", 2), after("rws", 2));
     assert_eq!(theta, awake_theta, "dreams are of φ");
     assert_ne!(phi, awake_phi);
+}
+
+/// A model of zeros: every bit, of p and of q, is a fair coin whatever is below and above it.
+fn coins() -> Sbn<Ad> {
+    struct Zero;
+    impl<B: Backend> ModuleMapper<B> for Zero {
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
+            let (id, value, mapper) = param.consume();
+            let value = value.zeros_like().require_grad();
+            Param::from_mapped_value(id, value, mapper)
+        }
+    }
+    Module::<Ad>::map(model(), &mut Zero)
+}
+
+/// The biases of these parameters, each a list.
+fn biases(model: &Sbn<Ad>, which: &[ParamId]) -> Vec<Vec<f32>> {
+    struct Collect<'a>(&'a [ParamId], Vec<Vec<f32>>);
+    impl<B: Backend> ModuleVisitor<B> for Collect<'_> {
+        fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<B, D>>) {
+            if D == 1 && self.0.contains(&parameter.id) {
+                let values = parameter.val().into_data();
+                self.1.push(values.iter::<f32>().collect());
+            }
+        }
+    }
+    let mut collect = Collect(which, vec![]);
+    Module::<Ad>::visit(model, &mut collect);
+    collect.1
+}
+
+#[test]
+fn damped_momentum_follows_the_sum_over_the_batch_and_over_the_dreams() {
+    let data = data();
+    let config = config("ws");
+    let unit = 0.05 * config.learning_rate; // (1 − β) α, the first step along a gradient of one
+    let mut trainer = Trainer::new(coins(), config, &data.train, Default::default()).unwrap();
+    let rows: Vec<u32> = (0..10).collect();
+    trainer.step(&data.train, &rows, 0, 0).unwrap();
+
+    // A pixel's bias has the gradient x − 1/2, whatever h: the sum over ten images, not their mean.
+    let mut x = [0.0; 8];
+    let mut sums = [0.0; 8];
+    for row in 0..10 {
+        data.train.write_row_f32(row, &mut x);
+        for (sum, x) in sums.iter_mut().zip(x) {
+            *sum += f64::from(x) - 0.5;
+        }
+    }
+    let of_p = biases(trainer.model(), &Parts::<Ad>::generative(trainer.model()));
+    let pixels = of_p.iter().find(|bias| bias.len() == 8).unwrap();
+    for (sum, bias) in sums.iter().zip(pixels) {
+        let moved = f64::from(*bias) / unit;
+        assert!((moved - sum).abs() < 1e-3, "{moved} {sum}");
+    }
+
+    // The second step sleeps, on 2 × 10 dreams: each gives a bias of q the gradient h − 1/2, so that an even number of them
+    // makes a whole number; halves of it (ten dreams) or twentieths (their mean) are told from that by all seven biases.
+    trainer.step(&data.train, &rows, 0, 1).unwrap();
+    let of_q = biases(trainer.model(), &Parts::<Ad>::inference(trainer.model()));
+    let moved: Vec<f64> = of_q.concat().iter().map(|&b| f64::from(b) / unit).collect();
+    assert_eq!(moved.len(), 4 + 3);
+    let whole = |scale: f64| {
+        let off = |moved: &f64| (moved * scale - (moved * scale).round()).abs();
+        moved.iter().all(|moved| off(moved) < 1e-3)
+    };
+    assert!(whole(1.0), "{moved:?}");
+    assert!(!whole(0.5) && !whole(0.05), "{moved:?}");
 }
 
 /// What a run did.

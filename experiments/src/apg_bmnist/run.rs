@@ -13,12 +13,13 @@ use crate::runner::failed;
 use crate::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
-use helmholtz_datasets::{Locator, load_grey_mnist};
+use helmholtz_datasets::{Error, GreyMnist, Locator, Missing, load_grey_mnist};
 use helmholtz_ops::Backend;
 use helmholtz_runs::read_metrics;
 use helmholtz_tracker::Tracker;
 use helmholtz_training::StepConfig;
 use serde_json::Value;
+use std::sync::atomic::AtomicBool;
 
 impl Stepwise for Settings {
     type Outcome = Outcome;
@@ -84,14 +85,22 @@ impl Stepwise for Settings {
     }
 
     fn find_data(&self, locator: &Locator) -> Result<(), HarnessError> {
-        load_grey_mnist(locator, &mut |_| {})?;
-        Ok(())
+        mnist(locator).map(drop)
     }
 
-    fn seconds_of_step(&self, device: Device, locator: &Locator) -> Result<f64, HarnessError> {
+    fn seconds_of_step(
+        &self,
+        device: Device,
+        locator: &Locator,
+        stop: &AtomicBool,
+    ) -> Result<f64, HarnessError> {
         let [train, _] = self.digits(locator)?;
-        let settings = self;
-        on_device(device, Time { settings, train })
+        let time = Time {
+            settings: self,
+            train,
+            stop,
+        };
+        on_device(device, time)
     }
 
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
@@ -120,15 +129,29 @@ impl Stepwise for Settings {
 impl Settings {
     /// Of training and test images.
     fn digits(&self, locator: &Locator) -> Result<[Digits; 2], HarnessError> {
-        let mnist = load_grey_mnist(locator, &mut |_| {})?;
+        let mnist = mnist(locator)?;
         let side = self.model.canvas.digit;
         Ok([&mnist.train, &mnist.test].map(|images| Digits::new(images, side)))
     }
 }
 
+/// MNIST, in place of which there is nothing.
+fn mnist(locator: &Locator) -> Result<GreyMnist, HarnessError> {
+    load_grey_mnist(locator, &mut |_| {}).map_err(|error| {
+        HarnessError::Data(match error {
+            Error::Missing(missing) => Error::Missing(Box::new(Missing {
+                instead: "the digits are MNIST's, and no other data set takes their place",
+                ..*missing
+            })),
+            error => error,
+        })
+    })
+}
+
 struct Time<'a> {
     settings: &'a Settings,
     train: Digits,
+    stop: &'a AtomicBool,
 }
 
 impl OnBackend for Time<'_> {
@@ -138,7 +161,7 @@ impl OnBackend for Time<'_> {
         let device = Default::default();
         let objective = Training::<Autodiff<B>>::new(self.settings, &self.train, &device);
         let model = start::<B>(self.settings, &self.train, &device)?;
-        seconds_of_step(&model, &objective.map_err(failed)?)
+        seconds_of_step(&model, &objective.map_err(failed)?, self.stop)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::hamiltonian::HmcSettings;
 use crate::source::{Kind, is_folder_name};
 use helmholtz_tracker::{Bounce, TrackerConfig};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Published squared errors of a setting.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -139,6 +140,7 @@ impl Settings {
         ];
         let numbers = [t.batch, t.check_every, t.check_sequences, e.batch];
         let positive = |x: f64| x > 0.0 && x.is_finite();
+        let canvas = &self.model.canvas;
         let trained = [t.frames, t.digits];
         let mut sizes = e.settings.iter().chain([&trained]);
         let many = |&[_, digits]: &[usize; 2]| digits > 8;
@@ -162,8 +164,16 @@ impl Settings {
                 "`training` needs a positive learning_rate, speed and checkpoint_seconds, a beta_2 from 0 to below 1, and a decay from 0 to 1",
             ),
             (
-                !(28usize).is_multiple_of(self.model.canvas.digit.max(1)),
-                "a digit's side must divide 28: MNIST's images are averaged to it",
+                Duration::try_from_secs_f64(t.checkpoint_seconds).is_err(),
+                "`training.checkpoint_seconds` is more than a clock can count",
+            ),
+            (
+                canvas.digit < 2 || !(28usize).is_multiple_of(canvas.digit),
+                "a digit's side must be at least 2 and divide 28: MNIST's images are averaged to it",
+            ),
+            (
+                canvas.side <= canvas.digit,
+                "the canvas' side must be larger than a digit's",
             ),
             (
                 e.settings.is_empty() || sizes.any(many),
@@ -237,7 +247,14 @@ pub(crate) mod tests {
                 "learning_rate",
             ),
             ("decay = 0.0", "decay = 1.5", "a decay from 0 to 1"),
-            ("digit = 28", "digit = 27", "must divide 28"),
+            ("digit = 28", "digit = 27", "divide 28"),
+            ("digit = 28", "digit = 0", "at least 2"),
+            ("side = 96", "side = 28", "larger than a digit's"),
+            (
+                "checkpoint_seconds = 300",
+                "checkpoint_seconds = 1e30",
+                "more than a clock",
+            ),
             (
                 "[[20, 3], [20, 5], [100, 3], [100, 5]]",
                 "[[6, 9]]",

@@ -16,6 +16,7 @@ use helmholtz_dmm::Dmm;
 use helmholtz_ops::Backend;
 use helmholtz_runs::read_metrics;
 use serde_json::Value;
+use std::sync::atomic::AtomicBool;
 
 impl Stepwise for Settings {
     type Outcome = Outcome;
@@ -72,8 +73,13 @@ impl Stepwise for Settings {
         evaluations.fold(scores(t.particles, t.batch, t.points), u64::max)
     }
 
-    fn seconds_of_step(&self, device: Device, _: &Locator) -> Result<f64, HarnessError> {
-        on_device(device, Time(self))
+    fn seconds_of_step(
+        &self,
+        device: Device,
+        _: &Locator,
+        stop: &AtomicBool,
+    ) -> Result<f64, HarnessError> {
+        on_device(device, Time(self, stop))
     }
 
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
@@ -94,7 +100,7 @@ impl Stepwise for Settings {
     }
 }
 
-struct Time<'a>(&'a Settings);
+struct Time<'a>(&'a Settings, &'a AtomicBool);
 
 impl OnBackend for Time<'_> {
     type Output = f64;
@@ -102,7 +108,7 @@ impl OnBackend for Time<'_> {
     fn on<B: Backend>(self) -> Result<f64, HarnessError> {
         let (settings, device) = (self.0, Default::default());
         let objective = Training::<Autodiff<B>>::new(settings, &device);
-        seconds_of_step(&start::<B>(settings, &device)?, &objective)
+        seconds_of_step(&start::<B>(settings, &device)?, &objective, self.1)
     }
 }
 

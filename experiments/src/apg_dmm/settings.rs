@@ -4,6 +4,7 @@ use crate::hamiltonian::HmcSettings;
 use crate::source::{Kind, is_folder_name};
 use helmholtz_dmm::{DmmConfig, Rings};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// `experiments/apg-dmm.toml`, or a file like it, by one of its profiles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,6 +88,7 @@ impl Settings {
             e.sweeps,
         ];
         let numbers = [t.batch, t.check_every, t.check_instances, e.batch];
+        let (m, d) = (&self.model, &self.data);
         let positive = |x: f64| x > 0.0 && x.is_finite();
         let rings = self.data.clusters.max(1);
         let even = |&points: &usize| points >= 4 * rings && points.is_multiple_of(2 * rings);
@@ -100,8 +102,16 @@ impl Settings {
                 "every number of sweeps, particles, instances and steps must be at least 1",
             ),
             (
-                self.model.clusters != self.data.clusters || self.model.clusters > 8,
-                "`model.clusters` and `data.clusters` must be the same, at most 8: labels are matched in every order",
+                m.clusters != d.clusters || !(2..=8).contains(&m.clusters),
+                "`model.clusters` and `data.clusters` must be the same, from 2 to 8: labels are matched in every order",
+            ),
+            (
+                m.hidden == 0 || m.statistics == 0 || !positive(m.spread) || !positive(m.noise),
+                "`model` needs at least 1 hidden unit and statistic, and a positive spread and noise",
+            ),
+            (
+                !positive(d.spread) || !positive(d.radius) || d.noise < 0.0 || !d.noise.is_finite(),
+                "`data` needs a positive spread and radius, and a finite noise, not below 0",
             ),
             (
                 e.points.is_empty() || !e.points.iter().chain([&t.points]).all(even),
@@ -112,6 +122,10 @@ impl Settings {
                     || !(0.0..1.0).contains(&t.beta_2)
                     || !positive(t.checkpoint_seconds),
                 "`training` needs a positive learning_rate and checkpoint_seconds, and a beta_2 from 0 to below 1",
+            ),
+            (
+                Duration::try_from_secs_f64(t.checkpoint_seconds).is_err(),
+                "`training.checkpoint_seconds` is more than a clock can count",
             ),
             (
                 e.instances < 2,
@@ -166,6 +180,15 @@ mod tests {
     }
 
     #[test]
+    fn no_clusters_at_all_are_refused_too() {
+        let mut source = Source::find("apg-dmm").unwrap();
+        source.text = source.text.replace("clusters = 4", "clusters = 0");
+        let parsed = Settings::parse(&source, "paper");
+        let text = parsed.unwrap_err().to_string();
+        assert!(text.contains("from 2 to 8"), "{text}");
+    }
+
+    #[test]
     fn settings_that_make_no_sense_say_why() {
         for (from, to, part) in [
             ("name = \"apg-dmm\"", "name = \"DMM\"", "lower-case"),
@@ -177,6 +200,14 @@ mod tests {
             ("5e-4", "-1.0", "learning_rate"),
             ("[5, 10, 20]", "[5, 10, 21]", "shown_sweeps"),
             ("sweeps = 10 ", "swepes = 10 ", "swepes"),
+            ("radius = 2.0", "radius = nan", "positive spread and radius"),
+            ("noise = 0.1", "noise = inf", "a finite noise"),
+            ("hidden = 32", "hidden = 0", "at least 1 hidden unit"),
+            (
+                "checkpoint_seconds = 60",
+                "checkpoint_seconds = 1e30",
+                "more than a clock",
+            ),
         ] {
             let text = error(from, to);
             assert!(text.contains(part), "{from} -> {to}: {text}");

@@ -17,6 +17,7 @@ use helmholtz_gmm::Gmm;
 use helmholtz_ops::Backend;
 use helmholtz_runs::read_metrics;
 use serde_json::Value;
+use std::sync::atomic::AtomicBool;
 
 impl Stepwise for Settings {
     type Outcome = Outcome;
@@ -66,8 +67,13 @@ impl Stepwise for Settings {
         evaluations.into_iter().fold(training, u64::max)
     }
 
-    fn seconds_of_step(&self, device: Device, _: &Locator) -> Result<f64, HarnessError> {
-        on_device(device, Time(self))
+    fn seconds_of_step(
+        &self,
+        device: Device,
+        _: &Locator,
+        stop: &AtomicBool,
+    ) -> Result<f64, HarnessError> {
+        on_device(device, Time(self, stop))
     }
 
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
@@ -90,7 +96,7 @@ impl Stepwise for Settings {
     }
 }
 
-struct Time<'a>(&'a Settings);
+struct Time<'a>(&'a Settings, &'a AtomicBool);
 
 impl OnBackend for Time<'_> {
     type Output = f64;
@@ -98,7 +104,7 @@ impl OnBackend for Time<'_> {
     fn on<B: Backend>(self) -> Result<f64, HarnessError> {
         let (settings, device) = (self.0, Default::default());
         let objective = Training::<Autodiff<B>>::new(settings, settings.seed, &device);
-        seconds_of_step(&start::<B>(settings, &device)?, &objective)
+        seconds_of_step(&start::<B>(settings, &device)?, &objective, self.1)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::source::{Kind, is_folder_name};
 use helmholtz_gmm::GmmConfig;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// `experiments/apg-gmm.toml`, or a file like it, by one of its profiles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -132,6 +133,7 @@ impl Settings {
             e.batch,
             e.curve_runs,
         ];
+        let m = &self.model;
         let positive = |x: f64| x > 0.0 && x.is_finite();
         let divides = |k: &usize| *k > 0 && e.budget.is_multiple_of(*k);
         let checks = [
@@ -148,6 +150,18 @@ impl Settings {
                     || !(0.0..1.0).contains(&t.beta_2)
                     || !positive(t.checkpoint_seconds),
                 "`training` needs a positive learning_rate and checkpoint_seconds, and a beta_2 from 0 to below 1",
+            ),
+            (
+                Duration::try_from_secs_f64(t.checkpoint_seconds).is_err(),
+                "`training.checkpoint_seconds` is more than a clock can count",
+            ),
+            (
+                m.clusters < 2 || m.dimensions == 0 || m.hidden == 0,
+                "`model` needs at least 2 clusters, 1 dimension and 1 hidden unit",
+            ),
+            (
+                ![m.nu, m.alpha, m.beta].into_iter().all(positive) || !m.mean.is_finite(),
+                "`model` needs a positive nu, alpha and beta, and a finite mean",
             ),
             (
                 e.instances < 2,
@@ -218,6 +232,13 @@ pub(crate) mod tests {
             ("[1, 5, 10, 20, 25]", "[1, 7]", "must divide"),
             ("leapfrog = [1, 5, 10]", "leapfrog = [0]", "leapfrog"),
             ("sweeps = 10 ", "swepes = 10 ", "swepes"),
+            ("clusters = 3", "clusters = 0", "at least 2 clusters"),
+            ("alpha = 2.0", "alpha = nan", "positive nu, alpha and beta"),
+            (
+                "checkpoint_seconds = 60",
+                "checkpoint_seconds = 1e30",
+                "more than a clock",
+            ),
         ] {
             let text = error(from, to);
             assert!(text.contains(part), "{from} -> {to}: {text}");

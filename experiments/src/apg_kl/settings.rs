@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::HarnessError;
 use crate::names::unknown;
+use crate::profiles::check_names;
 use crate::source::{Kind, Source, is_folder_name};
 use serde::Deserialize;
 
@@ -63,6 +64,7 @@ impl Settings {
     /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown profile, with the choices.
     pub fn parse(source: &Source, profile: &str) -> Result<Self, HarnessError> {
         let mut file: File = source.parse()?;
+        check_names(source, file.profile.keys())?;
         let Some(own) = file.profile.remove(profile) else {
             return Err(unknown("profile", profile, file.profile.into_keys()));
         };
@@ -71,6 +73,8 @@ impl Settings {
             Some("`name` names a folder: use lower-case letters, digits and hyphens")
         } else if file.divisions.is_empty() || file.divisions.iter().any(none) {
             Some("`divisions` need at least one, each of at least one sweep and one particle")
+        } else if own.steps == Some(0) {
+            Some("`steps` must be at least 1")
         } else {
             None
         };
@@ -174,5 +178,7 @@ mod tests {
         assert!(error("name = \"apg-kl\"", "name = \"KL\"").contains("lower-case"));
         assert!(error("\"apg-gmm\"", "\"apg-dmm\"").contains("only runs of"));
         assert!(error("quick =", "quack =").contains("Did you mean `quack`?"));
+        assert!(error("steps = 500", "steps = 0").contains("at least 1"));
+        assert!(error("quick =", "\"../quick\" =").contains("`../quick` names a folder"));
     }
 }

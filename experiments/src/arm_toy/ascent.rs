@@ -122,6 +122,12 @@ mod tests {
             let (left, right) = (2.0 * a + 2.0 * a.sinh(), (1.0 - 2.0 * target) * 2000.0);
             assert!((left / right - 1.0).abs() < 2e-3, "{left} {right}");
         }
+        let longer = AscentSettings {
+            iterations: 10_000,
+            ..settings
+        };
+        let end = *exact(&longer, 0.49).last().unwrap();
+        assert!((end - 0.9948).abs() < 5e-5, "{end}");
     }
 
     /// ARM's recursion for every copy in plain numbers: (f(b₁) − f(b₂))(u − ½), b₁ = 1[1 − u < σ], b₂ = 1[u < σ].

@@ -2,10 +2,10 @@
 
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
-use helmholtz_distributions::Bits;
+use helmholtz_distributions::{Bits, Classes};
 use helmholtz_estimators::{
-    Arm, Arms, Chains, Disarm, Dream, Entry, Estimate, EstimateError, Joint, Layered, Method,
-    Propose, Reinforce, Rloo, Weighting, estimate, estimate_logits,
+    Ar, Arm, Arms, Ars, Arsm, Chains, Disarm, Dream, Entry, Estimate, EstimateError, Joint,
+    Layered, Method, Propose, Reinforce, Rloo, Weighting, estimate, estimate_logits,
 };
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Stream;
@@ -28,6 +28,12 @@ pub enum Estimator {
     Disarm,
     /// [`Arms`].
     Arms,
+    /// [`Ar`].
+    Ar,
+    /// [`Ars`] with the first class as reference.
+    Ars,
+    /// [`Arsm`].
+    Arsm,
 }
 
 impl Estimator {
@@ -39,6 +45,9 @@ impl Estimator {
             Self::Arm => "arm",
             Self::Disarm => "disarm",
             Self::Arms => "arms",
+            Self::Ar => "ar",
+            Self::Ars => "ars",
+            Self::Arsm => "arsm",
         };
         let mut entries = Method::CATALOGUE.iter();
         let found = entries.find(|entry| entry.name == name);
@@ -63,7 +72,7 @@ impl Estimator {
             Self::Reinforce => Some(law::reinforce),
             Self::Arm => Some(law::arm),
             Self::Disarm => Some(law::disarm),
-            Self::Rloo | Self::Arms => None,
+            Self::Rloo | Self::Arms | Self::Ar | Self::Ars | Self::Arsm => None,
         }
     }
 
@@ -89,6 +98,44 @@ impl Estimator {
             Self::Arm => estimate_logits(&Arm, model, x, samples, noise),
             Self::Disarm => estimate_logits(&Disarm, model, x, samples, noise),
             Self::Arms => estimate_logits(&Arms, model, x, samples, noise),
+            Self::Ar => estimate_logits(&Ar, model, x, samples, noise),
+            Self::Ars => estimate_logits(&Ars::default(), model, x, samples, noise),
+            Self::Arsm => estimate_logits(&Arsm, model, x, samples, noise),
+        }
+    }
+
+    /// Whether [`Estimator::estimate_class`] knows it.
+    pub fn takes_classes(self) -> bool {
+        matches!(self, Self::Reinforce | Self::Ar | Self::Ars | Self::Arsm)
+    }
+
+    /// [`Estimator::estimate`] for categorical variables.
+    ///
+    /// # Errors
+    /// [`EstimateError::TooFewParticles`].
+    ///
+    /// # Panics
+    /// If it is none of those that [take classes](Estimator::takes_classes).
+    pub fn estimate_class<B, M>(
+        self,
+        model: &M,
+        x: Tensor<B, 2>,
+        samples: usize,
+        noise: &mut Stream,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: AutodiffModule<B> + Layered<B, Variables = Classes> + Joint<B> + Dream<B>,
+        M::InnerModule: Layered<B::InnerBackend, Variables = Classes> + Joint<B::InnerBackend>,
+    {
+        match self {
+            Self::Reinforce => weighted(&Reinforce::default(), model, x, samples, noise),
+            Self::Ar => estimate_logits(&Ar, model, x, samples, noise),
+            Self::Ars => estimate_logits(&Ars::default(), model, x, samples, noise),
+            Self::Arsm => estimate_logits(&Arsm, model, x, samples, noise),
+            Self::Rloo | Self::Arm | Self::Disarm | Self::Arms => {
+                panic!("{} is not for classes here", self.label())
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The figures of a run.
 
 use super::ascent::{Ascent, exact};
+use super::classes::{Climb, Point};
 use super::variance::{Variance, peak_logit};
 use super::{Estimator, Settings, law, sigmoid, table};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
@@ -116,6 +117,34 @@ pub fn variances(settings: &Settings, variances: &[Variance]) -> Figure {
                 styled().flat_map(own).collect(),
             ),
         ],
+    }
+}
+
+/// E f and the variance of one estimate along the ascents with classes, each estimator on its own.
+pub fn classes(settings: &Settings, climbs: &[Climb]) -> Figure {
+    let panel = |title: &str, y: Axis, of: &dyn Fn(&Point) -> f64| Panel {
+        title: title.into(),
+        x: Axis::linear("iteration"),
+        y,
+        series: climbs
+            .iter()
+            .zip(0..)
+            .map(|(climb, style)| {
+                let label = climb.estimator.map_or("exact gradient", Estimator::label);
+                let at = |point: &Point| [point.iteration as f64, of(point)];
+                let points = climb.points.iter().map(at).collect();
+                series(label, Mark::Line, style, points)
+            })
+            .collect(),
+    };
+    let mut variance = panel("one estimate", Axis::log("variance, summed"), &|p| {
+        p.variance
+    });
+    variance.series.remove(0); // what is exact does not vary
+    Figure {
+        title: format!("One variable of {} classes", settings.classes.classes),
+        columns: 2,
+        panels: vec![panel("ascent", Axis::linear("E f"), &|p| p.value), variance],
     }
 }
 

@@ -1,5 +1,6 @@
 //! The numbers of a run, and its table.
 
+use super::classes::Climb;
 use super::t1::GradientVariance;
 use super::variance::{Variance, mean_and_variance, peak_logit};
 use super::{Estimator, Settings, ascent, ascent::Ascent, law, sigmoid, table};
@@ -13,6 +14,8 @@ pub struct Numbers {
     pub ascents: Vec<Ends>,
     /// Variances for one bit.
     pub variances: Vec<Variance>,
+    /// Ascents with classes.
+    pub classes: Vec<Climb>,
     /// Variances on T1.
     pub t1: Vec<GradientVariance>,
 }
@@ -76,6 +79,7 @@ impl Outcome {
             format!("# {}\n", settings.title),
             ascents(settings, &self.numbers.ascents),
             variances(settings, &self.numbers.variances),
+            classes(settings, &self.numbers.classes),
             t1(settings, &self.numbers.t1),
             self.provenance.markdown(),
         ]
@@ -138,6 +142,34 @@ fn variances(settings: &Settings, variances: &[Variance]) -> String {
         peak_logit(),
         law::arm_supremum(),
     )
+}
+
+fn classes(settings: &Settings, climbs: &[Climb]) -> String {
+    let all = &settings.classes;
+    let mut out = format!(
+        "One variable of {0} classes, f(c) = ½ + (c + 1)/(30 · {0}), c from 0: gradient ascent on its free logits from {1} with step \
+         {2}, {3} iterations, one run of each, K = 1; variance of one estimate, summed over the logits, from {4} estimates at the \
+         same logits, and the median of the measurements (every {5} iterations).\n\n",
+        all.classes, all.start, all.step, all.iterations, all.replicates, all.measure_every
+    );
+    out += "| estimator | last E f | last P(best class) | variance at the start | median along the run |\n";
+    out += "| --- | --- | --- | --- | --- |\n";
+    for climb in climbs {
+        let (first, last) = (climb.points[0], climb.points[climb.points.len() - 1]);
+        let mut all: Vec<f64> = climb.points.iter().map(|point| point.variance).collect();
+        all.sort_by(f64::total_cmp);
+        let median = all[all.len() / 2];
+        let variances = match climb.estimator {
+            None => "— | —".into(),
+            Some(_) => format!("{:.3e} | {median:.3e}", first.variance),
+        };
+        let label = climb.estimator.map_or("exact gradient", Estimator::label);
+        out += &format!(
+            "| {label} | {:.5} | {:.4} | {variances} |\n",
+            last.value, last.best
+        );
+    }
+    out
 }
 
 fn t1(settings: &Settings, variances: &[GradientVariance]) -> String {

@@ -1,6 +1,7 @@
 //! The whole experiment.
 
 use super::ascent::{Ascent, ascend, exact};
+use super::classes::{Climb, climb};
 use super::outcome::Ends;
 use super::t1::GradientVariance;
 use super::variance::Variance;
@@ -17,7 +18,7 @@ pub struct Report {
     /// The numbers.
     pub numbers: Numbers,
     /// The figures, by the names of their files.
-    pub figures: [(&'static str, Figure); 3],
+    pub figures: [(&'static str, Figure); 4],
 }
 
 /// The experiment, on any backend that computes in f64.
@@ -51,9 +52,19 @@ impl OnBackend for Run<'_> {
         }
         let go_on = || going_on("sampling variances");
         let variances = variance::sample::<Autodiff<B>>(&settings.variance, seed, &device, &go_on)?;
+        let mut climbs = Vec::new();
+        let estimators = settings.classes.estimators.iter().copied().map(Some);
+        for (index, estimator) in [None].into_iter().chain(estimators).enumerate() {
+            let go_on = || going_on("ascending with classes");
+            let stream = (seed, index as u64);
+            let all = &settings.classes;
+            climbs.push(climb::<Autodiff<B>>(
+                all, estimator, stream, &device, &go_on,
+            )?);
+        }
         let go_on = || going_on("sampling variances on T1");
         let t1 = t1::sample::<Autodiff<B>>(&settings.t1, seed, &device, &go_on)?;
-        Ok(report(settings, ascents, variances, t1))
+        Ok(report(settings, ascents, variances, climbs, t1))
     }
 }
 
@@ -61,12 +72,14 @@ fn report(
     settings: &Settings,
     mut ascents: Vec<Ascent>,
     variances: Vec<Variance>,
+    classes: Vec<Climb>,
     t1: Vec<GradientVariance>,
 ) -> Report {
     let figures = [
         ("trajectories", figures::trajectories(settings, &ascents)),
         ("gradients", figures::gradients(settings, &ascents)),
         ("variance", figures::variances(settings, &variances)),
+        ("classes", figures::classes(settings, &classes)),
     ];
     ascents.sort_by(|a, b| {
         a.target
@@ -82,6 +95,7 @@ fn report(
         numbers: Numbers {
             ascents: ends.collect(),
             variances,
+            classes,
             t1,
         },
         figures,

@@ -21,6 +21,8 @@ pub struct Settings {
     pub ascent: AscentSettings,
     /// The variance against the logit.
     pub variance: VarianceSettings,
+    /// The same for a categorical variable.
+    pub classes: ClassesSettings,
     /// The variance on T1.
     pub t1: T1Settings,
 }
@@ -61,6 +63,26 @@ pub struct VarianceSettings {
     pub replicates: usize,
 }
 
+/// Gradient ascent on the logits of a categorical variable, and the variance of an estimate along it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassesSettings {
+    /// C.
+    pub classes: usize,
+    /// All logits at the start.
+    pub start: f64,
+    /// The step size.
+    pub step: f64,
+    /// Steps.
+    pub iterations: usize,
+    /// The estimators, beside the exact gradient.
+    pub estimators: Vec<Estimator>,
+    /// Estimates at the same logits, for their variance.
+    pub replicates: usize,
+    /// Iterations from one measurement to the next.
+    pub measure_every: usize,
+}
+
 /// The variance of the gradient of T1's inference net.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,6 +116,7 @@ impl Settings {
         let Self {
             ascent,
             variance,
+            classes,
             t1,
             ..
         } = self;
@@ -126,10 +149,30 @@ impl Settings {
                 "`ascent.iterations` and `ascent.plot_every` must be at least 1",
             ),
             (
-                [ascent.replicates, variance.replicates, t1.replicates]
-                    .iter()
-                    .any(|&replicates| replicates < 2),
+                [
+                    ascent.replicates,
+                    variance.replicates,
+                    classes.replicates,
+                    t1.replicates,
+                ]
+                .iter()
+                .any(|&replicates| replicates < 2),
                 "`replicates` must be at least 2: there is no spread of one",
+            ),
+            (
+                classes.classes < 2 || classes.iterations == 0 || classes.measure_every == 0,
+                "`classes` needs at least 2 `classes`, 1 of `iterations` and 1 of `measure_every`",
+            ),
+            (
+                !(classes.start.is_finite() && classes.step.is_finite() && classes.step > 0.0),
+                "`classes.start` must be a number and `classes.step` a positive one",
+            ),
+            (
+                !classes
+                    .estimators
+                    .iter()
+                    .all(|estimator| estimator.takes_classes()),
+                "`classes.estimators` are for one value of f of classes: reinforce, ar, ars or arsm",
             ),
             (
                 t1.estimators.iter().any(misfit),

@@ -1,7 +1,7 @@
 //! `reproduce apg-kl` and its like: runs of the mixtures' experiment that differ in sweeps and particles, in one figure.
 
 use super::joint;
-use super::reproduce::{End, named_together};
+use super::reproduce::{End, named_together, shown, stopped};
 use super::stepwise;
 use super::streams::Streams;
 use crate::apg_gmm;
@@ -38,16 +38,36 @@ pub fn reproduce(
     };
     let sources = settings.divisions.iter().map(|division| {
         let source = settings.source(division)?;
-        stepwise::plan::<apg_gmm::Settings>(&of_run, &source, locator)?;
-        Ok((division, source))
+        let planned = stepwise::plan::<apg_gmm::Settings>(&of_run, &source, locator)?;
+        Ok(((division, source), planned))
     });
     let sources: Vec<_> = sources.collect::<Result<_, HarnessError>>()?;
+    let (sources, planned): (Vec<_>, Vec<_>) = sources.into_iter().unzip();
+    let first = &planned[0];
+    let (seed, steps) = (first.seed, first.steps);
+    let of_profile = settings.steps.unwrap_or(first.of_profile);
+    let divisions = settings.divisions.iter();
+    let divisions = divisions.map(|d| json!({"sweeps": d.sweeps, "particles": d.particles}));
+    let config = json!({
+        "title": settings.title,
+        "experiment": settings.experiment,
+        "profile": settings.profile,
+        "divisions": divisions.collect::<Vec<_>>(),
+        "steps": steps,
+    });
+    let place = stepwise::place(args, &settings.name, seed, [of_profile, steps]);
+    let mut folders = vec![joint::folder(args, place, config)?];
+    folders.extend(planned.into_iter().map(|planned| planned.folder));
+    let of_run = stepwise::started_over(&of_run, &folders)?;
     let mut runs = Vec::new();
     for (division, source) in sources {
-        let done = stepwise::run::<apg_gmm::Settings>(&of_run, &source, locator, stop, streams)?;
-        if done.end == End::Interrupted {
-            return Ok(End::Interrupted);
-        }
+        let done = stepwise::run::<apg_gmm::Settings>(&of_run, &source, locator, stop, streams);
+        let done = match done {
+            Err(HarnessError::Interrupted { .. }) if !args.dry_run => {
+                return Ok(stopped(args, streams));
+            }
+            done => done?,
+        };
         if let Some(outcome) = done.outcome {
             runs.push(Trained {
                 division: division.clone(),
@@ -62,17 +82,18 @@ pub fn reproduce(
     if args.dry_run || runs.is_empty() {
         return Ok(End::Complete);
     }
-    let seed = runs[0].provenance.seed;
-    let folder = joint::open(args, &settings.name, &settings.title, seed)?;
+    let folder = folders[0].open()?;
     let text = table(&settings.title, &runs);
+    if !args.json {
+        streams.out.line(&text);
+    }
     let mut files = vec![write_one(folder.path(), "table.md", &text)?];
     files.extend(figure(&settings.title, &runs).write(folder.path(), "kl")?);
     joint::finish(folder, args, seed)?;
     if args.json {
-        let line = json!({"event": "figure", "files": files});
+        let line = json!({"event": "figure", "files": shown(&files)});
         streams.out.line(line.to_string());
     } else {
-        streams.out.line(text);
         let line = format!("Written to {}", named_together(&files));
         streams.out.line(line);
     }

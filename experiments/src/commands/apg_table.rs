@@ -1,8 +1,8 @@
 //! `reproduce apg-table1` and its like: the runs of several experiments, and their numbers side by side.
 
 use super::joint;
-use super::reproduce::{End, named_together};
-use super::stepwise;
+use super::reproduce::{End, named_together, shown, stopped};
+use super::stepwise::{self, Folder};
 use super::streams::Streams;
 use crate::apg_table::{Column, Member, Settings, Table};
 use crate::cli::Reproduce;
@@ -48,7 +48,6 @@ pub fn reproduce(
     let members: Vec<_> = members.collect::<Result<_, HarnessError>>()?;
     let runs = members.iter().map(|(member, source, kind)| {
         let run = Run {
-            args,
             member,
             source,
             locator,
@@ -57,31 +56,40 @@ pub fn reproduce(
         };
         (run, kind)
     });
-    for (run, kind) in runs.clone() {
-        match kind {
-            Kind::ApgGmm => run.check::<apg_gmm::Settings>()?,
-            Kind::ApgDmm => run.check::<apg_dmm::Settings>()?,
-            _ => run.check::<apg_bmnist::Settings>()?,
-        }
-    }
+    let planned = runs.clone().map(|(run, kind)| match kind {
+        Kind::ApgGmm => run.plan::<apg_gmm::Settings>(args),
+        Kind::ApgDmm => run.plan::<apg_dmm::Settings>(args),
+        _ => run.plan::<apg_bmnist::Settings>(args),
+    });
+    let planned: Vec<_> = planned.collect::<Result<_, HarnessError>>()?;
+    let seed = planned[0].0;
+    let config = json!({"title": settings.title, "members": settings.members});
+    let place = stepwise::place(args, &settings.name, seed, [0, 0]);
+    let mut folders = vec![joint::folder(args, place, config)?];
+    folders.extend(planned.into_iter().map(|(_, folder)| folder));
+    let of_runs = stepwise::started_over(args, &folders)?;
     let mut columns = Vec::new();
     for (run, kind) in runs {
-        let (end, column) = match kind {
-            Kind::ApgGmm => run.column::<apg_gmm::Settings>()?,
-            Kind::ApgDmm => run.column::<apg_dmm::Settings>()?,
-            _ => run.column::<apg_bmnist::Settings>()?,
+        let column = match kind {
+            Kind::ApgGmm => run.column::<apg_gmm::Settings>(&of_runs),
+            Kind::ApgDmm => run.column::<apg_dmm::Settings>(&of_runs),
+            _ => run.column::<apg_bmnist::Settings>(&of_runs),
         };
-        if end == End::Interrupted {
-            return Ok(End::Interrupted);
-        }
-        columns.extend(column);
+        columns.extend(match column {
+            Err(HarnessError::Interrupted { .. }) if !args.dry_run => {
+                return Ok(stopped(args, streams));
+            }
+            column => column?,
+        });
     }
     if args.dry_run || columns.is_empty() {
         return Ok(End::Complete);
     }
-    let seed = columns[0].provenance.seed;
-    let folder = joint::open(args, &settings.name, &settings.title, seed)?;
+    let folder = folders[0].open()?;
     let table = Table::new(&settings, columns);
+    if !args.json {
+        streams.out.line(table.markdown());
+    }
     let json_text = serde_json::to_string_pretty(&table).expect("a table is plain data") + "\n";
     let files = [
         write_one(folder.path(), "table.md", &table.markdown())?,
@@ -90,10 +98,9 @@ pub fn reproduce(
     ];
     joint::finish(folder, args, seed)?;
     if args.json {
-        let line = json!({"event": "table", "table": table, "files": files});
+        let line = json!({"event": "table", "table": table, "files": shown(&files)});
         streams.out.line(line.to_string());
     } else {
-        streams.out.line(table.markdown());
         let line = format!("Written to {}", named_together(&files));
         streams.out.line(line);
     }
@@ -101,7 +108,6 @@ pub fn reproduce(
 }
 
 struct Run<'a> {
-    args: &'a Reproduce,
     member: &'a Member,
     source: &'a Source,
     locator: &'a Locator,
@@ -111,7 +117,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// The request for the member's run.
-    fn request<E: Stepwise>(&self) -> Reproduce {
+    fn request<E: Stepwise>(&self, args: &Reproduce) -> Reproduce {
         let Member {
             experiment,
             profile,
@@ -121,25 +127,26 @@ impl Run<'_> {
             experiment,
             profile,
             steps,
-            data_dir: self.args.data_dir.clone().filter(|_| E::READS_DATA),
-            ..self.args.clone()
+            data_dir: args.data_dir.clone().filter(|_| E::READS_DATA),
+            ..args.clone()
         }
     }
 
-    /// That the member's run can start.
-    fn check<E: Stepwise>(&self) -> Result<(), HarnessError> {
-        stepwise::plan::<E>(&self.request::<E>(), self.source, self.locator).map(drop)
+    /// The seed and the folder of the member's run, which can start.
+    fn plan<E: Stepwise>(&self, args: &Reproduce) -> Result<(u64, Folder), HarnessError> {
+        let args = self.request::<E>(args);
+        let planned = stepwise::plan::<E>(&args, self.source, self.locator)?;
+        Ok((planned.seed, planned.folder))
     }
 
     /// The member's run, as a column if it is finished.
-    fn column<E: Stepwise>(&self) -> Result<(End, Option<Column>), HarnessError> {
-        let args = self.request::<E>();
+    fn column<E: Stepwise>(&self, args: &Reproduce) -> Result<Option<Column>, HarnessError> {
+        let args = self.request::<E>(args);
         let done = stepwise::run::<E>(&args, self.source, self.locator, self.stop, self.streams)?;
-        let column = done.outcome.map(|outcome| {
+        Ok(done.outcome.map(|outcome| {
             let mut column = done.experiment.column(&outcome);
             column.folder = done.place.display().to_string();
             column
-        });
-        Ok((done.end, column))
+        }))
     }
 }

@@ -1,7 +1,7 @@
 //! `reproduce arm-toy`: runs the toy experiment, and shows its table.
 
 use super::loading::Loading;
-use super::reproduce::{End, named_together};
+use super::reproduce::{End, named_together, shown};
 use super::streams::Streams;
 use crate::arm_toy::{Estimator, Outcome, Run, Settings};
 use crate::backend::on_device;
@@ -64,7 +64,6 @@ pub fn reproduce(
 /// The experiment's settings, with the seed that is asked for.
 fn settings(args: &Reproduce, source: &Source) -> Result<Settings, HarnessError> {
     let mut settings = Settings::parse(source)?;
-    let several = args.seeds.as_ref().is_some_and(|seeds| seeds.len() != 1);
     args.refuse(
         &settings.name,
         &[
@@ -82,11 +81,7 @@ fn settings(args: &Reproduce, source: &Source) -> Result<Settings, HarnessError>
         "it takes --seed, --out, --dry-run, --json and --fresh; the rest is set in its file, and an edited copy of \
          experiments/arm-toy.toml is run by its path",
     )?;
-    args.refuse(
-        &settings.name,
-        &[("--seeds with several", several)],
-        "it takes one seed; every run of it has its own replicates",
-    )?;
+    args.refuse_several_seeds(&settings.name)?;
     if let Some([seed]) = args.seeds.as_deref() {
         settings.seed = *seed;
     }
@@ -95,7 +90,8 @@ fn settings(args: &Reproduce, source: &Source) -> Result<Settings, HarnessError>
 
 fn say_plan(args: &Reproduce, settings: &Settings, place: &Path, done: bool, streams: &Streams) {
     if args.json {
-        let line = json!({"event": "plan", "settings": settings, "folder": place, "done": done});
+        let folder = place.display().to_string();
+        let line = json!({"event": "plan", "settings": settings, "folder": folder, "done": done});
         streams.out.line(line.to_string());
         return;
     }
@@ -109,7 +105,7 @@ fn say_plan(args: &Reproduce, settings: &Settings, place: &Path, done: bool, str
     };
     let k: Vec<String> = a.samples.iter().map(usize::to_string).collect();
     streams.out.line(format!(
-        "{}\n  ascent    {} problems × {} runs, {} iterations; {}; K = {}\n  variance  {}\n  T1        {}\n  run in    {} ({})\n",
+        "{}\n  ascent    {} problems × {} runs, {} iterations; {}; K = {}\n  variance  {}\n  classes   {} iterations, {} classes; {}\n  T1        {}\n  run in    {} ({})\n",
         settings.title,
         a.targets.len(),
         a.replicates,
@@ -117,6 +113,9 @@ fn say_plan(args: &Reproduce, settings: &Settings, place: &Path, done: bool, str
         labels(&a.estimators),
         k.join(", "),
         labels(&settings.variance.estimators),
+        settings.classes.iterations,
+        settings.classes.classes,
+        labels(&settings.classes.estimators),
         labels(&settings.t1.estimators),
         place.display(),
         if done { "done" } else { "to do, in seconds" },
@@ -164,10 +163,11 @@ fn show(args: &Reproduce, settings: &Settings, outcome: &Outcome, place: &Path, 
         "trajectories.svg",
         "gradients.svg",
         "variance.svg",
+        "classes.svg",
     ];
     let files: Vec<PathBuf> = names.iter().map(|name| place.join(name)).collect();
     if args.json {
-        let line = json!({"event": "table", "table": outcome, "files": files});
+        let line = json!({"event": "table", "table": outcome, "files": shown(&files)});
         streams.out.line(line.to_string());
     } else {
         streams.out.line(outcome.markdown(settings));

@@ -1,10 +1,12 @@
 //! `reproduce fig1` and its like: draws the runs of an experiment, as far as they are there.
 
+use super::quoted;
 use super::reproduce::{End, named_together};
 use super::streams::Streams;
 use crate::cli::Reproduce;
 use crate::device::Device;
 use crate::error::HarnessError;
+use crate::figures::curves::Quantity;
 use crate::figures::runs::{Choice, Run, command, figure, runs};
 use crate::figures::settings::Settings;
 use crate::names::lookup;
@@ -45,7 +47,12 @@ pub fn reproduce(
         lookup("method", method, &spec.method, |m| &m.name)?;
     }
     if !args.methods.is_empty() {
-        settings.methods = args.methods.clone();
+        settings.methods = Vec::new();
+        for method in &args.methods {
+            if !settings.methods.contains(method) {
+                settings.methods.push(method.clone());
+            }
+        }
     }
     let of_profile = spec.epochs(&args.profile)?;
     let epochs = args.epochs.filter(|&epochs| epochs != of_profile);
@@ -58,11 +65,19 @@ pub fn reproduce(
     };
     let place = |name: &str| base_folder(&args.out, name, &args.profile, epochs, "");
     let searched = place(&spec.name);
-    let runs = runs(&settings, &spec, &choice, &searched)?;
+    let (runs, problems) = runs(&settings, &spec, &choice, &searched)?;
+    for problem in &problems {
+        let problem = searched.join(problem);
+        streams.err.line(format!("warning: {}", problem.display()));
+    }
+    let but = match problems.is_empty() {
+        true => "",
+        false => ", but for what the warnings are about",
+    };
     let missing = command(&settings, &runs, &flags(args, epochs));
     if runs.iter().all(|run| run.found.is_none()) {
         return Err(HarnessError::Unusable(format!(
-            "{} is drawn from the runs of {}, and there are none in {}; this makes them:\n  {}",
+            "{} is drawn from the runs of {}, and there are none in {}; this makes them{but}:\n  {}",
             settings.name,
             settings.table,
             searched.display(),
@@ -85,7 +100,7 @@ pub fn reproduce(
     say(&settings, &runs, &searched, streams);
     if let Some(command) = missing {
         streams.out.line(format!(
-            "\nThis makes the runs that are not there:\n  {command}"
+            "\nThis makes the runs that are not there{but}:\n  {command}"
         ));
     }
     if !files.is_empty() {
@@ -110,7 +125,8 @@ fn say(settings: &Settings, runs: &[Run], searched: &Path, streams: &Streams) {
         let name = format!("{}{particles} / {}", run.net, run.method);
         let what = match &run.found {
             Some((seed, done, planned, line)) => {
-                let train = match line.curve.points.iter().any(|point| point.train.is_some()) {
+                let drawn = line.curve.points.iter().any(|point| point.train.is_some());
+                let train = match drawn || settings.quantity != Quantity::Nll {
                     true => "",
                     false => ", no training NLL (`train_images` of its settings)",
                 };
@@ -148,7 +164,7 @@ fn flags(args: &Reproduce, epochs: Option<u64>) -> String {
         flags += &format!(" --dataset {dataset}");
     }
     if args.out != Path::new("runs") {
-        flags += &format!(" --out {}", args.out.display());
+        flags += &format!(" --out {}", quoted(&args.out.to_string_lossy()));
     }
     flags
 }

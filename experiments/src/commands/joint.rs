@@ -1,32 +1,28 @@
 //! What several runs show together: a folder of its own, which a report finds.
 
+use super::stepwise::Folder;
 use crate::cli::Reproduce;
 use crate::error::HarnessError;
-use helmholtz_runs::{OpenMode, RunFolder};
-use serde_json::json;
+use helmholtz_runs::{RunError, RunFolder};
+use serde_json::{Value, json};
+use std::path::PathBuf;
 
-/// The folder `<out>/<name>/<profile>/seed-<seed>`, for what has this title.
+/// The folder at `path` for what `config` says, unless another configuration has it and it is not to be set aside.
 ///
 /// # Errors
-/// A folder that cannot be written.
-pub fn open(
-    args: &Reproduce,
-    name: &str,
-    title: &str,
-    seed: u64,
-) -> Result<RunFolder, HarnessError> {
-    let profile = match args.steps {
-        Some(steps) => format!("{}-{steps}-steps", args.profile),
-        None => args.profile.clone(),
-    };
-    let place = args.out.join(name).join(profile);
-    let config = json!({"title": title});
-    let mode = OpenMode::Resume;
-    Ok(RunFolder::open(
-        place.join(format!("seed-{seed}")),
-        &config,
-        mode,
-    )?)
+/// A folder that cannot be used.
+pub fn folder(args: &Reproduce, path: PathBuf, config: Value) -> Result<Folder, HarnessError> {
+    if !args.fresh {
+        match RunFolder::peek_as(&path, &config) {
+            Err(error @ RunError::OtherConfig { .. }) => {
+                return Err(HarnessError::Unusable(format!(
+                    "{error}; or move it away: the runs have folders of their own, and those that are finished are not run again"
+                )));
+            }
+            status => status?,
+        };
+    }
+    Ok(Folder { path, config })
 }
 
 /// Says that the folder is complete.

@@ -1,6 +1,7 @@
 //! `report`: every recorded result as one report, with pictures of what trained models have learned.
 
 use super::loading::Loading;
+use super::plan_text::count;
 use super::reproduce::{End, named_together};
 use super::streams::Streams;
 use crate::backend::{OnBackend, on_device};
@@ -8,7 +9,7 @@ use crate::cell::Cell;
 use crate::cli::Report;
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::kept::Keeps;
+use crate::kept::{Keeps, Shown};
 use crate::nets::{Net, OnModel};
 use crate::plan::CellStatus;
 use crate::report::build::{Found, Picture, document};
@@ -35,7 +36,7 @@ pub fn report(
     stop: &AtomicBool,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
-    let found = search(args)?;
+    let found = search(args, streams)?;
     let mut artist = Artist {
         locator,
         test: BTreeMap::new(),
@@ -49,15 +50,12 @@ pub fn report(
         return Err(HarnessError::Interrupted { epoch: 0 });
     }
     let paths = files::write(&document, &args.to)?;
-    for problem in found.iter().flat_map(|found| &found.problems) {
-        streams.err.line(format!("warning: {problem}"));
-    }
     let records = || found.iter().flat_map(|found| &found.records);
     let finished = records().filter(|record| is_finished(record)).count();
     let runs = records().count();
     streams
         .out
-        .line(format!("{runs} runs, {finished} of them finished."));
+        .line(format!("{}, {finished} finished.", count(runs, "run")));
     streams.out.line(format!(
         "Written to {}; beside them tables (CSV), figures (SVG and CSV) and images.",
         named_together(&paths)
@@ -72,15 +70,15 @@ fn is_finished(record: &Record) -> bool {
     }
 }
 
-/// The runs below the folders that are asked for.
-fn search(args: &Report) -> Result<Vec<Found>, HarnessError> {
+/// The runs below the folders that are asked for; what is wrong with others is told.
+fn search(args: &Report, streams: &Streams) -> Result<Vec<Found>, HarnessError> {
     let mut roots: Vec<&Path> = Vec::new();
     // What is recorded is there where the repository is; asked for by its name, it must be.
     if args.results.is_dir() || args.out.is_empty() {
         roots.push(&args.results);
     }
     roots.extend(args.out.iter().map(|path| path.as_path()));
-    let mut found = Vec::new();
+    let (mut found, mut searched) = (Vec::new(), Vec::new());
     for root in roots {
         if !root.is_dir() {
             return Err(HarnessError::Unusable(format!(
@@ -88,9 +86,17 @@ fn search(args: &Report) -> Result<Vec<Found>, HarnessError> {
                 root.display()
             )));
         }
+        let known = root.canonicalize().unwrap_or(root.to_path_buf());
+        if searched.contains(&known) {
+            continue;
+        }
+        searched.push(known);
         let (records, problems) = find(root)?;
         // A run folder itself, or one whose last part says nothing, is called as it was typed.
         let root = root.to_string_lossy().trim_end_matches('/').to_string();
+        for problem in &problems {
+            streams.err.line(format!("warning: {root}/{problem}"));
+        }
         found.push(Found {
             root,
             records,
@@ -166,8 +172,9 @@ impl Artist<'_> {
 /// The pictures that a record keeps in place of a checkpoint.
 fn kept(folder: &Path) -> Result<Vec<Picture>, HarnessError> {
     let pictures = images(folder)?.into_iter().filter_map(|(name, bytes)| {
-        let caption = name.strip_suffix(".png")?.replace('-', " ");
-        Some((caption, bytes))
+        let stem = name.strip_suffix(".png")?;
+        let shown = Shown::of(&name).map(|shown| shown.caption().to_string());
+        Some((shown.unwrap_or_else(|| stem.replace('-', " ")), bytes))
     });
     Ok(pictures.collect())
 }
@@ -205,8 +212,8 @@ impl<B: Backend> OnModel<B> for Draw<'_> {
         let method: Method = self.cell.method.parse().map_err(failed)?;
         let model = method.tested(model, epoch);
         let pictures = M::pictures(&model, self.test, self.cell.seed, &device);
-        let as_file = |(caption, picture): (&str, crate::picture::Picture)| {
-            (caption.to_string(), picture.png())
+        let as_file = |(shown, picture): (Shown, crate::picture::Picture)| {
+            (shown.caption().to_string(), picture.png())
         };
         Ok(pictures.into_iter().map(as_file).collect())
     }

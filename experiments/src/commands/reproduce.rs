@@ -3,35 +3,36 @@
 use super::loading::Loading;
 use super::plan_text::{self, Heading, count};
 use super::streams::Streams;
-use super::{apg_kl, apg_table, arm_toy, curves, stepwise, variance_curve};
+use super::{apg_kl, apg_table, arm_toy, curves, quoted, stepwise, variance_curve};
 use crate::cell::Cell;
 use crate::cell_runner::CellRunner;
 use crate::cli::Reproduce;
 use crate::data::{Data, banner, resolve_dataset};
 use crate::device::Device;
-use crate::driver::{Outcome, drive};
+use crate::driver::{Outcome, drive, unless_stopped};
 use crate::error::HarnessError;
 use crate::existing;
-use crate::machine::Machine;
+use crate::machine::{Machine, Needs};
 use crate::nets::Net;
-use crate::plan::{CellStatus, Costs, Plan, base_folder};
+use crate::plan::{CellStatus, Costs, Plan, PlannedCell, base_folder, step_bytes};
 use crate::progress::bars::Bars;
 use crate::progress::board::Board;
 use crate::progress::json::Json;
 use crate::progress::lines::Lines;
 use crate::progress::{Progress, Sink};
 use crate::published::Published;
-use crate::schedule::say;
+use crate::schedule::{Sizes, say};
 use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
 use crate::table::{self, Table, files, gather, text};
 use crate::{apg_bmnist, apg_dmm, apg_gmm};
 use console::style;
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
+use helmholtz_runs::RunError;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Makes the runner for a device, data and threads of an evaluation; the program's is [`crate::runner::new`].
 pub type NewRunner =
@@ -121,14 +122,13 @@ pub fn reproduce(
     let threads = (cores / jobs.min(cells.len()).max(1)).max(1);
     let runner = new_runner(args.device, Arc::clone(&data.splits), threads)?;
 
+    let machine = Machine::with_runs_in(&args.out).on(args.device);
     let (mut plan, paper) = {
         let loading = Loading::new(streams);
         let measuring = |cell: &Cell| {
             loading.state(format!("measuring {} / {}", cell.column(), cell.method));
-            match stop.load(Ordering::Relaxed) {
-                true => Err(HarnessError::Interrupted { epoch: 0 }),
-                false => Ok(()),
-            }
+            unless_stopped(stop)?;
+            check_step(&machine, cell, data.sizes())
         };
         let mut costs = Costs::new(&*runner, data.sizes(), &measuring);
         let plan = Plan::new(cells.clone(), &base, args.fresh, &mut costs)?;
@@ -150,9 +150,9 @@ pub fn reproduce(
         streams.out.line(text);
     }
     let remedy = "give fewer `--jobs` or another `--out`, or choose some of the `--method`s, `--net`s and `--seeds`";
-    Machine::with_runs_in(&args.out).check(plan.needs(jobs), remedy)?;
-    let outcomes = if args.dry_run {
-        Vec::new()
+    machine.check(plan.needs(jobs), remedy)?;
+    let (outcomes, shown) = if args.dry_run {
+        (Vec::new(), Ok(()))
     } else {
         if args.fresh {
             start_over(&mut plan);
@@ -170,16 +170,27 @@ pub fn reproduce(
             synthetic: data.splits.synthetic,
             published: published.as_ref(),
         };
-        let table = Table::build(source, &gather(source, &base, &cells)?)?;
-        show_table(args, &table, &data, &base, streams)?;
-        outcomes
+        let shown = gather(source, &base, &cells)
+            .and_then(|found| Table::build(source, &found))
+            .and_then(|table| show_table(args, &plan, &table, &data, &base, streams));
+        (outcomes, shown)
     };
 
     let end = end(args, &plan, &outcomes, streams);
+    shown?;
     if end == End::Complete {
         say_paper(paper, args, jobs, streams);
     }
     Ok(end)
+}
+
+/// That there is the memory for a training step of the cell.
+pub(super) fn check_step(machine: &Machine, cell: &Cell, sizes: Sizes) -> Result<(), HarnessError> {
+    let needs = Needs {
+        memory: step_bytes(cell, sizes),
+        disk: 0,
+    };
+    machine.check(needs, "choose fewer `particles` or a smaller `batch`")
 }
 
 /// Empties the run folders of a plan, keeping the old ones aside; one that cannot be is left, and not run.
@@ -193,15 +204,15 @@ fn start_over(plan: &mut Plan) {
     }
 }
 
-/// Writes the table to its files and shows it.
+/// Shows the table, and writes it to its files unless a folder could not be used: they may hold what is in there.
 fn show_table(
     args: &Reproduce,
+    plan: &Plan,
     table: &Table,
     data: &Data,
     base: &Path,
     streams: &Streams,
 ) -> Result<(), HarnessError> {
-    let written = files::write(table, base)?;
     if args.json {
         let line = json!({"event": "table", "table": table}).to_string();
         streams.out.line(line);
@@ -209,6 +220,16 @@ fn show_table(
         streams.out.line("");
         streams.out.line(text::render(table, streams.out_colours));
         say_data(data, streams);
+    }
+    if plan.has_unusable() {
+        streams.err.line(format!(
+            "Not written, as not every run folder can be used: table.md, table.csv and table.json in {} are left as they were.",
+            base.display()
+        ));
+        return Ok(());
+    }
+    let written = files::write(table, base)?;
+    if !args.json {
         let line = format!("Written to {}", named_together(&written));
         streams.out.line(line);
     }
@@ -217,11 +238,15 @@ fn show_table(
 
 /// Shows every error, says how to go on, and tells how it ended.
 fn end(args: &Reproduce, plan: &Plan, outcomes: &[Outcome], streams: &Streams) -> End {
-    let mut failures = Vec::new();
+    let without = if args.fresh { " without --fresh" } else { "" };
+    let (mut failures, mut again) = (Vec::new(), false);
     for (index, planned) in plan.cells.iter().enumerate() {
         let label = planned.cell.label();
         match (&planned.status, outcomes.get(index)) {
-            (_, Some(Outcome::Failed(error))) => failures.push(format!("  {label}: {error}")),
+            (_, Some(Outcome::Failed(error))) => {
+                again |= tries_again(planned, error);
+                failures.push(format!("  {label}: {error}"));
+            }
             (CellStatus::Unusable { reason }, None) => {
                 failures.push(format!("  {label}: {reason}"))
             }
@@ -240,22 +265,47 @@ fn end(args: &Reproduce, plan: &Plan, outcomes: &[Outcome], streams: &Streams) -
         failures
             .iter()
             .for_each(|failure| streams.err.line(failure));
-        let remedy = "The same command tries again, from the last checkpoint of each.";
-        streams.err.line(remedy);
+        if again {
+            streams.err.line(format!(
+                "The same command{without} tries again, from the last checkpoint of each."
+            ));
+        }
     }
-    let stopped =
+    let is_stopped =
         |outcome: &Outcome| matches!(outcome, Outcome::Interrupted { .. } | Outcome::NotStarted);
-    if outcomes.iter().any(stopped) {
-        let without = if args.fresh { " without --fresh" } else { "" };
-        let remedy = format!("Stopped. The same command{without} resumes.");
-        streams.err.line(remedy);
-        return End::Interrupted;
+    if outcomes.iter().any(is_stopped) {
+        return stopped(args, streams);
     }
     if failures.is_empty() {
         End::Complete
     } else {
         End::Failed
     }
+}
+
+/// Whether the same command would come further with a cell: it was at work, and nothing is wrong with its folder.
+fn tries_again(planned: &PlannedCell, error: &HarnessError) -> bool {
+    let of_folder = match error {
+        HarnessError::Result { .. } => true,
+        HarnessError::Run(error) => matches!(
+            error,
+            RunError::OtherConfig { .. }
+                | RunError::OtherVersion { .. }
+                | RunError::NotARunFolder { .. }
+                | RunError::Damaged { .. }
+                | RunError::NoUsableCheckpoint { .. }
+        ),
+        _ => false,
+    };
+    planned.is_to_run() && !of_folder
+}
+
+/// Says that the request was stopped, and how it goes on.
+pub(super) fn stopped(args: &Reproduce, streams: &Streams) -> End {
+    let without = if args.fresh { " without --fresh" } else { "" };
+    let remedy = format!("Stopped. The same command{without} resumes.");
+    streams.err.line(remedy);
+    End::Interrupted
 }
 
 /// The data asked for, or the profile's substitute with its banner.
@@ -302,8 +352,11 @@ fn say_data(data: &Data, streams: &Streams) {
     }
 }
 
-/// How many runs the `paper` profile has for the selected nets and methods, and how many seconds they take here;
-/// said after another profile, where the data are the paper's.
+/// How many runs the `paper` profile has for the selected nets and methods, and how many seconds they take here; said after `quick`,
+/// where the data are the paper's and the profile has what is selected.
+///
+/// # Errors
+/// A stop.
 fn paper_time(
     args: &Reproduce,
     spec: &Spec,
@@ -311,7 +364,20 @@ fn paper_time(
     jobs: usize,
     costs: &mut Costs,
 ) -> Result<Option<(usize, f64)>, HarnessError> {
-    if args.profile == "paper" || !spec.profile.contains_key("paper") || data.splits.synthetic {
+    match time_of_paper(args, spec, data, jobs, costs) {
+        Err(HarnessError::Interrupted { epoch }) => Err(HarnessError::Interrupted { epoch }),
+        time => Ok(time.unwrap_or(None)),
+    }
+}
+
+fn time_of_paper(
+    args: &Reproduce,
+    spec: &Spec,
+    data: &Data,
+    jobs: usize,
+    costs: &mut Costs,
+) -> Result<Option<(usize, f64)>, HarnessError> {
+    if args.profile != "quick" || !spec.profile.contains_key("paper") || data.splits.synthetic {
         return Ok(None);
     }
     let selection = Selection {
@@ -335,7 +401,8 @@ fn say_paper(paper: Option<(usize, f64)>, args: &Reproduce, jobs: usize, streams
     let (Some((runs, seconds)), false) = (paper, args.json) else {
         return;
     };
-    let mut command = format!("cargo xtask reproduce {} --profile paper", args.experiment);
+    let experiment = quoted(&args.experiment);
+    let mut command = format!("cargo xtask reproduce {experiment} --profile paper");
     let particles = args.particles.iter().map(usize::to_string).collect();
     for (flag, values) in [
         ("--net", &args.nets),
@@ -343,11 +410,20 @@ fn say_paper(paper: Option<(usize, f64)>, args: &Reproduce, jobs: usize, streams
         ("--particles", &particles),
     ] {
         if !values.is_empty() {
-            command += &format!(" {flag} {}", values.join(","));
+            command += &format!(" {flag} {}", quoted(&values.join(",")));
         }
     }
     if args.device != Device::Cpu {
         command += &format!(" --device {}", args.device.as_str());
+    }
+    if let Some(folder) = &args.data_dir {
+        command += &format!(" --data-dir {}", quoted(&folder.display().to_string()));
+    }
+    if args.out != Path::new("runs") {
+        command += &format!(" --out {}", quoted(&args.out.display().to_string()));
+    }
+    if let Some(jobs) = args.jobs {
+        command += &format!(" --jobs {jobs}");
     }
     streams.out.line(format!(
         "\nThe paper profile ({}) would take about {} on this machine, {jobs} at once:\n  {command}",
@@ -377,7 +453,7 @@ fn plan_json(plan: &Plan, jobs: usize, paper: Option<(usize, f64)>) -> serde_jso
         .map(|planned| {
             json!({
                 "cell": planned.cell,
-                "folder": planned.folder,
+                "folder": planned.folder.display().to_string(),
                 "done": planned.is_done(),
                 "epochs_done": planned.epochs_done(),
                 "seconds_left": planned.remaining(),
@@ -394,8 +470,14 @@ fn plan_json(plan: &Plan, jobs: usize, paper: Option<(usize, f64)>) -> serde_jso
     })
 }
 
+/// Paths as text: JSON has no others.
+pub(super) fn shown(paths: &[PathBuf]) -> Vec<String> {
+    let shown = paths.iter().map(|path| path.display().to_string());
+    shown.collect()
+}
+
 /// `runs/x/table.md, table.csv, table.json`.
-pub(super) fn named_together(paths: &[std::path::PathBuf]) -> String {
+pub(super) fn named_together(paths: &[PathBuf]) -> String {
     let name = |path: &Path| {
         path.file_name()
             .unwrap_or_default()
@@ -421,6 +503,7 @@ mod tests {
     use clap::Parser;
     use helmholtz_runs::{OpenMode, RunFolder};
     use std::sync::Mutex;
+    use std::sync::atomic::Ordering;
 
     /// A user at a pipe, with a folder of his own.
     struct Session {
@@ -603,6 +686,25 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_that_needs_more_memory_than_there_is_is_refused_before_anything_starts() {
+        let session = Session::new();
+        let large = FakeRunner {
+            parameters: 1 << 50,
+            ..FakeRunner::default()
+        };
+        let args = ["--dataset", "glyphs", "--profile", "paper"];
+        let (end, out, err) = session.type_in(large, &args);
+        let text = end.unwrap_err().to_string();
+        assert!(
+            text.contains("not enough memory: at least ") && text.contains("give fewer `--jobs`"),
+            "{text}"
+        );
+        assert!(out.contains("120 runs (120 to do)"), "{out}");
+        assert!(!err.contains("started"), "{err}");
+        assert_eq!(session.dir.path().read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
     fn a_stop_while_measuring_runs_and_writes_nothing() {
         let session = Session::new();
         let runner = FakeRunner::default();
@@ -628,7 +730,34 @@ mod tests {
             err.contains("1 run failed:\n  nonlinear / jsa / seed 1: NaN loss at epoch 2, step 7"),
             "{err}"
         );
+        assert!(err.contains("The same command tries again"), "{err}");
         assert_eq!(out.matches("104.00 [glyphs]").count(), 2, "{out}");
+        let failing = FakeRunner {
+            fail: "nonlinear",
+            ..FakeRunner::default()
+        };
+        let args = ["--dataset", "glyphs", "--net", "nonlinear", "--fresh"];
+        let (_, _, err) = session.type_in(failing, &args);
+        assert!(
+            err.contains("The same command without --fresh tries again"),
+            "{err}"
+        );
+    }
+
+    #[test]
+    fn where_the_table_cannot_be_written_it_is_shown_and_so_are_failures() {
+        let session = Session::new();
+        let in_its_place = session.dir.path().join("table1/quick/glyphs/table.md/x");
+        std::fs::create_dir_all(in_its_place).unwrap();
+        let failing = FakeRunner {
+            fail: "nonlinear",
+            ..FakeRunner::default()
+        };
+        let (end, out, err) = session.type_in(failing, &["--dataset", "glyphs", "--method", "jsa"]);
+        let text = end.unwrap_err().to_string();
+        assert!(text.contains("cannot write") && text.contains("table.md"));
+        assert_eq!(out.matches("104.00 [glyphs]").count(), 2, "{out}");
+        assert!(err.contains("1 run failed:"), "{err}");
     }
 
     #[test]
@@ -701,16 +830,40 @@ mod tests {
             out.contains("folder unusable") && out.contains("104.00 [glyphs]"),
             "{out}"
         );
+        assert!(!err.contains("tries again"), "{err}");
         let dry = [&args[..], &["--dry-run"]].concat();
-        assert_eq!(
-            session.type_in(FakeRunner::default(), &dry).0.unwrap(),
-            End::Failed
+        let (end, _, err) = session.type_in(FakeRunner::default(), &dry);
+        assert_eq!(end.unwrap(), End::Failed);
+        assert!(
+            err.contains("1 run cannot be run:") && !err.contains("tries again"),
+            "{err}"
         );
         let fresh = [&args[..], &["--fresh"]].concat();
         assert_eq!(
             session.type_in(FakeRunner::default(), &fresh).0.unwrap(),
             End::Complete
         );
+    }
+
+    #[test]
+    fn finished_numbers_in_a_tables_files_are_not_lost_to_a_folder_that_cannot_be_used() {
+        let session = Session::new();
+        let args = ["--dataset", "glyphs", "--net", "linear"];
+        session.type_in(FakeRunner::default(), &args).0.unwrap();
+        let base = session.dir.path().join("table1/quick/glyphs");
+        let files =
+            || ["md", "csv", "json"].map(|e| std::fs::read(base.join(format!("table.{e}"))));
+        let before = files().map(Result::unwrap);
+        let config = base.join("linear/rws/seed-1/config.json");
+        std::fs::write(config, "damaged").unwrap();
+        let (end, out, err) = session.type_in(FakeRunner::default(), &args);
+        assert_eq!(end.unwrap(), End::Failed);
+        assert!(
+            out.contains("folder unusable") && !out.contains("Written to"),
+            "{out}"
+        );
+        assert!(err.contains("left as they were"), "{err}");
+        assert_eq!(files().map(Result::unwrap), before);
     }
 
     #[test]
@@ -743,6 +896,31 @@ mod tests {
             "\nThe paper profile (15 runs) would take about 41 min 45 s on this machine, 3 at once:\n  \
              cargo xtask reproduce table1 --profile paper --method jsa\n"
         );
+        let shared = ["--data-dir", "data", "--out", "my runs", "--jobs", "2"];
+        let line = ["helmholtz", "reproduce", "table1"].iter().chain(&shared);
+        say_paper(
+            paper,
+            &reproduce_of(Cli::try_parse_from(line).unwrap()),
+            2,
+            &session.streams(),
+        );
+        let said = session.out();
+        assert!(
+            said.ends_with(" --profile paper --data-dir data --out 'my runs' --jobs 2\n"),
+            "{said}"
+        );
+
+        // After other profiles, and where the paper's cannot do what is asked for, nothing is said of it.
+        let mut other = args.clone();
+        other.profile = "yin-zhou".into();
+        let time = |args, costs: &mut Costs| paper_time(args, &spec, &data, 3, costs);
+        assert_eq!(time(&other, &mut costs).unwrap(), None);
+        let refused = |_: &Cell| Err(HarnessError::Unusable("too few particles".into()));
+        let mut costs = Costs::new(&runner, data.sizes(), &refused);
+        assert_eq!(time(&args, &mut costs).unwrap(), None);
+        let stopped = |_: &Cell| Err(HarnessError::Interrupted { epoch: 0 });
+        let mut costs = Costs::new(&runner, data.sizes(), &stopped);
+        assert!(time(&args, &mut costs).is_err());
     }
 
     #[test]

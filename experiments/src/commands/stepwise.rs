@@ -1,10 +1,11 @@
 //! `reproduce apg-gmm` and its like: trains by gradient steps, measures, and shows the table.
 
 use super::loading::Loading;
-use super::reproduce::{End, named_together};
+use super::plan_text::count;
+use super::reproduce::{End, named_together, shown, stopped};
 use super::streams::Streams;
 use crate::cli::Reproduce;
-use crate::device::Device;
+use crate::driver::unless_stopped;
 use crate::error::HarnessError;
 use crate::machine::{Machine, Needs};
 use crate::schedule::say;
@@ -12,12 +13,12 @@ use crate::source::Source;
 use crate::stepwise::{Request, Stepwise};
 use crate::table::files::write_one;
 use helmholtz_datasets::Locator;
-use helmholtz_runs::{OpenMode, RunFolder, Status, read_metrics};
+use helmholtz_runs::{OpenMode, RunError, RunFolder, Status, read_checkpoint};
 use helmholtz_training::Event;
 use serde_json::{Value, json, to_value};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Carries out a request for the experiment in `source`: plans, trains, measures, writes figures and table.
@@ -31,11 +32,21 @@ pub fn reproduce<E: Stepwise>(
     stop: &AtomicBool,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
-    let done = run::<E>(args, source, locator, stop, streams)?;
+    let mut of_run = args.clone();
+    if args.fresh {
+        let folder = plan::<E>(args, source, locator)?.folder;
+        of_run = started_over(args, &[folder])?;
+    }
+    let done = match run::<E>(&of_run, source, locator, stop, streams) {
+        Err(HarnessError::Interrupted { .. }) if !args.dry_run => {
+            return Ok(stopped(args, streams));
+        }
+        done => done?,
+    };
     if let (Some(outcome), false) = (&done.outcome, args.dry_run) {
         show(args, &done.experiment, outcome, &done.place, streams);
     }
-    Ok(done.end)
+    Ok(End::Complete)
 }
 
 /// A run that was asked for.
@@ -46,43 +57,113 @@ pub struct Done<E: Stepwise> {
     pub place: PathBuf,
     /// The result, if there is one.
     pub outcome: Option<E::Outcome>,
-    /// How it ended.
-    pub end: End,
 }
 
 /// A run before it starts.
 pub struct Planned<E> {
     experiment: E,
-    /// The profile's steps, and those that are asked for.
-    of_profile: u64,
-    steps: u64,
-    place: PathBuf,
-    /// What the training depends on.
-    config: Value,
+    /// What names the random streams.
+    pub seed: u64,
+    /// The profile's steps.
+    pub of_profile: u64,
+    /// Those that are asked for.
+    pub steps: u64,
+    /// Where it is, and what the training depends on.
+    pub folder: Folder,
     /// How it is measured.
     evaluation: Value,
     found: Found,
 }
 
+/// A run folder, unopened.
+pub struct Folder {
+    /// Where.
+    pub path: PathBuf,
+    /// Its configuration.
+    pub config: Value,
+}
+
+impl Folder {
+    /// Opened, with what is in it.
+    ///
+    /// # Errors
+    /// A folder that cannot be used.
+    pub fn open(&self) -> Result<RunFolder, HarnessError> {
+        let Self { path, config } = self;
+        Ok(RunFolder::open(path, config, OpenMode::Resume)?)
+    }
+}
+
+/// The request without `--fresh`, once all `folders` are set aside where it has that: however it is stopped, none of the old
+/// results is taken for a new one. A dry run sets nothing aside, and keeps the flag.
+///
+/// # Errors
+/// A folder that a live run holds, or that cannot be renamed.
+pub fn started_over(args: &Reproduce, folders: &[Folder]) -> Result<Reproduce, HarnessError> {
+    if args.fresh && !args.dry_run {
+        for Folder { path, config } in folders {
+            RunFolder::open(path, config, OpenMode::Fresh)?;
+        }
+    }
+    Ok(Reproduce {
+        fresh: args.fresh && args.dry_run,
+        ..args.clone()
+    })
+}
+
 /// What is in a run folder, unless that is to be set aside.
 enum Found {
     Nothing,
-    Begun,
+    /// Begun, with a checkpoint after so many steps.
+    Begun(u64),
+    /// Another process is at work on it.
+    Running,
     /// Trained, and measured in another way.
     Trained,
     Finished(Value),
 }
 
 impl Found {
-    fn of(status: Status, evaluation: &Value) -> Self {
-        match status {
-            Status::Absent => Self::Nothing,
+    fn of(folder: &Folder, steps: u64, evaluation: &Value) -> Result<Self, HarnessError> {
+        let path = &folder.path;
+        Ok(match RunFolder::peek_as(path, &folder.config)? {
+            Status::Absent | Status::Started { state: None } => Self::Nothing,
+            Status::Started { state: Some(state) } => Self::Begun(steps_done(&state)),
+            // Where no checkpoint is whole, opening it says so.
+            Status::Failed(_) => {
+                let last = read_checkpoint(path).ok().flatten();
+                Self::Begun(last.map_or(0, |last| steps_done(&last.state)))
+            }
+            Status::Running { .. } => Self::Running,
             Status::Finished(result) => match measured(result, evaluation) {
                 Some(result) => Self::Finished(result),
-                None => Self::Trained,
+                None => {
+                    last_is_there(path, steps)?;
+                    Self::Trained
+                }
             },
-            _ => Self::Begun,
-        }
+        })
+    }
+}
+
+/// The steps after which a checkpoint with this state was made.
+fn steps_done(state: &Value) -> u64 {
+    state["steps_done"].as_u64().unwrap_or(0)
+}
+
+/// That what a finished training ended with is there, to be measured: without it the training would be made again.
+fn last_is_there(path: &Path, steps: u64) -> Result<(), HarnessError> {
+    let last = match read_checkpoint(path) {
+        Err(RunError::NoUsableCheckpoint { .. }) => None,
+        last => last?,
+    };
+    match last.is_some_and(|last| steps_done(&last.state) == steps) {
+        true => Ok(()),
+        false => Err(HarnessError::Unusable(format!(
+            "run folder {} is trained, but its checkpoints are gone, and it was measured by other settings; use the old \
+             `[evaluation]`, or start over (`--fresh` keeps this one aside)",
+            path.display()
+        ))),
     }
 }
 
@@ -106,43 +187,44 @@ pub fn plan<E: Stepwise>(
     let (mut experiment, of_profile) = experiment::<E>(args, source)?;
     let steps = args.steps.unwrap_or(of_profile);
     args.device.check_built()?;
-    let place = place(args, &mut experiment, of_profile, steps);
+    let seed = *experiment.seed();
+    let path = place(args, experiment.name(), seed, [of_profile, steps]);
     let mut settings = to_value(&experiment).expect("settings are plain data");
     let evaluation = settings
         .as_object_mut()
         .and_then(|all| all.remove("evaluation"));
     let evaluation = evaluation.unwrap_or_default();
     let config = json!({"settings": settings, "steps": steps});
+    let folder = Folder { path, config };
     let found = match args.fresh {
         true => Found::Nothing,
-        false => Found::of(RunFolder::peek_as(&place, &config)?, &evaluation),
+        false => Found::of(&folder, steps, &evaluation)?,
     };
     if !matches!(found, Found::Finished(_)) {
-        if args.device == Device::Cpu {
-            let needs = Needs {
-                memory: experiment.memory(),
-                disk: 0,
-            };
-            let remedy = "give fewer data, particles or instances at a time in a copy of its file";
-            Machine::with_runs_in(&args.out).check(needs, remedy)?;
-        }
+        let needs = Needs {
+            memory: experiment.memory(),
+            disk: 0,
+        };
+        let remedy = "give fewer data, particles or instances at a time in a copy of its file";
+        let machine = Machine::with_runs_in(&args.out).on(args.device);
+        machine.check(needs, remedy)?;
         experiment.find_data(locator)?;
     }
     Ok(Planned {
         experiment,
+        seed,
         of_profile,
         steps,
-        place,
-        config,
+        folder,
         evaluation,
         found,
     })
 }
 
-/// [`reproduce`], without showing the table.
+/// [`reproduce`] after [`started_over`], without showing the table.
 ///
 /// # Errors
-/// As [`reproduce`].
+/// As [`reproduce`]; [`HarnessError::Interrupted`] for a stop.
 pub fn run<E: Stepwise>(
     args: &Reproduce,
     source: &Source,
@@ -154,24 +236,26 @@ pub fn run<E: Stepwise>(
         experiment,
         of_profile,
         steps,
-        place,
-        config,
+        folder,
         evaluation,
         found,
+        ..
     } = plan::<E>(args, source, locator)?;
-    let left = match &found {
-        Found::Finished(_) | Found::Trained => None,
-        found => {
-            let done = match found {
-                Found::Nothing => 0,
-                _ => steps_done(&place)?,
-            };
+    let done = match found {
+        Found::Nothing => Some(0),
+        Found::Begun(done) => Some(done),
+        Found::Running | Found::Trained | Found::Finished(_) => None,
+    };
+    let left = match done {
+        Some(done) => {
             let loading = Loading::new(streams);
             loading.state(format!("measuring a step of {}", experiment.name()));
-            let seconds = experiment.seconds_of_step(args.device, locator)?;
+            let seconds = experiment.seconds_of_step(args.device, locator, stop)?;
             Some((steps.saturating_sub(done), seconds))
         }
+        None => None,
     };
+    let place = folder.path.clone();
     say_plan(
         args,
         &experiment,
@@ -179,53 +263,33 @@ pub fn run<E: Stepwise>(
         (&place, &found, left),
         streams,
     );
-    let finished = match found {
+    let outcome = match found {
         Found::Finished(result) => Some(read::<E>(result, &place)?),
-        _ => None,
+        _ if args.dry_run => None,
+        _ => {
+            let mut folder = folder.open()?;
+            let result = folder.result()?;
+            Some(
+                match result.and_then(|result| measured(result, &evaluation)) {
+                    Some(result) => read::<E>(result, &place)?,
+                    None => compute(
+                        args,
+                        &experiment,
+                        (steps, evaluation),
+                        locator,
+                        &mut folder,
+                        stop,
+                        streams,
+                    )?,
+                },
+            )
+        }
     };
-    let done = |experiment, outcome, end| {
-        let place = place.clone();
-        Ok(Done {
-            experiment,
-            place,
-            outcome,
-            end,
-        })
-    };
-    if finished.is_some() {
-        return done(experiment, finished, End::Complete);
-    }
-    if args.dry_run {
-        return done(experiment, None, End::Complete);
-    }
-
-    let mode = match args.fresh {
-        true => OpenMode::Fresh,
-        false => OpenMode::Resume,
-    };
-    let mut folder = RunFolder::open(&place, &config, mode)?;
-    let result = folder.result()?;
-    let outcome = match result.and_then(|result| measured(result, &evaluation)) {
-        Some(result) => read::<E>(result, &place)?,
-        None => match compute(
-            args,
-            &experiment,
-            (steps, evaluation),
-            locator,
-            &mut folder,
-            stop,
-            streams,
-        ) {
-            Err(HarnessError::Interrupted { .. }) => {
-                let without = if args.fresh { " without --fresh" } else { "" };
-                let remedy = format!("Stopped. The same command{without} resumes.");
-                streams.err.line(remedy);
-                return done(experiment, None, End::Interrupted);
-            }
-            outcome => outcome?,
-        },
-    };
-    done(experiment, Some(outcome), End::Complete)
+    Ok(Done {
+        experiment,
+        place,
+        outcome,
+    })
 }
 
 fn read<E: Stepwise>(result: Value, place: &Path) -> Result<E::Outcome, HarnessError> {
@@ -261,7 +325,6 @@ pub fn refuse(
     reads_data: bool,
     remedy: &str,
 ) -> Result<(), HarnessError> {
-    let several = args.seeds.as_ref().is_some_and(|seeds| seeds.len() != 1);
     let flags = [
         ("--method", !args.methods.is_empty()),
         ("--net", !args.nets.is_empty()),
@@ -270,26 +333,19 @@ pub fn refuse(
         ("--dataset", args.dataset.is_some()),
         ("--jobs", args.jobs.is_some()),
         ("--particles", !args.particles.is_empty()),
-        ("--seeds with several", several),
     ];
-    args.refuse(name, &flags, remedy)
+    args.refuse(name, &flags, remedy)?;
+    args.refuse_several_seeds(name)
 }
 
-/// The run folder; runs of another number of steps than the profile's have their own.
-fn place(args: &Reproduce, experiment: &mut impl Stepwise, of_profile: u64, steps: u64) -> PathBuf {
+/// The run folder `<out>/<name>/<profile>/seed-<seed>`; runs of another number of steps than the profile's have their own.
+pub fn place(args: &Reproduce, name: &str, seed: u64, [of_profile, steps]: [u64; 2]) -> PathBuf {
     let profile = match steps == of_profile {
         true => args.profile.clone(),
         false => format!("{}-{steps}-steps", args.profile),
     };
-    let seed = *experiment.seed();
-    let place = args.out.join(experiment.name()).join(profile);
+    let place = args.out.join(name).join(profile);
     place.join(format!("seed-{seed}"))
-}
-
-/// The steps at the last check of a run that was begun.
-fn steps_done(place: &Path) -> Result<u64, HarnessError> {
-    let last = read_metrics(place)?.pop();
-    Ok(last.and_then(|row| row["step"].as_u64()).unwrap_or(0))
 }
 
 fn say_plan(
@@ -304,10 +360,12 @@ fn say_plan(
         Found::Finished(_) => "done",
         Found::Trained => "trained; measured by other settings, and will be measured again",
         Found::Nothing => "to do",
-        Found::Begun => "begun, will be resumed",
+        Found::Begun(_) => "begun, will be resumed",
+        Found::Running => "running in another process",
     };
     if args.json {
-        let line = json!({"event": "plan", "settings": experiment, "steps": steps, "folder": place, "state": state, "training_seconds": seconds});
+        let folder = place.display().to_string();
+        let line = json!({"event": "plan", "settings": experiment, "steps": steps, "folder": folder, "state": state, "training_seconds": seconds});
         streams.out.line(line.to_string());
         return;
     }
@@ -321,8 +379,9 @@ fn say_plan(
         format!("\n  time        {seconds} of training left on this machine (an estimate), and the evaluation after it")
     });
     streams.out.line(format!(
-        "{}\n  training    {steps} gradient steps{instead}; {step}\n  evaluation  {measured}{time}\n  run in      {} ({state})\n",
+        "{}\n  training    {}{instead}; {step}\n  evaluation  {measured}{time}\n  run in      {} ({state})\n",
         experiment.title(),
+        count(steps as usize, "gradient step"),
         place.display(),
     ));
 }
@@ -346,9 +405,8 @@ impl Watch<'_> {
         match event {
             Event::Resumed { step, .. } => {
                 self.first.set(*step);
-                self.streams
-                    .err
-                    .line(format!("Resumed after {step} steps."));
+                let steps = count(*step as usize, "step");
+                self.streams.err.line(format!("Resumed after {steps}."));
             }
             Event::Warning(text) => self.streams.err.line(format!("warning: {text}")),
             Event::Step {
@@ -404,10 +462,7 @@ fn compute<E: Stepwise>(
     };
     let going_on = |what: &str| {
         loading.state(format!("measuring: {what}"));
-        match stop.load(Ordering::Relaxed) {
-            true => Err(HarnessError::Interrupted { epoch: 0 }),
-            false => Ok(()),
-        }
+        unless_stopped(stop)
     };
     let outcome = experiment.compute(Request {
         steps,
@@ -436,7 +491,7 @@ fn show<E: Stepwise>(
     let names = std::iter::once(&"table.md").chain(E::FILES);
     let files: Vec<PathBuf> = names.map(|name| place.join(name)).collect();
     if args.json {
-        let line = json!({"event": "table", "table": outcome, "files": files});
+        let line = json!({"event": "table", "table": outcome, "files": shown(&files)});
         streams.out.line(line.to_string());
     } else {
         streams.out.line(experiment.markdown(outcome));

@@ -1,7 +1,8 @@
 //! Where a command writes.
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::error::HarnessError;
+use std::io::{self, ErrorKind, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Where a command writes, and what is at the other end.
 #[derive(Clone)]
@@ -26,37 +27,116 @@ impl Streams {
             err_is_live: console::Term::stderr().is_term(),
         }
     }
+
+    /// That all results could be written, or nobody reads them any more.
+    ///
+    /// # Errors
+    /// What kept the first of them from being written: a full disk, say.
+    pub fn check(&self) -> Result<(), HarnessError> {
+        match self.out.lock().failure.take() {
+            Some(source) => Err(HarnessError::Io {
+                action: "write",
+                path: "standard output".into(),
+                source,
+            }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A writer that several threads share.
 #[derive(Clone)]
-pub struct Shared(Arc<Mutex<dyn Write + Send>>);
+pub struct Shared(Arc<Mutex<Remembering<dyn Write + Send>>>);
 
 impl Shared {
     /// Shares `writer`.
     pub fn new(writer: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(writer)))
+        let failure = None;
+        Self(Arc::new(Mutex::new(Remembering { failure, writer })))
     }
 
-    /// Writes a line. A reader that has gone away is no reason to stop a run.
+    fn lock(&self) -> MutexGuard<'_, Remembering<dyn Write + Send + 'static>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes a line. One that cannot be written is no reason to stop a run: [`Streams::check`] tells of it in the end.
     pub fn line(&self, text: impl AsRef<str>) {
-        let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.lock();
         let _ = writeln!(writer, "{}", text.as_ref()).and_then(|()| writer.flush());
     }
 }
 
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .write(bytes)
+        self.lock().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .flush()
+        self.lock().flush()
+    }
+}
+
+/// A writer, and the first thing that it could not do. A reader that has gone away is none.
+struct Remembering<W: ?Sized> {
+    failure: Option<io::Error>,
+    writer: W,
+}
+
+impl<W: Write + ?Sized> Remembering<W> {
+    fn remember<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &done
+            && !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::Interrupted)
+            && self.failure.is_none()
+        {
+            let copy = error.raw_os_error().map(io::Error::from_raw_os_error);
+            self.failure = Some(copy.unwrap_or(error.kind().into()));
+        }
+        done
+    }
+}
+
+impl<W: Write + ?Sized> Write for Remembering<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.writer.write(bytes);
+        self.remember(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.writer.flush();
+        self.remember(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Broken(ErrorKind);
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_told_unless_nobody_reads() {
+        let check = |kind| {
+            let streams = Streams {
+                out: Shared::new(Broken(kind)),
+                err: Shared::new(io::sink()),
+                out_colours: false,
+                err_is_live: false,
+            };
+            streams.out.line("a result");
+            streams.check()
+        };
+        assert!(check(ErrorKind::BrokenPipe).is_ok());
+        let text = check(ErrorKind::StorageFull).unwrap_err().to_string();
+        assert!(text.contains("cannot write standard output"), "{text}");
     }
 }

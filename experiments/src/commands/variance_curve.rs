@@ -1,12 +1,15 @@
 //! `reproduce fig3`: trains, measures gradients on the way, and draws their variance.
 
 use super::loading::Loading;
-use super::reproduce::{End, named_together};
+use super::plan_text::count;
+use super::reproduce::{End, check_step, named_together, shown, stopped};
 use super::streams::Streams;
 use crate::backend::on_device;
 use crate::cell::Cell;
 use crate::cli::Reproduce;
+use crate::driver::unless_stopped;
 use crate::error::HarnessError;
+use crate::existing::checkpoint_bytes;
 use crate::machine::{Machine, Needs};
 use crate::plan::{base_folder, needs};
 use crate::runner;
@@ -43,22 +46,27 @@ pub fn reproduce(
     args.device.check_built()?;
     let data = find_data(&request, locator, streams)?;
     let mut runs = request.runs(args)?;
-    let needs = say_plan(args, &settings, &request, &runs, &data, streams)?;
+    let machine = Machine::with_runs_in(&args.out).on(args.device);
+    let costs = costs(args, &request, &runs, &data, (&machine, stop), streams)?;
+    say_plan(args, &settings, &request, &runs, &costs.seconds, streams);
     let remedy = "give another `--out`, or choose some of the `--method`s and `--seeds`";
-    Machine::with_runs_in(&args.out).check(needs, remedy)?;
+    machine.check(costs.needs, remedy)?;
     if args.dry_run {
         return Ok(End::Complete);
+    }
+    if args.fresh {
+        // All of them before the first starts: however that ends, no old result is taken for a new one.
+        for run in &runs {
+            RunFolder::open(&run.folder, &run.config, OpenMode::Fresh)?;
+        }
     }
     for run in runs.iter_mut().filter(|run| run.outcome.is_none()) {
         match run.make(args, &request, &data, stop, streams) {
             Ok(outcome) => run.outcome = Some(outcome),
             Err(HarnessError::Interrupted { .. }) => {
-                let without = if args.fresh { " without --fresh" } else { "" };
-                streams
-                    .err
-                    .line(format!("Stopped. The same command{without} resumes."));
+                let end = stopped(args, streams);
                 show(args, &settings, &spec, &request, &runs, streams)?;
-                return Ok(End::Interrupted);
+                return Ok(end);
             }
             Err(error) => return Err(error),
         }
@@ -168,11 +176,7 @@ impl Planned {
         stop: &AtomicBool,
         streams: &Streams,
     ) -> Result<Outcome, HarnessError> {
-        let mode = match args.fresh {
-            true => OpenMode::Fresh,
-            false => OpenMode::Resume,
-        };
-        let mut folder = RunFolder::open(&self.folder, &self.config, mode)?;
+        let mut folder = RunFolder::open(&self.folder, &self.config, OpenMode::Resume)?;
         if let Some(result) = folder.result()? {
             return parse(&self.folder, result);
         }
@@ -193,8 +197,9 @@ impl Planned {
             }
             Told::Training(_) => {}
             Told::Replicates(epoch, done) => {
+                let after = count(epoch as usize, "epoch");
                 loading.state(format!(
-                    "{label}: after {epoch} epochs, {done} of {replicates} estimates"
+                    "{label}: after {after}, {done} of {replicates} estimates"
                 ));
             }
             Told::Point(point) => {
@@ -204,9 +209,9 @@ impl Planned {
                 }
                 let (phi, theta) = (point.phi.ln().0, point.theta.ln().0);
                 let chains = if point.moving { ", chains moving" } else { "" };
-                let epoch = point.epoch;
+                let after = count(point.epoch as usize, "epoch");
                 streams.err.line(format!(
-                    "{label}: after {epoch} epochs{chains}: ln V phi {phi:.2}, theta {theta:.2}"
+                    "{label}: after {after}{chains}: ln V phi {phi:.2}, theta {theta:.2}"
                 ));
             }
         };
@@ -250,15 +255,24 @@ fn find_data(
     Ok(Arc::new(data))
 }
 
-/// Says what is done, and how long the rest takes; gives the least that it needs, one run after the other.
-fn say_plan(
+/// What is left to do.
+struct Costs {
+    /// How long it takes, for each run.
+    seconds: Vec<f64>,
+    /// The least that it needs, one run after the other.
+    needs: Needs,
+}
+
+/// Measures what is left to do.
+fn costs(
     args: &Reproduce,
-    settings: &Settings,
     request: &Request,
     runs: &[Planned],
     data: &Arc<Splits>,
+    (machine, stop): (&Machine, &AtomicBool),
     streams: &Streams,
-) -> Result<Needs, HarnessError> {
+) -> Result<Costs, HarnessError> {
+    let sizes = Sizes::of(data);
     let runner = runner::new(args.device, Arc::clone(data), 1)?;
     let loading = Loading::new(streams);
     let (mut seconds, mut needed) = (Vec::new(), Needs::default());
@@ -266,6 +280,8 @@ fn say_plan(
         let left = match (&run.outcome, RunFolder::peek(&run.folder)) {
             (Some(_), _) => 0.0,
             (None, status) => {
+                unless_stopped(stop)?;
+                check_step(machine, &run.cell, sizes)?;
                 loading.state(format!("measuring {}", run.cell.label()));
                 let done = match status {
                     Ok(Status::Started { state: Some(state) }) if !args.fresh => {
@@ -274,9 +290,13 @@ fn say_plan(
                     _ => None,
                 };
                 let cost = runner.measure(&run.cell)?;
-                let own = needs(cost, Sizes::of(data));
+                let own = needs(&run.cell, cost, sizes);
+                let there = match args.fresh {
+                    true => 0,
+                    false => checkpoint_bytes(&run.folder),
+                };
                 needed.memory = needed.memory.max(own.memory);
-                needed.disk += own.disk;
+                needed.disk += own.disk.saturating_sub(there);
                 cost.step
                     * steps(
                         &request.profile,
@@ -288,16 +308,32 @@ fn say_plan(
         };
         seconds.push(left);
     }
-    drop(loading);
+    unless_stopped(stop)?;
+    Ok(Costs {
+        seconds,
+        needs: needed,
+    })
+}
+
+/// Says what is done, and how long the rest takes.
+fn say_plan(
+    args: &Reproduce,
+    settings: &Settings,
+    request: &Request,
+    runs: &[Planned],
+    seconds: &[f64],
+    streams: &Streams,
+) {
     let all: f64 = seconds.iter().sum();
     if args.json {
-        let runs = runs.iter().zip(&seconds).map(|(run, left)| {
-            json!({"cell": run.cell, "folder": run.folder, "done": run.outcome.is_some(), "seconds_left": left})
+        let runs = runs.iter().zip(seconds).map(|(run, left)| {
+            let folder = run.folder.display().to_string();
+            json!({"cell": run.cell, "folder": folder, "done": run.outcome.is_some(), "seconds_left": left})
         });
         let runs: Vec<_> = runs.collect();
         let line = json!({"event": "plan", "cells": runs, "seconds": all});
         streams.out.line(line.to_string());
-        return Ok(needed);
+        return;
     }
     let Profile {
         epochs,
@@ -307,13 +343,15 @@ fn say_plan(
         about,
     } = &request.profile;
     streams.out.line(format!(
-        "{}\n  {}: {about}\n  {epochs} epochs on {}; every {every}, {replicates} estimates on {images} images\n  runs in {}\n",
+        "{}\n  {}: {about}\n  {} on {}; every {every}, {replicates} estimates on {}\n  runs in {}\n",
         settings.title,
         args.profile,
+        count(*epochs as usize, "epoch"),
         request.dataset,
+        count(*images, "image"),
         request.base.display()
     ));
-    for (run, left) in runs.iter().zip(&seconds) {
+    for (run, left) in runs.iter().zip(seconds) {
         let what = match run.outcome {
             Some(_) => "done".to_string(),
             None => format!("about {}", say(*left)),
@@ -324,7 +362,6 @@ fn say_plan(
     }
     let line = format!("\n  {} in all, one after the other\n", say(all));
     streams.out.line(line);
-    Ok(needed)
 }
 
 /// The training steps, and the estimates that cost as much, that are left after `done` epochs.
@@ -371,17 +408,111 @@ fn show(
         return Ok(());
     }
     let table = show::markdown(&settings.title, &done);
+    if !args.json {
+        streams.out.line(&table);
+    }
     let mut files = vec![write_one(&request.base, "table.md", &table)?];
     files.extend(show::figure(&settings.title, &done).write(&request.base, &settings.name)?);
     if args.json {
         let outcomes: Vec<_> = done.iter().map(|run| &run.outcome).collect();
-        let line = json!({"event": "table", "table": outcomes, "files": files});
+        let line = json!({"event": "table", "table": outcomes, "files": shown(&files)});
         streams.out.line(line.to_string());
     } else {
-        streams.out.line(table);
         streams
             .out
             .line(format!("Written to {}", named_together(&files)));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::streams::Shared;
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+    use std::sync::atomic::Ordering;
+
+    /// A small cut of figure 3.
+    fn small() -> Source {
+        let text = include_str!("../../fig3.toml")
+            .replace("epochs = 4\n", "epochs = 3\n")
+            .replace(
+                "images = 200\nreplicates = 20\n",
+                "images = 20\nreplicates = 4\n",
+            )
+            .replace("valid_images = 500", "valid_images = 20\nparticles = 2");
+        let file = "small.toml".into();
+        Source { file, text }
+    }
+
+    fn request(out: &Path, more: &[&str]) -> Reproduce {
+        let line = ["helmholtz", "reproduce", "fig3", "--method", "jsa,rloo"];
+        let place = ["--dataset", "glyphs", "--out", out.to_str().unwrap()];
+        let line = line.iter().chain(&place).chain(more);
+        match Cli::try_parse_from(line).unwrap().command {
+            Command::Reproduce(args) => args,
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    /// Sets `stop` as soon as something is said.
+    struct Stopper(Arc<AtomicBool>);
+
+    impl std::io::Write for Stopper {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.store(true, Ordering::Relaxed);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn carried_out(args: &Reproduce, stop: &Arc<AtomicBool>) -> Result<End, HarnessError> {
+        let streams = Streams {
+            out: Shared::new(Stopper(Arc::clone(stop))),
+            err: Shared::new(std::io::sink()),
+            out_colours: false,
+            err_is_live: false,
+        };
+        let nowhere = Locator {
+            environment_dir: None,
+            cache_dir: None,
+            ..Locator::new(None).offline()
+        };
+        reproduce(args, &small(), &nowhere, stop, &streams)
+    }
+
+    #[test]
+    fn runs_are_all_set_aside_before_the_first_is_started_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let args = request(dir.path(), &["--fresh"]);
+        let (settings, spec) = Settings::parse(&small()).unwrap();
+        let runs = Request::new(&args, &settings, &spec).unwrap();
+        let runs = runs.runs(&args).unwrap();
+        for run in &runs {
+            let mut folder = RunFolder::open(&run.folder, &run.config, OpenMode::Resume).unwrap();
+            folder.finish(&json!("old")).unwrap();
+        }
+        // Stopped as soon as the plan is said.
+        let end = carried_out(&args, &Arc::default());
+        assert_eq!(end.unwrap(), End::Interrupted);
+        assert_eq!(runs.len(), 2);
+        for run in &runs {
+            let status = |folder: &Path| RunFolder::peek(folder).unwrap();
+            assert!(matches!(status(&run.folder), Status::Started { .. }));
+            let aside = run.folder.with_file_name("seed-1.old-1");
+            assert_eq!(status(&aside), Status::Finished(json!("old")));
+        }
+    }
+
+    #[test]
+    fn a_stop_while_measuring_is_heard_and_nothing_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let args = request(dir.path(), &["--dry-run"]);
+        let end = carried_out(&args, &Arc::new(AtomicBool::new(true)));
+        assert!(matches!(end, Err(HarnessError::Interrupted { .. })));
+        assert_eq!(dir.path().read_dir().unwrap().count(), 0);
+    }
 }

@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_recorded_run_has_its_checks_and_its_switch() {
-        let text = include_str!("../../results/table1/paper/linear/jsa/seed-1/metrics.jsonl");
+        let text = include_str!("../../results/table1/paper-s100/linear/jsa/seed-1/metrics.jsonl");
         let lines: Vec<Value> = text
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())

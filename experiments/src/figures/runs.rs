@@ -33,7 +33,7 @@ pub struct Choice {
 }
 
 /// The runs of a figure below `folder`, those that are missing too: for each panel's net in order, the methods in order, the
-/// seeds.
+/// seeds; and what is wrong with folders there that cannot be read.
 ///
 /// # Errors
 /// A folder that cannot be read.
@@ -42,10 +42,10 @@ pub fn runs(
     spec: &Spec,
     choice: &Choice,
     folder: &Path,
-) -> Result<Vec<Run>, HarnessError> {
-    let records = match folder.is_dir() {
-        true => find(folder)?.0,
-        false => Vec::new(),
+) -> Result<(Vec<Run>, Vec<String>), HarnessError> {
+    let (records, problems) = match folder.is_dir() {
+        true => find(folder)?,
+        false => Default::default(),
     };
     let mut columns: Vec<(&str, Option<usize>)> = Vec::new();
     for panel in &settings.panel {
@@ -89,7 +89,7 @@ pub fn runs(
             runs.extend(found);
         }
     }
-    Ok(runs)
+    Ok((runs, problems))
 }
 
 /// Training steps an epoch, of a cell on a data set with a name.
@@ -172,7 +172,8 @@ mod tests {
     fn recorded_runs_are_drawn_with_the_switch_and_the_others_have_a_command() {
         let (settings, spec) = fig1();
         let folder = recorded("table1/paper-100-epochs");
-        let runs = runs(&settings, &spec, &choice("binarized-mnist"), &folder).unwrap();
+        let (runs, problems) = runs(&settings, &spec, &choice("binarized-mnist"), &folder).unwrap();
+        assert!(problems.is_empty(), "{problems:?}");
         let there: Vec<_> = runs
             .iter()
             .filter_map(|run| Some((run.method.as_str(), run.found.as_ref()?.1)))
@@ -201,7 +202,7 @@ mod tests {
         let (settings, spec) = fig1();
         let folder = recorded("table1/paper-100-epochs");
         let none = |choice: &Choice| {
-            let runs = runs(&settings, &spec, choice, &folder).unwrap();
+            let (runs, _) = runs(&settings, &spec, choice, &folder).unwrap();
             runs.iter().all(|run| run.found.is_none())
         };
         assert!(none(&choice("glyphs")));

@@ -2,8 +2,9 @@
 
 use super::curves::{Against, Quantity};
 use crate::error::HarnessError;
+use crate::names::lookup;
 use crate::source::{Kind, Source, is_folder_name};
-use crate::spec::Spec;
+use crate::spec::{Profile, Spec};
 use serde::Deserialize;
 
 /// A figure of runs.
@@ -62,12 +63,45 @@ impl Settings {
         } else {
             None
         };
+        let refused = |problem| HarnessError::Spec {
+            file: source.file.clone(),
+            problem,
+        };
         if let Some(problem) = problem {
-            let file = source.file.clone();
-            return Err(HarnessError::Spec { file, problem });
+            return Err(refused(problem));
         }
         let spec = Spec::load(&settings.table)?;
-        Ok((settings, spec))
+        for method in &settings.methods {
+            lookup("method", method, &spec.method, |m| &m.name)?;
+        }
+        for panel in &settings.panel {
+            lookup("net", &panel.net, &spec.net, |net| &net.name)?;
+        }
+        match settings.particles_problem(&spec) {
+            Some(problem) => Err(refused(problem)),
+            None => Ok((settings, spec)),
+        }
+    }
+
+    /// What is wrong with the panels' numbers of particles, if anything. Where the experiment compares some, any other can be asked
+    /// for as well.
+    fn particles_problem(&self, spec: &Spec) -> Option<String> {
+        let compares = |profile: &Profile| !profile.particles.is_empty();
+        let some = spec.profile.values().any(compares);
+        let all = spec.profile.values().all(compares);
+        self.panel.iter().find_map(|panel| {
+            let (title, table) = (&panel.title, &self.table);
+            match panel.particles {
+                Some(0) => Some(format!("panel `{title}`: `particles` must be at least 1")),
+                Some(_) if !some => Some(format!(
+                    "panel `{title}` names `particles`, and {table} compares no numbers of particles: leave it out"
+                )),
+                None if all => Some(format!(
+                    "panel `{title}` needs `particles`: {table} compares numbers of particles"
+                )),
+                _ => None,
+            }
+        })
     }
 }
 
@@ -96,7 +130,7 @@ mod tests {
             }
             figures += 1;
         }
-        assert_eq!(figures, 5);
+        assert_eq!(figures, 6);
     }
 
     #[test]
@@ -109,5 +143,26 @@ mod tests {
         assert!(refusal("columns = 2", "columns = 0").contains("one column"));
         assert!(refusal("\"table1\"", "\"tabel1\"").contains("Did you mean `table1`?"));
         assert!(refusal("against = \"epochs\"", "against = \"epoch\"").contains("`epochs`"));
+    }
+
+    #[test]
+    fn a_figure_of_nets_methods_or_particles_that_there_are_not_is_refused() {
+        let refusal = |figure: &str, from: &str, to: &str| {
+            let mut source = Source::find(figure).unwrap();
+            assert!(source.text.contains(from), "{from}");
+            source.text = source.text.replace(from, to);
+            Settings::parse(&source).unwrap_err().to_string()
+        };
+        let text = refusal("fig1", "\"nonlinear\"", "\"nonlinaer\"");
+        assert!(text.contains("Did you mean `nonlinear`?"), "{text}");
+        let text = refusal("fig1", "\"rloo\"", "\"rlo\"");
+        assert!(text.contains("Did you mean `rloo`?"), "{text}");
+        let net = "net = \"linear\"";
+        let text = refusal("fig1", net, &format!("{net}\nparticles = 5"));
+        assert!(text.contains("table1 compares no numbers"), "{text}");
+        let text = refusal("fig-table3", "particles = 20\n", "");
+        assert!(text.contains("needs `particles`"), "{text}");
+        let text = refusal("fig-table3", "particles = 20", "particles = 0");
+        assert!(text.contains("at least 1"), "{text}");
     }
 }

@@ -34,6 +34,7 @@ pub struct Found {
 pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
     let mut sections: Vec<Section> = Vec::new();
     let mut overview = Vec::new();
+    let mut ids = vec![OVERVIEW.to_string()];
     for found in found {
         let at = |place: &str| match place.is_empty() {
             true => found.root.clone(),
@@ -41,7 +42,8 @@ pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
         };
         for group in groups(&found.records) {
             let place = at(&group.place);
-            let section = of_group(&group, &place, pictures);
+            let id = distinct(&place, &mut ids);
+            let section = of_group(&group, &place, id, pictures);
             overview.push(overview_row(&section, &place, &group));
             sections.push(section);
         }
@@ -50,7 +52,8 @@ pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
                 && !run.is_empty()
             {
                 let place = at(&record.place);
-                let section = of_other(run, &place, &record.place);
+                let id = distinct(&place, &mut ids);
+                let section = of_other(run, &place, &record.place, id);
                 let finished = u8::from(run.unfinished.is_none()).to_string();
                 let left = run.unfinished.clone().unwrap_or("0".into());
                 let title = link(&section);
@@ -70,24 +73,26 @@ pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
         .flat_map(|found| found.problems.iter().map(|p| format!("{}/{p}", found.root)))
         .collect();
     sections.insert(0, summary(overview, problems));
-    distinct(&mut sections);
     Document {
         title: "helmholtz: recorded results".into(),
         sections,
     }
 }
 
-/// Sections whose titles give the same id are numbered.
-fn distinct(sections: &mut [Section]) {
-    for index in 1..sections.len() {
-        let (before, after) = sections.split_at_mut(index);
-        let own = after[0].id.clone();
-        let mut number = 2;
-        while before.iter().any(|section| section.id == after[0].id) {
-            after[0].id = format!("{own}-{number}");
-            number += 1;
-        }
+/// The id of the section of the first.
+const OVERVIEW: &str = "overview";
+
+/// The id of a place's section, which is none of those that are taken: places whose ids would be the same are numbered.
+fn distinct(place: &str, taken: &mut Vec<String>) -> String {
+    let own = slug(place);
+    let mut id = own.clone();
+    let mut number = 2;
+    while taken.contains(&id) {
+        id = format!("{own}-{number}");
+        number += 1;
     }
+    taken.push(id.clone());
+    id
 }
 
 fn link(section: &Section) -> Datum {
@@ -119,7 +124,7 @@ fn summary(rows: Vec<Vec<Datum>>, problems: Vec<String>) -> Section {
                 .into(),
         ),
         Block::Table(Table {
-            name: "overview".into(),
+            name: OVERVIEW.into(),
             caption: "What is recorded".into(),
             columns: ["Experiment", "Folder", "Runs", "Finished", "Unfinished"]
                 .map(Column::plain)
@@ -132,13 +137,13 @@ fn summary(rows: Vec<Vec<Datum>>, problems: Vec<String>) -> Section {
         blocks.push(Block::Notes(problems));
     }
     Section {
-        id: "overview".into(),
+        id: OVERVIEW.into(),
         title: "Overview".into(),
         blocks,
     }
 }
 
-fn of_group(group: &Group, place: &str, pictures: &mut Pictures<'_>) -> Section {
+fn of_group(group: &Group, place: &str, id: String, pictures: &mut Pictures<'_>) -> Section {
     let cells: Vec<_> = group
         .runs
         .iter()
@@ -166,7 +171,6 @@ fn of_group(group: &Group, place: &str, pictures: &mut Pictures<'_>) -> Section 
         synthetic,
         published,
     };
-    let id = slug(place);
     let mut notes = unfinished(&rows);
     notes.extend(table::notes(source, &deviations, &rows, &cells));
     // Rows of quoted numbers alone, which stars are in too, stand in the table's own file.
@@ -176,7 +180,7 @@ fn of_group(group: &Group, place: &str, pictures: &mut Pictures<'_>) -> Section 
         Block::Table(results(group, &rows, &id)),
         Block::Notes(notes),
     ];
-    let figures = figures(group);
+    let figures = figures(group, &id);
     if !figures.is_empty() {
         blocks.push(Block::Text(
             "Solid: on training images, where a run records it; dashed: on test images. Time is that of training, without \
@@ -185,7 +189,7 @@ fn of_group(group: &Group, place: &str, pictures: &mut Pictures<'_>) -> Section 
         ));
     }
     blocks.extend(figures);
-    let images = images(group, pictures);
+    let images = images(group, &id, pictures);
     if !images.is_empty() {
         blocks.push(Block::Folded {
             title: "Digits".into(),
@@ -348,11 +352,9 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
         Column::plain("Time"),
     ];
     let rows = group.runs.iter().map(|(record, run)| {
-        let own = record.place.strip_prefix(&group.place);
-        let own = own.unwrap_or(&record.place).trim_start_matches('/');
         let folder = Datum {
             anchor: Some(anchor(id, &record.place)),
-            ..own.into()
+            ..below(group, record).into()
         };
         let seed = run.cell.seed.to_string();
         let planned = run.cell.settings.epochs;
@@ -388,6 +390,12 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
         columns: columns.to_vec(),
         rows: rows.collect(),
     }
+}
+
+/// A run's folder below that of its group.
+fn below<'a>(group: &Group, record: &'a Record) -> &'a str {
+    let own = record.place.strip_prefix(&group.place);
+    own.unwrap_or(&record.place).trim_start_matches('/')
 }
 
 fn of_result(result: &CellResult, seed: &str) -> Vec<Datum> {
@@ -436,7 +444,7 @@ fn first(hash: &str) -> String {
 }
 
 /// The likelihoods of a group's runs, as many methods in a figure as styles tell apart.
-fn figures(group: &Group) -> Vec<Block> {
+fn figures(group: &Group, id: &str) -> Vec<Block> {
     let drawn = || {
         group
             .runs
@@ -471,7 +479,7 @@ fn figures(group: &Group) -> Vec<Block> {
                 None => nets.push((net, vec![line])),
             }
         }
-        let name = format!("{}-nll-{}", slug(&group.place), number + 1);
+        let name = format!("{id}-nll-{}", number + 1);
         let figure = both(&group.spec.title, &nets, Quantity::Nll);
         Block::Figure { name, figure }
     };
@@ -483,13 +491,13 @@ fn figures(group: &Group) -> Vec<Block> {
 }
 
 /// What the runs have learned, and what they keep to look at.
-fn images(group: &Group, pictures: &mut Pictures<'_>) -> Vec<Block> {
+fn images(group: &Group, id: &str, pictures: &mut Pictures<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (record, run) in &group.runs {
         let label = run.cell.label();
         for (caption, bytes) in pictures(record, run) {
             blocks.push(Block::Image {
-                name: format!("{}-{}.png", slug(&record.place), slug(&caption)),
+                name: format!("{id}-{}-{}.png", slug(below(group, record)), slug(&caption)),
                 caption: format!("{label}: {caption}"),
                 bytes,
             });
@@ -499,8 +507,7 @@ fn images(group: &Group, pictures: &mut Pictures<'_>) -> Vec<Block> {
 }
 
 /// A run of another kind: what it keeps itself.
-fn of_other(run: &OtherRun, place: &str, own: &str) -> Section {
-    let id = slug(place);
+fn of_other(run: &OtherRun, place: &str, own: &str, id: String) -> Section {
     let mut blocks = Vec::new();
     if let Some(what) = &run.unfinished {
         blocks.push(Block::Notes(vec![format!("CUT SHORT: {what}.")]));

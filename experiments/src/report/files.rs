@@ -7,39 +7,85 @@ use crate::table::files::{write_bytes, write_one};
 use std::path::{Path, PathBuf};
 
 /// Writes `report.html`, `report.md`, `report.tex`, and the folders `tables` (CSV), `figures` (SVG and CSV) and `images`
-/// into `folder`; gives the paths of the first three.
+/// into `folder`; gives the paths of the first three. What an earlier report has left in those folders is removed.
 ///
 /// # Errors
 /// A folder or file that cannot be written.
 pub fn write(document: &Document, folder: &Path) -> Result<Vec<PathBuf>, HarnessError> {
+    let again = folder.join(PAGE).is_file();
+    let mut written = Vec::new();
     for (_, table) in tables(document) {
         let name = format!("{}.csv", table.name);
-        write_one(&folder.join("tables"), &name, &csv::render(table))?;
+        written.push(write_one(
+            &folder.join("tables"),
+            &name,
+            &csv::render(table),
+        )?);
     }
     for section in &document.sections {
-        write_blocks(&section.blocks, folder)?;
+        write_blocks(&section.blocks, folder, &mut written)?;
     }
-    [
-        ("report.html", html::render(document)),
+    let paths = [
+        (PAGE, html::render(document)),
         ("report.md", markdown::render(document)),
         ("report.tex", latex::render(document)),
     ]
     .iter()
     .map(|(name, text)| write_one(folder, name, text))
-    .collect()
+    .collect::<Result<_, _>>()?;
+    if again {
+        for (part, endings) in PARTS {
+            remove_others(&folder.join(part), endings, &written)?;
+        }
+    }
+    Ok(paths)
 }
 
-fn write_blocks(blocks: &[Block], folder: &Path) -> Result<(), HarnessError> {
+/// The page.
+const PAGE: &str = "report.html";
+
+/// The folders beside it, and how the names of the files in each end.
+const PARTS: [(&str, &[&str]); 3] = [
+    ("tables", &["csv"]),
+    ("figures", &["svg", "csv"]),
+    ("images", &["svg", "png"]),
+];
+
+fn write_blocks(
+    blocks: &[Block],
+    folder: &Path,
+    written: &mut Vec<PathBuf>,
+) -> Result<(), HarnessError> {
     for block in blocks {
         match block {
             Block::Figure { name, figure } => {
-                figure.write(&folder.join("figures"), name)?;
+                written.extend(figure.write(&folder.join("figures"), name)?);
             }
             Block::Image { name, bytes, .. } => {
-                write_bytes(&folder.join("images"), name, bytes)?;
+                written.push(write_bytes(&folder.join("images"), name, bytes)?);
             }
-            Block::Folded { blocks, .. } => write_blocks(blocks, folder)?,
+            Block::Folded { blocks, .. } => write_blocks(blocks, folder, written)?,
             Block::Text(_) | Block::Notes(_) | Block::Table(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Removes the files with these endings, but for those that are written.
+fn remove_others(folder: &Path, endings: &[&str], written: &[PathBuf]) -> Result<(), HarnessError> {
+    // An earlier report need not have had any.
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Ok(());
+    };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let is_ours = ending.is_some_and(|ending| endings.contains(&ending)) && path.is_file();
+        if is_ours && !written.contains(&path) {
+            std::fs::remove_file(&path).map_err(|source| HarnessError::Io {
+                action: "remove",
+                path: path.clone(),
+                source,
+            })?;
         }
     }
     Ok(())

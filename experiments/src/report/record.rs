@@ -170,6 +170,12 @@ fn unreadable(path: &Path, source: std::io::Error) -> HarnessError {
     }
 }
 
+/// Whether a run was made in a folder that does not say which.
+fn is_run_without_config(folder: &Path) -> bool {
+    let begun = folder.join("metrics.jsonl").is_file() && folder.join("checkpoints").is_dir();
+    begun || folder.join("result.json").is_file()
+}
+
 /// The runs below `root`, by place, and what is wrong with the folders of others. Folders that were set aside
 /// (`seed-1.old-1`) are none.
 ///
@@ -185,6 +191,11 @@ pub fn find(root: &Path) -> Result<(Vec<Record>, Vec<String>), HarnessError> {
                 Err(error) => problems.push(format!("{place}: {error}")),
             }
             continue;
+        }
+        if is_run_without_config(&folder) {
+            problems.push(format!(
+                "{place}: a run whose config.json is gone; put it back, or move the rest away"
+            ));
         }
         let entries = std::fs::read_dir(&folder).map_err(|error| unreadable(&folder, error))?;
         for entry in entries {

@@ -6,7 +6,7 @@ use crate::names::unknown;
 use crate::nets::Net;
 use helmholtz_estimators::{Entry, Method};
 use helmholtz_evaluation::Replication;
-use helmholtz_runs::{Checkpoint, read_checkpoint, read_config};
+use helmholtz_runs::{Checkpoint, RunFolder, Status, read_checkpoint, read_config};
 use helmholtz_training::Parameters;
 use serde_json::Value;
 use std::path::Path;
@@ -58,8 +58,12 @@ impl Run {
         };
         let cell: Cell = serde_json::from_value(config)
             .map_err(|error| unusable(&format!("it is no run of an experiment ({error})")))?;
-        let checkpoint = read_checkpoint(folder)?
-            .ok_or_else(|| unusable("the run has made no checkpoint yet"))?;
+        let checkpoint = read_checkpoint(folder)?.ok_or_else(|| match RunFolder::peek(folder) {
+            Ok(Status::Finished(_)) => unusable(
+                "the run is finished and its checkpoints are gone; name a run that has some, or start it over with `--fresh`",
+            ),
+            _ => unusable("the run has made no checkpoint yet"),
+        })?;
         let run = Self {
             cell,
             checkpoint,
@@ -201,5 +205,24 @@ mod tests {
             error.to_string().contains("name a run folder, such as"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_finished_run_without_checkpoints_is_told_from_one_that_has_made_none_yet() {
+        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let recorded = results.join("table1/paper-100-epochs/linear/jsa/seed-1");
+        let dir = tempfile::tempdir().unwrap();
+        let error = || {
+            Run::read(dir.path(), Parameters::Last)
+                .unwrap_err()
+                .to_string()
+        };
+        for (name, part) in [
+            ("config.json", "no checkpoint yet"),
+            ("result.json", "its checkpoints are gone"),
+        ] {
+            std::fs::copy(recorded.join(name), dir.path().join(name)).unwrap();
+            assert!(error().contains(part), "{}", error());
+        }
     }
 }

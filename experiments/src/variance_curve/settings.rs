@@ -4,6 +4,7 @@ use crate::cell::{Cell, Overrides};
 use crate::error::HarnessError;
 use crate::names::lookup;
 use crate::nets::Net;
+use crate::profiles::check_names;
 use crate::source::{Kind, Source, is_folder_name};
 use crate::spec::{Selection, Spec};
 use serde::Deserialize;
@@ -68,6 +69,7 @@ impl Settings {
     /// A file that is not well-formed, holds an unknown key or makes no sense.
     pub fn parse(source: &Source) -> Result<(Self, Spec), HarnessError> {
         let settings: Self = source.parse()?;
+        check_names(source, settings.profile.keys())?;
         let bad = |p: &&Profile| p.epochs == 0 || p.every == 0 || p.images == 0 || p.replicates < 2;
         let problem = if !is_folder_name(&settings.name) {
             Some("`name` names a folder: use lower-case letters, digits and hyphens")
@@ -168,6 +170,14 @@ mod tests {
         }
         let refused = settings.cells(&spec, paper, &["disarm".into()], &[1], "threshold-mnist");
         assert!(refused.unwrap_err().to_string().contains("bits alone"));
+    }
+
+    #[test]
+    fn a_profile_that_leads_out_of_the_folder_is_refused() {
+        let mut source = Source::find("fig3").unwrap();
+        source.text = source.text.replace("profile.quick", "profile.\"../quick\"");
+        let text = Settings::parse(&source).unwrap_err().to_string();
+        assert!(text.contains("`../quick` names a folder"), "{text}");
     }
 
     #[test]

@@ -117,6 +117,8 @@ fn without_the_images_it_says_which_are_missing() {
         !output.status.success() && err.contains("train-images-idx3-ubyte"),
         "{err}"
     );
+    assert!(err.contains("no other data set takes their place"), "{err}");
+    assert!(!err.contains("glyphs"), "{err}");
     assert!(!dir.path().join("runs").exists(), "nothing was started");
 }
 

@@ -57,7 +57,7 @@ fn flags_that_mean_nothing_are_refused() {
         ),
         (
             &["apg-gmm", "--seeds", "1,2"],
-            "has no use for `--seeds with several`",
+            "takes one seed, not 2: give `--seed 1`",
         ),
         (&["apg-gmm", "--profile", "papr"], "Did you mean `paper`?"),
         (&["table1", "--steps", "3"], "give --epochs"),
@@ -109,6 +109,19 @@ fn runs_stand_side_by_side_in_a_table_beside_what_is_published() {
     let again = text(&reproduce(dir.path(), &["both.toml"]).stdout);
     assert!(again.matches("(done)").count() == 2 && again.contains(&table));
 
+    // Other runs are another table.
+    let file = dir.path().join("both.toml");
+    let settings = fs::read_to_string(&file).unwrap();
+    fs::write(&file, settings.replace("steps = 3", "steps = 2")).unwrap();
+    let other = reproduce(dir.path(), &["both.toml"]);
+    let err = text(&other.stderr);
+    assert!(
+        !other.status.success() && err.contains("members") && err.contains("--fresh"),
+        "{err}"
+    );
+    assert_eq!(fs::read_to_string(folder.join("table.md")).unwrap(), table);
+    assert!(!dir.path().join("runs/small/quick-2-steps").exists());
+
     let wrong = reproduce(dir.path(), &["both.toml", "--steps", "3"]);
     assert!(text(&wrong.stderr).contains("has no use for `--steps`"));
 }
@@ -147,6 +160,19 @@ fn trainings_with_other_sweeps_and_particles_are_drawn_together() {
     // Three checks, at 0, 2 and 4 steps; with one sweep there are no blocks.
     assert_eq!(points("\"K = 3, L = 2\""), 4 * 3, "{csv}");
     assert_eq!(points("\"K = 1, L = 6\""), 2 * 3, "{csv}");
-    let again = text(&reproduce(dir.path(), &["kl.toml"]).stdout);
+    // The profile's own number of steps is no other.
+    let args = ["kl.toml", "--steps", "4"];
+    let again = text(&reproduce(dir.path(), &args).stdout);
     assert!(again.matches("(done)").count() == 2 && again.contains(&table));
+    assert!(!dir.path().join("runs/kl/quick-4-steps").exists());
+
+    let file = dir.path().join("kl.toml");
+    fs::write(&file, figure.replace("sweeps = 3", "sweeps = 2")).unwrap();
+    let other = reproduce(dir.path(), &["kl.toml"]);
+    let err = text(&other.stderr);
+    assert!(
+        !other.status.success() && err.contains("divisions") && err.contains("--fresh"),
+        "{err}"
+    );
+    assert_eq!(fs::read_to_string(folder.join("table.md")).unwrap(), table);
 }

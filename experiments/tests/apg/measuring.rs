@@ -41,6 +41,20 @@ fn a_trained_run_is_measured_again_by_other_settings_and_not_trained_again() {
         "{again}"
     );
 
+    // Without its last parameters there is nothing to measure, and it isn't trained again for it.
+    fs::remove_dir_all(run.join("checkpoints")).unwrap();
+    fs::write(&file, settings.replace("points = 9", "points = 13")).unwrap();
+    for more in [&[][..], &["--dry-run"]] {
+        let output = reproduce(dir.path(), &[&["small.toml"], more].concat());
+        let err = text(&output.stderr);
+        assert!(
+            !output.status.success() && err.contains("its checkpoints are gone"),
+            "{err}"
+        );
+    }
+    assert_eq!(metrics(&run), before);
+    assert!(!run.join("checkpoints").exists());
+
     // Another training is another run.
     fs::write(
         &file,

@@ -4,7 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::support::{command, data, metrics, reproduce, text};
+use helmholtz_experiments::commands::reproduce::End;
+use helmholtz_experiments::error::HarnessError;
+use helmholtz_runs::{OpenMode, RunFolder, read_config};
+
+use crate::support::{command, data, metrics, reproduce, stopped, text};
 use crate::{bmnist, dmm, gmm};
 
 /// Many enough that the run is not at its end when it is killed.
@@ -53,6 +57,98 @@ fn check(small: fn(&Path)) {
         rows.map(String::from).collect()
     };
     assert_eq!(rows(&killed), rows(&undisturbed));
+}
+
+#[test]
+fn runs_that_are_started_over_and_stopped_are_not_shown_with_old_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    gmm::small(dir.path());
+    let small = dir.path().join("small.toml");
+    let [kl, table] = [dir.path().join("kl.toml"), dir.path().join("both.toml")];
+    let text_of = |kind: &str, runs: &str| {
+        format!("kind = \"{kind}\"\nname = \"together\"\ntitle = \"Two runs\"\n{runs}")
+            .replace("small.toml", small.to_str().unwrap())
+    };
+    let divisions = "[{ sweeps = 3, particles = 2 }, { sweeps = 1, particles = 6 }]";
+    let runs = "experiment = \"small.toml\"\nprofile.quick = { profile = \"quick\", steps = 2 }";
+    let runs = format!("{runs}\ndivisions = {divisions}");
+    fs::write(&kl, text_of("apg-kl", &runs)).unwrap();
+    let members = [3, 2].map(|steps| {
+        format!("{{ experiment = \"small.toml\", profile = \"quick\", steps = {steps} }}")
+    });
+    let runs = format!("profile.quick = [{}]", members.join(", "));
+    fs::write(&table, text_of("apg-table", &runs)).unwrap();
+
+    for (file, out) in [(&kl, "kl"), (&table, "table")] {
+        let out = dir.path().join(out);
+        let args = [file, &out].map(|path| path.to_str().unwrap());
+        let args = [args[0], "--out", args[1]];
+        assert!(reproduce(dir.path(), &args).status.success());
+        let (end, said) = stopped(&[&args[..], &["--fresh"]].concat(), "gradient steps");
+        assert_eq!(end.unwrap(), End::Interrupted);
+        assert!(
+            said.contains("The same command without --fresh resumes."),
+            "{said}"
+        );
+        let plan = reproduce(dir.path(), &[&args[..], &["--dry-run"]].concat());
+        let plan = text(&plan.stdout);
+        assert!(
+            plan.contains("(begun, will be resumed)") && plan.contains("(to do)"),
+            "{plan}"
+        );
+        assert!(!plan.contains("(done)"), "{plan}");
+        let aside = out.join("together/quick/seed-1.old-1/table.md");
+        assert!(aside.exists(), "of both runs");
+    }
+}
+
+#[test]
+fn a_stop_while_a_step_is_measured_is_heard_and_nothing_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    gmm::small(dir.path());
+    let [small, out] = ["small.toml", "runs"].map(|name| dir.path().join(name));
+    let args = [small.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let (end, _) = stopped(&[&args[..], &["--dry-run"]].concat(), "");
+    assert!(matches!(end, Err(HarnessError::Interrupted { .. })));
+    let (end, said) = stopped(&args, "");
+    assert_eq!(end.unwrap(), End::Interrupted);
+    assert!(said.contains("The same command resumes."), "{said}");
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_begun_run_is_planned_whatever_its_metrics_hold_and_one_in_use_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    gmm::small(dir.path());
+    let [small, out] = ["small.toml", "runs"].map(|name| dir.path().join(name));
+    let args = [small.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let (end, _) = stopped(&args, "gradient steps");
+    assert_eq!(end.unwrap(), End::Interrupted);
+    let run = out.join("small/quick/seed-1");
+    let file = run.join("metrics.jsonl");
+    let mut metrics = fs::read_to_string(&file).unwrap();
+    metrics += "{damaged\n";
+    fs::write(&file, metrics).unwrap();
+    let plan = || reproduce(dir.path(), &[&args[..], &["--dry-run"]].concat());
+    let planned = plan();
+    let planned = text(&planned.stdout) + &text(&planned.stderr);
+    assert!(planned.contains("(begun, will be resumed)"), "{planned}");
+
+    let config = read_config(&run).unwrap().unwrap();
+    let held = RunFolder::open(&run, &config, OpenMode::Resume).unwrap();
+    let planned = text(&plan().stdout);
+    assert!(
+        planned.contains("(running in another process)"),
+        "{planned}"
+    );
+    let refused = reproduce(dir.path(), &args);
+    assert!(
+        !refused.status.success() && text(&refused.stderr).contains("is in use"),
+        "{}",
+        text(&refused.stderr)
+    );
+    drop(held);
+    assert!(reproduce(dir.path(), &args).status.success());
 }
 
 #[test]

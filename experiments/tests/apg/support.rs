@@ -1,8 +1,19 @@
 //! What the tests of all models need.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use clap::Parser;
+use helmholtz_datasets::Locator;
+use helmholtz_experiments::cli::{self, Cli};
+use helmholtz_experiments::commands::reproduce::{self as program, End};
+use helmholtz_experiments::commands::streams::{Shared, Streams};
+use helmholtz_experiments::error::HarnessError;
+use helmholtz_experiments::runner;
 
 /// The command in `folder`.
 pub fn command(folder: &Path, args: &[&str]) -> Command {
@@ -17,6 +28,53 @@ pub fn reproduce(folder: &Path, args: &[&str]) -> Output {
 
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Stops the program once it has said something.
+#[derive(Clone)]
+struct Listener {
+    heard: Arc<Mutex<String>>,
+    awaited: &'static str,
+    stop: Arc<AtomicBool>,
+}
+
+impl Write for Listener {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut heard = self.heard.lock().unwrap();
+        heard.push_str(&text(bytes));
+        if heard.contains(self.awaited) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How `reproduce <args>` ends, in this process, and what it says, if it is stopped once it has said `awaited`; with nothing to wait
+/// for, from the start.
+pub fn stopped(args: &[&str], awaited: &'static str) -> (Result<End, HarnessError>, String) {
+    let line = ["helmholtz", "reproduce"].iter().chain(args);
+    let cli::Command::Reproduce(args) = Cli::try_parse_from(line).unwrap().command else {
+        unreachable!("`reproduce` was asked for")
+    };
+    let listener = Listener {
+        heard: Arc::default(),
+        awaited,
+        stop: Arc::new(AtomicBool::new(awaited.is_empty())),
+    };
+    let streams = Streams {
+        out: Shared::new(listener.clone()),
+        err: Shared::new(listener.clone()),
+        out_colours: false,
+        err_is_live: false,
+    };
+    let locator = Locator::new(None);
+    let end = program::reproduce(&args, locator, &runner::new, &listener.stop, &streams);
+    let heard = listener.heard.lock().unwrap().clone();
+    (end, heard)
 }
 
 /// `small.toml` in `folder`: a bundled experiment with each of these texts once replaced by the other.

@@ -76,7 +76,10 @@ fn claimed<M: Model<Tape>>(target: Target, subject: &Subject<M>) -> Option<(&[f6
         Target::Bound => Some((&subject.bound_of_two, all)),
         Target::Inclusive => Some((&subject.inclusive, all)),
         Target::ElbosTheta => Some((&subject.elbo, theta)),
-        Target::InclusiveAsymptotically | Target::Relaxed | Target::Nothing => None,
+        Target::InclusiveAsymptotically
+        | Target::LikelihoodsTheta
+        | Target::Relaxed
+        | Target::Nothing => None,
     }
 }
 
@@ -85,9 +88,10 @@ pub fn certify<M: Model<Tape>>(entry: &Entry, subject: &Subject<M>) -> Certifica
     let (found, particles) = estimated(entry, subject);
     let reference = match entry.target {
         Target::Bound => &subject.bound_of_two,
-        Target::Inclusive | Target::InclusiveAsymptotically | Target::ElbosTheta => {
-            &subject.inclusive
-        }
+        Target::Inclusive
+        | Target::InclusiveAsymptotically
+        | Target::LikelihoodsTheta
+        | Target::ElbosTheta => &subject.inclusive,
         _ if entry.method.keeps_chains() => &subject.inclusive,
         _ => &subject.elbo,
     };

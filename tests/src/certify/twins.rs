@@ -109,7 +109,7 @@ impl IndexKernel for WithoutCurrent {
         &self,
         _log_w_current: f64,
         log_w_proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         let chosen = chance.choose(log_w_proposals);

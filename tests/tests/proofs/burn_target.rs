@@ -93,6 +93,22 @@ fn a_chain_that_diverges_leaves_the_others_alone() {
     assert!(of_wild.non_finite > 0 && of_wild.accepted < 3);
 }
 
+#[test]
+fn a_start_of_infinite_energy_is_left_at_once() {
+    for beyond in [f64::NEG_INFINITY, f64::INFINITY] {
+        let bounded = |x: Tensor<Tape, 2>| -> Tensor<Tape, 1> {
+            let outside = x.clone().detach().greater_elem(5.0);
+            let wall = x.zeros_like().mask_fill(outside, beyond);
+            (x.square().mul_scalar(-0.5) + wall).squeeze_dim(1)
+        };
+        let hmc = BatchedHmc::new(bounded, 0.3, 10).unwrap();
+        let mut stream = Stream::new(5, Purpose::new("hmc"), [0, 0]);
+        let (end, info) = hmc.step(chains(vec![6.0, 7.0], 1), &mut stream);
+        assert_eq!((info.accepted, info.non_finite), (2, 2), "{beyond}");
+        assert!(values(end).iter().all(|&x| x < 5.0));
+    }
+}
+
 /// A stream whose coins always fall the same way.
 struct Yes(Stream);
 

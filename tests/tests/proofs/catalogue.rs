@@ -3,7 +3,7 @@
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{
     Batch as Given, Chains, Entry, Estimate, EstimateError, Learned, Method, Moments, MuProp, Nvil,
-    Target,
+    Rloo, Target, estimate,
 };
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
@@ -149,6 +149,63 @@ fn fewer_particles_than_a_chain_needs_are_refused() {
         };
         assert_eq!(refused.unwrap_err().to_string(), few.to_string(), "{name}");
     }
+}
+
+#[test]
+fn a_batch_of_no_data_is_refused() {
+    let batch = Batch::new(&network(), &[]);
+    for entry in Method::CATALOGUE {
+        let particles = entry.least_particles();
+        let refused = estimated(&batch, &entry, particles, &mut noise());
+        assert!(
+            matches!(refused, Err(EstimateError::NoData)),
+            "{}",
+            entry.name
+        );
+    }
+}
+
+#[test]
+fn chains_are_refused_where_none_are_kept_and_stay_as_they_are() {
+    let (model, batch) = (network(), Batch::new(&network(), &data(1)));
+    let store = store_of(&model, &[&model.states()[3]]);
+    for entry in Method::CATALOGUE {
+        let mut after = store.clone();
+        let given = Given {
+            x: batch.x(),
+            chains: Some(Chains::<dyn ChainStore> {
+                store: &mut after,
+                rows: &[0],
+            }),
+            particles: 2,
+            epoch: 0,
+        };
+        let mut learned = batch.learned(&entry.method, 1);
+        let (mut noise, mut chance) = (noise(), noise());
+        let method = entry.method;
+        let found = method.estimate(batch.model(), &mut learned, given, &mut noise, &mut chance);
+        let refused = matches!(found, Err(EstimateError::KeepsNoChains));
+        assert_eq!(refused, !method.keeps_chains(), "{}", entry.name);
+        assert!(!refused || after == store);
+    }
+    // Not only by name.
+    let mut after = store.clone();
+    let chains = Some(Chains {
+        store: &mut after,
+        rows: &[0],
+    });
+    let (mut noise, mut chance) = (noise(), noise());
+    let found = estimate(
+        &Rloo,
+        batch.model(),
+        batch.x(),
+        chains,
+        2,
+        &mut noise,
+        &mut chance,
+    );
+    assert!(matches!(found, Err(EstimateError::KeepsNoChains)));
+    assert_eq!(after, store);
 }
 
 /// Whether f = log p − log q is reported at latents that are drawn from q: relaxed latents have another objective.

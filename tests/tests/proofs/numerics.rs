@@ -2,7 +2,9 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_distributions::Noise;
-use helmholtz_estimators::{Chains, Coefficient, Jsa, Rws, Vimco, Weighted, Weighting, estimate};
+use helmholtz_estimators::{
+    Chains, Coefficient, Jsa, Msc, Outcome, Rws, Vimco, Weighted, Weighting, estimate,
+};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
 use helmholtz_tests::vectors::relative_error;
@@ -14,12 +16,17 @@ use crate::data;
 
 const TEST: Purpose = Purpose::new("numerics");
 
-/// The coefficients of a method that needs no chance.
-fn coefficients(method: &impl Weighting, log_w: &[f64]) -> Vec<Coefficient> {
+/// The coefficients, and the rest of the outcome; `retained` if the first particle is the chain's state.
+fn weighed(method: &impl Weighting, log_w: &[f64], retained: bool) -> (Vec<Coefficient>, Outcome) {
     let mut coefficients = vec![Coefficient::default(); log_w.len()];
     let mut chance = Stream::new(1, TEST, [0, 0]);
-    method.weigh(log_w, false, &mut chance, &mut coefficients);
-    coefficients
+    let outcome = method.weigh(log_w, retained, &mut chance, &mut coefficients);
+    (coefficients, outcome)
+}
+
+/// The coefficients of a method that needs no chance.
+fn coefficients(method: &impl Weighting, log_w: &[f64]) -> Vec<Coefficient> {
+    weighed(method, log_w, false).0
 }
 
 #[test]
@@ -59,16 +66,46 @@ fn vimco_s_coefficients_are_those_of_sixty_digits() {
 
 #[test]
 fn impossible_particles_get_no_weight_and_make_no_nan() {
-    let log_w = [f64::NEG_INFINITY, -3.0, f64::NEG_INFINITY, -2.0];
-    for method in [
+    let methods = [
         Weighted::Rws(Rws::WAKE),
+        Weighted::Vimco(Vimco::default()),
+        Weighted::Msc(Msc),
         Weighted::Jsa(Jsa::MIS),
         Weighted::JsaMtmis(Jsa::MTMIS),
-    ] {
-        let given = coefficients(&method, &log_w);
-        assert_eq!((given[0].theta, given[2].theta), (0.0, 0.0));
-        let total: f64 = given.iter().map(|c| c.theta).sum();
-        assert!((total - 1.0).abs() < 1e-12, "{method:?}");
+    ];
+    for (method, bad) in methods.into_iter().flat_map(|method| {
+        let bad = [f64::NEG_INFINITY, f64::NAN, f64::INFINITY];
+        bad.map(|bad| (method, bad))
+    }) {
+        for retained in [false, method.keeps_chains()] {
+            let (given, outcome) = weighed(&method, &[bad, -3.0, bad, -2.0], retained);
+            assert_eq!((given[0].theta, given[2].theta), (0.0, 0.0));
+            let total: f64 = given.iter().map(|c| c.theta).sum();
+            assert!((total - 1.0).abs() < 1e-12, "{method:?}");
+            assert!(given.iter().all(|c| c.phi.is_finite()), "{method:?}");
+            assert_eq!(outcome.info.non_finite, 2, "{method:?}: it is seen");
+        }
+    }
+}
+
+#[test]
+fn where_no_particle_is_possible_a_chain_stays_and_nothing_else_has_weight() {
+    for bad in [f64::NEG_INFINITY, f64::NAN, f64::INFINITY] {
+        for method in [Weighted::Rws(Rws::WAKE), Weighted::Vimco(Vimco::default())] {
+            let (given, outcome) = weighed(&method, &[bad; 3], false);
+            assert_eq!(given, [Coefficient::default(); 3], "{method:?}");
+            assert_eq!(outcome.info.non_finite, 3, "{method:?}");
+        }
+        for method in [
+            Weighted::Msc(Msc),
+            Weighted::Jsa(Jsa::MIS),
+            Weighted::JsaMtmis(Jsa::MTMIS),
+        ] {
+            let (given, outcome) = weighed(&method, &[bad; 3], true);
+            let alphas: Vec<[f64; 2]> = given.iter().map(|c| [c.theta, c.phi]).collect();
+            assert_eq!(alphas, [[1.0; 2], [0.0; 2], [0.0; 2]], "{method:?}");
+            assert_eq!((outcome.state, outcome.info.non_finite), (0, 3));
+        }
     }
 }
 

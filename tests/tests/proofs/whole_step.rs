@@ -183,7 +183,7 @@ impl IndexKernel for Stale {
         &self,
         log_w_current: f64,
         log_w_proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         Mis.run(log_w_current + 0.1, log_w_proposals, chance, visits)
@@ -194,6 +194,10 @@ impl IndexKernel for Stale {
 struct WritesTheWrongParticle;
 
 impl Weighting for WritesTheWrongParticle {
+    fn keeps_chains(&self) -> bool {
+        true
+    }
+
     fn weigh(
         &self,
         log_w: &[f64],

@@ -7,7 +7,7 @@ use helmholtz_samplers::{IndexKernel, Kernel};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRng, TestRunner};
 
-use crate::families::{FiniteProblem, finite_problems};
+use crate::families::finite_problems;
 use crate::{InvarianceError, Law, TOLERANCE, TransitionMatrix};
 
 /// A target over few enough states to list.
@@ -118,15 +118,14 @@ pub fn for_every<T: Debug>(
 /// With the smallest failing case that proptest found, and the states that leak.
 #[track_caller]
 pub fn assert_index_kernel_invariant(kernel: &impl IndexKernel) {
-    for_every(
-        (finite_problems(1..=5), 1usize..=3),
-        |(problem, proposals): &(FiniteProblem, usize)| {
-            let q = Law::from_log_weights(problem.log_q())?;
-            let p = Law::from_log_weights(problem.log_p())?;
-            TransitionMatrix::of_index_kernel(kernel, &q, &problem.log_w(), *proposals)?
+    for_every(finite_problems(1..=5), |problem| {
+        let q = Law::from_log_weights(problem.log_q())?;
+        let p = Law::from_log_weights(problem.log_p())?;
+        (1..=3).try_for_each(|proposals| {
+            TransitionMatrix::of_index_kernel(kernel, &q, &problem.log_w(), proposals)?
                 .check_invariant(&p, TOLERANCE)
-        },
-    );
+        })
+    });
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use crate::statistical::{Comparison, POWER, Report, Share, ks};
 ///
 /// For each function, with half of its part of the share each, both exact at every number of replicates:
 /// * the *distribution function* of the ranks, by Kolmogorov's test with Massart's constant;
-/// * the *histogram* in up to 20 equal bins: the largest deviation of a count against the exact binomial law, split over
-///   bins.
+/// * the *histogram* in up to 20 bins, of equal numbers of ranks or of numbers one apart: the largest deviation of a
+///   count against the exact binomial law, split over bins.
 ///
 /// Two kinds of posterior:
 /// * [`test_sampler`](Self::test_sampler): independent draws from (what claims to be) p(θ | x), for example of a
@@ -77,7 +77,7 @@ where
         Self { replicates, ..self }
     }
 
-    /// With this many draws L a replicate; L + 1 is best a multiple of 20.
+    /// With this many draws L a replicate, 1 at least; L + 1 is best a multiple of 20.
     pub fn draws(self, draws: usize) -> Self {
         Self { draws, ..self }
     }
@@ -85,8 +85,8 @@ where
     /// Tests `posterior`, which draws from p(θ | x) independently each time, and spends the share.
     ///
     /// # Errors
-    /// [`InvarianceError::NotFinite`] on a function that is not, [`InvarianceError::TooFewSamples`],
-    /// [`InvarianceError::Length`] if the number of functions varies.
+    /// [`InvarianceError::NotFinite`] on a function that is not, [`InvarianceError::TooFewSamples`] of replicates or of
+    /// draws, [`InvarianceError::Length`] if the number of functions varies.
     pub fn test_sampler(
         &self,
         posterior: impl Fn(&X, &mut Stream) -> T,
@@ -129,6 +129,14 @@ where
         share: Share,
     ) -> Result<Report, InvarianceError> {
         let test = share.name();
+        if self.draws == 0 {
+            return Err(InvarianceError::TooFewSamples {
+                test: test.to_owned(),
+                found: 0,
+                needed: 1,
+                why: "among no draws every rank is 0",
+            });
+        }
         let mut ranks: Vec<Vec<usize>> = Vec::new();
         for replicate in 0..self.replicates {
             let mut rng = share.stream(0, replicate);
@@ -202,37 +210,43 @@ where
         rate: f64,
     ) -> Result<Comparison, InvarianceError> {
         let states = self.draws + 1;
-        let bins = (1..=states.min(20))
-            .rev()
-            .find(|b| states.is_multiple_of(*b))
-            .unwrap_or(1);
-        let mut counts = vec![0u64; bins];
-        for rank in ranks {
-            counts[rank * bins / states] += 1;
+        let bins = states.min(20);
+        let bin = |rank: usize| rank * bins / states;
+        let (mut counts, mut sizes) = (vec![0u64; bins], vec![0; bins]);
+        ranks.iter().for_each(|&rank| counts[bin(rank)] += 1);
+        (0..states).for_each(|rank| sizes[bin(rank)] += 1);
+        let n = ranks.len() as u64;
+        let share = |size: usize| size as f64 / states as f64;
+        // One threshold for bins of both sizes, the larger of theirs.
+        let both = [states / bins, states.div_ceil(bins)].map(share);
+        let deviation = both
+            .map(|p| significant_deviation(n, p, rate / bins as f64))
+            .into_iter()
+            .fold(0.0, f64::max);
+        let mut sees = 0.0f64;
+        for p in both {
+            let count = (n as f64 * p + deviation).ceil() as u64;
+            if count > n {
+                return Err(InvarianceError::TooFewSamples {
+                    test: test.to_owned(),
+                    found: ranks.len(),
+                    needed: 2 * ranks.len(),
+                    why: "no histogram of ranks could be refused",
+                });
+            }
+            // The bin probability at which a count this large is missed with probability 1 - power.
+            let seen = bisect(p, 1.0, |q| q < 1.0 && binomial_upper(count, n, q) < POWER);
+            sees = sees.max(seen - p);
         }
-        let (n, p) = (ranks.len() as u64, 1.0 / bins as f64);
-        let mean = n as f64 * p;
-        let deviation = significant_deviation(n, p, rate / bins as f64);
-        let count = (mean + deviation).ceil() as u64;
-        if count > n && bins > 1 {
-            return Err(InvarianceError::TooFewSamples {
-                test: test.to_owned(),
-                found: ranks.len(),
-                needed: 2 * ranks.len(),
-                why: "no histogram of ranks could be refused",
-            });
-        }
-        // The bin probability at which a count this large is missed with probability 1 - power.
-        let seen = bisect(p, 1.0, |q| q < 1.0 && binomial_upper(count, n, q) < POWER);
         Ok(Comparison {
             name: format!("histogram of function {function}"),
-            statistic: (counts.iter())
-                .map(|&c| (c as f64 - mean).abs())
+            statistic: (counts.iter().zip(sizes))
+                .map(|(&c, size)| (c as f64 - n as f64 * share(size)).abs())
                 .fold(0.0, f64::max),
             threshold: deviation,
             false_alarm: rate,
             samples: ranks.len(),
-            sees: seen - p,
+            sees,
             unit: "excess of a bin's probability",
         })
     }
@@ -251,9 +265,6 @@ fn length(values: &[f64], expected: usize) -> Result<(), InvarianceError> {
 
 /// The smallest d >= 1/2 with P(|X - np| >= d) <= `rate` for a binomial X.
 fn significant_deviation(n: u64, p: f64, rate: f64) -> f64 {
-    if p == 1.0 {
-        return 0.5;
-    }
     // Outwards from both ends, the less likely deviation first, until the next would be too much.
     let mean = n as f64 * p;
     let (mut low, mut high, mut tail) = (0, n, 0.0);
@@ -378,27 +389,51 @@ mod tests {
             .assert_passed();
     }
 
-    /// An excess of the size that is said to be seen in a bin is seen: 300 tests, all but 1 % + 5 sd of them.
+    /// An excess of the size that is said to be seen in a bin is seen: 300 tests, all but 1 % + 5 sd of them. In bins of
+    /// one rank each, and in those of a prime number of ranks: 17 of one, 3 of two.
     #[test]
     fn what_is_said_to_be_seen_in_a_bin_is_seen() {
         let mut rng = share(0.1, "bins").stream(0, 0);
-        let test = model();
-        let c = test.histogram(0, &[0; 500], "t", 1e-4).unwrap();
-        let excess = c.sees / (1.0 - 0.05);
-        let missed = (0..300)
-            .filter(|_| {
-                let ranks: Vec<usize> = (0..500)
-                    .map(|_| {
-                        if rng.uniform() < excess {
-                            7
-                        } else {
-                            rng.below(20) as usize
-                        }
-                    })
-                    .collect();
-                test.histogram(0, &ranks, "t", 1e-4).unwrap().passed()
+        for (states, size) in [(20, 1.0), (23, 1.0), (23, 2.0)] {
+            let test = model().draws(states - 1);
+            let c = test.histogram(0, &[0; 500], "t", 1e-4).unwrap();
+            let excess = c.sees / (1.0 - size / states as f64);
+            let excessive = if size == 1.0 { 2 } else { 7 };
+            let missed = (0..300)
+                .filter(|_| {
+                    let ranks: Vec<usize> = (0..500)
+                        .map(|_| {
+                            if rng.uniform() < excess {
+                                excessive
+                            } else {
+                                rng.below(states as u32) as usize
+                            }
+                        })
+                        .collect();
+                    test.histogram(0, &ranks, "t", 1e-4).unwrap().passed()
+                })
+                .count();
+            assert!(missed <= 11, "missed {missed} of 300, excess {excess}");
+        }
+    }
+
+    #[test]
+    fn any_number_of_ranks_is_looked_at_in_bins_and_a_single_one_is_refused() {
+        for draws in [1, 2, 22, 30, 36] {
+            let test = model().draws(draws);
+            let ranks: Vec<usize> = (0..=draws).cycle().take(2000).collect();
+            let even = test.histogram(0, &ranks, "t", 1e-4).unwrap();
+            assert!(even.passed() && even.sees > 0.01, "{even:?}");
+            assert!(!test.histogram(0, &[0; 2000], "t", 1e-4).unwrap().passed());
+        }
+        let nonsense = |_: &f64, _: &mut Stream| 1e9;
+        assert!(matches!(
+            model().draws(0).test_sampler(nonsense, share(0.1, "none")),
+            Err(InvarianceError::TooFewSamples {
+                found: 0,
+                needed: 1,
+                ..
             })
-            .count();
-        assert!(missed <= 11, "missed {missed} of 300, excess {excess}");
+        ));
     }
 }

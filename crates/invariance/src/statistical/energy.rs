@@ -28,8 +28,8 @@ const ENOUGH: usize = 10;
 /// The cost is that of (n/G)² distances a group and permutation: n = 1000 takes a fraction of a second.
 ///
 /// # Errors
-/// [`InvarianceError::Length`] if sizes differ, [`InvarianceError::NotFinite`] on a value that is not,
-/// [`InvarianceError::TooFewSamples`] with less than 20 a group.
+/// [`InvarianceError::Length`] if sizes differ or points have no coordinates, [`InvarianceError::NotFinite`] on a value
+/// that is not, [`InvarianceError::TooFewSamples`] with less than 20 a group.
 pub fn energy_distance(
     a: &[Vec<f64>],
     b: &[Vec<f64>],
@@ -130,6 +130,13 @@ fn pooled(
 ) -> Result<Vec<Vec<f64>>, InvarianceError> {
     let mut points: Vec<Vec<f64>> = a.iter().chain(b).cloned().collect();
     let dimension = points[0].len();
+    if dimension == 0 {
+        return Err(InvarianceError::Length {
+            what: "a point of the sample",
+            found: 0,
+            expected: 1,
+        });
+    }
     for (sample, point) in points.iter().enumerate() {
         if point.len() != dimension {
             return Err(InvarianceError::Length {
@@ -370,5 +377,10 @@ mod tests {
         energy_distance(&a, &a, share(0.1, "e"))
             .unwrap()
             .assert_passed();
+        let nowhere = vec![vec![]; 100];
+        assert!(matches!(
+            energy_distance(&nowhere, &nowhere, share(0.1, "f")),
+            Err(InvarianceError::Length { found: 0, .. })
+        ));
     }
 }

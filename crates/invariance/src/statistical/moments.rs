@@ -122,9 +122,9 @@ impl Moments {
             (2.0 * self.variance() * ln / n).sqrt() + 7.0 * range * ln / (3.0 * (n - 1.0))
         };
         let sees = |n: usize| radius(n, (4.0 / rate).ln()) + radius(n, (2.0 / (1.0 - POWER)).ln());
-        let blind = |n: usize| n < 2 || sees(n) >= range;
         // Without a range there is nothing that could be missed.
-        if range > 0.0 && blind(self.n) {
+        let blind = |n: usize| n < 2 || (range > 0.0 && sees(n) >= range);
+        if blind(self.n) {
             let mut doubled = std::iter::successors(Some(self.n.max(2)), |n| n.checked_mul(2));
             return Err(InvarianceError::TooFewSamples {
                 test: format!("{test}, {name}"),
@@ -133,10 +133,16 @@ impl Moments {
                 why: "no bias within the bounds could be seen",
             });
         }
+        // Draws that are all one value have a radius of zero without a range, and are compared as in `z`.
+        let rounding = if range > 0.0 {
+            0.0
+        } else {
+            1e-12 * self.largest.max(exact.abs()) + f64::MIN_POSITIVE
+        };
         Ok(Comparison {
             name: name.to_owned(),
             statistic: (self.mean - exact).abs(),
-            threshold: radius(self.n, (4.0 / rate).ln()),
+            threshold: radius(self.n, (4.0 / rate).ln()) + rounding,
             false_alarm: rate,
             samples: self.n,
             sees: sees(self.n),

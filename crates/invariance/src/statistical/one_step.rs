@@ -96,7 +96,7 @@ where
     /// Compares the joint law of all coordinates.
     ///
     /// # Errors
-    /// As [`marginals`](Self::marginals).
+    /// As [`marginals`](Self::marginals); [`InvarianceError::Length`] if states have no coordinates, too.
     pub fn joint(
         &self,
         kernel: &impl Kernel<S, Stream>,

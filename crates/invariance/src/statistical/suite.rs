@@ -53,16 +53,22 @@ impl Suite {
         }
     }
 
-    /// The share of the test called `name`.
+    /// The share of the test called `name`, without a slash: those are names of [parts](Share::split).
     ///
     /// # Errors
     /// [`InvarianceError::SuiteSpent`] when all are given, [`InvarianceError::SameShare`] if this name has had one,
-    /// [`InvarianceError::NoSuite`] if the suite was made with a rate outside (0, 1).
+    /// [`InvarianceError::ShareName`] if it has a slash, [`InvarianceError::NoSuite`] if the suite was made with a rate
+    /// outside (0, 1).
     pub fn share(&self, name: &str) -> Result<Share, InvarianceError> {
         if !(self.rate > 0.0 && self.rate < 1.0) || self.shares == 0 {
             return Err(InvarianceError::NoSuite {
                 rate: self.rate,
                 shares: self.shares,
+            });
+        }
+        if name.contains('/') {
+            return Err(InvarianceError::ShareName {
+                name: name.to_owned(),
             });
         }
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
@@ -173,6 +179,19 @@ mod tests {
             assert!(matches!(
                 Suite::with_rate(rate, 1, shares).share("a"),
                 Err(InvarianceError::NoSuite { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_part_is_given_to_nothing_else() {
+        let suite = Suite::new(1, 3);
+        let parts = suite.share("a").unwrap().split(2);
+        assert_eq!(parts[0].name(), "a/0");
+        for name in ["a/0", "/", "a/0/1"] {
+            assert!(matches!(
+                suite.share(name),
+                Err(InvarianceError::ShareName { .. })
             ));
         }
     }

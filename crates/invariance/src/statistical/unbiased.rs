@@ -251,6 +251,27 @@ mod tests {
     }
 
     #[test]
+    fn bounds_that_leave_one_value_are_met_by_that_value_alone() {
+        for constant in [0.1, 0.0, -1e6] {
+            let passes = |exact: f64| {
+                let test = Unbiased::new(&[exact])
+                    .samples(100)
+                    .bounded(constant, constant);
+                let draw = |_: &mut Stream, out: &mut [f64]| out[0] = constant;
+                test.test(draw, share(1e-6, "constant")).unwrap().passed()
+            };
+            assert!(passes(constant));
+            assert!(!passes(constant + 1e-6 * constant.abs().max(1.0)));
+        }
+        let one = Unbiased::new(&[1.0]).samples(1).bounded(1.0, 1.0);
+        let refused = one.test(|_, out| out[0] = 1.0, share(1e-6, "one"));
+        assert!(matches!(
+            refused,
+            Err(InvarianceError::TooFewSamples { needed: 2, .. })
+        ));
+    }
+
+    #[test]
     fn estimates_and_samples_that_will_not_do_are_refused() {
         let refused = |test: Unbiased, value: f64| {
             test.test(|_, out| out[1] = value, share(0.1, "a"))

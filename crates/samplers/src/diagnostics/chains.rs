@@ -5,7 +5,8 @@ use crate::SamplerError;
 
 /// Halves of chains, all of one length of 2 or more, of finite draws that are not all the same.
 ///
-/// The draws are shifted and scaled to [-1, 1], so that no square overflows or vanishes.
+/// The draws are shifted, and scaled to (-2, 2), so that no square overflows or vanishes. The scale is a power of two: by
+/// another, distances from the median that are equal would not stay so, and their ranks would be those of rounding.
 pub(super) struct Halves {
     pub chains: Vec<Vec<f64>>,
     /// A draw is `origin` + `scale` times its value here.
@@ -54,12 +55,13 @@ impl Halves {
         if largest == 0.0 {
             return Err(SamplerError::Constant { what: "the draws" });
         }
+        let unit = power_of_two(largest);
         Ok(Self {
             chains: halves
-                .map(|half| half.iter().map(|&x| offset(x) / largest).collect())
+                .map(|half| half.iter().map(|&x| offset(x) / unit).collect())
                 .collect(),
             origin,
-            scale: 2.0 * largest,
+            scale: 2.0 * unit,
         })
     }
 
@@ -75,6 +77,12 @@ impl Halves {
         draws.sort_unstable_by(f64::total_cmp);
         draws
     }
+}
+
+/// The largest power of two that is not above `x`, for a positive normal number; the least normal number below those.
+fn power_of_two(x: f64) -> f64 {
+    let without_fraction = f64::from_bits(x.to_bits() >> 52 << 52);
+    without_fraction.max(f64::MIN_POSITIVE)
 }
 
 fn too_short(chain: usize, found: usize) -> SamplerError {
@@ -172,8 +180,19 @@ mod tests {
     fn extreme_draws_stay_finite() {
         for scale in [f64::MAX, f64::MIN_POSITIVE] {
             let halves = Halves::new(&[[scale, -scale, 0.0, scale]]).unwrap();
-            assert_eq!(halves.chains, [[0.0, -1.0], [-0.5, 0.0]]);
+            let one = -halves.chains[0][1];
+            assert!((1.0..2.0).contains(&one));
+            assert_eq!(halves.chains, [[0.0, -one], [-0.5 * one, 0.0]]);
         }
+    }
+
+    #[test]
+    fn a_power_of_two_is_found_at_both_ends_of_the_range() {
+        for (x, power) in [(1.0, 1.0), (7.9, 4.0), (0.3, 0.25)] {
+            assert_eq!(power_of_two(x), power);
+        }
+        assert_eq!(power_of_two(f64::MAX), 2f64.powi(1023));
+        assert_eq!(power_of_two(5e-324), f64::MIN_POSITIVE);
     }
 
     #[test]

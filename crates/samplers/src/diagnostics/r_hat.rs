@@ -12,7 +12,7 @@ use crate::SamplerError;
 ///
 /// The first is the same for every strictly increasing transformation of the draws, both for a shift or a positive
 /// scale. If each chain sticks to a value of its own, R̂ is infinite. Folded draws that are all the same (fair coins ±1)
-/// say nothing, and the first counts alone.
+/// say nothing, and count as an R̂ of 1.
 ///
 /// # Errors
 /// See the [module](super).
@@ -81,6 +81,41 @@ mod tests {
             unfolded(&Halves::new(&bent).unwrap()),
         ];
         assert_eq!(both[0], both[1]);
+    }
+
+    /// Distances from the median that are equal share their rank, whatever the largest draw and the unit are.
+    #[test]
+    fn integers_have_the_same_r_hat_when_shifted_and_scaled() {
+        let counts = |chain: u64| -> Vec<f64> {
+            let mut stream = Stream::new(12, Purpose::new("test"), [chain, 0]);
+            (0..100).map(|_| f64::from(stream.below(8))).collect()
+        };
+        let chains = [counts(0), counts(1)];
+        let changed = |f: fn(f64) -> f64| {
+            let changed = chains
+                .clone()
+                .map(|c| c.into_iter().map(f).collect::<Vec<_>>());
+            let halves = Halves::new(&changed).unwrap();
+            (folded(&halves), r_hat(&changed).unwrap())
+        };
+        let plain = changed(|x| x);
+        let median = {
+            let mut all = chains.concat();
+            all.sort_by(f64::total_cmp);
+            0.5 * (all[99] + all[100])
+        };
+        let distances = chains
+            .clone()
+            .map(|c| -> Vec<f64> { c.into_iter().map(|x| (x - median).abs()).collect() });
+        let [a, b] = distances
+            .each_ref()
+            .map(|c| [c[..50].to_vec(), c[50..].to_vec()]);
+        let by_hand = of_halves(&normal_scores(&[a, b].concat()));
+        assert_eq!(plain.0, Some(by_hand));
+        assert_eq!(changed(|x| x + 7.0), plain);
+        assert_eq!(changed(|x| 10.0 * x), plain);
+        assert_eq!(changed(|x| 10.0 * x + 7.0), plain);
+        assert_eq!(changed(|x| 3.0 * x - 1e6), plain);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::{Info, Kernel};
 ///
 /// A cycle of reversible kernels is invariant, but in general not reversible; the palindrome
 /// P_1 ... P_n P_n ... P_1 is. Over the components of a state it is systematic-scan Metropolis-within-Gibbs. See
-/// [`Gibbs`](crate::Gibbs) for an example.
+/// [`Gibbs`](crate::Gibbs) for an example. (Tierney, 1994.)
 #[derive(Clone, Debug)]
 pub struct Cycle<K>(Vec<K>);
 

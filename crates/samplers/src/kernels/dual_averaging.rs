@@ -3,9 +3,9 @@
 /// Finds the step size at which a kernel's acceptance probability is `target` on average.
 ///
 /// With the error h_t = target - acceptance of trial t,
-/// `ln ε_{t+1} = μ - √t / (γ (t + t₀)) Σ_{i≤t} h_i`, which forgets where it started, and the answer is the weighted
-/// average of the ln ε_t with weights `t^-κ`, which settles. (Nesterov, 2009; Hoffman and Gelman, 2014, §3.2, with
-/// their γ = 0.05, t₀ = 10, κ = 0.75 and μ = ln(10 ε_1).)
+/// `ln ε_{t+1} = μ - √t / (γ (t + t₀)) Σ_{i≤t} h_i`, which forgets where it started, and the answer is an average that is
+/// moved towards each new ln ε by the share `t^-κ` of its distance, and so settles. (Nesterov, 2009; Hoffman and Gelman,
+/// 2014, §3.2, with their γ = 0.05, t₀ = 10, κ = 0.75 and μ = ln(10 ε_1).)
 #[derive(Clone, Debug)]
 pub(crate) struct DualAveraging {
     target: f64,
@@ -49,7 +49,7 @@ impl DualAveraging {
         let share = 1.0 / (self.t + T0);
         self.mean_error += share * (self.target - acceptance - self.mean_error);
         self.log_step = self.mu - self.t.sqrt() / GAMMA * self.mean_error;
-        // At t = 1 the weight is one, and the start is forgotten.
+        // At t = 1 the share is one, and the start is forgotten.
         self.log_average += self.t.powf(-KAPPA) * (self.log_step - self.log_average);
     }
 }

@@ -38,7 +38,7 @@ impl<T: GradientTarget> Dynamics<T> {
     ///
     /// # Panics
     /// If there are masses for another number of coordinates.
-    pub fn momentum(&self, n: usize, chance: &mut impl Draws) -> Vec<f64> {
+    pub fn momentum(&self, n: usize, chance: &mut (impl Draws + ?Sized)) -> Vec<f64> {
         if let Some(mass) = &self.mass {
             assert_eq!(mass.len(), n, "a mass per coordinate is needed");
         }

@@ -14,9 +14,10 @@ use crate::{GradientTarget, Info, Kernel, SamplerError};
 /// if in doubt, mix kernels of different L in a [`Mixture`](crate::Mixture). (Duane, Kennedy, Pendleton and Roweth,
 /// 1987; Neal, 2011.)
 ///
-/// A trajectory diverges if its energy becomes NaN or infinite, or rises by more than 1000 nats, where the acceptance
-/// probability is zero in floating point; it is rejected and counted in
-/// [`Info::non_finite`](crate::Info::non_finite). A start of infinite energy is left for the first finite end.
+/// A trajectory diverges if its energy at the end is NaN or infinite, or more than 1000 nats above that at the start,
+/// where the acceptance probability is zero in floating point; it is rejected and counted in
+/// [`Info::non_finite`](crate::Info::non_finite). A start of infinite energy, of either sign, is left for the first
+/// finite end.
 ///
 /// The step size is tuned by [`warm_up`](Self::warm_up), and by nothing else: a kernel never adapts in
 /// [`step`](Kernel::step), since one that does leaves nothing invariant.
@@ -107,7 +108,7 @@ impl<T: GradientTarget> Hmc<T> {
         target_acceptance: f64,
         steps: usize,
         position: &mut Vec<f64>,
-        chance: &mut (impl Chance + Draws),
+        chance: &mut (impl Chance + Draws + ?Sized),
     ) -> Result<Self, SamplerError> {
         let target_acceptance = open_unit("the target acceptance", target_acceptance)?;
         self.step_size = self.first_step(position, chance)?;
@@ -122,7 +123,11 @@ impl<T: GradientTarget> Hmc<T> {
         Ok(self)
     }
 
-    fn first_step(&self, position: &[f64], chance: &mut impl Draws) -> Result<f64, SamplerError> {
+    fn first_step(
+        &self,
+        position: &[f64],
+        chance: &mut (impl Draws + ?Sized),
+    ) -> Result<f64, SamplerError> {
         let start = self.dynamics.phase(position.to_vec(), Vec::new());
         for found in start.gradient.into_iter().chain([start.log_density]) {
             if !found.is_finite() {
@@ -143,7 +148,7 @@ impl<T: GradientTarget> Hmc<T> {
         first_step(self.step_size, accepts)
     }
 
-    fn trajectory(&self, position: &[f64], chance: &mut impl Draws) -> Trajectory {
+    fn trajectory(&self, position: &[f64], chance: &mut (impl Draws + ?Sized)) -> Trajectory {
         let momentum = self.dynamics.momentum(position.len(), chance);
         let mut phase = self.dynamics.phase(position.to_vec(), momentum);
         let before = self.dynamics.energy(&phase);
@@ -153,7 +158,7 @@ impl<T: GradientTarget> Hmc<T> {
         Trajectory {
             end: phase.position,
             rise: before.is_finite().then_some(after - before),
-            diverged: !after.is_finite() || after - before > DIVERGED,
+            diverged: !after.is_finite() || (before.is_finite() && after - before > DIVERGED),
         }
     }
 }
@@ -177,7 +182,7 @@ impl Trajectory {
     }
 
     /// Accepts or rejects.
-    fn finish(self, position: &mut Vec<f64>, chance: &mut impl Chance) -> Info {
+    fn finish(self, position: &mut Vec<f64>, chance: &mut (impl Chance + ?Sized)) -> Info {
         let accepted = !self.diverged && self.rise.is_none_or(|rise| chance.accept(-rise));
         if accepted {
             *position = self.end;
@@ -187,7 +192,7 @@ impl Trajectory {
     }
 }
 
-impl<T: GradientTarget, C: Chance + Draws> Kernel<Vec<f64>, C> for Hmc<T> {
+impl<T: GradientTarget, C: Chance + Draws + ?Sized> Kernel<Vec<f64>, C> for Hmc<T> {
     type Info = Info;
 
     /// # Panics
@@ -317,19 +322,21 @@ mod tests {
 
     #[test]
     fn a_start_of_infinite_energy_is_left_at_once() {
-        let bounded = |x: &[f64], gradient: &mut [f64]| {
-            gradient[0] -= x[0];
-            if x[0] < 5.0 {
-                -0.5 * x[0] * x[0]
-            } else {
-                f64::NEG_INFINITY
-            }
-        };
-        let hmc = Hmc::new(bounded, 0.3, 10).unwrap();
-        let mut x = vec![6.0];
-        let info = hmc.step(&mut x, &mut stream());
-        assert_eq!((info.accepted, info.non_finite), (1, 1));
-        assert!(x[0] < 5.0);
+        for beyond in [f64::NEG_INFINITY, f64::INFINITY, f64::NAN] {
+            let bounded = |x: &[f64], gradient: &mut [f64]| {
+                gradient[0] -= x[0];
+                if x[0] < 5.0 {
+                    -0.5 * x[0] * x[0]
+                } else {
+                    beyond
+                }
+            };
+            let hmc = Hmc::new(bounded, 0.3, 10).unwrap();
+            let mut x = vec![6.0];
+            let info = hmc.step(&mut x, &mut stream());
+            assert_eq!((info.accepted, info.non_finite), (1, 1), "{beyond}");
+            assert!(x[0] < 5.0);
+        }
     }
 
     #[test]

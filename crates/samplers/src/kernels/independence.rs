@@ -62,7 +62,7 @@ impl<T, Q, K> Independence<T, Q, K> {
 
 impl<S, C, T, Q, K> Kernel<S, C> for Independence<T, Q, K>
 where
-    C: Chance,
+    C: Chance + ?Sized,
     T: Target<S>,
     Q: IndependenceProposal<S, C>,
     K: IndexKernel,

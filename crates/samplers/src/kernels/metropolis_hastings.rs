@@ -40,7 +40,7 @@ impl<T, Q> MetropolisHastings<T, Q> {
 
 impl<S, C, T, Q> Kernel<S, C> for MetropolisHastings<T, Q>
 where
-    C: Chance,
+    C: Chance + ?Sized,
     T: Target<S>,
     Q: Proposal<S, C>,
 {

@@ -7,7 +7,7 @@ use crate::{Info, Kernel, SamplerError};
 /// Chooses one of its kernels and makes one step of it: P = Σ_k π_k P_k.
 ///
 /// The choice does not look at the state, which is what keeps the target invariant. A mixture of reversible kernels is
-/// reversible. Over the components of a state it is random-scan Metropolis-within-Gibbs.
+/// reversible. Over the components of a state it is random-scan Metropolis-within-Gibbs. (Tierney, 1994.)
 ///
 /// ```
 /// use helmholtz_random::{Purpose, Stream};

@@ -2,6 +2,7 @@
 
 use helmholtz_random::Draws;
 
+use super::hmc::positive;
 use crate::{Proposal, SamplerError};
 
 /// A symmetric proposal on ℝⁿ: x'_i = x_i + s_i z_i, z_i ~ N(0, 1).
@@ -25,7 +26,7 @@ impl RandomWalk {
     /// # Errors
     /// [`SamplerError::Parameter`] unless `scale` is positive and finite.
     pub fn new(scale: f64) -> Result<Self, SamplerError> {
-        Ok(Self(Scales::Every(positive(scale)?)))
+        Ok(Self(Scales::Every(checked(scale)?)))
     }
 
     /// All coordinates move, each by its own scale. The state must have as many.
@@ -33,7 +34,7 @@ impl RandomWalk {
     /// # Errors
     /// [`SamplerError::Parameter`] unless all are positive and finite.
     pub fn with_scales(scales: &[f64]) -> Result<Self, SamplerError> {
-        let scales: Result<_, _> = scales.iter().copied().map(positive).collect();
+        let scales: Result<_, _> = scales.iter().copied().map(checked).collect();
         Ok(Self(Scales::Each(scales?)))
     }
 
@@ -42,20 +43,12 @@ impl RandomWalk {
     /// # Errors
     /// [`SamplerError::Parameter`] unless `scale` is positive and finite.
     pub fn of_coordinate(i: usize, scale: f64) -> Result<Self, SamplerError> {
-        Ok(Self(Scales::One(i, positive(scale)?)))
+        Ok(Self(Scales::One(i, checked(scale)?)))
     }
 }
 
-fn positive(scale: f64) -> Result<f64, SamplerError> {
-    if scale > 0.0 && scale.is_finite() {
-        Ok(scale)
-    } else {
-        Err(SamplerError::Parameter {
-            what: "the scale of a random walk",
-            found: scale,
-            allowed: "positive and finite",
-        })
-    }
+fn checked(scale: f64) -> Result<f64, SamplerError> {
+    positive("the scale of a random walk", scale)
 }
 
 impl<C: Draws + ?Sized> Proposal<Vec<f64>, C> for RandomWalk {

@@ -5,8 +5,9 @@ use crate::SamplerError;
 /// The largest uniform.
 const BELOW_ONE: f64 = 1.0 - f64::EPSILON / 2.0;
 
-/// An expected number of copies this close below a whole number is that number. The rounding of a log-weight is about
-/// as large, and ⌊M W_j⌋ must not depend on it: a certain copy would become one of many chances.
+/// An expected number of copies below a whole number by this share of itself, or this much if it is below one, is that
+/// number. The rounding of log-weights of a million is as large, and ⌊M W_j⌋ must not depend on it: a certain copy would
+/// become one of many chances.
 const WHOLE: f64 = 1e-10;
 
 /// Weights w_j = exp(ℓ_j - max ℓ), in [0, 1] and at least one of them 1, with their sum.
@@ -70,7 +71,7 @@ impl<'a> Weights<'a> {
     /// M W_j: ⌊M W_j⌋ certain copies, and the rest, in [0, 1).
     pub(super) fn copies(&self, j: usize, slots: usize) -> (usize, f64) {
         let expected = self.get(j) * slots as f64 / self.total;
-        let certain = (expected + WHOLE).floor();
+        let certain = (expected + WHOLE * expected.max(1.0)).floor();
         (certain as usize, (expected - certain).max(0.0))
     }
 

@@ -83,7 +83,7 @@ impl<S> Population<S> {
         self.log_evidence
     }
 
-    /// 1 / Σ W_i², between 1 and N.
+    /// 1 / Σ W_i², between 1 and N; 0 once all particles are impossible.
     pub fn effective_sample_size(&self) -> f64 {
         effective_sample_size(&self.log_weights)
     }

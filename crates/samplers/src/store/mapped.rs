@@ -50,7 +50,8 @@ pub struct Mark {
 /// and stores again what the log holds; [`fold`](Self::fold) writes the whole store once. While the changed pages stay
 /// within what the system keeps unwritten (on Linux 10 to 20 % of the free memory), storing goes at the speed of memory,
 /// and beyond at the speed at which the disk takes pages in random order. One process at a time may have a folder open:
-/// lock it by other means.
+/// lock it by other means. In it the name `working-copy` is reserved, besides those of bases and logs: a file of that name
+/// is replaced.
 ///
 /// ```
 /// use helmholtz_samplers::{ChainStore, Latents, MappedStore};
@@ -112,7 +113,8 @@ impl MappedStore {
     /// discarded. Without a mark: as it was last, but for a torn record at the log's end, which is cut off.
     ///
     /// # Errors
-    /// On every error the files are as they were.
+    /// On every error bases and logs are as they were, but for a [`SamplerError::Io`] that comes when the log is being cut
+    /// or later: opening again finishes what it began.
     /// * [`SamplerError::NoStore`]: no store, or none of the mark's generation.
     /// * [`SamplerError::Shape`]: of other rows or latents.
     /// * [`SamplerError::MarkBeyondLog`]: the log has fewer whole bytes than the mark says.

@@ -13,7 +13,7 @@ impl IndexKernel for TakesTheWrongTrialOut {
         &self,
         current: f64,
         proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         let backward = proposals[1..].iter().copied().chain([current]);
@@ -34,7 +34,7 @@ impl IndexKernel for LeavesTheTrialIn {
         &self,
         current: f64,
         proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         let all = proposals.iter().copied();
@@ -55,7 +55,7 @@ impl IndexKernel for AlwaysAccepts {
         &self,
         _: f64,
         proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         *visits = vec![chance.choose(proposals).map_or(0, |j| j as u32 + 1)];
@@ -71,7 +71,7 @@ impl IndexKernel for PrefersTheWorse {
         &self,
         current: f64,
         proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         *visits = vec![u32::from(chance.accept(current - proposals[0]))];

@@ -1,7 +1,10 @@
 //! Mixtures, cycles and repeats of kernels, exactly.
 
-use helmholtz_random::{Chance, Enumerator};
-use helmholtz_samplers::{Cycle, Kernel, MetropolisHastings, Mixture, Proposal, Repeat};
+use helmholtz_random::{Chance, Draws, Enumerator, Purpose, Stream};
+use helmholtz_samplers::{
+    Cycle, Hmc, Independence, IndependenceProposal, Info, Kernel, MetropolisHastings, Mis, Mixture,
+    Proposal, RandomWalk, Repeat,
+};
 
 use crate::exact::*;
 use crate::fields::transition;
@@ -107,4 +110,47 @@ fn a_mixture_that_chooses_by_the_state_is_not_invariant() {
         let looks = Looks([walk(&problem, 1), walk(&problem, 2)]);
         assert!(invariance_error(&problem.p, &matrix(&problem, &looks)) > 1e-4);
     }
+}
+
+/// Coins and draws of whatever kind.
+trait Source: Chance + Draws {}
+
+impl Source for Stream {}
+
+struct Wide;
+
+impl<C: Draws + ?Sized> IndependenceProposal<Vec<f64>, C> for Wide {
+    fn propose(&self, chance: &mut C) -> Vec<f64> {
+        vec![2.0 * chance.normal()]
+    }
+
+    fn log_density(&self, x: &Vec<f64>) -> f64 {
+        -x[0] * x[0] / 8.0
+    }
+}
+
+#[test]
+fn chance_may_be_an_object() {
+    fn kernel<C: Chance + Draws + ?Sized + 'static>() -> impl Kernel<Vec<f64>, C> {
+        let log_p = |x: &Vec<f64>| -0.5 * x[0] * x[0];
+        let with_gradient = |x: &[f64], gradient: &mut [f64]| {
+            gradient[0] -= x[0];
+            -0.5 * x[0] * x[0]
+        };
+        let walk = RandomWalk::new(1.0).expect("a walk");
+        let kernels: Vec<Box<dyn Kernel<Vec<f64>, C, Info = Info>>> = vec![
+            Box::new(MetropolisHastings::new(log_p, walk)),
+            Box::new(Independence::new(log_p, Wide, Mis, 2).expect("a kernel")),
+            Box::new(Hmc::new(with_gradient, 0.3, 5).expect("a kernel")),
+        ];
+        Mixture::uniform(kernels).expect("kernels")
+    }
+    let stream = || Stream::new(5, Purpose::new("object"), [0, 0]);
+    let (mut x, mut y) = (vec![1.0], vec![1.0]);
+    let (mut known, mut unknown) = (stream(), stream());
+    for _ in 0..50 {
+        kernel().step(&mut x, &mut known);
+        kernel().step(&mut y, &mut unknown as &mut dyn Source);
+    }
+    assert_eq!(x, y);
 }

@@ -105,7 +105,7 @@ impl IndexKernel for SwappedBarker {
         &self,
         current: f64,
         proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         *visits = vec![u32::from(
@@ -123,7 +123,7 @@ impl IndexKernel for WithoutTheCurrentState {
         &self,
         _: f64,
         proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         Cis.run(f64::NEG_INFINITY, proposals, chance, visits)

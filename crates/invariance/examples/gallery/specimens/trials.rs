@@ -79,7 +79,7 @@ impl IndexKernel for WrongDenominator {
         &self,
         current: f64,
         proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         let backward = proposals[1..].iter().copied().chain([current]);
@@ -108,7 +108,7 @@ impl IndexKernel for WithoutRetained {
         &self,
         _: f64,
         proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         *visits = vec![chance.choose(proposals).map_or(0, |j| j as u32 + 1)];
@@ -132,7 +132,7 @@ impl IndexKernel for Smoothed {
         &self,
         current: f64,
         proposals: &[f64],
-        chance: &mut impl Chance,
+        chance: &mut (impl Chance + ?Sized),
         visits: &mut Vec<u32>,
     ) -> Info {
         let smoothed: Vec<f64> = ([current].iter().chain(proposals))

@@ -18,6 +18,10 @@ use crate::{built, data, one_hot, rows, small, stream, tensor};
 struct EndsIn(usize, RefCell<Vec<Vec<f64>>>);
 
 impl Weighting for EndsIn {
+    fn keeps_chains(&self) -> bool {
+        true
+    }
+
     fn weigh(
         &self,
         log_w: &[f64],
