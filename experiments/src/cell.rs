@@ -164,17 +164,20 @@ settings! {
     /// Whether a categorical net's encoder gives the logits of all classes, instead of all but the first.
     #[serde(default, skip_serializing_if = "is_default")]
     free_logits: bool,
+    /// Whether KL(q ‖ p(h)) is in closed form in the gradient estimate, in place of the densities of the sample.
+    #[serde(default, skip_serializing_if = "is_default")]
+    analytic_kl: bool,
     /// Whether the selected parameters are evaluated once more with the formula of released code,
     /// [`AnalyticKl`](helmholtz_evaluation::AnalyticKl).
     #[serde(default, skip_serializing_if = "is_default")]
     released_nll: bool,
-    /// The slope of the leaky rectifiers of a sigmoid belief network; absent: the net's own.
+    /// The slope of the leaky rectifiers of a sigmoid belief network or of the categorical net; absent: the net's own.
     #[serde(default, skip_serializing_if = "is_default")]
     slope: Option<f64>,
     /// Whether values v, of pixels and of bits, enter the factors of a sigmoid belief network as 2v - 1.
     #[serde(default, skip_serializing_if = "is_default")]
     signed: bool,
-    /// Whether the prior of a sigmoid belief network is learned; absent: as the net has it.
+    /// Whether the prior of a sigmoid belief network or of the categorical net is learned; absent: as the net has it.
     #[serde(default, skip_serializing_if = "is_default")]
     learned_prior: Option<bool>,
     /// Whether a sigmoid belief network starts from Glorot's uniform weights and biases of 0, whatever its own start.
@@ -295,6 +298,7 @@ pub(crate) mod tests {
             final_samples: None,
             checkpoint_seconds: 60,
             free_logits: false,
+            analytic_kl: false,
             released_nll: false,
             slope: None,
             signed: false,

@@ -129,21 +129,31 @@ impl Net {
         let net = match Self::named(&cell.net)? {
             Self::Categorical(config) => Self::Categorical(CategoricalVaeConfig {
                 free_logits: settings.free_logits,
+                learned_prior: settings.learned_prior.unwrap_or(config.learned_prior),
+                slope: settings.slope.unwrap_or(config.slope),
                 ..config
             }),
             net => net,
         };
+        let categorical = matches!(net, Self::Categorical(_));
         let of_bits = [
-            ("slope", settings.slope.is_some()),
+            ("slope", settings.slope.is_some() && !categorical),
+            (
+                "learned_prior",
+                settings.learned_prior.is_some() && !categorical,
+            ),
             ("signed", settings.signed),
-            ("learned_prior", settings.learned_prior.is_some()),
             ("glorot", settings.glorot),
         ];
         let net = match (net, of_bits.into_iter().find(|(_, set)| *set)) {
             (Self::Sbn(config), _) => Self::Sbn(changed(config, settings)),
             (_, Some((key, _))) => {
+                let too = match key {
+                    "slope" | "learned_prior" => format!(" and the net `{CATEGORICAL}`"),
+                    _ => String::new(),
+                };
                 return refused(format!(
-                    "`{key}` is for sigmoid belief networks of bits alone"
+                    "`{key}` is for sigmoid belief networks of bits{too} alone"
                 ));
             }
             (net, None) => net,
@@ -151,7 +161,19 @@ impl Net {
         if let Some(why) = net.objection(&method) {
             return refused(format!("`{}` on `{}`: {why}", cell.method, cell.net));
         }
-        let categorical = matches!(net, Self::Categorical(_));
+        if settings.analytic_kl && !method.takes_analytic_kl() {
+            return refused(format!(
+                "`analytic_kl` is for the pathwise estimators, AR, ARS and ARSM, not for `{}`",
+                cell.method
+            ));
+        }
+        if settings.analytic_kl && net.layers() > 1 {
+            return refused(format!(
+                "`analytic_kl` is for nets of one stochastic layer, and `{}` has {}",
+                cell.net,
+                net.layers()
+            ));
+        }
         for (key, set) in [
             ("free_logits", settings.free_logits),
             ("released_nll", settings.released_nll),
@@ -264,8 +286,17 @@ mod tests {
         assert!(text.contains("`free_logits`"), "{text}");
         let text = refusal("linear", "jsa", &|cell| cell.settings.released_nll = true);
         assert!(text.contains("`released_nll`"), "{text}");
+        let with_kl = |cell: &mut Cell| cell.settings.analytic_kl = true;
+        let text = refusal("categorical", "rloo", &with_kl);
+        assert!(text.contains("not for `rloo`"), "{text}");
+        let text = refusal("two-layers", "straight-through", &with_kl);
+        assert!(text.contains("one stochastic layer"), "{text}");
         let text = refusal("feedforward", "concrete", &as_it_is);
         assert!(text.contains("two temperatures"), "{text}");
+        let text = refusal("structured", "jsa", &|cell| {
+            cell.settings.learned_prior = Some(true)
+        });
+        assert!(text.contains("and the net `categorical`"), "{text}");
         let text = refusal("structured", "jsa", &|cell| cell.settings.signed = true);
         assert!(text.contains("`signed`"), "{text}");
     }
@@ -302,12 +333,13 @@ mod tests {
     }
 
     #[test]
-    fn free_logits_reach_the_net() {
+    fn free_logits_and_a_learned_prior_reach_the_net() {
         let mut free = cell("categorical", "st-gumbel-softmax-learned", 1);
         free.settings.free_logits = true;
+        free.settings.learned_prior = Some(true);
         let Net::Categorical(config) = Net::of(&free).unwrap() else {
             panic!("a categorical net")
         };
-        assert!(config.free_logits);
+        assert!(config.free_logits && config.learned_prior);
     }
 }

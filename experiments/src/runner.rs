@@ -95,6 +95,7 @@ impl<B: Backend> Runner<B> {
             chain_start: settings.chain_start,
             batch: settings.batch,
             particles: settings.particles,
+            analytic_kl: settings.analytic_kl,
             optimizer: settings.optimizer,
             betas: settings.betas(),
             learning_rate: settings.learning_rate,

@@ -824,8 +824,8 @@ pub(crate) mod tests {
             assert_eq!(s.particles, if races { 1 } else { 20 });
             let straight_through = cell.method == "st-gumbel-softmax-learned";
             assert_eq!(
-                (s.free_logits, s.released_nll),
-                (straight_through, straight_through)
+                [s.free_logits, s.analytic_kl, s.released_nll],
+                [straight_through; 3]
             );
         }
     }
@@ -1073,21 +1073,41 @@ pub(crate) mod tests {
         }
         let (cell, _) = find("paper", "categorical", "ars");
         assert_eq!((cell.settings.epochs, cell.settings.batch), (1000, 100));
+        // KL in closed form, the prior learned, the slope of rectifiers.
+        for (net, method, kl, learned, slope) in [
+            ("linear", "arm", false, false, 0.01),
+            ("linear", "st-gumbel-softmax", true, false, 0.01),
+            ("nonlinear", "st-gumbel-softmax", true, false, 0.0),
+            ("two-layers", "st-gumbel-softmax", false, false, 0.01),
+            ("categorical", "st-gumbel-softmax", true, false, 0.0),
+            ("categorical", "ars", true, true, 0.2),
+        ] {
+            for profile in ["paper", "paper-omniglot"] {
+                let (cell, config) = find(profile, net, method);
+                let (prior, rectifiers) = match config {
+                    Net::Sbn(config) => (config.learned_prior, config.slope),
+                    Net::Categorical(config) => (config.learned_prior, config.slope),
+                    _ => panic!("{}", cell.label()),
+                };
+                let found = (cell.settings.analytic_kl, rectifiers);
+                assert_eq!(found, (kl, slope), "{profile}: {}", cell.label());
+                // ARM's own prior is learned on OMNIGLOT.
+                if (profile, method) != ("paper-omniglot", "arm") {
+                    assert_eq!(prior, learned, "{profile}: {}", cell.label());
+                }
+            }
+        }
         let (cell, _) = find("head-categorical", "categorical", "arsm");
         assert_eq!(
             (cell.settings.batch, cell.settings.learning_rate),
             (200, 3e-4)
         );
-        assert!(
-            find(
-                "head-categorical",
-                "categorical",
-                "st-gumbel-softmax-learned"
-            )
-            .0
-            .settings
-            .free_logits
+        let (cell, _) = find(
+            "head-categorical",
+            "categorical",
+            "st-gumbel-softmax-learned",
         );
+        assert!(cell.settings.free_logits && cell.settings.analytic_kl);
     }
 
     #[test]

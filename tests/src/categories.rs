@@ -14,8 +14,8 @@ use crate::network::Network;
 
 const SLOPE: f64 = 0.2;
 
-/// p(x, h) and q(h | x) with one layer of V one-hot variables of C classes, the logit of each first class 0, a uniform prior, and
-/// networks with a rectified layer.
+/// p(x, h) and q(h | x) with one layer of V one-hot variables of C classes, the logit of each first class 0, a uniform prior or a
+/// learned one, and networks with a rectified layer.
 #[derive(Clone, Debug)]
 pub struct Categories {
     config: CategoricalVaeConfig,
@@ -55,11 +55,22 @@ impl Categories {
                 hidden: hidden.to_vec(),
                 slope: SLOPE,
                 free_logits: false,
+                learned_prior: false,
             },
             recognition,
             generation,
             parameters: parameters.map(|_| 0.7 * stream.normal()).collect(),
         }
+    }
+
+    /// The same with a learned prior, its logits N(0, 0.7²), last among the parameters.
+    pub fn with_learned_prior(mut self) -> Self {
+        self.config.learned_prior = true;
+        let mut stream = Stream::new(6, Purpose::new("proof"), [0, 0]);
+        let logits = self.config.variables * (self.classes() - 1);
+        let prior = (0..logits).map(|_| 0.7 * stream.normal());
+        self.parameters.extend(prior);
+        self
     }
 
     fn classes(&self) -> usize {
@@ -70,6 +81,16 @@ impl Categories {
     fn probabilities(&self, x: &[f64]) -> Vec<Vec<f64>> {
         let logits = self.recognition.outputs(&self.parameters, x);
         classes::probabilities(&logits, self.classes())
+    }
+
+    /// The probabilities of the classes under p(h): `[V, C]`.
+    fn prior(&self) -> Vec<Vec<f64>> {
+        let uniform = vec![0.0; self.config.variables * (self.classes() - 1)];
+        let logits = match self.config.learned_prior {
+            true => &self.parameters[self.generation.range().end..],
+            false => &uniform,
+        };
+        classes::probabilities(logits, self.classes())
     }
 }
 
@@ -132,8 +153,11 @@ impl Enumerable for Categories {
         let given = self
             .generation
             .score(&self.parameters, &h[0], x, &mut gradient);
-        let prior = self.config.variables as f64 * (self.classes() as f64).ln();
-        (given - prior, gradient)
+        let (prior, residuals) = classes::score(&self.prior(), &h[0]);
+        if self.config.learned_prior {
+            gradient[self.generation.range().end..].copy_from_slice(&residuals);
+        }
+        (given + prior, gradient)
     }
 
     fn proposing(&self, x: &[f64], h: &State) -> Vec<Vec<Range<f64>>> {
@@ -141,9 +165,7 @@ impl Enumerable for Categories {
     }
 
     fn dreaming(&self, x: &[f64], h: &State) -> Vec<Vec<Range<f64>>> {
-        let classes = self.classes();
-        let uniform = vec![vec![1.0 / classes as f64; classes]; self.config.variables];
         let ones = self.generation.ones(&self.parameters, &h[0]);
-        vec![classes::intervals(&uniform, &h[0]), of_bits(&ones, x)]
+        vec![classes::intervals(&self.prior(), &h[0]), of_bits(&ones, x)]
     }
 }

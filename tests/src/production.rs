@@ -221,6 +221,7 @@ where
             chains: None,
             particles,
             epoch: 0,
+            analytic_kl: false,
         };
         let mut chance = Stream::new(1, Purpose::new("chance"), [0, 0]);
         let mut learned = held(learned);

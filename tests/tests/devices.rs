@@ -33,6 +33,7 @@ fn config() -> TrainConfig {
         chain_start: ChainStart::Proposal,
         batch: 50,
         particles: 2,
+        analytic_kl: false,
         optimizer: Optimizer::Adam,
         betas: Betas::default(),
         learning_rate: 3e-4,

@@ -133,6 +133,7 @@ fn counted(method: &Method, particles: usize, layers: usize, retained: bool) -> 
         chains: retained.then_some(chains),
         particles,
         epoch: 0,
+        analytic_kl: false,
     };
     ROWS.with(|rows| rows.set(0));
     let (mut noise, mut chance) = (stream("noise"), stream("accept"));

@@ -42,6 +42,7 @@ fn config() -> TrainConfig {
         chain_start: ChainStart::Proposal,
         batch: 10,
         particles: 2,
+        analytic_kl: false,
         optimizer: Optimizer::Adam,
         betas: Betas::default(),
         learning_rate: 1e-2,

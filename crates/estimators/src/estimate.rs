@@ -52,6 +52,15 @@ pub enum EstimateError {
         /// The layout of the model's states.
         model: Latents,
     },
+    /// A divergence in closed form, of an estimator that knows only the sampled one.
+    #[error("this estimator has no form with an analytic KL: leave `analytic_kl` off")]
+    SampledKl,
+    /// A divergence in closed form, of a model that has none.
+    #[error("an analytic KL needs a model of one stochastic layer, not of {layers}")]
+    SeveralLayers {
+        /// Its stochastic layers.
+        layers: usize,
+    },
     /// Chains of another number of data than the batch has.
     #[error("there are chains for {rows} data, but the batch has {batch}")]
     OtherBatch {

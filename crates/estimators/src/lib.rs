@@ -32,6 +32,7 @@
 //! | [`DisarmBound`] | DisARM on the importance-weighted bound |
 //! | [`DoubleCv`], [`Rodeo`] | leave-one-out baselines with control variates made of the other particles |
 //! | [`Rebar`] | REBAR and RELAX |
+//! | [`estimate_logits_with_kl`], [`estimate_pathwise_with_kl`], [`kl_to_prior`] | the divergence to the prior in closed form |
 //! | [`Concrete`] | the bound of the model with relaxed bits |
 //! | [`GumbelSoftmax`], [`LearnedGumbelSoftmax`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`] | biased: relaxed latents, and hard ones with a made-up gradient |
 //! | [`Method`], [`Entry`] | all of them by name, with what each claims |
@@ -39,6 +40,7 @@
 //! | [`Parts`] | which of a model's parameters are θ and which φ |
 //! | [`estimate`], [`dreams`] | one gradient estimate, from uniforms to the chain states written back; its sleep phase alone |
 
+mod analytic_kl;
 mod antithetic;
 mod arm;
 mod arms;
@@ -83,6 +85,7 @@ mod wake_sleep;
 mod weighted;
 mod weighting;
 
+pub use analytic_kl::{estimate_logits_with_kl, estimate_pathwise_with_kl, kl_to_prior};
 pub use arm::Arm;
 pub use arms::Arms;
 pub use arsm::{Ar, Ars, Arsm};

@@ -13,7 +13,8 @@ use crate::{
     Ar, Arm, Arms, Ars, Arsm, Chains, Concrete, Controls, ControlsConfig, Disarm, DisarmBound,
     DoubleCv, Estimate, EstimateError, GumbelSoftmax, Half, Layered, Learned, LearnedGumbelSoftmax,
     Model, MuProp, Nvil, Race, Rebar, ReinMax, Rodeo, SlopeAnnealed, StraightThrough, Weighted,
-    Weighting, estimate, estimate_leave_one_out, estimate_logits, estimate_pathwise,
+    Weighting, estimate, estimate_leave_one_out, estimate_logits, estimate_logits_with_kl,
+    estimate_pathwise, estimate_pathwise_with_kl,
 };
 
 /// An estimator chosen at run time. A new one is its own file, a variant of its family, and an entry of
@@ -79,6 +80,9 @@ pub struct Batch<'a, B: AutodiffBackend, S: ?Sized> {
     pub particles: usize,
     /// The epoch, from 0, for what changes with it.
     pub epoch: u64,
+    /// Whether KL(q ‖ p(h)) is in closed form, by a method that [takes it so](Method::takes_analytic_kl), of a model of one
+    /// stochastic layer.
+    pub analytic_kl: bool,
 }
 
 impl Method {
@@ -171,6 +175,24 @@ impl Method {
         model.sloped(slope).unwrap_or(model)
     }
 
+    /// Whether it can be given the divergence in closed form: the estimators whose released code is.
+    pub fn takes_analytic_kl(&self) -> bool {
+        match self {
+            Self::GumbelSoftmax(_)
+            | Self::LearnedGumbelSoftmax
+            | Self::StraightThrough(_)
+            | Self::ReinMax(_)
+            | Self::Ar(_)
+            | Self::Ars(_)
+            | Self::Arsm(_) => true,
+            Self::Weighted(_)
+            | Self::Nvil(_)
+            | Self::MuProp(_)
+            | Self::Rebar(_)
+            | Self::OfBits(_) => false,
+        }
+    }
+
     /// What it learns beside the model.
     pub fn controls(&self) -> ControlsConfig {
         match self {
@@ -187,7 +209,8 @@ impl Method {
     /// One gradient estimate. What is learned must be what [`Method::controls`] names.
     ///
     /// # Errors
-    /// [`EstimateError`]; chains are refused by a method that [keeps](Self::keeps_chains) none.
+    /// [`EstimateError`]; chains are refused by a method that [keeps](Self::keeps_chains) none, an analytic KL by one that does not
+    /// [take](Self::takes_analytic_kl) it.
     ///
     /// # Panics
     /// If `learned` is not this method's, or the reference class of an [`Ars`] is none of the model's.
@@ -215,9 +238,29 @@ impl Method {
             chains,
             particles: k,
             epoch,
+            analytic_kl,
         } = batch;
         if chains.is_some() && !self.keeps_chains() {
             return Err(EstimateError::KeepsNoChains);
+        }
+        if analytic_kl {
+            return match self {
+                Self::GumbelSoftmax(gumbel) => {
+                    estimate_pathwise_with_kl(gumbel, model, x, k, noise)
+                }
+                Self::LearnedGumbelSoftmax => {
+                    let gumbel = LearnedGumbelSoftmax::new(controls());
+                    estimate_pathwise_with_kl(&gumbel, model, x, k, noise)
+                }
+                Self::StraightThrough(through) => {
+                    estimate_pathwise_with_kl(through, model, x, k, noise)
+                }
+                Self::ReinMax(reinmax) => estimate_pathwise_with_kl(reinmax, model, x, k, noise),
+                Self::Ar(ar) => estimate_logits_with_kl(ar, model, x, k, noise),
+                Self::Ars(ars) => estimate_logits_with_kl(ars, model, x, k, noise),
+                Self::Arsm(arsm) => estimate_logits_with_kl(arsm, model, x, k, noise),
+                _ => Err(EstimateError::SampledKl),
+            };
         }
         match self {
             Self::Weighted(weighted) => estimate(weighted, model, x, chains, k, noise, chance),

@@ -128,7 +128,7 @@ pub trait Model<B: AutodiffBackend>:
     + AutodiffModule<
         B,
         InnerModule: Layered<B::InnerBackend, Variables = <Self as Layered<B>>::Variables>
-                         + Joint<B::InnerBackend>,
+                         + Factored<B::InnerBackend>,
     > + HasAutodiffModule<
         Autodiff<B>,
         TrainModule: Layered<Autodiff<B>, Variables = <Self as Layered<B>>::Variables>
@@ -146,7 +146,7 @@ where
         + AutodiffModule<
             B,
             InnerModule: Layered<B::InnerBackend, Variables = <M as Layered<B>>::Variables>
-                             + Joint<B::InnerBackend>,
+                             + Factored<B::InnerBackend>,
         > + HasAutodiffModule<
             Autodiff<B>,
             TrainModule: Layered<Autodiff<B>, Variables = <M as Layered<B>>::Variables>

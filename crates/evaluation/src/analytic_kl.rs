@@ -1,8 +1,8 @@
 //! A likelihood as some released code computes it: for explaining numbers, not for making them.
 
 use burn::tensor::Tensor;
-use helmholtz_distributions::{Noise, Variables};
-use helmholtz_estimators::{Factored, Joint, Layered, Particles, Proposals, Propose};
+use helmholtz_distributions::Noise;
+use helmholtz_estimators::{Factored, Joint, Layered, Particles, Proposals, Propose, kl_to_prior};
 use helmholtz_ops::Backend;
 use helmholtz_samplers::Latents;
 
@@ -38,19 +38,11 @@ where
         self.0.latents()
     }
 
-    /// KL = E_q log q(h) − E_q log p(h); log-probabilities are linear in the values, so that each is that of the mean.
     fn encode(&self, x: Tensor<B, 2>) -> Encoded<B> {
-        let layers = self.0.layers();
-        assert_eq!(layers.len(), 1, "a model of one stochastic layer");
         let logits = self.0.encode(x.clone());
-        let mean = layers[0].mean(logits.clone());
-        let prior = self
-            .0
-            .prior_logits(x, &Particles::new(vec![mean.clone()]))
-            .remove(0);
-        let of_p = layers[0].log_prob(prior, mean.clone());
+        let divergence = kl_to_prior(&self.0, x, logits.clone());
         Encoded {
-            divergence: layers[0].log_prob(logits.clone(), mean) - of_p,
+            divergence: divergence.expect("a model of one stochastic layer"),
             logits,
         }
     }

@@ -154,6 +154,7 @@ where
         mut chains,
         particles,
         epoch,
+        analytic_kl,
     } = batch;
     let loss = |noise: &mut Stream, chance: &mut Stream| {
         let chains = chains.as_mut().map(|chains| Chains {
@@ -165,6 +166,7 @@ where
             chains,
             particles,
             epoch,
+            analytic_kl,
         };
         let estimate = method.estimate(model, &mut learned.clone(), batch, noise, chance)?;
         if let Some(controls) = estimate.controls {

@@ -39,7 +39,8 @@
 //! let images = load(DatasetName::Glyphs, &Locator::new(None), &mut |_| {})?.train;
 //! let method: Method = "rloo".parse()?;
 //! let learned = Learned::init(&method.controls(), || images.pixel_means(), &model.layers(), 1, DType::F32, &device);
-//! let batch = Batch::<_, MemoryStore> { x: batch_of(&images, 0..10, &device), chains: None, particles: 2, epoch: 0 };
+//! let batch = Batch::<_, MemoryStore> { x: batch_of(&images, 0..10, &device), chains: None, particles: 2, epoch: 0,
+//!     analytic_kl: false };
 //! let replication = Replication { replicates: 20, seed: 1 };
 //! let measured = method_variance(&method, &model, &learned, batch, &replication, &mut |_| true)?.unwrap();
 //! let (ln, error) = measured.phi.ln();

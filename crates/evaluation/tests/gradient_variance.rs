@@ -46,6 +46,7 @@ fn measure(
         chains: None,
         particles,
         epoch: 0,
+        analytic_kl: false,
     };
     let mut go_on = |done| done < stop;
     method_variance(&method, &model, &learned, batch, &replication, &mut go_on)

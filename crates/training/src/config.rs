@@ -23,6 +23,8 @@ pub struct TrainConfig {
     pub batch: usize,
     /// Particles K a datum.
     pub particles: usize,
+    /// Whether KL(q ‖ p(h)) is in closed form in the estimate ([`Method::takes_analytic_kl`]).
+    pub analytic_kl: bool,
     /// What moves the model's parameters. What a method learns beside the model always follows Adam.
     pub optimizer: Optimizer,
     /// β of Adam.
@@ -89,6 +91,8 @@ impl TrainConfig {
                 "`particles` is {}, but this method needs at least {least}",
                 self.particles
             )
+        } else if self.analytic_kl && !self.method.takes_analytic_kl() {
+            "`analytic_kl` is set, but this method has no form with an analytic KL".into()
         } else if self.epochs == 0 || self.check_every == 0 {
             "`epochs` and `check_every` must be at least 1".into()
         } else if self.sleep_every == Some(0) || self.patience == Some(0) {

@@ -156,6 +156,7 @@ where
             chains,
             particles: config.particles,
             epoch,
+            analytic_kl: config.analytic_kl,
         };
         let learned = &mut self.learned;
         let estimated = method.estimate(&model, learned, batch, &mut noise, &mut chance);

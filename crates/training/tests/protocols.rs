@@ -31,6 +31,7 @@ fn config(method: &str) -> TrainConfig {
         chain_start: ChainStart::Proposal,
         batch: 10,
         particles: 2,
+        analytic_kl: false,
         optimizer: Optimizer::Momentum,
         betas: Betas::default(),
         learning_rate: 1e-3,

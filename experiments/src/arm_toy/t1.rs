@@ -83,6 +83,7 @@ pub fn sample<B: AutodiffBackend>(
             chains: None,
             particles: samples,
             epoch: 0,
+            analytic_kl: false,
         };
         let method = &estimator.entry().method;
         let mut progress = |_| go_on().is_ok();

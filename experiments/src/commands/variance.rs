@@ -113,6 +113,7 @@ fn request(args: &Variance) -> Result<Request, HarnessError> {
             Some(stage) => stage == 2,
             None => run.as_ref().is_some_and(Run::has_chains),
         },
+        analytic_kl: cell.is_some_and(|cell| cell.settings.analytic_kl),
         replication: Replication {
             replicates: args.replicates,
             seed: args.seed,

@@ -166,6 +166,7 @@ impl Measurement<'_> {
                 .as_ref()
                 .and_then(|run| run.epoch())
                 .unwrap_or(0),
+            analytic_kl: request.analytic_kl && method.takes_analytic_kl(),
         };
         let progress = &mut |done| (self.watch)(Event::Replicates(done));
         let measured = method_variance(

@@ -24,6 +24,8 @@ pub struct Request {
     pub images: usize,
     /// Whether the methods that keep a chain an image use it: their stage II.
     pub chains: bool,
+    /// Whether the methods that [take it](Method::takes_analytic_kl) are given KL(q ‖ p(h)) in closed form.
+    pub analytic_kl: bool,
     /// How often, and what names the draws. Fresh parameters come from the same seed.
     pub replication: Replication,
     /// Where the parameters come from; fresh ones without.

@@ -150,6 +150,7 @@ impl Track<'_> {
             particles: self.cell.settings.particles,
             images: self.profile.images,
             chains,
+            analytic_kl: self.cell.settings.analytic_kl,
             replication: Replication {
                 replicates: self.profile.replicates,
                 seed: self.cell.seed,

@@ -110,6 +110,7 @@ impl<M: Model<Tape>> Subject<M> {
                     chains,
                     particles,
                     epoch: 0,
+                    analytic_kl: false,
                 };
                 method.estimate(model, &mut held(learned), batch, noise, chance)
             })

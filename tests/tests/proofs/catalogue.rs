@@ -29,6 +29,7 @@ fn estimated(
         chains: None,
         particles,
         epoch: 0,
+        analytic_kl: false,
     };
     let mut learned = batch.learned(&entry.method, 1);
     let mut chance = Stream::new(2, Purpose::new("chance"), [0, 0]);
@@ -131,6 +132,7 @@ fn fewer_particles_than_a_chain_needs_are_refused() {
                 chains: Some(chains),
                 particles,
                 epoch: 0,
+                analytic_kl: false,
             };
             let mut learned = batch.learned(&method, 1);
             method.estimate(
@@ -179,6 +181,7 @@ fn chains_are_refused_where_none_are_kept_and_stay_as_they_are() {
             }),
             particles: 2,
             epoch: 0,
+            analytic_kl: false,
         };
         let mut learned = batch.learned(&entry.method, 1);
         let (mut noise, mut chance) = (noise(), noise());
@@ -250,6 +253,7 @@ fn the_elbo_that_is_reported_is_f_at_the_draw() {
                 chains: None,
                 particles: 1,
                 epoch: 0,
+                analytic_kl: false,
             };
             let mut learned = batch.learned(&method, 1);
             let (mut draw, mut chance) = (batch.proposing(&[vec![h]]), noise());
@@ -319,6 +323,7 @@ fn learning(
         chains: None,
         particles,
         epoch: 0,
+        analytic_kl: false,
     };
     let mut chance = Stream::new(2, Purpose::new("chance"), [0, 0]);
     let estimated = method.estimate(

@@ -119,6 +119,7 @@ fn nvil(batch: &Batch, method: &Method, moments: Vec<Moments>) -> (Vec<f64>, Vec
         chains: None,
         particles: 2,
         epoch: 0,
+        analytic_kl: false,
     };
     let mut chance = Stream::new(2, Purpose::new("chance"), [0, 0]);
     let estimated = method.estimate(

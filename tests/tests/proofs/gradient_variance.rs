@@ -50,6 +50,7 @@ fn measure<S: ChainStore>(
         chains,
         particles,
         epoch: 0,
+        analytic_kl: false,
     };
     let go_on = &mut |_| true;
     let measured = method_variance(method, batch.model(), learned, given, replication, go_on);
@@ -295,6 +296,7 @@ fn what_is_learned_is_held_fixed_and_a_running_average_that_moves_is_seen() {
             chains: None,
             particles: 1,
             epoch: 0,
+            analytic_kl: false,
         };
         let estimate = NVIL.estimate(batch.model(), &mut moving, given, noise, chance)?;
         estimate.controls.expect("baselines").backward();

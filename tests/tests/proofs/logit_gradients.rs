@@ -20,15 +20,15 @@ const ARMS: Method = Method::OfBits(OfBits::Arms(Arms));
 
 /// The uniforms of one estimate on T1 with one datum: of the path, then of the pair. An estimate is a polynomial between
 /// the breakpoints σ(a) and 1 − σ(a), linear in each uniform, so the integral is exact.
-struct T1 {
-    exact: Exact,
-    batch: Batch,
+pub(crate) struct T1 {
+    pub(crate) exact: Exact,
+    pub(crate) batch: Batch,
     path: Vec<Vec<(f64, f32)>>,
     pair: Vec<Vec<[(f64, f32); 3]>>,
 }
 
 impl T1 {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let model = Reference::t1();
         let x = data(1);
         let exact = Exact::new(&model, &x[0]);
@@ -43,7 +43,7 @@ impl T1 {
         }
     }
 
-    fn expectation(&self, estimate: impl Fn(&mut Listed) -> Vec<f64>) -> Vec<f64> {
+    pub(crate) fn expectation(&self, estimate: impl Fn(&mut Listed) -> Vec<f64>) -> Vec<f64> {
         let pair = self.pair.iter().map(|cells| cells.concat());
         let places: Vec<_> = self.path.iter().cloned().chain(pair).collect();
         let mut mean = vec![0.0; self.exact.grad_q[0].len()];

@@ -48,6 +48,7 @@ fn enumerated_gradients_are_the_derivatives_of_what_they_belong_to() {
     gradients_are_derivatives(&Reference::t1());
     gradients_are_derivatives(&Reference::t2());
     gradients_are_derivatives(&Categories::t3());
+    gradients_are_derivatives(&Categories::t3().with_learned_prior());
     gradients_are_derivatives(&Conditional::t4());
     gradients_are_derivatives(&Topped::t5());
 }
@@ -66,6 +67,7 @@ fn probabilities_sum_to_one() {
     sums_are_one(&Reference::t1());
     sums_are_one(&Reference::t2());
     sums_are_one(&Categories::t3());
+    sums_are_one(&Categories::t3().with_learned_prior());
     sums_are_one(&Conditional::t4());
     sums_are_one(&Topped::t5());
 }
@@ -140,6 +142,7 @@ fn the_production_model_has_the_reference_s_parameters_densities_and_states() {
     production_agrees(&Reference::t2());
     production_agrees(&Reference::random(3, &[2, 1, 2], 3));
     production_agrees(&Categories::t3());
+    production_agrees(&Categories::t3().with_learned_prior());
     production_agrees(&Categories::random(3, 3, 4, &[2, 3], 4));
     production_agrees(&Conditional::t4());
     production_agrees(&Topped::t5());

@@ -79,6 +79,7 @@ fn trained(method: Method, data: &[(Vec<f64>, usize)]) -> f64 {
             chain_start: ChainStart::Proposal,
             batch: 100,
             particles: 2,
+            analytic_kl: false,
             optimizer: Optimizer::Adam,
             betas: Betas::default(),
             learning_rate,

@@ -217,6 +217,7 @@ fn dreams_of_a_batch_of_one_are_the_enumerated_expectation_jointly() {
     // Two latent layers; one of classes; a context that is kept.
     dreams_are_enumerated(&Reference::random(2, &[1, 2], 5));
     dreams_are_enumerated(&Categories::random(2, 2, 3, &[2], 5));
+    dreams_are_enumerated(&Categories::random(2, 1, 3, &[2], 5).with_learned_prior());
     dreams_are_enumerated(&Conditional::random(1, 1, 2, &[2], 5));
 }
 

@@ -15,11 +15,13 @@ pub struct CategoricalVaeConfig {
     pub classes: u32,
     /// Units of the deterministic layers of q from the data up; p has the same from the data up.
     pub hidden: Vec<usize>,
-    /// The slope of the leaky rectifier after each deterministic layer.
+    /// The slope of the leaky rectifier after each deterministic layer; 0 for the rectifier.
     pub slope: f64,
     /// Whether the encoder gives C logits a variable instead of C − 1. The first is then subtracted from the others, which
     /// leaves the probabilities as they are: the same family, learned in other coordinates.
     pub free_logits: bool,
+    /// Whether the prior's logits are learned, from 0; if not, it is uniform.
+    pub learned_prior: bool,
 }
 
 /// A configuration that describes no model.
@@ -37,8 +39,8 @@ pub enum ConfigError {
         /// What was given.
         classes: u32,
     },
-    /// A slope that is not positive.
-    #[error("`slope` is {slope}; the leaky rectifier needs a positive, finite one")]
+    /// A slope that is negative or not finite.
+    #[error("`slope` is {slope}; the leaky rectifier needs one that is not negative, and finite")]
     Slope {
         /// What was given.
         slope: f64,
@@ -56,6 +58,7 @@ impl CategoricalVaeConfig {
             hidden: vec![512, 256],
             slope: 0.2,
             free_logits: false,
+            learned_prior: false,
         }
     }
 
@@ -74,7 +77,7 @@ impl CategoricalVaeConfig {
             let classes = self.classes;
             return Err(ConfigError::Classes { classes });
         }
-        if !(self.slope > 0.0 && self.slope.is_finite()) {
+        if !(self.slope >= 0.0 && self.slope.is_finite()) {
             return Err(ConfigError::Slope { slope: self.slope });
         }
         Ok(())

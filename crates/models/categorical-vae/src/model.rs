@@ -1,7 +1,7 @@
 //! The model: p and q, and what they can do for estimators.
 
-use burn::module::{Module, ParamId, list_param_ids};
-use burn::tensor::{DType, Tensor, backend::Backend};
+use burn::module::{Module, Param, ParamId, list_param_ids};
+use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_distributions::{Bernoulli, Categorical, Classes, LogProb, Noise, Sample, Variables};
 use helmholtz_estimators::{
     Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose,
@@ -13,13 +13,15 @@ use crate::{CategoricalVaeConfig, ConfigError};
 
 const GLOROT: Initialisation = Initialisation::Xavier { bias: 0.0 };
 
-/// p(x, h) = p(x | h) C^−V and q(h | x), h being V one-hot variables of C classes.
+/// p(x, h) = p(x | h) p(h) and q(h | x), h being V one-hot variables of C classes; p(h) is C^−V, or learned.
 #[derive(Module, Debug)]
 pub struct CategoricalVae<B: Backend> {
     /// Logits of q(h | x).
     recognition: Net<B>,
     /// Logits of p(x | h).
     generation: Net<B>,
+    /// Logits of p(h) `[1, V (C − 1)]`, if they are learned.
+    prior: Option<Param<Tensor<B, 2>>>,
     /// V.
     variables: usize,
     /// C.
@@ -50,6 +52,10 @@ impl CategoricalVaeConfig {
         Ok(CategoricalVae {
             recognition: draw.net(&up, self.slope, GLOROT),
             generation: draw.net(&down, self.slope, GLOROT),
+            prior: self.learned_prior.then(|| {
+                let logits = self.variables * (classes - 1);
+                draw.parameter(TensorData::new(vec![0.0; logits], [1, logits]))
+            }),
             variables: self.variables,
             classes: self.classes,
             free_logits: self.free_logits,
@@ -72,9 +78,12 @@ impl<B: helmholtz_ops::Backend> CategoricalVae<B> {
         Categorical::new(encoded.clone(), self.latent().classes)
     }
 
-    /// The logits of the uniform prior `[1, V (C − 1)]`.
+    /// The logits of the prior `[1, V (C − 1)]`.
     fn prior(&self, dtype: DType, device: &B::Device) -> Tensor<B, 2> {
-        Tensor::zeros([1, self.latent().logits()], (device, dtype))
+        match &self.prior {
+            Some(logits) => logits.val(),
+            None => Tensor::zeros([1, self.latent().logits()], (device, dtype)),
+        }
     }
 
     /// The logits of p(x | h) for each row of latents: `[rows, visible]`.
@@ -90,7 +99,9 @@ impl<B: helmholtz_ops::Backend> CategoricalVae<B> {
 
 impl<B: helmholtz_ops::Backend> Parts<B> for CategoricalVae<B> {
     fn generative(&self) -> Vec<ParamId> {
-        list_param_ids::<_, B>(&self.generation)
+        let prior = self.prior.iter().map(|logits| logits.id);
+        let generation = list_param_ids::<_, B>(&self.generation);
+        generation.into_iter().chain(prior).collect()
     }
 
     fn inference(&self) -> Vec<ParamId> {
@@ -165,8 +176,14 @@ impl<B: helmholtz_ops::Backend> Factored<B> for CategoricalVae<B> {
 
 impl<B: helmholtz_ops::Backend> Joint<B> for CategoricalVae<B> {
     fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        let log_prior = -(self.variables as f64) * f64::from(self.classes).ln();
-        self.log_likelihood(x, particles) + log_prior
+        let given = self.log_likelihood(x, particles);
+        match &self.prior {
+            Some(logits) => {
+                let h = particles.layers()[0].clone();
+                given + self.latent().log_prob(logits.val(), h)
+            }
+            None => given - self.variables as f64 * f64::from(self.classes).ln(),
+        }
     }
 }
 

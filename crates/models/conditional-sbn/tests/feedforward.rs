@@ -211,6 +211,7 @@ fn estimated(name: &str, model: &Feedforward<Ad>) -> Vec<(f64, f64)> {
             chains: None::<helmholtz_estimators::Chains<'_, MemoryStore>>,
             particles: method.least_particles(false).max(1),
             epoch: 0,
+            analytic_kl: false,
         };
         // A normalisation would scale the gradient by what earlier batches gave.
         learned

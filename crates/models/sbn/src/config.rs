@@ -13,7 +13,7 @@ pub struct SbnConfig {
     pub latent: Vec<usize>,
     /// Units of the deterministic layers inside each factor, of p and of q; none makes every factor linear.
     pub hidden: Vec<usize>,
-    /// The slope of the leaky rectifier after each deterministic layer.
+    /// The slope of the leaky rectifier after each deterministic layer; 0 for the rectifier.
     pub slope: f64,
     /// Whether the logits of p(h^L) are learned (from [`Initialisation::prior`]); else they are fixed at 0, the uniform prior.
     pub learned_prior: bool,
@@ -52,8 +52,8 @@ pub enum ConfigError {
         /// What was given.
         classes: usize,
     },
-    /// A slope that is not positive.
-    #[error("`slope` is {slope}; the leaky rectifier needs a positive, finite one")]
+    /// A slope that is negative or not finite.
+    #[error("`slope` is {slope}; the leaky rectifier needs one that is not negative, and finite")]
     Slope {
         /// What was given.
         slope: f64,
@@ -140,7 +140,7 @@ impl SbnConfig {
         if self.hidden.contains(&0) {
             return empty("hidden");
         }
-        if !(self.slope > 0.0 && self.slope.is_finite()) {
+        if !(self.slope >= 0.0 && self.slope.is_finite()) {
             return Err(ConfigError::Slope { slope: self.slope });
         }
         Ok(())

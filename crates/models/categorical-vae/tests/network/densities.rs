@@ -64,12 +64,18 @@ fn the_net_of_table_2_scores_as_written_out_by_hand() {
 
 #[test]
 fn any_size_scores_as_written_out_by_hand() {
-    for (variables, classes, hidden) in [(1, 2, vec![]), (2, 3, vec![4]), (5, 7, vec![3, 9, 4])] {
+    // With the rectifier itself, too.
+    for (variables, classes, hidden, slope) in [
+        (1, 2, vec![], 0.2),
+        (2, 3, vec![4], 0.0),
+        (5, 7, vec![3, 9, 4], 0.2),
+    ] {
         for free_logits in [false, true] {
             let config = CategoricalVaeConfig {
                 variables,
                 classes,
                 hidden: hidden.clone(),
+                slope,
                 ..small(free_logits)
             };
             let (p, q) = errors(&config, DType::F64);

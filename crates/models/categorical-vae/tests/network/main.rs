@@ -45,6 +45,7 @@ fn small(free_logits: bool) -> CategoricalVaeConfig {
         hidden: vec![5, 7],
         slope: 0.2,
         free_logits,
+        learned_prior: false,
     }
 }
 

@@ -41,6 +41,7 @@ fn every_method_for_classes_has_a_gradient_and_those_for_bits_are_refused() {
             chains: None,
             particles: 3,
             epoch: 2,
+            analytic_kl: false,
         };
         let (mut noise, mut chance) = (stream(3), stream(4));
         match method.estimate(&model, &mut learned, batch, &mut noise, &mut chance) {

@@ -40,6 +40,7 @@ fn every_method_has_a_finite_gradient_in_the_parameters_that_it_trains() {
             chains: None,
             particles: 3,
             epoch: 2,
+            analytic_kl: false,
         };
         let (mut noise, mut chance) = (stream(3), stream(4));
         let estimate = method.estimate(&model, &mut learned, batch, &mut noise, &mut chance);
