@@ -50,7 +50,7 @@ Examples:
                                                       REBAR and RELAX on grey images, as published ones seem to be
   cargo xtask reproduce arm-table3                    their prediction of lower halves, without an inference net
   cargo xtask reproduce arm-fig2                      -ELBO against iterations and time, from the runs of arm-table2
-  cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in seconds
+  cargo xtask reproduce arm-toy                       the toy experiment of ARM, with its figures, in a minute
   cargo xtask reproduce apg-gmm --steps 25000         amortized population Gibbs on Gaussian mixtures
   cargo xtask reproduce apg-dmm --steps 30000         the same on deep mixtures of rings
   cargo xtask reproduce apg-bmnist --steps 20000      the same on bouncing digits

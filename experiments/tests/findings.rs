@@ -56,6 +56,36 @@ fn every_link_leads_to_a_record_and_every_linked_number_is_its() {
     assert!(checked >= 10, "{checked}");
 }
 
+/// A number with the page's minus sign, or a plain one.
+fn number(text: &str) -> Option<f64> {
+    text.replace('−', "-").parse().ok()
+}
+
+#[test]
+fn every_difference_is_ours_less_what_is_published_in_nats_and_in_its_deviations() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(home.join("FINDINGS.md")).unwrap();
+    let mut checked = 0;
+    for line in text.lines().filter(|line| line.ends_with(" sd) |")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [.., ours, published, difference] = cells[..] else {
+            panic!("{line}")
+        };
+        let (mean, sd) = published.split_once(" ± ").unwrap();
+        let (nats, deviations) = difference.split_once(" (").unwrap();
+        let [ours, mean, sd, nats] = [ours, mean, sd, nats].map(|text| number(text).unwrap());
+        let deviations = number(deviations.strip_suffix(" sd)").unwrap()).unwrap();
+        // Ours has two decimals, deviations one.
+        assert!((ours - mean - nats).abs() < 0.0051, "{line}");
+        assert!(
+            ((ours - mean) / sd - deviations).abs() < 0.05 + 0.0051 / sd,
+            "{line}"
+        );
+        checked += 1;
+    }
+    assert!(checked >= 8, "{checked}");
+}
+
 #[test]
 fn every_command_names_an_experiment_that_there_is() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
