@@ -213,6 +213,38 @@ impl Spec {
         Ok(&self.profile[*found])
     }
 
+    /// This profile, and those like it that differ in when they look (how often they check, whether training images are evaluated
+    /// too) and in nothing that they train or estimate: their runs stand for one another in a figure.
+    ///
+    /// # Errors
+    /// An unknown profile.
+    pub fn training_as(&self, name: &str) -> Result<Vec<&str>, HarnessError> {
+        let own = self.profile(name)?;
+        let dataset = self.dataset_of(name)?;
+        let trains = |profile: &Profile, net: &Net, method: &Method| Settings {
+            check_every: 0,
+            train_images: None,
+            checkpoint_seconds: 0,
+            ..self.settings_of(profile, net, method, None)
+        };
+        let same = |(other, profile): &(&String, &Profile)| {
+            let same_cell = |net, method| trains(profile, net, method) == trains(own, net, method);
+            profile.like.as_deref() == Some(name)
+                && self.dataset_of(other).ok() == Some(dataset)
+                && self
+                    .net
+                    .iter()
+                    .all(|net| self.method.iter().all(|method| same_cell(net, method)))
+        };
+        let (own, _) = self.profile.get_key_value(name).expect("it was found");
+        let others = self
+            .profile
+            .iter()
+            .filter(same)
+            .map(|(name, _)| name.as_str());
+        Ok([own.as_str()].into_iter().chain(others).collect())
+    }
+
     /// The data set of a profile.
     ///
     /// # Errors
@@ -805,6 +837,23 @@ pub(crate) mod tests {
         );
         // Elsewhere nothing is left out.
         assert!(table1().left_out("paper").unwrap().is_empty());
+    }
+
+    #[test]
+    fn profiles_that_only_look_at_other_times_stand_for_one_another() {
+        let profiles = |table: &str, name: &str| -> Vec<String> {
+            let spec = Spec::load(table).unwrap();
+            let found = spec.training_as(name).unwrap().into_iter();
+            found.map(String::from).collect()
+        };
+        assert_eq!(
+            profiles("table1", "paper"),
+            ["paper", "figures", "paper-coarse"]
+        );
+        assert_eq!(profiles("table1", "figures"), ["figures"]);
+        // Another divergence in training, and other data.
+        assert_eq!(profiles("table2", "paper"), ["paper", "figures"]);
+        assert_eq!(profiles("arm-table2", "paper"), ["paper"]);
     }
 
     #[test]

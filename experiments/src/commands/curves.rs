@@ -7,13 +7,13 @@ use crate::cli::Reproduce;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::figures::curves::Quantity;
-use crate::figures::runs::{Choice, Run, command, figure, runs};
+use crate::figures::runs::{Choice, Found, Run, command, figure, runs};
 use crate::figures::settings::Settings;
 use crate::names::lookup;
 use crate::plan::base_folder;
 use crate::source::Source;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Carries out a request for the figure in `source`: finds its runs, draws those that are there, and says how to make the
 /// others. It trains nothing.
@@ -63,13 +63,18 @@ pub fn reproduce(
         },
         seeds: args.seeds.clone().unwrap_or_default(),
     };
-    let place = |name: &str| base_folder(&args.out, name, &args.profile, epochs, "");
-    let searched = place(&spec.name);
+    let place = |name: &str, profile: &str| base_folder(&args.out, name, profile, epochs, "");
+    let profiles = spec.training_as(&args.profile)?.into_iter();
+    let searched: Vec<PathBuf> = profiles.map(|name| place(&spec.name, name)).collect();
     let (runs, problems) = runs(&settings, &spec, &choice, &searched)?;
     for problem in &problems {
-        let problem = searched.join(problem);
         streams.err.line(format!("warning: {}", problem.display()));
     }
+    let searched: Vec<_> = searched
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let searched = searched.join(", ");
     let but = match problems.is_empty() {
         true => "",
         false => ", but for what the warnings are about",
@@ -80,14 +85,14 @@ pub fn reproduce(
             "{} is drawn from the runs of {}, and there are none in {}; this makes them{but}:\n  {}",
             settings.name,
             settings.table,
-            searched.display(),
+            searched,
             missing.unwrap_or_default()
         )));
     }
-    let folder = place(&settings.name).join(&choice.dataset);
+    let folder = place(&settings.name, &args.profile).join(&choice.dataset);
     let files = match args.dry_run {
         true => Vec::new(),
-        false => figure(&settings, &runs)
+        false => figure(&settings, &runs, &choice.dataset)
             .write(&folder, &settings.name)?
             .to_vec(),
     };
@@ -111,12 +116,11 @@ pub fn reproduce(
     Ok(End::Complete)
 }
 
-fn say(settings: &Settings, runs: &[Run], searched: &Path, streams: &Streams) {
+fn say(settings: &Settings, runs: &[Run], searched: &str, streams: &Streams) {
     let title = &settings.title;
     streams.out.line(format!(
-        "{title}\n  runs of {} in {}\n",
-        settings.table,
-        searched.display()
+        "{title}\n  runs of {} in {searched}\n",
+        settings.table
     ));
     for run in runs {
         let particles = run
@@ -124,13 +128,23 @@ fn say(settings: &Settings, runs: &[Run], searched: &Path, streams: &Streams) {
             .map_or(String::new(), |k| format!(", K = {k}"));
         let name = format!("{}{particles} / {}", run.net, run.method);
         let what = match &run.found {
-            Some((seed, done, planned, line)) => {
+            Some(found) => {
+                let Found {
+                    seed,
+                    done,
+                    planned,
+                    folder,
+                    line,
+                } = found;
                 let drawn = line.curve.points.iter().any(|point| point.train.is_some());
                 let train = match drawn || settings.quantity != Quantity::Nll {
                     true => "",
                     false => ", no training NLL (`train_images` of its settings)",
                 };
-                format!("seed {seed}: {done} of {planned} epochs{train}")
+                format!(
+                    "seed {seed}: {done} of {planned} epochs{train}, {}",
+                    folder.display()
+                )
             }
             None => "not there".into(),
         };
@@ -144,9 +158,10 @@ fn of_json(run: &Run) -> serde_json::Value {
         "net": run.net,
         "particles": run.particles,
         "method": run.method,
-        "seed": found.map(|found| found.0),
-        "epochs_done": found.map(|found| found.1),
-        "epochs_planned": found.map(|found| found.2),
+        "seed": found.map(|found| found.seed),
+        "epochs_done": found.map(|found| found.done),
+        "epochs_planned": found.map(|found| found.planned),
+        "folder": found.map(|found| found.folder.display().to_string()),
     })
 }
 

@@ -10,6 +10,7 @@ use crate::cli::Reproduce;
 use crate::driver::unless_stopped;
 use crate::error::HarnessError;
 use crate::existing::checkpoint_bytes;
+use crate::figures::label::titled;
 use crate::machine::{Machine, Needs};
 use crate::plan::{base_folder, needs};
 use crate::runner;
@@ -412,7 +413,8 @@ fn show(
         streams.out.line(&table);
     }
     let mut files = vec![write_one(&request.base, "table.md", &table)?];
-    files.extend(show::figure(&settings.title, &done).write(&request.base, &settings.name)?);
+    let title = titled(&settings.title, request.dataset.as_str());
+    files.extend(show::figure(&title, &done).write(&request.base, &settings.name)?);
     if args.json {
         let outcomes: Vec<_> = done.iter().map(|run| &run.outcome).collect();
         let line = json!({"event": "table", "table": outcomes, "files": shown(&files)});

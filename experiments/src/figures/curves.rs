@@ -53,14 +53,29 @@ impl Line {
     }
 }
 
-/// A panel of these runs.
-pub fn panel(title: &str, lines: &[Line], quantity: Quantity, against: Against) -> Panel {
+/// A panel of these runs. The vertical axis spans the checks from the share `from` of the longest run's epochs on; earlier ones
+/// are drawn as far as they fit.
+pub fn panel(
+    title: &str,
+    lines: &[Line],
+    quantity: Quantity,
+    against: Against,
+    from: f64,
+) -> Panel {
     let mut series = Vec::new();
+    let longest = lines.iter().map(|line| line.curve.epochs).max();
+    let first = from * longest.unwrap_or(0) as f64;
+    let mut late = [f64::INFINITY, f64::NEG_INFINITY];
     for line in lines {
         let mut draw = |part: &str, mark: Mark, y: &dyn Fn(&Point) -> Option<f64>| {
-            let points = line.curve.points.iter();
-            let x = |p: &Point| line.x(against, p.epoch, p.seconds);
-            let points: Vec<_> = points.filter_map(|p| Some([x(p), y(p)?])).collect();
+            let mut drawn = |point: &Point| {
+                let y = y(point)?;
+                if point.epoch >= first {
+                    late = [late[0].min(y), late[1].max(y)];
+                }
+                Some([line.x(against, point.epoch, point.seconds), y])
+            };
+            let points: Vec<_> = line.curve.points.iter().filter_map(&mut drawn).collect();
             if !points.is_empty() {
                 series.push(Series {
                     label: format!("{}, {part}", line.label),
@@ -79,11 +94,21 @@ pub fn panel(title: &str, lines: &[Line], quantity: Quantity, against: Against) 
             Quantity::TestBound => draw("test", Mark::Solid, &|point| point.test_bound),
         }
     }
-    let rules: Vec<Series> = lines
-        .iter()
-        .filter_map(|line| rule(line, &series, against))
-        .collect();
+    let within = (first > 0.0 && late[0] < late[1]).then_some(late);
+    let rules = lines.iter().filter_map(|line| {
+        let mut rule = rule(line, &series, against)?;
+        if let Some([low, high]) = within {
+            rule.points[0][1] = rule.points[0][1].clamp(low, high);
+        }
+        Some(rule)
+    });
+    let rules: Vec<Series> = rules.collect();
     series.extend(rules);
+    let y = Axis::linear(match quantity {
+        Quantity::Nll => "NLL, nats",
+        Quantity::ValidationNll => "validation NLL, nats",
+        Quantity::TestBound => "test -ELBO, nats",
+    });
     Panel {
         title: title.into(),
         x: Axis::linear(match against {
@@ -91,18 +116,14 @@ pub fn panel(title: &str, lines: &[Line], quantity: Quantity, against: Against) 
             Against::Iterations => "thousands of iterations",
             Against::Time => "hours of training",
         }),
-        y: Axis::linear(match quantity {
-            Quantity::Nll => "NLL, nats",
-            Quantity::ValidationNll => "validation NLL, nats",
-            Quantity::TestBound => "test -ELBO, nats",
-        }),
+        y: Axis { within, ..y },
         series,
     }
 }
 
-/// Where the chains of a run begin, at a height that the panel spans anyway.
+/// Where the chains of a run begin, if not with it, at a height that the panel spans anyway.
 fn rule(line: &Line, drawn: &[Series], against: Against) -> Option<Series> {
-    let (epoch, seconds) = line.curve.switch?;
+    let (epoch, seconds) = line.curve.switch.filter(|(epoch, _)| *epoch > 0.0)?;
     let own = format!("{}, ", line.label);
     let drawn = drawn.iter().find(|series| series.label.starts_with(&own))?;
     let x = line.x(against, epoch, seconds);
@@ -120,7 +141,7 @@ fn rule(line: &Line, drawn: &[Series], against: Against) -> Option<Series> {
 pub fn both(title: &str, groups: &[(String, Vec<Line>)], quantity: Quantity) -> Figure {
     let panels = groups.iter().flat_map(|(name, lines)| {
         [("epochs", Against::Epochs), ("time", Against::Time)]
-            .map(|(axis, against)| panel(&format!("{name}, {axis}"), lines, quantity, against))
+            .map(|(axis, against)| panel(&format!("{name}, {axis}"), lines, quantity, against, 0.0))
     });
     Figure {
         title: title.into(),
@@ -158,7 +179,7 @@ pub(crate) mod tests {
     #[test]
     fn training_is_solid_test_dashed_and_the_switch_a_rule() {
         let lines = [line("JSA", 0, true, true), line("RWS", 1, false, false)];
-        let panel = panel("Linear", &lines, Quantity::Nll, Against::Epochs);
+        let panel = panel("Linear", &lines, Quantity::Nll, Against::Epochs, 0.0);
         let drawn: Vec<_> = panel
             .series
             .iter()
@@ -177,12 +198,29 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn early_checks_do_not_stretch_the_axis_and_chains_from_the_start_have_no_rule() {
+        let mut lines = [line("JSA", 0, false, true)];
+        let of = |lines: &[Line]| panel("Linear", lines, Quantity::Nll, Against::Epochs, 0.5);
+        let drawn = of(&lines);
+        assert_eq!(drawn.y.within, Some([85.0, 90.0]));
+        assert_eq!(drawn.series[0].points.len(), 3, "all of them are data");
+        lines[0].curve.switch = Some((0.0, 0.0));
+        assert_eq!(of(&lines).series.len(), 1);
+    }
+
+    #[test]
     fn time_is_in_hours_and_the_bound_is_another_quantity() {
         let lines = [line("JSA", 0, false, true)];
-        let panel = panel("Linear", &lines, Quantity::TestBound, Against::Time);
+        let panel = panel("Linear", &lines, Quantity::TestBound, Against::Time, 0.0);
         assert_eq!(panel.series[0].points[1], [1.0, 100.0]);
         assert_eq!(panel.series[1].points, [[1.0, 100.0]]);
-        let panel = super::panel("Linear", &lines, Quantity::TestBound, Against::Iterations);
+        let panel = super::panel(
+            "Linear",
+            &lines,
+            Quantity::TestBound,
+            Against::Iterations,
+            0.0,
+        );
         assert_eq!(panel.series[0].points[1], [2.5, 100.0]);
         assert_eq!(panel.series[1].points, [[2.5, 100.0]]);
         let figure = both("t", &[("Linear".into(), lines.to_vec())], Quantity::Nll);

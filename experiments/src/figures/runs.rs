@@ -1,14 +1,16 @@
 //! The runs that a figure draws, and the command that makes those that are not there.
 
 use super::curves::{Line, panel};
+use super::label::{label, titled};
 use super::settings::Settings;
 use crate::cell::Cell;
 use crate::error::HarnessError;
+use crate::plan::CellStatus;
 use crate::plot::Figure;
 use crate::report::record::{Record, What, find};
 use crate::spec::Spec;
 use helmholtz_datasets::DatasetName;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// A run that is drawn, or would be.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +21,23 @@ pub struct Run {
     pub particles: Option<usize>,
     /// The method's name.
     pub method: String,
-    /// Its seed, finished epochs and planned ones, and how it is drawn; none if there is no such run with a check.
-    pub found: Option<(u64, u64, u64, Line)>,
+    /// What is drawn of it; none if there is no such run with a check.
+    pub found: Option<Found>,
+}
+
+/// A run that is there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its seed.
+    pub seed: u64,
+    /// Its finished epochs.
+    pub done: u64,
+    /// Its planned epochs.
+    pub planned: u64,
+    /// Where it is.
+    pub folder: PathBuf,
+    /// How it is drawn.
+    pub line: Line,
 }
 
 /// What a request changes of a figure's settings.
@@ -32,8 +49,8 @@ pub struct Choice {
     pub seeds: Vec<u64>,
 }
 
-/// The runs of a figure below `folder`, those that are missing too: for each panel's net in order, the methods in order, the
-/// seeds; and what is wrong with folders there that cannot be read.
+/// The runs of a figure below `folders`, those that are missing too: for each panel's net in order, the methods in order, the
+/// seeds, each from the first folder that has it; and the folders below that cannot be read.
 ///
 /// # Errors
 /// A folder that cannot be read.
@@ -41,12 +58,14 @@ pub fn runs(
     settings: &Settings,
     spec: &Spec,
     choice: &Choice,
-    folder: &Path,
-) -> Result<(Vec<Run>, Vec<String>), HarnessError> {
-    let (records, problems) = match folder.is_dir() {
-        true => find(folder)?,
-        false => Default::default(),
-    };
+    folders: &[PathBuf],
+) -> Result<(Vec<Run>, Vec<PathBuf>), HarnessError> {
+    let (mut records, mut problems) = (Vec::new(), Vec::new());
+    for folder in folders.iter().filter(|folder| folder.is_dir()) {
+        let (own, unreadable) = find(folder)?;
+        records.extend(own);
+        problems.extend(unreadable.iter().map(|place| folder.join(place)));
+    }
     let mut columns: Vec<(&str, Option<usize>)> = Vec::new();
     for panel in &settings.panel {
         if !columns.contains(&(&panel.net, panel.particles)) {
@@ -72,17 +91,38 @@ pub fn runs(
                     && cell.particles() == particles
                     && cell.dataset == choice.dataset
                     && (choice.seeds.is_empty() || choice.seeds.contains(&cell.seed));
+                let (done, planned) = (of.curve.epochs, cell.settings.epochs);
+                let unfinished = match of.status {
+                    CellStatus::Done(_) => String::new(),
+                    _ => format!(" ({done} of {planned} epochs)"),
+                };
                 let line = Line {
-                    label: spec.method_label(method).to_string(),
+                    label: unfinished,
                     style,
                     steps: steps_an_epoch(cell),
                     curve: of.curve.clone(),
                 };
-                let (done, planned) = (of.curve.epochs, cell.settings.epochs);
                 let drawn = same && !of.curve.points.is_empty();
-                drawn.then(|| run(Some((cell.seed, done, planned, line))))
+                drawn.then(|| Found {
+                    seed: cell.seed,
+                    done,
+                    planned,
+                    folder: record.folder.clone(),
+                    line,
+                })
             };
-            let mut found: Vec<Run> = records.iter().filter_map(found).collect();
+            let mut of_seeds: Vec<Found> = Vec::new();
+            for one in records.iter().filter_map(found) {
+                if of_seeds.iter().all(|other| other.seed != one.seed) {
+                    of_seeds.push(one);
+                }
+            }
+            let several = of_seeds.len() > 1;
+            for one in &mut of_seeds {
+                let name = label(spec.method_label(method), one.seed, several);
+                one.line.label.insert_str(0, &name);
+            }
+            let mut found: Vec<Run> = of_seeds.into_iter().map(|one| run(Some(one))).collect();
             if found.is_empty() {
                 found.push(run(None));
             }
@@ -99,22 +139,23 @@ pub fn steps_an_epoch(cell: &Cell) -> u64 {
     (images / cell.settings.batch.max(1)) as u64
 }
 
-/// The figure of these runs.
-pub fn figure(settings: &Settings, runs: &[Run]) -> Figure {
+/// The figure of these runs on a data set.
+pub fn figure(settings: &Settings, runs: &[Run], dataset: &str) -> Figure {
     let panels = settings.panel.iter().map(|of| {
         let own = runs
             .iter()
             .filter(|run| run.net == of.net && run.particles == of.particles);
-        let lines = own.filter_map(|run| Some(run.found.as_ref()?.3.clone()));
+        let lines = own.filter_map(|run| Some(run.found.as_ref()?.line.clone()));
         panel(
             &of.title,
             &lines.collect::<Vec<_>>(),
             settings.quantity,
             of.against,
+            settings.from,
         )
     });
     Figure {
-        title: settings.title.clone(),
+        title: titled(&settings.title, dataset),
         columns: settings.columns,
         panels: panels.collect(),
     }
@@ -149,7 +190,7 @@ pub fn command(settings: &Settings, runs: &[Run], flags: &str) -> Option<String>
 mod tests {
     use super::*;
     use crate::source::Source;
-    use std::path::PathBuf;
+    use std::path::Path;
 
     fn fig1() -> (Settings, Spec) {
         Settings::parse(&Source::find("fig1").unwrap()).unwrap()
@@ -172,14 +213,16 @@ mod tests {
     fn recorded_runs_are_drawn_with_the_switch_and_the_others_have_a_command() {
         let (settings, spec) = fig1();
         let folder = recorded("table1/paper-100-epochs");
-        let (runs, problems) = runs(&settings, &spec, &choice("binarized-mnist"), &folder).unwrap();
+        let (runs, problems) =
+            runs(&settings, &spec, &choice("binarized-mnist"), &[folder]).unwrap();
         assert!(problems.is_empty(), "{problems:?}");
         let there: Vec<_> = runs
             .iter()
-            .filter_map(|run| Some((run.method.as_str(), run.found.as_ref()?.1)))
+            .filter_map(|run| Some((run.method.as_str(), run.found.as_ref()?.done)))
             .collect();
         assert_eq!(there, [("jsa", 100), ("rws", 100), ("rloo", 100)]);
-        let figure = figure(&settings, &runs);
+        let figure = figure(&settings, &runs, "binarized-mnist");
+        assert!(figure.title.ends_with("(binarized-mnist)"));
         let labels: Vec<_> = figure.panels[0]
             .series
             .iter()
@@ -198,11 +241,30 @@ mod tests {
     }
 
     #[test]
+    fn a_run_is_taken_from_the_first_folder_that_has_it() {
+        let (settings, spec) = fig1();
+        let folders = ["table1/paper", "table1/paper-100-epochs"].map(recorded);
+        let (runs, _) = runs(&settings, &spec, &choice("binarized-mnist"), &folders).unwrap();
+        let there: Vec<_> = runs
+            .iter()
+            .filter(|run| run.net == "linear")
+            .filter_map(|run| Some((run.method.as_str(), run.found.as_ref()?)))
+            .map(|(method, found)| (method, found.done, found.line.label.as_str()))
+            .collect();
+        let expected = [
+            ("jsa", 100, "JSA"),
+            ("rws", 1000, "RWS"),
+            ("rloo", 1000, "RLOO"),
+        ];
+        assert_eq!(there, expected);
+    }
+
+    #[test]
     fn another_data_set_or_seed_is_another_run() {
         let (settings, spec) = fig1();
         let folder = recorded("table1/paper-100-epochs");
         let none = |choice: &Choice| {
-            let (runs, _) = runs(&settings, &spec, choice, &folder).unwrap();
+            let (runs, _) = runs(&settings, &spec, choice, std::slice::from_ref(&folder)).unwrap();
             runs.iter().all(|run| run.found.is_none())
         };
         assert!(none(&choice("glyphs")));

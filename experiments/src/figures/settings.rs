@@ -24,6 +24,9 @@ pub struct Settings {
     /// What stands on the vertical axes.
     #[serde(default)]
     pub quantity: Quantity,
+    /// The share of the epochs that the vertical axes leave out: they span the checks after it.
+    #[serde(default)]
+    pub from: f64,
     /// Panels in a row.
     pub columns: usize,
     /// The panels.
@@ -60,6 +63,11 @@ impl Settings {
         } else if settings.panel.is_empty() || settings.methods.is_empty() || settings.columns == 0
         {
             Some("a figure has at least one panel, one method and one column".into())
+        } else if !(0.0..1.0).contains(&settings.from) {
+            Some(format!(
+                "`from` is a share of the epochs, from 0 to below 1, not {}",
+                settings.from
+            ))
         } else {
             None
         };
@@ -71,8 +79,11 @@ impl Settings {
             return Err(refused(problem));
         }
         let spec = Spec::load(&settings.table)?;
-        for method in &settings.methods {
+        for (index, method) in settings.methods.iter().enumerate() {
             lookup("method", method, &spec.method, |m| &m.name)?;
+            if settings.methods[..index].contains(method) {
+                return Err(refused(format!("`methods` names `{method}` twice")));
+            }
         }
         for panel in &settings.panel {
             lookup("net", &panel.net, &spec.net, |net| &net.name)?;
@@ -141,6 +152,8 @@ mod tests {
             Settings::parse(&source).unwrap_err().to_string()
         };
         assert!(refusal("columns = 2", "columns = 0").contains("one column"));
+        assert!(refusal("from = 0.05", "from = 5").contains("not 5"));
+        assert!(refusal("\"rws\"", "\"jsa\"").contains("`jsa` twice"));
         assert!(refusal("\"table1\"", "\"tabel1\"").contains("Did you mean `table1`?"));
         assert!(refusal("against = \"epochs\"", "against = \"epoch\"").contains("`epochs`"));
     }

@@ -59,6 +59,8 @@ pub struct Axis {
     pub label: String,
     /// Whether it is logarithmic: values that are not positive are left out of the drawing, and kept in the data.
     pub log: bool,
+    /// The values that are drawn, from the first to the last: others are left out of the drawing, and kept in the data.
+    pub within: Option<[f64; 2]>,
 }
 
 impl Axis {
@@ -67,6 +69,7 @@ impl Axis {
         Self {
             label: label.into(),
             log: false,
+            within: None,
         }
     }
 
@@ -75,12 +78,14 @@ impl Axis {
         Self {
             label: label.into(),
             log: true,
+            within: None,
         }
     }
 
     /// Whether a value can be drawn.
     fn shows(&self, value: f64) -> bool {
-        value.is_finite() && (value > 0.0 || !self.log)
+        let within = |[first, last]: [f64; 2]| (first..=last).contains(&value);
+        value.is_finite() && (value > 0.0 || !self.log) && self.within.is_none_or(within)
     }
 }
 

@@ -39,6 +39,17 @@ impl Scale {
     }
 }
 
+impl Scale {
+    /// A value just below the end of the axis.
+    pub fn near_end(&self) -> f64 {
+        let Range { start, end } = self.range();
+        match self {
+            Self::Linear(_) => end - ROOM * (end - start),
+            Self::Log(_) => end * (start / end).powf(ROOM),
+        }
+    }
+}
+
 impl Ranged for Scale {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;

@@ -78,11 +78,12 @@ fn draw_panel(area: &Area<Shift>, panel: &Panel) -> Drawn {
         .label_style((FONT, 12))
         .axis_desc_style((FONT, 13))
         .draw()?;
-    let height = chart.plotting_area().as_coord_spec().y_spec().range();
+    let y = chart.plotting_area().as_coord_spec().y_spec();
+    let (bottom, top) = (y.range().start, y.near_end());
     for series in &panel.series {
         if series.mark == Mark::Rule {
             for point in series.points.iter().filter(shown) {
-                let ends = [height.start, height.end].map(|y| (point[0], y));
+                let ends = [bottom, top].map(|y| (point[0], y));
                 draw_series(chart.plotting_area(), series, ends.to_vec())?;
             }
             continue;
@@ -124,8 +125,11 @@ where
             area.draw(&DashedPathElement::new(points.clone(), 7, 5, stroke))?;
             draw_markers(area, style, sparse(&points))
         }
-        // Drawn by whoever knows how high the panel is.
-        (Mark::Rule, _) => area.draw(&DashedPathElement::new(points, 1, 4, stroke)),
+        // From the bottom to the top, by whoever knows how high the panel is; its style's marker stands on it.
+        (Mark::Rule, _) => {
+            area.draw(&DashedPathElement::new(points.clone(), 1, 4, stroke))?;
+            draw_markers(area, style, points.last().cloned().into_iter().collect())
+        }
     }
 }
 
@@ -190,7 +194,7 @@ impl<'a> Legend<'a> {
                 Mark::Solid | Mark::Dashed => {
                     vec![(x, y), (x + SAMPLE / 2, y), (x + SAMPLE, y)]
                 }
-                Mark::Rule => vec![(x + SAMPLE / 2, y - 9), (x + SAMPLE / 2, y + 9)],
+                Mark::Rule => vec![(x + SAMPLE / 2, y + 9), (x + SAMPLE / 2, y - 6)],
                 Mark::Points => [1, 2, 3].map(|k| (x + k * SAMPLE / 4, y)).to_vec(),
             };
             draw_series(area, series, sample)?;
@@ -261,9 +265,22 @@ mod tests {
                 series("switch", Mark::Rule, 0, &[[60.0, 1.0]]),
             ],
         ));
-        // Two panels of eight circles, and three in the legend.
-        assert_eq!(drawing.matches("<circle").count(), 2 * 8 + 3);
+        // Two panels of eight circles, and three in the legend; the rule's own in each panel and in the legend.
+        assert_eq!(drawing.matches("<circle").count(), 2 * 8 + 3 + 3);
         assert!(drawing.contains("switch") && drawing.contains("<rect"));
+    }
+
+    #[test]
+    fn values_beyond_an_axis_are_in_the_data_alone() {
+        let y = Axis {
+            within: Some([1.0, 3.0]),
+            ..Axis::linear("y")
+        };
+        let points = [[0.0, 90.0], [1.0, 3.0], [2.0, 1.0]];
+        let figure = figure(y, vec![series("a", Mark::Points, 0, &points)]);
+        // Two panels of two circles, and three in the legend.
+        assert_eq!(render(&figure).matches("<circle").count(), 2 * 2 + 3);
+        assert!(figure.csv().contains("one,a,0,90\n"));
     }
 
     #[test]

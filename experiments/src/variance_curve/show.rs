@@ -1,6 +1,7 @@
 //! The figure and the table, with the scales of released code beside the right ones.
 
 use super::outcome::{Outcome, Point};
+use crate::figures::label::label;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::table::markdown::{escape, heading, line};
 use helmholtz_evaluation::Variance;
@@ -49,6 +50,8 @@ fn panel(title: &str, runs: &[Run], of: fn(&Point) -> &Variance, inference: bool
         if !methods.contains(&run.method.as_str()) {
             methods.push(&run.method);
         }
+        let of_method = runs.iter().filter(|other| other.method == run.method);
+        let name = label(&run.label, run.seed, of_method.count() > 1);
         let style = methods.iter().position(|m| *m == run.method).unwrap_or(0);
         let outcome = &run.outcome;
         let points = |moving: bool, add: f64| -> Vec<[f64; 2]> {
@@ -67,16 +70,16 @@ fn panel(title: &str, runs: &[Run], of: fn(&Point) -> &Variance, inference: bool
                 });
             }
         };
-        draw(run.label.clone(), Mark::Solid, points(false, 0.0));
+        draw(name.clone(), Mark::Solid, points(false, 0.0));
         draw(
-            format!("{}, over chain states too", run.label),
+            format!("{name}, over chain states too"),
             Mark::Dashed,
             points(true, 0.0),
         );
         let scale = released(&run.method, outcome.images, outcome.particles);
         if let (Some((add, _)), true) = (scale, inference) {
             draw(
-                format!("{}, released scale", run.label),
+                format!("{name}, released scale"),
                 Mark::Dashed,
                 points(false, add),
             );
@@ -87,7 +90,7 @@ fn panel(title: &str, runs: &[Run], of: fn(&Point) -> &Variance, inference: bool
             .find(|[epoch, _]| Some(*epoch as u64) >= outcome.switch);
         if let (Some(switch), Some([_, height])) = (outcome.switch, first) {
             let points = vec![[switch as f64, *height]];
-            draw(format!("{}: chains begin", run.label), Mark::Rule, points);
+            draw(format!("{name}: chains begin"), Mark::Rule, points);
         }
     }
     Panel {
