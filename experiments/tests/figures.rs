@@ -138,14 +138,17 @@ fn figure_3_trains_measures_and_draws_and_is_done_once() {
     assert!(svg.contains("RLOO, released scale") && svg.contains("JSA: chains begin"));
     let again = text_of(&helmholtz(dir.path(), &args));
     assert_eq!(again.matches("  done").count(), 2, "{again}");
-    // And the report shows it, with what it keeps.
+    // And the report shows both methods in one figure.
     let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
     let report = command
         .args(["report", "--out", "runs"])
         .current_dir(dir.path());
     assert!(report.output().unwrap().status.success());
     let page = fs::read_to_string(dir.path().join("report/report.html")).unwrap();
-    assert!(page.contains("fig3: categorical / jsa / seed 1"));
+    let title = "JSA Figure 3: gradient variance during training (fig3/quick/glyphs)";
+    assert_eq!(page.matches(&format!("<h2>{title}</h2>")).count(), 1);
+    let drawn = "report/figures/runs-fig3-quick-glyphs-variance.svg";
+    assert!(dir.path().join(drawn).is_file());
 }
 
 #[test]

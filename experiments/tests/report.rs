@@ -75,7 +75,13 @@ fn every_recorded_number_is_one_of_a_result_and_the_page_needs_nothing_else() {
     assert_nothing_outside(&page);
 
     let numbers = |of: &Value| {
-        let keys = ["final_nll", "test_nll", "valid_nll", "bound"];
+        let keys = [
+            "final_nll",
+            "test_nll",
+            "valid_nll",
+            "bound",
+            "released_nll",
+        ];
         keys.map(|key| of[key].as_f64().map(|number| number.to_string()))
     };
     let known: BTreeSet<String> = all_results(&results)
@@ -88,6 +94,15 @@ fn every_recorded_number_is_one_of_a_result_and_the_page_needs_nothing_else() {
         let path = file.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         let heads: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+        let name = path.to_string_lossy();
+        if let Some(stem) = name.strip_suffix("-results.csv") {
+            assert_eq!(heads.last(), Some(&"Run folder"), "{name}");
+            let runs = fs::read_to_string(format!("{stem}-runs.csv")).unwrap();
+            for line in text.lines().skip(1) {
+                let folder = line.rsplit(',').next().unwrap();
+                assert!(runs.contains(&format!("\n{folder},")), "{folder} in {name}");
+            }
+        }
         let own = |head: &str| head.starts_with("\"Ours") || head.contains("NLL");
         for line in text.lines().skip(1) {
             // Each seed stands for itself in what is recorded, so that a mean is a run's own number.
@@ -129,6 +144,7 @@ fn every_recorded_number_is_one_of_a_result_and_the_page_needs_nothing_else() {
     // Published numbers, and where there are none.
     assert!(page.contains("<td class=\"published\">105.5 ± 0.1</td>"));
     assert!(latex.contains("\\textit{105.5 $\\pm$ 0.1}"));
+    assert!(latex.is_ascii());
     assert!(page.contains("NOT CONVERGED NUMBERS: 100 of the paper&#39;s 1000 epochs."));
 }
 

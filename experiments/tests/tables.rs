@@ -168,7 +168,12 @@ fn table_2_tells_the_released_formula_beside_the_likelihood() {
         .join(" ")
         .contains("the released code's formula gives");
     assert!(told, "{out}");
-    let base = dir.path().join("runs/table2/quick/glyphs/categorical");
+    let base = dir.path().join("runs/table2/quick/glyphs");
+    let table = |name: &str| fs::read_to_string(base.join(name)).unwrap();
+    let row = "ST Gumbel-softmax (learned), by the released formula | ";
+    assert_eq!(table("table.md").matches(row).count(), 1);
+    assert!(table("table.csv").contains(",released_nll_mean,"));
+    let base = base.join("categorical");
     let of = |method: &str| result(&base.join(method).join("seed-1"));
     let pictured = |name: &str| picture(&base.join("jsa/seed-1").join(name));
     let (sampled, reconstructed) = (pictured("sampled.png"), pictured("reconstructed.png"));

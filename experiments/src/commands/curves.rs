@@ -63,7 +63,11 @@ pub fn reproduce(
         },
         seeds: args.seeds.clone().unwrap_or_default(),
     };
-    let place = |name: &str, profile: &str| base_folder(&args.out, name, profile, epochs, "");
+    let place = |name: &str, profile: &str| -> PathBuf {
+        let folder = base_folder(&args.out, name, profile, epochs, "");
+        // Without the data set, and the separator before it.
+        folder.components().collect()
+    };
     let profiles = spec.training_as(&args.profile)?.into_iter();
     let searched: Vec<PathBuf> = profiles.map(|name| place(&spec.name, name)).collect();
     let (runs, problems) = runs(&settings, &spec, &choice, &searched)?;

@@ -146,13 +146,12 @@ pub fn figure(settings: &Settings, runs: &[Run], dataset: &str) -> Figure {
             .iter()
             .filter(|run| run.net == of.net && run.particles == of.particles);
         let lines = own.filter_map(|run| Some(run.found.as_ref()?.line.clone()));
-        panel(
-            &of.title,
-            &lines.collect::<Vec<_>>(),
-            settings.quantity,
-            of.against,
-            settings.from,
-        )
+        let lines: Vec<_> = lines.collect();
+        let title = match lines.is_empty() {
+            true => format!("{}: no runs", of.title),
+            false => of.title.clone(),
+        };
+        panel(&title, &lines, settings.quantity, of.against, settings.from)
     });
     Figure {
         title: titled(&settings.title, dataset),
@@ -234,6 +233,7 @@ mod tests {
         );
         assert_eq!(figure.panels[0].series[3].points[0][0], 60.0);
         assert!(figure.panels[1].series.is_empty());
+        assert_eq!(figure.panels[1].title, "(b) Nonlinear: no runs");
         assert_eq!(
             command(&settings, &runs, " --profile paper").unwrap(),
             "cargo xtask reproduce table1 --net nonlinear,two-layers --method jsa,rws,rloo --profile paper"

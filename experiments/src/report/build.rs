@@ -4,13 +4,11 @@ use super::document::{Block, Column, Datum, Document, Kind, Section, Table, slug
 use super::group::{Group, groups};
 use super::markdown;
 use super::record::{CellRun, OtherRun, Record, What};
+use super::{curves, results, variance_curve};
 use crate::cell_runner::CellResult;
-use crate::figures::curves::{Line, Quantity, both};
-use crate::figures::runs::steps_an_epoch;
 use crate::plan::CellStatus;
-use crate::plot::Style;
 use crate::schedule::say;
-use crate::table::{self, Row, Source, say_seeds};
+use crate::table::{self, Row, Source};
 use helmholtz_runs::Provenance;
 
 /// A picture of what a run has learned: caption and content of a PNG.
@@ -44,11 +42,22 @@ pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
             let place = at(&group.place);
             let id = distinct(&place, &mut ids);
             let section = of_group(&group, &place, id, pictures);
-            overview.push(overview_row(&section, &place, &group));
+            let done = |(_, run): &&(&Record, &CellRun)| matches!(run.status, CellStatus::Done(_));
+            let (all, done) = (group.runs.len(), group.runs.iter().filter(done).count());
+            overview.push(overview_row(&section, &place, all, done));
+            sections.push(section);
+        }
+        for group in variance_curve::groups(&found.records) {
+            let place = at(&group.place);
+            let id = distinct(&place, &mut ids);
+            let section = group.section(&place, id);
+            let (all, done) = (group.runs.len(), group.finished());
+            overview.push(overview_row(&section, &place, all, done));
             sections.push(section);
         }
         for record in &found.records {
             if let What::Other(run) = &record.what
+                && run.measured.is_none()
                 && !run.is_empty()
             {
                 let place = at(&record.place);
@@ -102,15 +111,13 @@ fn link(section: &Section) -> Datum {
     }
 }
 
-fn overview_row(section: &Section, place: &str, group: &Group) -> Vec<Datum> {
-    let done = |(_, run): &&(&Record, &CellRun)| matches!(run.status, CellStatus::Done(_));
-    let finished = group.runs.iter().filter(done).count();
+fn overview_row(section: &Section, place: &str, runs: usize, finished: usize) -> Vec<Datum> {
     vec![
         link(section),
         place.into(),
-        group.runs.len().to_string().into(),
+        runs.to_string().into(),
         finished.to_string().into(),
-        (group.runs.len() - finished).to_string().into(),
+        (runs - finished).to_string().into(),
     ]
 }
 
@@ -118,8 +125,8 @@ fn summary(rows: Vec<Vec<Datum>>, problems: Vec<String>) -> Section {
     let mut blocks = vec![
         Block::Text(
             "Likelihoods are in nats, estimated by importance sampling with S samples at the epoch with the best validation \
-             NLL. Ours: from the result of a run, or the mean ± sample sd over those of several seeds; each leads to its run \
-             folder, with commit, configuration and seed. Published: from the publication named below the table, in a column \
+             NLL. Ours: from the result of a run, or the mean ± sample sd over those of several seeds, with their number; each \
+             leads to its run, or the first of them: folder, commit, configuration and seed. Published: from the publication named below the table, in a column \
              of its own. The difference is ours minus published, and in units of √(sd² published + sd² ours)."
                 .into(),
         ),
@@ -156,13 +163,7 @@ fn of_group(group: &Group, place: &str, id: String, pictures: &mut Pictures<'_>)
     let profile = group.place.split('/');
     let mut profile = profile.filter(|part| group.spec.profile.contains_key(*part));
     let profile = profile.next_back().unwrap_or("");
-    let deviations = match group.follows(profile) {
-        true => group.spec.deviations(profile).unwrap_or_default(),
-        false if profile.is_empty() => vec![],
-        false => vec![format!(
-            "These runs had other settings than `{profile}` has today: each one's configuration says which."
-        )],
-    };
+    let deviations = deviations(group, profile);
     let source = Source {
         spec: &group.spec,
         profile,
@@ -173,22 +174,15 @@ fn of_group(group: &Group, place: &str, id: String, pictures: &mut Pictures<'_>)
     };
     let mut notes = unfinished(&rows);
     notes.extend(table::notes(source, &deviations, &rows, &cells));
+    notes.extend(choice(group, profile));
     // Rows of quoted numbers alone, which stars are in too, stand in the table's own file.
     let starred = rows.iter().any(|row| row.published_text().contains('*'));
     notes.retain(|note| starred || !note.starts_with("* "));
     let mut blocks = vec![
-        Block::Table(results(group, &rows, &id)),
+        Block::Table(results::table(group, &rows, &id)),
         Block::Notes(notes),
     ];
-    let figures = figures(group, &id);
-    if !figures.is_empty() {
-        blocks.push(Block::Text(
-            "Solid: on training images, where a run records it; dashed: on test images. Time is that of training, without \
-             the checks. A vertical line: the chains of stage II begin."
-                .into(),
-        ));
-    }
-    blocks.extend(figures);
+    blocks.extend(curves::blocks(group, &id));
     let images = images(group, &id, pictures);
     if !images.is_empty() {
         blocks.push(Block::Folded {
@@ -207,8 +201,47 @@ fn of_group(group: &Group, place: &str, id: String, pictures: &mut Pictures<'_>)
     }
 }
 
+/// Where the profile departs from the publication, of runs that have its settings; and which have others.
+fn deviations(group: &Group, profile: &str) -> Vec<String> {
+    let Ok(own) = group.spec.deviations(profile) else {
+        // The experiment has no such profile.
+        return Vec::new();
+    };
+    let unlike = group.unlike(profile);
+    if unlike.is_empty() {
+        return own;
+    }
+    if unlike.len() == group.runs.len() {
+        return vec![format!(
+            "These runs had other settings than `{profile}` has today: each one's configuration says which."
+        )];
+    }
+    let unlike: Vec<String> = unlike.iter().map(|run| run.cell.label()).collect();
+    let mut notes = vec![format!(
+        "These runs had other settings than `{profile}` has today, and perhaps other deviations than those named here: {}. Each \
+         one's configuration says which.",
+        unlike.join("; ")
+    )];
+    notes.extend(own);
+    notes
+}
+
+/// That other profiles' runs, which stand in sections of their own here, may take the place of these.
+fn choice(group: &Group, profile: &str) -> Option<String> {
+    let others = &group.spec.profile.get(profile)?.chosen_from;
+    let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+    let experiment = &group.spec.name;
+    (!others.is_empty()).then(|| {
+        format!(
+            "These are the runs of `{profile}` alone. `reproduce {experiment} --profile {profile}` makes the choice by validation among \
+             them and those of {}, which have sections of their own here.",
+            others.join(", ")
+        )
+    })
+}
+
 /// A title, and which of the folders with the same title: the place below the folder that was searched.
-fn titled(title: &str, place: &str) -> String {
+pub(super) fn titled(title: &str, place: &str) -> String {
     match place {
         "" => title.to_string(),
         place => format!("{title} ({place})"),
@@ -229,111 +262,9 @@ fn unfinished(rows: &[Row]) -> Vec<String> {
     .collect()
 }
 
-fn anchor(id: &str, place: &str) -> String {
+/// The place in the page of a run.
+pub(super) fn anchor(id: &str, place: &str) -> String {
     format!("{id}-run-{}", slug(place))
-}
-
-/// The table of a group: ours, published, difference.
-fn results(group: &Group, rows: &[Row], id: &str) -> Table {
-    let published = |row: &Row| row.published.or(row.published_bound);
-    let beside = rows.iter().any(|row| published(row).is_some());
-    let mut columns = vec![
-        Column::plain("Net"),
-        Column::plain("Method"),
-        Column::new("Ours", Kind::Own),
-    ];
-    if beside {
-        columns.push(Column::new("Published", Kind::Published));
-        columns.push(Column::plain("Difference"));
-    }
-    columns.extend(["Best epoch", "Epochs", "Seeds", "S", "Test images"].map(Column::plain));
-    let rows = rows.iter().map(|row| {
-        let of_row = group.runs.iter().find(|(_, run)| {
-            let same = (&run.cell.net, &run.cell.method) == (&row.net, &row.method);
-            same && run.cell.particles() == row.particles
-                && row.results.contains_key(&run.cell.seed)
-        });
-        let ours = Datum {
-            exact: row.ours.map(|ours| ours.mean),
-            link: of_row.map(|(record, _)| anchor(id, &record.place)),
-            ..row
-                .ours_of(&group.dataset, group.synthetic(), group.spec.standard_error)
-                .into()
-        };
-        let mut data = vec![
-            row.group_label().into(),
-            row.method_label.as_str().into(),
-            ours,
-        ];
-        if beside {
-            data.push(published(row).map_or(row.published_text().into(), |p| {
-                Datum::number(row.published_text(), p.mean)
-            }));
-            let difference = row
-                .difference
-                .map(|d| Datum::number(row.difference_text(), d.nats));
-            data.push(difference.unwrap_or("-".into()));
-        }
-        let seeds: Vec<u64> = row.results.keys().copied().collect();
-        let best = match seeds.is_empty() {
-            true => "-".into(),
-            false => row.epoch_text(),
-        };
-        data.extend([
-            best.into(),
-            epochs(
-                row,
-                group
-                    .published
-                    .as_ref()
-                    .filter(|_| beside)
-                    .and_then(|p| p.epochs),
-            )
-            .into(),
-            if seeds.is_empty() {
-                "-".into()
-            } else {
-                say_seeds(&seeds).into()
-            },
-            row.samples_text().into(),
-            row.images_text().into(),
-        ]);
-        data
-    });
-    Table {
-        name: format!("{id}-results"),
-        caption: format!("{}: test NLL, nats, on {}", group.spec.title, group.dataset),
-        columns,
-        rows: rows.collect(),
-    }
-}
-
-/// `1000`, `100 (published: 1000)`, `ended at 120 of 1000`, `cut short: 17 of 20 epochs`.
-fn epochs(row: &Row, published: Option<u64>) -> String {
-    let short = |result: &&CellResult| result.epochs_done < result.epochs_planned;
-    let mut done: Vec<u64> = row
-        .results
-        .values()
-        .map(|result| result.epochs_done)
-        .collect();
-    done.sort_unstable();
-    done.dedup();
-    if let Some(result) = row.results.values().find(short) {
-        return format!(
-            "ended at {} of {}",
-            result.epochs_done, result.epochs_planned
-        );
-    }
-    if done.is_empty() {
-        let first = row.unfinished.first();
-        return first.map_or("-".into(), |(_, what)| format!("cut short: {what}"));
-    }
-    let text: Vec<String> = done.iter().map(u64::to_string).collect();
-    let text = text.join(" or ");
-    match published.filter(|&published| done.iter().any(|&done| done != published)) {
-        Some(published) => format!("{text} (published: {published})"),
-        None => text,
-    }
 }
 
 /// Where each number comes from.
@@ -393,7 +324,7 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
 }
 
 /// A run's folder below that of its group.
-fn below<'a>(group: &Group, record: &'a Record) -> &'a str {
+pub(super) fn below<'a>(group: &Group, record: &'a Record) -> &'a str {
     let own = record.place.strip_prefix(&group.place);
     own.unwrap_or(&record.place).trim_start_matches('/')
 }
@@ -443,53 +374,6 @@ fn first(hash: &str) -> String {
     }
 }
 
-/// The likelihoods of a group's runs, as many methods in a figure as styles tell apart.
-fn figures(group: &Group, id: &str) -> Vec<Block> {
-    let drawn = || {
-        group
-            .runs
-            .iter()
-            .filter(|(_, run)| run.curve.points.len() > 1)
-    };
-    let mut methods: Vec<&str> = Vec::new();
-    for (_, run) in drawn() {
-        if !methods.contains(&run.cell.method.as_str()) {
-            methods.push(&run.cell.method);
-        }
-    }
-    let figure = |(number, methods): (usize, &[&str])| {
-        let mut nets: Vec<(String, Vec<Line>)> = Vec::new();
-        for (_, run) in drawn() {
-            let Some(style) = methods.iter().position(|method| *method == run.cell.method) else {
-                continue;
-            };
-            let line = Line {
-                label: group.spec.method_label(&run.cell.method).to_string(),
-                style,
-                steps: steps_an_epoch(&run.cell),
-                curve: run.curve.clone(),
-            };
-            let net = group.spec.net_label(&run.cell.net);
-            let net = match run.cell.particles() {
-                Some(particles) => format!("{net}, K = {particles}"),
-                None => net.to_string(),
-            };
-            match nets.iter_mut().find(|(name, _)| *name == net) {
-                Some((_, lines)) => lines.push(line),
-                None => nets.push((net, vec![line])),
-            }
-        }
-        let name = format!("{id}-nll-{}", number + 1);
-        let figure = both(&group.spec.title, &nets, Quantity::Nll);
-        Block::Figure { name, figure }
-    };
-    methods
-        .chunks(Style::COUNT)
-        .enumerate()
-        .map(figure)
-        .collect()
-}
-
 /// What the runs have learned, and what they keep to look at.
 fn images(group: &Group, id: &str, pictures: &mut Pictures<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
@@ -523,7 +407,7 @@ fn of_other(run: &OtherRun, place: &str, own: &str, id: String) -> Section {
     if let Some(from) = &run.provenance {
         blocks.push(Block::Folded {
             title: "The run behind the numbers".into(),
-            blocks: vec![Block::Table(provenance(from, place, &id))],
+            blocks: vec![Block::Table(provenance([(place.into(), from)], &id))],
         });
     }
     Section {
@@ -533,7 +417,11 @@ fn of_other(run: &OtherRun, place: &str, own: &str, id: String) -> Section {
     }
 }
 
-fn provenance(from: &Provenance, place: &str, id: &str) -> Table {
+/// Where the numbers of these run folders come from.
+pub(super) fn provenance<'a>(
+    runs: impl IntoIterator<Item = (String, &'a Provenance)>,
+    id: &str,
+) -> Table {
     let columns = [
         "Run folder",
         "Seed",
@@ -543,19 +431,78 @@ fn provenance(from: &Provenance, place: &str, id: &str) -> Table {
         "Started",
         "Time",
     ];
-    let row = [
-        place.into(),
-        from.seed.to_string(),
-        first(&from.commit),
-        first(&from.config_hash),
-        format!("{} ({})", from.device, from.cpu),
-        from.started.clone(),
-        say(from.seconds),
-    ];
+    let row = |(folder, from): (String, &Provenance)| {
+        let row = [
+            folder,
+            from.seed.to_string(),
+            first(&from.commit),
+            first(&from.config_hash),
+            format!("{} ({})", from.device, from.cpu),
+            from.started.clone(),
+            say(from.seconds),
+        ];
+        row.map(Datum::from).to_vec()
+    };
     Table {
         name: format!("{id}-run"),
-        caption: "The run".into(),
+        caption: "Where the numbers come from".into(),
         columns: columns.map(Column::plain).to_vec(),
-        rows: vec![row.map(Datum::from).to_vec()],
+        rows: runs.into_iter().map(row).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cell::Cell;
+    use crate::report::testing::{finished, notes, paper, record, sections};
+    use crate::spec::{Selection, Spec};
+
+    /// Runs of Table 1's profile `paper` with these learning rates.
+    fn with_rates(rates: &[f64]) -> String {
+        let run = |(seed, &learning_rate): (u64, &f64)| {
+            let mut cell = Cell {
+                seed,
+                ..paper("jsa")
+            };
+            cell.settings.learning_rate = learning_rate;
+            let place = format!("table1/paper/binarized-mnist/linear/jsa/seed-{seed}");
+            record(&place, finished(cell, 105.0))
+        };
+        let records = (1..).zip(rates).map(run).collect();
+        notes(&sections(records)[0])
+    }
+
+    #[test]
+    fn deviations_of_a_profile_are_not_stated_of_runs_with_other_settings() {
+        let (deviation, other) = ("Checks use 1,000 random images", "had other settings");
+        let own = with_rates(&[3e-4, 3e-4]);
+        assert!(own.contains(deviation) && !own.contains(other), "{own}");
+        let some = with_rates(&[3e-4, 1e-3]);
+        assert!(some.contains(deviation), "{some}");
+        assert!(
+            some.contains("than those named here: linear / jsa / seed 2."),
+            "{some}"
+        );
+        let all = with_rates(&[1e-3, 1e-3]);
+        assert!(!all.contains(deviation) && all.contains(other), "{all}");
+    }
+
+    #[test]
+    fn a_profile_that_is_chosen_from_others_says_who_chooses() {
+        let spec = Spec::load("arm-table3").unwrap();
+        let cells = spec.cells("paper", &Selection::default(), &spec.dataset);
+        let cell = cells.unwrap().remove(0);
+        let of = |profile: &str| {
+            let place = format!("arm-table3/{profile}/threshold-mnist/feedforward/arm/seed-1");
+            let records = vec![record(&place, finished(cell.clone(), 60.0))];
+            notes(&sections(records)[0])
+        };
+        let paper = of("paper");
+        assert!(
+            paper.contains("the runs of `paper` alone")
+                && paper.contains("those of `rate-3e-4`, `rate-1e-3`"),
+            "{paper}"
+        );
+        assert!(!of("quick").contains("alone"));
     }
 }

@@ -34,8 +34,8 @@ impl Group<'_> {
         self.dataset == "glyphs" || self.runs.iter().any(|(_, run)| told(run))
     }
 
-    /// Whether some run has the settings that the profile has today, but for its epochs: an older record may have others.
-    pub fn follows(&self, profile: &str) -> bool {
+    /// The runs whose settings, but for their epochs, are not those that the profile has today: older ones, say.
+    pub fn unlike(&self, profile: &str) -> Vec<&CellRun> {
         let same = |cell: &Cell| {
             let selection = alone(cell, Some(cell.settings.epochs));
             let cells = self.spec.cells(profile, &selection, &self.dataset);
@@ -51,7 +51,8 @@ impl Group<'_> {
                 own == settings
             })
         };
-        self.runs.iter().any(|(_, run)| same(&run.cell))
+        let runs = self.runs.iter().map(|(_, run)| *run);
+        runs.filter(|run| !same(&run.cell)).collect()
     }
 }
 
@@ -107,7 +108,7 @@ pub fn groups(records: &[Record]) -> Vec<Group<'_>> {
 }
 
 /// The folder of the experiment, profile and data set that a run's folder is in.
-fn base(place: &str, cell: &Cell) -> String {
+pub(super) fn base(place: &str, cell: &Cell) -> String {
     let own = cell.folder(Path::new(""));
     let base = match place.strip_suffix(own.to_string_lossy().as_ref()) {
         Some(base) => base,
@@ -220,21 +221,7 @@ fn unknown(name: &str, cells: &[&Cell]) -> Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::testing::{finished, record};
-    use crate::spec::tests::table1;
-
-    fn paper(method: &str) -> Cell {
-        let selection = Selection {
-            nets: vec!["linear".into()],
-            methods: vec![method.into()],
-            seeds: vec![1],
-            ..Selection::default()
-        };
-        table1()
-            .cells("paper", &selection, "binarized-mnist")
-            .unwrap()
-            .remove(0)
-    }
+    use crate::report::testing::{finished, paper, record};
 
     #[test]
     fn runs_of_one_folder_are_a_group_in_the_experiments_order() {
@@ -284,6 +271,31 @@ mod tests {
         assert!(!of(|cell| cell.settings.epochs = 100));
         assert!(!of(|cell| cell.dataset = "threshold-mnist".into()));
         assert!(!of(|cell| cell.method = "no-such-method".into()));
+    }
+
+    #[test]
+    fn runs_of_other_settings_than_the_profiles_are_found() {
+        let of = |seed, change: fn(&mut Cell)| {
+            let mut cell = Cell {
+                seed,
+                ..paper("jsa")
+            };
+            change(&mut cell);
+            let place = format!("table1/paper/binarized-mnist/linear/jsa/seed-{seed}");
+            record(&place, finished(cell, 105.0))
+        };
+        let records = [
+            of(1, |_| ()),
+            of(2, |cell| cell.settings.learning_rate = 1e-3),
+            of(3, |cell| cell.settings.epochs = 7),
+        ];
+        let group = groups(&records).remove(0);
+        let seeds = |profile: &str| -> Vec<u64> {
+            let unlike = group.unlike(profile).into_iter();
+            unlike.map(|run| run.cell.seed).collect()
+        };
+        assert_eq!(seeds("paper"), [2]);
+        assert_eq!(seeds("quick"), [1, 2, 3]);
     }
 
     #[test]

@@ -84,12 +84,14 @@ fn escape(text: &str) -> String {
             '√' => "$\\surd$",
             '²' => "$^2$",
             '₀' => "$_0$",
+            'ε' => "$\\varepsilon$",
             'σ' => "$\\sigma$",
             'τ' => "$\\tau$",
             'μ' => "$\\mu$",
             'η' => "$\\eta$",
             'θ' => "$\\theta$",
             'φ' => "$\\phi$",
+            'Ẑ' => "$\\hat Z$",
             'Δ' => "$\\Delta$",
             'Σ' => "$\\Sigma$",
             '∇' => "$\\nabla$",
@@ -98,6 +100,8 @@ fn escape(text: &str) -> String {
             '≤' => "$\\le$",
             '≥' => "$\\ge$",
             '·' => "$\\cdot$",
+            '†' => "$\\dagger$",
+            '…' => "\\dots{}",
             '\n' | '\r' => " ",
             character => {
                 out.push(character);
@@ -113,6 +117,7 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::report::document::{Column, Datum};
+    use std::path::Path;
 
     #[test]
     fn special_characters_are_text() {
@@ -120,6 +125,30 @@ mod tests {
             escape("50% of {a_b} & #1 \\input{x} $y$ ~z^2 <T> 1 ± 2"),
             "50\\% of \\{a\\_b\\} \\& \\#1 \\textbackslash{}input\\{x\\} \\$y\\$ \\textasciitilde{}z\\textasciicircum{}2 \
              \\textless{}T\\textgreater{} 1 $\\pm$ 2"
+        );
+    }
+
+    #[test]
+    fn what_the_recorded_tables_hold_is_spelled_in_ascii() {
+        let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let (mut folders, mut tables) = (vec![home], 0);
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.ends_with("table.md") {
+                    let escaped = escape(&std::fs::read_to_string(&path).unwrap());
+                    let odd: String = escaped.chars().filter(|c| !c.is_ascii()).collect();
+                    assert!(odd.is_empty(), "{odd} in {}", path.display());
+                    tables += 1;
+                }
+            }
+        }
+        assert!(tables > 10, "{tables}");
+        assert_eq!(
+            escape("log Ẑ, ε†"),
+            "log $\\hat Z$, $\\varepsilon$$\\dagger$"
         );
     }
 

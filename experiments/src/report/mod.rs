@@ -3,7 +3,8 @@
 //! * [`record`]: the run folders below a folder, unopened.
 //! * [`group`]: runs that make a table, and the published numbers that they are compared with.
 //! * [`document`]: what a report holds, whatever the format.
-//! * [`build`]: from runs to a document.
+//! * [`build`]: from runs to a document, with [`results`], the table of a group, [`curves`], its figures, and [`variance_curve`], the
+//!   runs that measure gradients.
 //! * [`html`], [`markdown`], [`latex`], [`csv`]: a document in a format, every text escaped.
 //! * [`files`]: all of it, written.
 //!
@@ -12,6 +13,7 @@
 
 pub mod build;
 pub mod csv;
+pub mod curves;
 pub mod document;
 pub mod files;
 pub mod group;
@@ -19,5 +21,7 @@ pub mod html;
 pub mod latex;
 pub mod markdown;
 pub mod record;
+pub mod results;
 #[cfg(test)]
 mod testing;
+pub mod variance_curve;

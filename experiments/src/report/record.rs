@@ -5,6 +5,7 @@ use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
 use crate::figures::curve::Curve;
 use crate::plan::CellStatus;
+use crate::variance_curve::Outcome;
 use helmholtz_runs::{Provenance, RunFolder, Status, read_config, read_metrics};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -53,6 +54,17 @@ pub struct OtherRun {
     pub table: Option<String>,
     /// The figures and pictures that it keeps: name and content.
     pub images: Vec<(String, Vec<u8>)>,
+    /// What is measured, where a net is trained for that.
+    pub measured: Option<Measured>,
+}
+
+/// A net trained by a method, and measured on the way.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// What is trained.
+    pub cell: Cell,
+    /// What has come of it; nothing before it is finished.
+    pub outcome: Option<Outcome>,
 }
 
 impl Record {
@@ -111,21 +123,20 @@ impl OtherRun {
         config: &Value,
         status: Status,
     ) -> Result<Self, HarnessError> {
-        let (provenance, unfinished) = match status {
-            Status::Finished(mut result) => {
-                let provenance = result["provenance"].take();
-                (serde_json::from_value(provenance).ok(), None)
-            }
+        let (result, unfinished) = match status {
+            Status::Finished(result) => (Some(result), None),
             Status::Failed(failure) => (None, Some(format!("failed: {failure}"))),
             Status::Running { .. } => (None, Some("running".into())),
             Status::Absent | Status::Started { .. } => (None, Some("cut short".into())),
         };
+        let provenance = result.as_ref().map(|result| result["provenance"].clone());
         let titled = [&config["title"], &config["settings"]["title"]];
         let title = titled.into_iter().find_map(Value::as_str);
         Ok(Self {
             title: title.unwrap_or(place).to_string(),
-            provenance,
+            provenance: provenance.and_then(|from| serde_json::from_value(from).ok()),
             unfinished,
+            measured: Measured::of(config, result),
             table: read_text(&folder.join("table.md"))?,
             images: images(folder)?,
         })
@@ -134,6 +145,15 @@ impl OtherRun {
     /// Whether there is anything to show of it.
     pub fn is_empty(&self) -> bool {
         self.provenance.is_none() && self.table.is_none() && self.images.is_empty()
+    }
+}
+
+impl Measured {
+    /// What a configuration and a result say, if they are of such a run.
+    fn of(config: &Value, result: Option<Value>) -> Option<Self> {
+        let cell = serde_json::from_value(config["cell"].clone()).ok()?;
+        let outcome = result.map(serde_json::from_value).transpose().ok()?;
+        Some(Self { cell, outcome })
     }
 }
 

@@ -1,13 +1,29 @@
 //! Runs for the report's tests, with made-up numbers.
 
+use super::build::{Found, document};
+use super::document::{Block, Datum, Section, Table};
 use super::record::{CellRun, Record, What};
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::figures::curves::tests::line;
 use crate::plan::CellStatus;
+use crate::spec::Selection;
+use crate::spec::tests::table1;
 use helmholtz_runs::Provenance;
 use serde_json::json;
 use std::path::PathBuf;
+
+/// A cell of Table 1 as the paper has it.
+pub fn paper(method: &str) -> Cell {
+    let selection = Selection {
+        nets: vec!["linear".into()],
+        methods: vec![method.into()],
+        seeds: vec![1],
+        ..Selection::default()
+    };
+    let cells = table1().cells("paper", &selection, "binarized-mnist");
+    cells.expect("the paper's cells").remove(0)
+}
 
 /// A run at this place.
 pub fn record(place: &str, (cell, status): (Cell, CellStatus)) -> Record {
@@ -47,4 +63,43 @@ pub fn result(cell: &Cell, nll: f64) -> CellResult {
 pub fn finished(cell: Cell, nll: f64) -> (Cell, CellStatus) {
     let result = result(&cell, nll);
     (cell, CellStatus::Done(Box::new(result)))
+}
+
+/// The sections of the report of these runs, after the overview.
+pub fn sections(records: Vec<Record>) -> Vec<Section> {
+    let found = Found {
+        root: "runs".into(),
+        records,
+        problems: vec![],
+    };
+    let mut document = document(&[found], &mut |_, _| vec![]);
+    document.sections.split_off(1)
+}
+
+/// The section's remarks.
+pub fn notes(section: &Section) -> String {
+    let notes = section.blocks.iter().filter_map(|block| match block {
+        Block::Notes(notes) => Some(notes.join("\n")),
+        _ => None,
+    });
+    notes.collect::<Vec<_>>().join("\n")
+}
+
+/// The section's table whose name ends so.
+pub fn table(section: &Section, end: &str) -> Table {
+    fn find(blocks: &[Block], end: &str) -> Option<Table> {
+        blocks.iter().find_map(|block| match block {
+            Block::Table(table) => table.name.ends_with(end).then(|| table.clone()),
+            Block::Folded { blocks, .. } => find(blocks, end),
+            _ => None,
+        })
+    }
+    find(&section.blocks, end).expect("the table")
+}
+
+/// What stands in a column of a table.
+pub fn column<'a>(table: &'a Table, head: &str) -> Vec<&'a Datum> {
+    let at = table.columns.iter().position(|column| column.head == head);
+    let at = at.expect("the column");
+    table.rows.iter().map(|row| &row[at]).collect()
 }

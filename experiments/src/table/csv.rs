@@ -5,6 +5,7 @@ use super::Table;
 /// The table; for generated images without the columns of published numbers.
 pub fn render(table: &Table) -> String {
     let by_particles = table.rows.iter().any(|row| row.particles.is_some());
+    let released = table.rows.iter().any(|row| row.released.is_some());
     let mut out = String::from(match by_particles {
         true => "net,particles,method,",
         false => "net,method,",
@@ -13,10 +14,16 @@ pub fn render(table: &Table) -> String {
     if table.bounds {
         out += ",test_nll_errors_over_images,bound_mean";
     }
+    if released {
+        out += ",released_nll_mean,released_nll_sd";
+    }
     if !table.synthetic {
         out += ",published_mean,published_sd,published_is_quoted,difference_nats,difference_sds";
         if table.bounds {
             out += ",published_bound,published_is_doubtful";
+        }
+        if released {
+            out += ",released_difference_nats";
         }
     }
     out += ",selected_epochs,epochs_done,epochs_planned,samples,test_images\n";
@@ -51,6 +58,12 @@ pub fn render(table: &Table) -> String {
         if table.bounds {
             cells.extend([errors(), number(row.bound.map(|bound| bound.mean))]);
         }
+        if released {
+            cells.extend([
+                number(row.released.map(|released| released.mean)),
+                number(row.released.and_then(|released| released.sd)),
+            ]);
+        }
         if !table.synthetic {
             cells.extend([
                 number(row.published.map(|p| p.mean)),
@@ -67,6 +80,10 @@ pub fn render(table: &Table) -> String {
                     number(row.published_bound.map(|p| p.mean)),
                     either.map_or(String::new(), |p| p.doubtful.to_string()),
                 ]);
+            }
+            if released {
+                let difference = row.by_released().and_then(|row| row.difference);
+                cells.push(number(difference.map(|d| d.nats)));
             }
         }
         cells.extend([

@@ -27,28 +27,11 @@ pub fn render(table: &Table) -> String {
             .chain(["Best epoch", "Seeds", "S", "Test images"]);
     out += &heading(&head.collect::<Vec<_>>());
     for row in &table.rows {
-        let mut cells = vec![
-            row.group_label(),
-            row.method_label.clone(),
-            row.ours_text(table),
-        ];
-        if table.bounds {
-            cells.push(row.errors_text());
+        out += &line(&cells(row, table, row.errors_text(), row.images_text()));
+        if let Some(released) = row.by_released() {
+            // Always of all images; its error is not kept.
+            out += &line(&cells(&released, table, "-".into(), "all".into()));
         }
-        if !table.synthetic {
-            cells.push(escape(&row.published_text()));
-            cells.push(row.difference_text());
-        }
-        cells.push(row.epoch_text());
-        let seeds: Vec<u64> = row.results.keys().copied().collect();
-        cells.push(if seeds.is_empty() {
-            "-".into()
-        } else {
-            say_seeds(&seeds)
-        });
-        cells.push(row.samples_text());
-        cells.push(row.images_text());
-        out += &line(&cells);
     }
     if !table.quoted.is_empty() {
         out += "\nQuoted by the publication, not targets:\n\n";
@@ -70,6 +53,32 @@ pub fn render(table: &Table) -> String {
         out += &format!("- {}\n", escape(note));
     }
     out
+}
+
+/// The cells of a row.
+fn cells(row: &Row, table: &Table, errors: String, images: String) -> Vec<String> {
+    let mut cells = vec![
+        row.group_label(),
+        row.method_label.clone(),
+        row.ours_text(table),
+    ];
+    if table.bounds {
+        cells.push(errors);
+    }
+    if !table.synthetic {
+        cells.push(escape(&row.published_text()));
+        cells.push(row.difference_text());
+    }
+    cells.push(row.epoch_text());
+    let seeds: Vec<u64> = row.results.keys().copied().collect();
+    cells.push(if seeds.is_empty() {
+        "-".into()
+    } else {
+        say_seeds(&seeds)
+    });
+    cells.push(row.samples_text());
+    cells.push(images);
+    cells
 }
 
 /// The head of a Markdown table.

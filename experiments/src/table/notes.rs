@@ -92,7 +92,8 @@ pub(crate) fn notes(
     for row in rows {
         if let Some(released) = row.released {
             notes.push(format!(
-                "{} / {}: the released code's formula gives {} for the same parameters on all test images; it estimates no likelihood.",
+                "{} / {}: the released code's formula gives {} for the same parameters, of the epoch that the right NLL selects, on \
+                 all test images; it estimates no likelihood.",
                 row.group_label(),
                 row.method_label,
                 released.text()

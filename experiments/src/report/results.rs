@@ -1,0 +1,207 @@
+//! The table of a group: a row for each net and method.
+
+use super::build::{anchor, below};
+use super::document::{Column, Datum, Kind, Table};
+use super::group::Group;
+use super::record::Record;
+use crate::cell_runner::CellResult;
+use crate::table::{Row, say_seeds};
+
+/// The table of a group: ours, published, difference.
+pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
+    let published = |row: &Row| row.published.or(row.published_bound);
+    let beside = rows.iter().any(|row| published(row).is_some());
+    let mut columns = vec![
+        Column::plain("Net"),
+        Column::plain("Method"),
+        Column::new("Ours", Kind::Own),
+    ];
+    if beside {
+        columns.push(Column::new("Published", Kind::Published));
+        columns.push(Column::plain("Difference"));
+    }
+    let last = [
+        "Best epoch",
+        "Epochs",
+        "Seeds",
+        "S",
+        "Test images",
+        "Run folder",
+    ];
+    columns.extend(last.map(Column::plain));
+    // What released code reports is always of all images.
+    let released = |row: &Row| row.by_released().map(|released| (released, "all".into()));
+    let rows = rows.iter().flat_map(|row| {
+        let own = (row.clone(), row.images_text());
+        [Some(own), released(row)].into_iter().flatten()
+    });
+    let rows = rows.map(|(row, images)| {
+        let row = &row;
+        let of_row = group.runs.iter().filter(|(_, run)| {
+            let same = (&run.cell.net, &run.cell.method) == (&row.net, &row.method);
+            same && run.cell.particles() == row.particles
+                && row.results.contains_key(&run.cell.seed)
+        });
+        let of_row: Vec<&Record> = of_row.map(|(record, _)| *record).collect();
+        let folders: Vec<&str> = of_row.iter().map(|record| below(group, record)).collect();
+        let text = row.ours_of(&group.dataset, group.synthetic(), group.spec.standard_error);
+        let text = match row.results.len() {
+            0 | 1 => text,
+            several => format!("{text}, {several} runs"),
+        };
+        let ours = Datum {
+            exact: row.ours.map(|ours| ours.mean),
+            link: of_row.first().map(|record| anchor(id, &record.place)),
+            ..text.into()
+        };
+        let mut data = vec![
+            row.group_label().into(),
+            row.method_label.as_str().into(),
+            ours,
+        ];
+        if beside {
+            data.push(published(row).map_or(row.published_text().into(), |p| {
+                Datum::number(row.published_text(), p.mean)
+            }));
+            let difference = row
+                .difference
+                .map(|d| Datum::number(row.difference_text(), d.nats));
+            data.push(difference.unwrap_or("-".into()));
+        }
+        let seeds: Vec<u64> = row.results.keys().copied().collect();
+        let best = match seeds.is_empty() {
+            true => "-".into(),
+            false => row.epoch_text(),
+        };
+        data.extend([
+            best.into(),
+            epochs(
+                row,
+                group
+                    .published
+                    .as_ref()
+                    .filter(|_| beside)
+                    .and_then(|p| p.epochs),
+            )
+            .into(),
+            if seeds.is_empty() {
+                "-".into()
+            } else {
+                say_seeds(&seeds).into()
+            },
+            row.samples_text().into(),
+            images.into(),
+            match folders.is_empty() {
+                true => "-".into(),
+                false => folders.join(", ").into(),
+            },
+        ]);
+        data
+    });
+    Table {
+        name: format!("{id}-results"),
+        caption: format!("{}: test NLL, nats, on {}", group.spec.title, group.dataset),
+        columns,
+        rows: rows.collect(),
+    }
+}
+
+/// `1000`, `100 (published: 1000)`, `ended at 120 of 1000`, `cut short: 17 of 20 epochs`.
+fn epochs(row: &Row, published: Option<u64>) -> String {
+    let short = |result: &&CellResult| result.epochs_done < result.epochs_planned;
+    let mut done: Vec<u64> = row
+        .results
+        .values()
+        .map(|result| result.epochs_done)
+        .collect();
+    done.sort_unstable();
+    done.dedup();
+    if let Some(result) = row.results.values().find(short) {
+        return format!(
+            "ended at {} of {}",
+            result.epochs_done, result.epochs_planned
+        );
+    }
+    if done.is_empty() {
+        let first = row.unfinished.first();
+        return first.map_or("-".into(), |(_, what)| format!("cut short: {what}"));
+    }
+    let text: Vec<String> = done.iter().map(u64::to_string).collect();
+    let text = text.join(" or ");
+    match published.filter(|&published| done.iter().any(|&done| done != published)) {
+        Some(published) => format!("{text} (published: {published})"),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cell::Cell;
+    use crate::plan::CellStatus;
+    use crate::report::testing::{column, finished, paper, record, sections, table};
+    use crate::spec::{Selection, Spec};
+
+    #[test]
+    fn a_mean_tells_its_runs_and_leads_to_the_first_and_every_number_names_its_folders() {
+        let of = |method, seed, nll| {
+            let cell = Cell {
+                seed,
+                ..paper(method)
+            };
+            let place = format!("table1/paper/binarized-mnist/linear/{method}/seed-{seed}");
+            record(&place, finished(cell, nll))
+        };
+        let records = vec![
+            of("jsa", 1, 105.0),
+            of("jsa", 2, 106.0),
+            of("rws", 1, 108.0),
+        ];
+        let section = sections(records).remove(0);
+        let results = table(&section, "-results");
+        let ours = column(&results, "Ours");
+        assert_eq!(ours[0].text, "105.50 ± 0.71, 2 runs");
+        assert_eq!(
+            (ours[0].exact, ours[1].text.as_str()),
+            (Some(105.5), "108.00")
+        );
+        let folders = column(&results, "Run folder");
+        assert_eq!(folders[0].text, "linear/jsa/seed-1, linear/jsa/seed-2");
+        assert_eq!(folders[1].text, "linear/rws/seed-1");
+        let runs = table(&section, "-runs");
+        let runs = column(&runs, "Run folder");
+        for (number, run) in [(ours[0], runs[0]), (ours[1], runs[2])] {
+            assert!(number.link.is_some());
+            assert_eq!(number.link, run.anchor);
+        }
+        assert_eq!(runs[0].text, "linear/jsa/seed-1");
+    }
+
+    #[test]
+    fn the_released_formula_has_a_row_of_its_own() {
+        let spec = Spec::load("table2").unwrap();
+        let selection = Selection {
+            methods: vec!["st-gumbel-softmax-learned".into()],
+            seeds: vec![1],
+            ..Selection::default()
+        };
+        let cell = spec.cells("paper", &selection, &spec.dataset).unwrap();
+        let (cell, status) = finished(cell[0].clone(), 90.0);
+        let CellStatus::Done(mut result) = status else {
+            unreachable!()
+        };
+        result.released_nll = Some(82.75);
+        let place = "table2/paper/threshold-mnist/categorical/st-gumbel-softmax-learned/seed-1";
+        let records = vec![record(place, (cell, CellStatus::Done(result)))];
+        let results = table(&sections(records)[0], "-results");
+        let exact = |head: &str| -> Vec<_> {
+            let data = column(&results, head).into_iter();
+            data.map(|datum| datum.exact.unwrap()).collect()
+        };
+        assert_eq!(exact("Ours"), [90.0, 82.75]);
+        assert_eq!(exact("Published"), [82.8, 82.8]);
+        assert!((exact("Difference")[1] + 0.05).abs() < 1e-9);
+        let methods = column(&results, "Method");
+        assert!(methods[1].text.ends_with(", by the released formula"));
+        assert_eq!(column(&results, "Test images")[1].text, "all");
+    }
+}
