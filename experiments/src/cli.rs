@@ -23,6 +23,8 @@ pub struct Cli {
 pub enum Command {
     /// Reproduce a published table or figure: plan, run, resume, compare
     Reproduce(Reproduce),
+    /// Evaluate a run's parameters again: its test NLL with any number of samples
+    Evaluate(Evaluate),
     /// Measure how noisy the methods' gradients are, for what they cost
     Variance(Variance),
     /// Put every recorded result into one report: tables, figures, pictures
@@ -270,6 +272,57 @@ pub struct Variance {
     pub dataset: DatasetName,
 
     /// The folder for variance.md and variance.csv; without it nothing is written
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+
+    /// Machine-readable lines on standard output (rows, table): one JSON object each
+    #[arg(long)]
+    pub json: bool,
+}
+
+const EVALUATE_EXAMPLES: &str = "\
+Examples:
+  cargo xtask evaluate runs/table1/quick/binarized-mnist/linear/jsa/seed-1
+  cargo xtask evaluate runs/helmholtz/quick/binarized-mnist/sbn-200/jsa/seed-1 --samples 1,5,10,100,1000,100000
+  cargo xtask evaluate FOLDER --last --images 1000
+
+The estimate of -log p(x) is too high by more, the fewer the samples and the wider q: methods are to be compared where more samples no
+longer change it. With the run's own number of samples, seed and images it is the run's own number. Ctrl-C ends it with the rows that
+are there. The run folder is only read.";
+
+/// Evaluate a run's parameters again.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EVALUATE_EXAMPLES)]
+pub struct Evaluate {
+    /// The run folder
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+
+    /// Importance samples S for each image, separated by commas: a row each
+    #[arg(long, value_name = "S", value_delimiter = ',', default_value = "1000", value_parser = at_least(1))]
+    pub samples: Vec<usize>,
+
+    /// Test images, a random subset named by the seed [default: all]
+    #[arg(long, value_name = "N", value_parser = at_least(1))]
+    pub images: Option<usize>,
+
+    /// Names the draws [default: the run's seed]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+
+    /// Evaluate the run's last parameters instead of the selected ones
+    #[arg(long)]
+    pub last: bool,
+
+    /// Where to compute
+    #[arg(long, value_enum, default_value = "cpu")]
+    pub device: Device,
+
+    /// The folder in which data files are looked for first
+    #[arg(long, value_name = "FOLDER")]
+    pub data_dir: Option<PathBuf>,
+
+    /// The folder for evaluation.md; without it nothing is written
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 

@@ -3,6 +3,7 @@
 use clap::Parser;
 use helmholtz_datasets::Locator;
 use helmholtz_experiments::cli::{Cli, Command};
+use helmholtz_experiments::commands::evaluate::evaluate;
 use helmholtz_experiments::commands::report::report;
 use helmholtz_experiments::commands::reproduce::{End, reproduce};
 use helmholtz_experiments::commands::streams::Streams;
@@ -37,6 +38,10 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => {
             let locator = Locator::new(args.data_dir.clone());
             reproduce(args, locator, &runner::new, &stop, &streams)
+        }
+        Command::Evaluate(args) => {
+            let locator = Locator::new(args.data_dir.clone());
+            evaluate(args, &locator, &stop, &streams)
         }
         Command::Variance(args) => {
             let locator = Locator::new(args.data_dir.clone());

@@ -14,6 +14,7 @@ Usage: cargo xtask <command> [arguments]
 
 Commands:
   reproduce <experiment>   Reproduce a published table or figure: builds the runner for the device, starts it
+  evaluate <run folder>    Evaluate a run's parameters again: its test NLL with any number of samples
   variance                 Measure how noisy the methods' gradients are, for what they cost
   report                   Put every recorded result into one report: tables, figures, a page
   certify                  Hold every gradient estimator against enumeration, beside faulty twins; prints a table
@@ -27,7 +28,7 @@ Examples:
                                                        what the paper's protocol would take here
   cargo xtask reproduce table1 --profile paper --net linear --method jsa --seeds 1-5
   cargo xtask reproduce table1 --device cuda           on an NVIDIA GPU (the first build takes minutes)
-  cargo xtask reproduce arm-toy                        the toy experiment of ARM, in seconds
+  cargo xtask reproduce arm-toy                        the toy experiment of ARM, in a minute
   cargo xtask reproduce apg-gmm --steps 25000          amortized population Gibbs on Gaussian mixtures
   cargo xtask reproduce apg-dmm --steps 30000          the same on deep mixtures of rings
   cargo xtask reproduce apg-bmnist --steps 20000       the same on bouncing digits
@@ -44,7 +45,9 @@ fn main() -> ExitCode {
     let rest: Vec<OsString> = args.collect();
     let command = command.as_ref().map(|command| command.to_string_lossy());
     let outcome = match command.as_deref() {
-        Some(name @ ("reproduce" | "variance" | "report")) => program::run(name, &rest),
+        Some(name @ ("reproduce" | "evaluate" | "variance" | "report")) => {
+            program::run(name, &rest)
+        }
         Some("certify") => certify::run(&rest),
         Some("mutants") => mutants::run(&rest),
         Some("bench") => bench::run(&rest),
@@ -53,7 +56,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Some(other) => Err(format!(
-            "unknown command `{other}`; the commands are: reproduce, variance, report, certify, mutants, bench, help"
+            "unknown command `{other}`; the commands are: reproduce, evaluate, variance, report, certify, mutants, bench, help"
         )),
         None => {
             eprintln!("{HELP}");

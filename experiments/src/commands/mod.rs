@@ -4,6 +4,7 @@ mod apg_kl;
 mod apg_table;
 mod arm_toy;
 pub mod curves;
+pub mod evaluate;
 mod joint;
 pub mod loading;
 pub mod plan_text;

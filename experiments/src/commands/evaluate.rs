@@ -1,0 +1,211 @@
+//! `evaluate`: the test NLL of a run's parameters again, with any number of samples.
+
+use super::loading::Loading;
+use super::reproduce::{End, named_together};
+use super::streams::Streams;
+use crate::backend::{OnBackend, on_device};
+use crate::cli::Evaluate;
+use crate::device::Device;
+use crate::error::HarnessError;
+use crate::kept::Keeps;
+use crate::nets::{Net, OnModel};
+use crate::runner::failed;
+use crate::table::files::write_one;
+use crate::table::markdown::{heading, line};
+use crate::variance::request::Run;
+use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load, random_subset};
+use helmholtz_estimators::Method;
+use helmholtz_evaluation::{Evaluation, Nll, nll};
+use helmholtz_ops::Backend;
+use helmholtz_random::{Purpose, Stream};
+use helmholtz_runs::Provenance;
+use helmholtz_training::{Parameters, load_model};
+use serde_json::json;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+use std::time::Instant;
+
+/// Of a run's own last evaluation: with the run's seed and as many samples the number is the same.
+const TEST: Purpose = Purpose::new("test");
+const SUBSET: Purpose = Purpose::new("evalset");
+
+/// Carries out a request, until it is done or `stop` is set; then with the rows that are there.
+///
+/// # Errors
+/// What keeps it from being evaluated: a folder without a run or a checkpoint, missing data or device.
+pub fn evaluate(
+    args: &Evaluate,
+    locator: &Locator,
+    stop: &AtomicBool,
+    streams: &Streams,
+) -> Result<End, HarnessError> {
+    let parameters = match args.last {
+        true => Parameters::Last,
+        false => Parameters::Selected,
+    };
+    let run = Run::read(&args.folder, parameters)?;
+    let seed = args.seed.unwrap_or(run.cell.seed);
+    args.device.check_built()?;
+    let name: DatasetName = run.cell.dataset.parse()?;
+    let mut loading = Loading::new(streams);
+    let data = load(name, locator, &mut |event| loading.event(event))?;
+    let images = test_images(&data, args.images, seed)?;
+    let started = Instant::now();
+    let mut samples = args.samples.clone();
+    samples.sort_unstable();
+    samples.dedup();
+    let rows = on_device(
+        args.device,
+        Work {
+            run: &run,
+            images: &images,
+            samples: &samples,
+            seed,
+            threads: match args.device {
+                Device::Cpu => available_parallelism().map_or(1, NonZero::get),
+                _ => 1,
+            },
+            told: &|row| {
+                if args.json {
+                    let line = json!({"event": "row", "row": row});
+                    streams.out.line(line.to_string());
+                }
+            },
+            state: &|text| loading.state(text),
+            stop,
+        },
+    )?;
+    drop(loading);
+    let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
+    let mut provenance = Provenance::of(&config, seed, args.device.as_str());
+    provenance.seconds = started.elapsed().as_secs_f64();
+    let head = format!(
+        "{}, on {} test images of {}",
+        run.label(),
+        images.len(),
+        data.name
+    );
+    let caution = name.caution();
+    if args.json {
+        let line = json!({"event": "table", "run": head, "rows": rows, "provenance": provenance, "caution": caution});
+        streams.out.line(line.to_string());
+    } else {
+        streams.out.line(text(&head, caution, &rows));
+    }
+    if let Some(folder) = &args.out {
+        let table = markdown(&head, caution, &rows, &provenance);
+        let written = named_together(&[write_one(folder, "evaluation.md", &table)?]);
+        streams.err.line(format!("Written to {written}"));
+    }
+    match stop.load(Ordering::Relaxed) {
+        true => Ok(End::Interrupted),
+        false => Ok(End::Complete),
+    }
+}
+
+/// All test images, or a random subset named by the seed.
+fn test_images(data: &Splits, count: Option<usize>, seed: u64) -> Result<Images, HarnessError> {
+    let there = data.test.len();
+    match count {
+        None => Ok(data.test.clone()),
+        Some(count) if count > there => Err(HarnessError::Unusable(format!(
+            "`--images` asks for {count} images, but {} has {there} to test on",
+            data.name
+        ))),
+        Some(count) => {
+            let mut stream = Stream::new(seed, SUBSET, [0, 0]);
+            Ok(data.test.select(&random_subset(there, count, &mut stream)))
+        }
+    }
+}
+
+fn text(head: &str, caution: Option<&str>, rows: &[Nll]) -> String {
+    let mut out = format!("{head}\n");
+    out.extend(caution.map(|caution| format!("{caution}\n")));
+    out += &format!(
+        "\n  {:>8}  {:>10}  {:>8}  {:>10}\n",
+        "S", "NLL", "+-", "-ELBO"
+    );
+    for row in rows {
+        out += &format!(
+            "  {:>8}  {:>10.3}  {:>8.3}  {:>10.3}\n",
+            row.samples, row.mean, row.standard_error, -row.elbo
+        );
+    }
+    out + "\nIn nats; +- is the standard error over images. The fewer samples, the more too high the NLL is."
+}
+
+fn markdown(head: &str, caution: Option<&str>, rows: &[Nll], provenance: &Provenance) -> String {
+    let mut out = format!("# {head}\n\n");
+    out.extend(caution.map(|caution| format!("{caution}\n\n")));
+    out += &heading(&["S", "NLL", "Error over images", "-ELBO"]);
+    for row in rows {
+        out += &line(&[
+            row.samples.to_string(),
+            format!("{:.3}", row.mean),
+            format!("{:.3}", row.standard_error),
+            format!("{:.3}", -row.elbo),
+        ]);
+    }
+    format!("{out}\n{}", provenance.markdown())
+}
+
+struct Work<'a> {
+    run: &'a Run,
+    images: &'a Images,
+    samples: &'a [usize],
+    seed: u64,
+    threads: usize,
+    told: &'a dyn Fn(&Nll),
+    state: &'a (dyn Fn(String) + Sync),
+    stop: &'a AtomicBool,
+}
+
+impl OnBackend for Work<'_> {
+    type Output = Vec<Nll>;
+
+    fn on<B: Backend>(self) -> Result<Vec<Nll>, HarnessError> {
+        let (net, seed) = (Net::of(&self.run.cell)?, self.seed);
+        net.build::<B, _>(seed, &Default::default(), self)
+    }
+}
+
+impl<B: Backend> OnModel<B> for Work<'_> {
+    type Output = Vec<Nll>;
+
+    fn on<M: Keeps<B>>(self, model: M) -> Result<Vec<Nll>, HarnessError> {
+        let device = Default::default();
+        let Run {
+            cell,
+            checkpoint,
+            parameters,
+        } = self.run;
+        let model = load_model(model, checkpoint, *parameters, &device).map_err(failed)?;
+        let method: Method = cell.method.parse().map_err(failed)?;
+        let model = method.tested(model.valid(), self.run.epoch().unwrap_or(0));
+        let mut rows = Vec::new();
+        for &samples in self.samples {
+            let evaluation = Evaluation {
+                samples,
+                seed: self.seed,
+                purpose: TEST,
+                threads: self.threads,
+            };
+            let (done, all) = (AtomicUsize::new(0), self.images.len());
+            let progress = |images: usize| {
+                let done = done.fetch_add(images, Ordering::Relaxed) + images;
+                (self.state)(format!("S = {samples}: {done} of {all} images"));
+                !self.stop.load(Ordering::Relaxed)
+            };
+            match nll::<B, _>(&model, self.images, &evaluation, &device, &progress) {
+                Some(row) => {
+                    (self.told)(&row);
+                    rows.push(row);
+                }
+                None => break,
+            }
+        }
+        Ok(rows)
+    }
+}

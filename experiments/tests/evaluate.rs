@@ -1,0 +1,118 @@
+//! `evaluate`, the program itself: a run's own number again, more samples, and refusals with their remedy.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn helmholtz(folder: &Path, args: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
+    command.args(args.split(' ')).current_dir(folder);
+    command.output().unwrap()
+}
+
+fn lines(output: &Output) -> Vec<Value> {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+const RUN: &str = "runs/table1/quick-2-epochs/glyphs/linear/rws/seed-3";
+
+/// A run of two epochs, and its result.
+fn run(folder: &Path) -> Value {
+    let text = include_str!("../table1.toml")
+        .replace(
+            "valid_images = 1000 ",
+            "final_samples = 7\nvalid_images = 5 ",
+        )
+        .replace("test_images = 1000\n", "test_images = 5\n")
+        .replace("batch = 50", "batch = 500")
+        .replace("valid_samples = 100\n", "valid_samples = 2\n")
+        .replace("test_samples = 100\n", "test_samples = 2\n");
+    std::fs::write(folder.join("mine.toml"), text).unwrap();
+    let args =
+        "reproduce mine.toml --dataset glyphs --net linear --method rws --epochs 2 --seeds 3";
+    let output = helmholtz(folder, args);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    let text = std::fs::read_to_string(folder.join(RUN).join("result.json")).unwrap();
+    let mut result: Value = serde_json::from_str(&text).unwrap();
+    result["content"].take()
+}
+
+#[test]
+fn a_run_s_own_samples_give_its_own_number_and_more_give_a_lower_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let result = run(dir.path());
+    let args = format!("evaluate {RUN} --samples 100,7,1,7 --json --out here");
+    let found = lines(&helmholtz(dir.path(), &args));
+    // Three rows, in order, and the table.
+    let rows = found.last().unwrap()["rows"].as_array().unwrap().clone();
+    let samples: Vec<_> = rows
+        .iter()
+        .map(|row| row["samples"].as_u64().unwrap())
+        .collect();
+    assert_eq!((samples, found.len()), (vec![1, 7, 100], 4));
+    let nll = |row: &Value| row["mean"].as_f64().unwrap();
+    assert_eq!(nll(&rows[1]), result["final_nll"].as_f64().unwrap());
+    assert!(nll(&rows[0]) > nll(&rows[1]) && nll(&rows[1]) > nll(&rows[2]));
+    // With one sample it is minus the bound.
+    assert!((nll(&rows[0]) + rows[0]["elbo"].as_f64().unwrap()).abs() < 1e-9);
+    assert!(
+        found.last().unwrap()["caution"]
+            .as_str()
+            .unwrap()
+            .contains("GENERATED")
+    );
+    let table = std::fs::read_to_string(dir.path().join("here/evaluation.md")).unwrap();
+    assert!(table.contains("| 100 |") && table.contains("GENERATED") && table.contains("Commit"));
+}
+
+#[test]
+fn last_parameters_and_fewer_images_are_other_numbers_and_the_run_stays_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let result = run(dir.path());
+    let args = format!("evaluate {RUN} --samples 7 --images 20");
+    let output = helmholtz(dir.path(), &args);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("linear / rws / seed 3 as selected, after")
+            && text.contains("on 20 test images"),
+        "{text}"
+    );
+    let args = format!("evaluate {RUN} --samples 7 --last --images 20 --json");
+    let last = lines(&helmholtz(dir.path(), &args));
+    assert!(
+        last.last().unwrap()["run"]
+            .as_str()
+            .unwrap()
+            .contains("after 2 epochs")
+    );
+    assert_eq!(
+        result,
+        run(dir.path()),
+        "it is done, and nothing was made again"
+    );
+}
+
+#[test]
+fn what_cannot_be_evaluated_is_refused_with_the_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    let refusal = |args: &str| {
+        let output = helmholtz(dir.path(), args);
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(refusal("evaluate nowhere").contains("there is no run"));
+    assert!(refusal("evaluate nowhere --samples 0").contains("--samples"));
+    run(dir.path());
+    let text = refusal(&format!("evaluate {RUN} --images 1000000"));
+    assert!(
+        text.contains("`--images` asks for 1000000 images"),
+        "{text}"
+    );
+}
