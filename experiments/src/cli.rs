@@ -287,8 +287,8 @@ Examples:
   cargo xtask evaluate FOLDER --last --images 1000
 
 The estimate of -log p(x) is too high by more, the fewer the samples and the wider q: methods are to be compared where more samples no
-longer change it. With the run's own number of samples, seed and images it is the run's own number. Ctrl-C ends it with the rows that
-are there. The run folder is only read.";
+longer change it. With the run's `final_samples`, its seed and all images it is the run's own last number; a subset of images is another
+than that of its checks. Ctrl-C ends it with the rows that are there. The run folder is only read.";
 
 /// Evaluate a run's parameters again.
 #[derive(Debug, Clone, Args)]
