@@ -25,6 +25,7 @@
 //! * [`kept`], [`completions`], [`digits`], [`picture`]: what a run keeps besides likelihoods, and pictures of what it learned.
 //! * [`table`], [`plot`], [`figures`], [`report`]: the outcome.
 //! * [`arm_toy`], [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`]: experiments of other kinds; [`stepwise`] ones are counted in gradient steps.
+//! * [`trained`]: the parameters of a run, to be used again.
 //! * [`variance`], [`variance_curve`]: how noisy the methods' gradients are, for what they cost, and during training.
 
 pub mod apg_bmnist;
@@ -67,5 +68,6 @@ pub mod source;
 pub mod spec;
 pub mod stepwise;
 pub mod table;
+pub mod trained;
 pub mod variance;
 pub mod variance_curve;

@@ -12,7 +12,7 @@ use crate::nets::{Net, OnModel};
 use crate::runner::failed;
 use crate::table::files::write_one;
 use crate::table::markdown::{heading, line};
-use crate::variance::request::Run;
+use crate::trained::Run;
 use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load, random_subset};
 use helmholtz_estimators::Method;
 use helmholtz_evaluation::{Evaluation, Nll, nll};

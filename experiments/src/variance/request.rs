@@ -1,15 +1,11 @@
 //! What is measured.
 
-use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::names::unknown;
 use crate::nets::Net;
+use crate::trained::Run;
 use helmholtz_estimators::{Entry, Method};
 use helmholtz_evaluation::Replication;
-use helmholtz_runs::{Checkpoint, RunFolder, Status, read_checkpoint, read_config};
-use helmholtz_training::Parameters;
-use serde_json::Value;
-use std::path::Path;
 
 /// What is measured: methods, on a mini-batch, at the same parameters.
 #[derive(Debug, Clone)]
@@ -30,78 +26,6 @@ pub struct Request {
     pub replication: Replication,
     /// Where the parameters come from; fresh ones without.
     pub run: Option<Run>,
-}
-
-/// A run whose parameters are measured at.
-#[derive(Debug, Clone)]
-pub struct Run {
-    /// What was run.
-    pub cell: Cell,
-    /// Its newest checkpoint.
-    pub checkpoint: Checkpoint,
-    /// Which parameters of it.
-    pub parameters: Parameters,
-}
-
-impl Run {
-    /// The run in `folder`, finished or not, or even going on.
-    ///
-    /// # Errors
-    /// A folder without a run or a checkpoint, or with another program's; and what it takes to find out.
-    pub fn read(folder: &Path, parameters: Parameters) -> Result<Self, HarnessError> {
-        let unusable = |problem: &str| {
-            let folder = folder.display();
-            HarnessError::Unusable(format!("cannot measure at {folder}: {problem}"))
-        };
-        let Some(config) = read_config(folder)? else {
-            return Err(unusable(
-                "there is no run; name a run folder, such as runs/table1/quick/binarized-mnist/linear/jsa/seed-1",
-            ));
-        };
-        let cell: Cell = serde_json::from_value(config)
-            .map_err(|error| unusable(&format!("it is no run of an experiment ({error})")))?;
-        let checkpoint = read_checkpoint(folder)?.ok_or_else(|| match RunFolder::peek(folder) {
-            Ok(Status::Finished(_)) => unusable(
-                "the run is finished and its checkpoints are gone; name a run that has some, or start it over with `--fresh`",
-            ),
-            _ => unusable("the run has made no checkpoint yet"),
-        })?;
-        let run = Self {
-            cell,
-            checkpoint,
-            parameters,
-        };
-        match (parameters, run.epoch()) {
-            (Parameters::Selected, None) => Err(unusable(
-                "the run has made no check yet, so that no parameters are selected; leave `--selected` out",
-            )),
-            _ => Ok(run),
-        }
-    }
-
-    /// Finished epochs, where the checkpoint tells.
-    pub fn epoch(&self) -> Option<u64> {
-        let state = &self.checkpoint.state;
-        match self.parameters {
-            Parameters::Last => state["epochs_done"].as_u64(),
-            Parameters::Selected => state["selected"]["epoch"].as_u64(),
-        }
-    }
-
-    /// Whether it was in its second stage, with a chain an image.
-    pub fn has_chains(&self) -> bool {
-        self.checkpoint.state["chains_started"] == Value::Bool(true)
-    }
-
-    /// `linear / jsa / seed 1 after 12 epochs`.
-    pub fn label(&self) -> String {
-        let epochs = self.epoch().unwrap_or(0);
-        let which = match self.parameters {
-            Parameters::Last => "after",
-            Parameters::Selected => "as selected, after",
-        };
-        format!("{} {which} {epochs} epochs", self.cell.label())
-    }
 }
 
 impl Request {
@@ -196,35 +120,5 @@ mod tests {
         let error = Request::methods(&["rlo".into()]).unwrap_err().to_string();
         assert!(error.contains("Did you mean `rloo`?"), "{error}");
         assert!(error.ends_with("all"), "{error}");
-    }
-
-    #[test]
-    fn a_folder_without_a_run_is_told_what_a_run_folder_is() {
-        let dir = tempfile::tempdir().unwrap();
-        let nothing = dir.path().join("nothing");
-        let error = Run::read(&nothing, Parameters::Last).unwrap_err();
-        assert!(
-            error.to_string().contains("name a run folder, such as"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn a_finished_run_without_checkpoints_is_told_from_one_that_has_made_none_yet() {
-        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
-        let recorded = results.join("table1/paper-100-epochs/linear/jsa/seed-1");
-        let dir = tempfile::tempdir().unwrap();
-        let error = || {
-            Run::read(dir.path(), Parameters::Last)
-                .unwrap_err()
-                .to_string()
-        };
-        for (name, part) in [
-            ("config.json", "no checkpoint yet"),
-            ("result.json", "its checkpoints are gone"),
-        ] {
-            std::fs::copy(recorded.join(name), dir.path().join(name)).unwrap();
-            assert!(error().contains(part), "{}", error());
-        }
     }
 }
