@@ -177,6 +177,13 @@ settings! {
     /// Whether values v, of pixels and of bits, enter the factors of a sigmoid belief network as 2v - 1.
     #[serde(default, skip_serializing_if = "is_default")]
     signed: bool,
+    /// Whether tanh is between the deterministic layers of a sigmoid belief network, in place of leaky rectifiers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    tanh: bool,
+    /// Whether pixels enter the inference net of a sigmoid belief network less their means over the training images, and the biases
+    /// of p(x | h¹) start at the logits of these means.
+    #[serde(default, skip_serializing_if = "is_default")]
+    centred: bool,
     /// Whether the prior of a sigmoid belief network or of the categorical net is learned; absent: as the net has it.
     #[serde(default, skip_serializing_if = "is_default")]
     learned_prior: Option<bool>,
@@ -302,6 +309,8 @@ pub(crate) mod tests {
             released_nll: false,
             slope: None,
             signed: false,
+            tanh: false,
+            centred: false,
             learned_prior: None,
             glorot: false,
         }

@@ -25,7 +25,12 @@ const RELEASED: Purpose = Purpose::new("released");
 pub trait Keeps<B: Backend>:
     Model<Autodiff<B>> + Parts<Autodiff<B>> + AutodiffModule<Autodiff<B>, InnerModule: Send>
 {
-    /// Makes it, from the selected parameters.
+    /// How it starts on these training images, where its start takes something from them.
+    fn starting(self, _train: &Images) -> Self {
+        self
+    }
+
+    /// What a run keeps besides, from the selected parameters.
     ///
     /// # Errors
     /// A stop.
@@ -101,6 +106,10 @@ pub struct Kept {
 }
 
 impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {
+    fn starting(self, train: &Images) -> Self {
+        self.for_means(|| train.pixel_means())
+    }
+
     fn pictures(
         model: &Sbn<B>,
         test: Option<&Images>,
@@ -112,6 +121,10 @@ impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {
 }
 
 impl<B: Backend> Keeps<B> for MixedSbn<Autodiff<B>> {
+    fn starting(self, train: &Images) -> Self {
+        self.for_means(|| train.pixel_means())
+    }
+
     fn pictures(
         model: &MixedSbn<B>,
         test: Option<&Images>,

@@ -143,6 +143,8 @@ impl Net {
                 settings.learned_prior.is_some() && !categorical,
             ),
             ("signed", settings.signed),
+            ("tanh", settings.tanh),
+            ("centred", settings.centred),
             ("glorot", settings.glorot),
         ];
         let net = match (net, of_bits.into_iter().find(|(_, set)| *set)) {
@@ -239,6 +241,8 @@ fn changed(config: SbnConfig, settings: &Settings) -> SbnConfig {
     SbnConfig {
         slope: settings.slope.unwrap_or(config.slope),
         signed: settings.signed || config.signed,
+        tanh: settings.tanh || config.tanh,
+        centred: settings.centred || config.centred,
         learned_prior: settings.learned_prior.unwrap_or(config.learned_prior),
         initialisation: match settings.glorot {
             true => Initialisation::Xavier { bias: 0.0 },
@@ -306,12 +310,16 @@ mod tests {
         let mut changed = cell("two-layers", "arm", 1);
         changed.settings.slope = Some(0.2);
         changed.settings.signed = true;
+        changed.settings.tanh = true;
+        changed.settings.centred = true;
         changed.settings.learned_prior = Some(true);
         changed.settings.glorot = true;
         let own = SbnConfig::named("two-layers").unwrap();
         let expected = SbnConfig {
             slope: 0.2,
             signed: true,
+            tanh: true,
+            centred: true,
             learned_prior: true,
             initialisation: Initialisation::Xavier { bias: 0.0 },
             ..own.clone()

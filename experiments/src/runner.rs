@@ -168,6 +168,7 @@ impl<B: Backend> OnModel<B> for Measure<'_, B> {
             device,
             ..
         } = self.runner;
+        let model = model.starting(&data.train);
         // The dearer stage for an estimator that has two.
         let config = TrainConfig {
             switch_epoch: 0,
@@ -236,6 +237,7 @@ impl<B: Backend> OnModel<B> for Run<'_, B> {
             data, device, name, ..
         } = self.runner;
         let config = self.runner.config(self.cell)?;
+        let model = model.starting(&data.train);
         let start = model.valid();
         let observe = |event: &Event| self.observer.event(event);
         let outcome = train(

@@ -990,9 +990,20 @@ pub(crate) mod tests {
                 "grey-mnist",
                 (363, 25, 1e-4),
                 [slow; 2],
-                false,
+                true,
                 true,
                 0.2,
+            ),
+            (
+                "paper-omniglot",
+                "nonlinear",
+                "relax",
+                "omniglot",
+                (869, 25, 1e-4),
+                [slow; 2],
+                true,
+                true,
+                0.0,
             ),
             (
                 "paper-omniglot",
@@ -1117,6 +1128,10 @@ pub(crate) mod tests {
                 (signed, learned, slope),
                 "{label}"
             );
+            // REBAR's and RELAX's own nets.
+            let own = matches!(method, "rebar" | "relax");
+            let tanh = (net, method) == ("nonlinear", "rebar");
+            assert_eq!((config.centred, config.tanh), (own, tanh), "{label}");
             let start = helmholtz_sbn::Initialisation::Xavier { bias: 0.0 };
             assert_eq!(config.initialisation, start, "{label}");
         }

@@ -101,6 +101,8 @@ impl Reference {
             slope: 0.01,
             learned_prior: true,
             signed: false,
+            tanh: false,
+            centred: false,
             initialisation: Initialisation::FanIn,
         }
     }

@@ -51,6 +51,8 @@ impl Topped {
                     slope: 1.0,
                     learned_prior: true,
                     signed: false,
+                    tanh: false,
+                    centred: false,
                     initialisation: Initialisation::FanIn,
                 },
                 classes,

@@ -107,6 +107,8 @@ fn counted(method: &Method, particles: usize, layers: usize, retained: bool) -> 
         slope: 0.01,
         learned_prior: true,
         signed: false,
+        tanh: false,
+        centred: false,
         initialisation: Initialisation::FanIn,
     };
     let device = Default::default();

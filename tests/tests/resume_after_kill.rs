@@ -93,6 +93,8 @@ fn run(folder: &Path, hold_after: Option<u64>) {
         slope: 0.01,
         learned_prior: true,
         signed: false,
+        tanh: false,
+        centred: false,
         initialisation: Initialisation::Xavier { bias: -1.0 },
     };
     let (config, device) = (config(), Default::default());

@@ -2,7 +2,7 @@
 
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData, activation, backend::Backend};
-use helmholtz_nets::TanhNet;
+use helmholtz_nets::Net;
 use helmholtz_ops::softmax_sums;
 
 /// Sums over data n of weighted statistics, for M clusters: what stands for the data in a conjugate update, or goes on into
@@ -69,13 +69,13 @@ impl<B: Backend> Sums<B> {
 /// γ(u_n), a softmax. Exact statistics of a mixture have t = x and γ = the indicator of the cluster.
 #[derive(Module, Debug)]
 pub struct Statistics<B: Backend> {
-    values: TanhNet<B>,
-    weights: TanhNet<B>,
+    values: Net<B>,
+    weights: Net<B>,
 }
 
 impl<B: Backend> Statistics<B> {
     /// From these nets: of t `[.., D]`, and of the logits of γ `[.., M]`.
-    pub fn new(values: TanhNet<B>, weights: TanhNet<B>) -> Self {
+    pub fn new(values: Net<B>, weights: Net<B>) -> Self {
         Self { values, weights }
     }
 }

@@ -19,6 +19,8 @@ fn model() -> Sbn<Flex> {
         slope: 0.01,
         learned_prior: true,
         signed: false,
+        tanh: false,
+        centred: false,
         initialisation: Initialisation::Xavier { bias: 0.7 },
     };
     config.init(1, DType::F32, &Default::default()).unwrap()

@@ -23,6 +23,8 @@ fn model() -> Sbn<Tape> {
         slope: 0.01,
         learned_prior: true,
         signed: false,
+        tanh: false,
+        centred: false,
         initialisation: Initialisation::FanIn,
     };
     config.init(1, DType::F32, &Default::default()).unwrap()

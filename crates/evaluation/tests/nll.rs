@@ -18,6 +18,8 @@ fn model() -> Sbn<Flex> {
         slope: 0.01,
         learned_prior: false,
         signed: false,
+        tanh: false,
+        centred: false,
         initialisation: Initialisation::FanIn,
     };
     config.init(1, DType::F32, &Default::default()).unwrap()

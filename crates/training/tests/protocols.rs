@@ -75,6 +75,8 @@ fn model() -> Sbn<Ad> {
         slope: 0.01,
         learned_prior: true,
         signed: false,
+        tanh: false,
+        centred: false,
         initialisation: Initialisation::FanIn,
     };
     net.init(3, DType::F32, &Default::default()).unwrap()

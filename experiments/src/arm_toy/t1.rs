@@ -49,6 +49,8 @@ pub fn model<B: helmholtz_ops::Backend>(device: &B::Device) -> Sbn<B> {
         slope: 0.01,
         learned_prior: true,
         signed: false,
+        tanh: false,
+        centred: false,
         initialisation: Initialisation::FanIn,
     };
     let model = config.init(0, DType::F64, device).expect("a valid network");

@@ -57,7 +57,7 @@ impl<B: Backend> OnModel<B> for Measurement<'_> {
         let device = Default::default();
         let model = match &self.request.run {
             Some(run) => load_model(model, &run.checkpoint, run.parameters, &device),
-            None => Ok(model),
+            None => Ok(model.starting(self.train)),
         };
         let model = model.map_err(failed)?;
         let x = batch_of(self.train, 0..self.request.images, &device);

@@ -65,6 +65,7 @@ impl<B: Backend> OnModel<B> for Track<'_> {
     type Output = Outcome;
 
     fn on<M: Keeps<B>>(mut self, model: M) -> Result<Outcome, HarnessError> {
+        let model = model.starting(&self.data.train);
         let runner = Runner::<B>::new(Arc::clone(self.data), 1, self.device.into());
         let config = runner.config(self.cell)?;
         for epoch in self.profile.measured() {

@@ -23,6 +23,8 @@ fn network() -> SbnConfig {
         slope: 0.01,
         learned_prior: true,
         signed: false,
+        tanh: false,
+        centred: false,
         initialisation: Initialisation::FanIn,
     }
 }

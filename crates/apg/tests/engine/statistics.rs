@@ -3,7 +3,7 @@
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_apg::{Statistics, Sums};
-use helmholtz_nets::{Initialisation, Initialiser};
+use helmholtz_nets::{Activation, Initialisation, Initialiser};
 use helmholtz_random::{Draws, Purpose, Stream};
 
 use crate::toy::{numbers, tensor};
@@ -33,7 +33,7 @@ fn all(sums: Sums<B>) -> Vec<f64> {
 #[test]
 fn sums_over_present_candidates_are_sums_over_data() {
     let mut draw = Initialiser::<B>::new(17, DType::F64, &Default::default());
-    let mut net = |outputs| draw.tanh_net(&[4, 8, outputs], Initialisation::FanIn);
+    let mut net = |outputs| draw.net(&[4, 8, outputs], Activation::Tanh, Initialisation::FanIn);
     let statistics = Statistics::new(net(2), net(3));
     let (particles, data, choices) = (2, 5, 3);
     let candidates = features(data * choices).narrow(0, 0, 1);
@@ -99,7 +99,7 @@ fn sums_are_those_written_out() {
 #[test]
 fn averages_are_sums_by_counts() {
     let mut draw = Initialiser::<B>::new(17, DType::F64, &Default::default());
-    let mut net = |outputs| draw.tanh_net(&[4, 8, outputs], Initialisation::FanIn);
+    let mut net = |outputs| draw.net(&[4, 8, outputs], Activation::Tanh, Initialisation::FanIn);
     let statistics = Statistics::new(net(2), net(3));
     let sums = statistics.sums(features(5));
     for epsilon in [0.0, 0.5] {
@@ -112,7 +112,7 @@ fn averages_are_sums_by_counts() {
 #[test]
 fn the_order_of_the_data_does_not_matter_and_their_number_is_free() {
     let mut draw = Initialiser::<B>::new(17, DType::F64, &Default::default());
-    let mut net = |outputs| draw.tanh_net(&[4, 8, outputs], Initialisation::FanIn);
+    let mut net = |outputs| draw.net(&[4, 8, outputs], Activation::Tanh, Initialisation::FanIn);
     let statistics = Statistics::new(net(2), net(3));
     for data in [1, 2, 60, 600] {
         let features = features(data);

@@ -6,7 +6,7 @@ use helmholtz_distributions::{Bernoulli, Categorical, Classes, LogProb, Noise, S
 use helmholtz_estimators::{
     Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose,
 };
-use helmholtz_nets::{Initialisation, Initialiser, Net};
+use helmholtz_nets::{Activation, Initialisation, Initialiser, Net};
 use helmholtz_samplers::Latents;
 
 use crate::{CategoricalVaeConfig, ConfigError};
@@ -50,8 +50,8 @@ impl CategoricalVaeConfig {
         down.reverse();
         let mut draw = Initialiser::new(seed, dtype, device);
         Ok(CategoricalVae {
-            recognition: draw.net(&up, self.slope, GLOROT),
-            generation: draw.net(&down, self.slope, GLOROT),
+            recognition: draw.net(&up, Activation::LeakyRelu(self.slope), GLOROT),
+            generation: draw.net(&down, Activation::LeakyRelu(self.slope), GLOROT),
             prior: self.learned_prior.then(|| {
                 let logits = self.variables * (classes - 1);
                 draw.parameter(TensorData::new(vec![0.0; logits], [1, logits]))

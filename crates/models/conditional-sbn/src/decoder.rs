@@ -2,7 +2,7 @@
 
 use burn::module::Module;
 use burn::tensor::{Tensor, backend::Backend};
-use helmholtz_nets::{Initialisation, Initialiser, Linear, TanhNet};
+use helmholtz_nets::{Activation, Initialisation, Initialiser, Linear, Net};
 use helmholtz_ops::linear;
 
 /// Linear layers with tanh between them, from latents and context side by side to logits.
@@ -13,7 +13,7 @@ pub struct Decoder<B: Backend> {
     /// From (h, c).
     first: Linear<B>,
     /// From the first tanh layer on.
-    rest: TanhNet<B>,
+    rest: Net<B>,
     /// Latent bits.
     latent: usize,
 }
@@ -29,7 +29,11 @@ impl<B: Backend> Decoder<B> {
     ) -> Self {
         Self {
             first: draw.linear(latent + context, hidden[0], Initialisation::FanIn),
-            rest: draw.tanh_net(&[hidden, &[target]].concat(), Initialisation::FanIn),
+            rest: draw.net(
+                &[hidden, &[target]].concat(),
+                Activation::Tanh,
+                Initialisation::FanIn,
+            ),
             latent,
         }
     }

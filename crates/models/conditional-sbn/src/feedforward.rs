@@ -8,7 +8,7 @@ use helmholtz_estimators::{
     Dream, Factored, Joint, Layered, Particles, Parts, Proposals, Propose, propose_layers,
     score_layers,
 };
-use helmholtz_nets::{Initialisation, Initialiser, Net};
+use helmholtz_nets::{Activation, Initialisation, Initialiser, Net};
 use helmholtz_samplers::Latents;
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +94,7 @@ impl FeedforwardConfig {
             .windows(2)
             .map(|pair| {
                 let sizes = [&pair[..1], &self.hidden, &pair[1..]].concat();
-                draw.net(&sizes, self.slope, GLOROT)
+                draw.net(&sizes, Activation::LeakyRelu(self.slope), GLOROT)
             })
             .collect();
         let generation = nets.pop().expect("one net more than layers");

@@ -4,7 +4,7 @@ use burn::module::{Module, ParamId, list_param_ids};
 use burn::tensor::{DType, Tensor, backend::Backend};
 use helmholtz_distributions::{Bernoulli, Bits, LogProb, Noise, Sample};
 use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Parts, Proposals, Propose};
-use helmholtz_nets::{Initialisation, Initialiser, TanhNet};
+use helmholtz_nets::{Activation, Initialisation, Initialiser, Net};
 use helmholtz_samplers::Latents;
 
 use crate::decoder::Decoder;
@@ -16,9 +16,9 @@ use crate::{ConditionalSbnConfig, ConfigError};
 #[derive(Module, Debug)]
 pub struct ConditionalSbn<B: Backend> {
     /// Logits of q(h | c, t).
-    recognition: TanhNet<B>,
+    recognition: Net<B>,
     /// Logits of p(h | c).
-    prior: TanhNet<B>,
+    prior: Net<B>,
     /// Logits of p(t | h, c).
     generation: Decoder<B>,
     /// Bits of c, of t and of h.
@@ -46,7 +46,7 @@ impl ConditionalSbnConfig {
         let mut draw = Initialiser::new(seed, dtype, device);
         let mut to_latents = |bits: usize| {
             let sizes = [[bits].as_slice(), hidden, &[latent]].concat();
-            draw.tanh_net(&sizes, Initialisation::FanIn)
+            draw.net(&sizes, Activation::Tanh, Initialisation::FanIn)
         };
         Ok(ConditionalSbn {
             recognition: to_latents(context + target),

@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Tensor, TensorData, backend::Backend};
 use helmholtz_apg::Statistics;
 use helmholtz_distributions::Normal;
-use helmholtz_nets::TanhNet;
+use helmholtz_nets::Net;
 
 /// Added to a cluster's share of the data, which rounds to zero where no datum is near.
 const EMPTY: f64 = 1e-8;
@@ -14,13 +14,13 @@ const EMPTY: f64 = 1e-8;
 #[derive(Module, Debug)]
 pub(crate) struct Centres<B: Backend> {
     statistics: Statistics<B>,
-    mean: TanhNet<B>,
-    log_deviation: TanhNet<B>,
+    mean: Net<B>,
+    log_deviation: Net<B>,
     spread: f64,
 }
 
 impl<B: Backend> Centres<B> {
-    pub(crate) fn new(statistics: Statistics<B>, heads: [TanhNet<B>; 2], spread: f64) -> Self {
+    pub(crate) fn new(statistics: Statistics<B>, heads: [Net<B>; 2], spread: f64) -> Self {
         let [mean, log_deviation] = heads;
         Self {
             statistics,

@@ -2,7 +2,7 @@
 
 use burn::tensor::{DType, TensorData, backend::Backend};
 use helmholtz_apg::Statistics;
-use helmholtz_nets::{Initialisation, Initialiser};
+use helmholtz_nets::{Activation, Initialisation, Initialiser};
 use serde::{Deserialize, Serialize};
 
 use crate::Dmm;
@@ -94,10 +94,10 @@ impl DmmConfig {
     ) -> Result<Dmm<B>, ConfigError> {
         self.check()?;
         let (m, width, s) = (self.clusters, self.hidden, self.statistics);
-        let fan_in = Initialisation::FanIn;
+        let (fan_in, tanh) = (Initialisation::FanIn, Activation::Tanh);
         let mut draw = Initialiser::new(seed, dtype, device);
         let mut centres = |features: usize| {
-            let mut net = |inputs, outputs| draw.tanh_net(&[inputs, width, outputs], fan_in);
+            let mut net = |inputs, outputs| draw.net(&[inputs, width, outputs], tanh, fan_in);
             let statistics = Statistics::new(net(features, s), net(features, m));
             Centres::new(statistics, [net(s + 4, 2), net(s + 4, 2)], self.spread)
         };
@@ -105,12 +105,12 @@ impl DmmConfig {
         Ok(Dmm {
             one_shot,
             conditional,
-            affinity: draw.net(&[2, width, 1], 0.0, fan_in),
+            affinity: draw.net(&[2, width, 1], Activation::LeakyRelu(0.0), fan_in),
             angle: [
-                draw.tanh_net(&[2, width, 1], fan_in),
-                draw.tanh_net(&[2, width, 1], fan_in),
+                draw.net(&[2, width, 1], tanh, fan_in),
+                draw.net(&[2, width, 1], tanh, fan_in),
             ],
-            decoder: draw.tanh_net(&[1, width, 2], fan_in),
+            decoder: draw.net(&[1, width, 2], tanh, fan_in),
             radius: draw.parameter(TensorData::new(vec![1.0f64], [1])),
             clusters: m,
             spread: self.spread,

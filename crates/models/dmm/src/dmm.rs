@@ -6,7 +6,7 @@ use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use helmholtz_apg::{Choices, Model, OneShot, Proposal, particle};
 use helmholtz_distributions::{LogProb, Noise, Normal, SampleReal};
-use helmholtz_nets::{Net, TanhNet};
+use helmholtz_nets::Net;
 use helmholtz_ops::{Activation, Backend, additive_scores, directions, linear, squared_norms};
 use helmholtz_random::Draws;
 
@@ -35,9 +35,9 @@ pub struct Dmm<B: burn::tensor::backend::Backend> {
     /// Logits of c_n = m from x_n − μ_m.
     pub(crate) affinity: Net<B>,
     /// ln a and ln b of h_n from x_n − μ_{c_n}.
-    pub(crate) angle: [TanhNet<B>; 2],
+    pub(crate) angle: [Net<B>; 2],
     /// u from 2π h.
-    pub(crate) decoder: TanhNet<B>,
+    pub(crate) decoder: Net<B>,
     /// R `[1]`.
     pub(crate) radius: Param<Tensor<B, 1>>,
     pub(crate) clusters: usize,

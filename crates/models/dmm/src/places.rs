@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::Tensor;
 use helmholtz_apg::Choices;
 use helmholtz_distributions::{Beta, LogProb, Noise, SampleReal};
-use helmholtz_nets::TanhNet;
+use helmholtz_nets::Net;
 use helmholtz_ops::Backend;
 use helmholtz_random::Draws;
 
@@ -19,7 +19,7 @@ pub struct Places<B: Backend> {
     /// Of c `[L, B, N, M]`.
     pub(crate) choices: Choices<B>,
     /// The nets of ln a and ln b.
-    pub(crate) angle: [TanhNet<B>; 2],
+    pub(crate) angle: [Net<B>; 2],
     /// x `[B, N, 2]`.
     pub(crate) x: Tensor<B, 3>,
     /// μ `[L, B, M, 2]`.
@@ -46,7 +46,7 @@ impl<B: Backend> Places<B> {
     fn beta(&self, assignment: &Tensor<B, 4>) -> Beta<B, 4> {
         let displacement = displacements(&self.x, assignment, &self.mean);
         let [a, b] = &self.angle;
-        let positive = |net: &TanhNet<B>| {
+        let positive = |net: &Net<B>| {
             let logarithm = net.forward(displacement.clone());
             logarithm.clamp(-LIMIT, LIMIT).exp()
         };

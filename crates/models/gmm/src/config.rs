@@ -2,7 +2,7 @@
 
 use burn::tensor::{DType, Tensor, backend::Backend};
 use helmholtz_apg::Statistics;
-use helmholtz_nets::{Initialisation, Initialiser, Linear, TanhNet};
+use helmholtz_nets::{Activation, Initialisation, Initialiser, Linear, Net};
 use serde::{Deserialize, Serialize};
 
 use crate::Gmm;
@@ -135,8 +135,8 @@ impl GmmConfig {
             if self.aligned {
                 align(&mut values);
             }
-            let weights = draw.tanh_net(&[features, m], fan_in);
-            Statistics::new(TanhNet::new(vec![values]), weights)
+            let weights = draw.net(&[features, m], Activation::Tanh, fan_in);
+            Statistics::new(Net::new(vec![values], Activation::Tanh), weights)
         };
         Ok(Gmm {
             one_shot: statistics(d),

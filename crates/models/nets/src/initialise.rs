@@ -6,7 +6,7 @@ use helmholtz_random::{Purpose, Stream};
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::{Linear, Net, TanhNet};
+use crate::{Activation, Linear, Net};
 
 const INITIALISE: Purpose = Purpose::new("init");
 const IDS: Purpose = Purpose::new("ids");
@@ -69,21 +69,16 @@ impl<B: Backend> Initialiser<B> {
         }
     }
 
-    /// A net through layers of these sizes, whose rectifiers have this slope.
-    pub fn net(&mut self, sizes: &[usize], slope: f64, initialisation: Initialisation) -> Net<B> {
-        Net::new(self.layers(sizes, initialisation), slope)
-    }
-
-    /// A net through layers of these sizes, with tanh between them.
-    pub fn tanh_net(&mut self, sizes: &[usize], initialisation: Initialisation) -> TanhNet<B> {
-        TanhNet::new(self.layers(sizes, initialisation))
-    }
-
-    fn layers(&mut self, sizes: &[usize], initialisation: Initialisation) -> Vec<Linear<B>> {
+    /// A net through layers of these sizes, with this activation between them.
+    pub fn net(
+        &mut self,
+        sizes: &[usize],
+        activation: Activation,
+        initialisation: Initialisation,
+    ) -> Net<B> {
         let pairs = sizes.windows(2);
-        pairs
-            .map(|pair| self.linear(pair[0], pair[1], initialisation))
-            .collect()
+        let layers = pairs.map(|pair| self.linear(pair[0], pair[1], initialisation));
+        Net::new(layers.collect(), activation)
     }
 
     /// A linear layer: its weight is drawn, row by row, then its bias.

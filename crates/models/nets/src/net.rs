@@ -1,26 +1,40 @@
-//! The network of one factor: from the layer conditioned on to logits.
+//! Layers one after the other: the network of a factor, of a statistic or of a law.
 
 use burn::module::Module;
-use burn::tensor::{Tensor, backend::Backend};
+use burn::tensor::{Tensor, TensorData, backend::Backend};
 use helmholtz_ops::Activation;
 
 use crate::{Linear, layers};
 
-/// Linear layers with a leaky rectifier between them; the last one gives logits. An
-/// [`Initialiser`](crate::Initialiser) makes it.
+/// Linear layers with an activation between them; what the last one gives is as it is. An [`Initialiser`](crate::Initialiser)
+/// draws it.
 #[derive(Module, Debug)]
 pub struct Net<B: Backend> {
     layers: Vec<Linear<B>>,
-    slope: f64,
+    #[module(skip)]
+    activation: Activation,
 }
 
 impl<B: Backend> Net<B> {
-    pub(crate) fn new(layers: Vec<Linear<B>>, slope: f64) -> Self {
-        Self { layers, slope }
+    /// Of these layers.
+    pub fn new(layers: Vec<Linear<B>>, activation: Activation) -> Self {
+        Self { layers, activation }
     }
-}
 
-impl<B: Backend> Net<B> {
+    /// The same with these biases of the last layer to start from.
+    ///
+    /// # Panics
+    /// If they are not as many as it has.
+    pub fn with_biases(mut self, biases: &[f64]) -> Self {
+        let last = self.layers.last_mut().expect("a net has a layer");
+        let biases = TensorData::new(biases.to_vec(), last.bias.shape());
+        last.bias = last
+            .bias
+            .clone()
+            .map(|bias| Tensor::from_data(biases, (&bias.device(), bias.dtype())).require_grad());
+        self
+    }
+
     /// The layers, from the inputs on.
     pub fn layers(&self) -> &[Linear<B>] {
         &self.layers
@@ -28,8 +42,12 @@ impl<B: Backend> Net<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Net<B> {
-    /// The logits `[rows, out]` given the inputs `[rows, in]`.
-    pub fn forward(&self, inputs: Tensor<B, 2>) -> Tensor<B, 2> {
-        layers::forward(&self.layers, inputs, Activation::LeakyRelu(self.slope))
+    /// The outputs `[.., out]` given the inputs `[.., in]`.
+    pub fn forward<const D: usize>(&self, inputs: Tensor<B, D>) -> Tensor<B, D> {
+        let mut dims = inputs.dims();
+        let rows: Tensor<B, 2> = inputs.reshape([-1, dims[D - 1] as i32]);
+        let outputs = layers::forward(&self.layers, rows, self.activation);
+        dims[D - 1] = outputs.dims()[1];
+        outputs.reshape(dims)
     }
 }

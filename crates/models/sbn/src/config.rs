@@ -15,11 +15,19 @@ pub struct SbnConfig {
     pub hidden: Vec<usize>,
     /// The slope of the leaky rectifier after each deterministic layer; 0 for the rectifier.
     pub slope: f64,
+    /// Whether tanh is after each deterministic layer, in place of the leaky rectifier.
+    #[serde(default)]
+    pub tanh: bool,
     /// Whether the logits of p(h^L) are learned (from [`Initialisation::prior`]); else they are fixed at 0, the uniform prior.
     pub learned_prior: bool,
     /// Whether the values v of x and of each layer enter the nets conditioned on them as 2v − 1.
     #[serde(default)]
     pub signed: bool,
+    /// Whether x enters q less the means of its components over the training data, and the biases of p(x | h¹) start at the logits
+    /// of these means, which [`Sbn::for_means`](crate::Sbn::for_means) takes. The released code of REBAR (Tucker et al. 2017) is so;
+    /// it adds the latter as a constant, which starts and learns the same.
+    #[serde(default)]
+    pub centred: bool,
     /// How weights and biases start.
     pub initialisation: Initialisation,
 }
@@ -95,8 +103,10 @@ impl SbnConfig {
             latent: vec![200],
             hidden: vec![],
             slope: 0.01,
+            tanh: false,
             learned_prior: false,
             signed: false,
+            centred: false,
             initialisation: Initialisation::Xavier { bias: -1.0 },
         };
         let machine = |layers| Self {

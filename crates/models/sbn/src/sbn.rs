@@ -7,7 +7,7 @@ use helmholtz_estimators::{
     Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose, propose_layers,
     score_layers,
 };
-use helmholtz_nets::{Initialiser, Net};
+use helmholtz_nets::{Activation, Initialiser, Net};
 use helmholtz_samplers::{Latents, Layer};
 
 use crate::{ConfigError, MixedSbnConfig, SbnConfig};
@@ -26,6 +26,8 @@ pub struct Sbn<B: Backend, V = Bits> {
     layers: Vec<V>,
     /// Whether values enter nets as 2v − 1.
     signed: bool,
+    /// The means of x `[1, visible]`, where x enters q less these.
+    means: Option<Param<Tensor<B, 2>>>,
 }
 
 /// A sigmoid belief network with layers of bits and of classes.
@@ -49,13 +51,17 @@ impl SbnConfig {
 
     /// The network with these stochastic layers.
     fn build<B: Backend, V: Latent>(&self, layers: Vec<V>, mut draw: Initialiser<B>) -> Sbn<B, V> {
+        let activation = match self.tanh {
+            true => Activation::Tanh,
+            false => Activation::LeakyRelu(self.slope),
+        };
         let mut net = |from: usize, to: usize, classes: bool| {
             let sizes = [[from].as_slice(), &self.hidden, &[to]].concat();
             let initialisation = match classes {
                 true => self.initialisation.without_bias(),
                 false => self.initialisation,
             };
-            draw.net(&sizes, self.slope, initialisation)
+            draw.net(&sizes, activation, initialisation)
         };
         // (values, logits, whether of classes) of x and of each layer.
         let sizes: Vec<(usize, usize, bool)> = [(self.visible, self.visible, false)]
@@ -80,12 +86,17 @@ impl SbnConfig {
             };
             draw.parameter(TensorData::new(vec![start; top], [1, top]))
         });
+        let means = self.centred.then(|| {
+            let start = TensorData::new(vec![0.0f32; self.visible], [1, self.visible]);
+            draw.parameter(start).set_require_grad(false)
+        });
         Sbn {
             recognition,
             generation,
             prior,
             layers,
             signed: self.signed,
+            means,
         }
     }
 }
@@ -126,9 +137,36 @@ impl<B: helmholtz_ops::Backend, V: Latent + Send> Parts<B> for Sbn<B, V> {
 }
 
 impl<B: helmholtz_ops::Backend, V: Latent> Sbn<B, V> {
+    /// If it is [`centred`](SbnConfig::centred), the same for data whose components have these `means`: x enters q less them, and
+    /// the biases of p(x | h¹) start at ln m − ln(1 − m) of each, clipped to 0.001 and 0.999. Else the same, and nobody asks.
+    ///
+    /// # Panics
+    /// If x has another number of components.
+    pub fn for_means(mut self, means: impl FnOnce() -> Vec<f32>) -> Self {
+        let Some(own) = self.means.take() else {
+            return self;
+        };
+        let means = means();
+        let logit = |&mean: &f32| {
+            let mean = f64::from(mean).clamp(0.001, 0.999);
+            mean.ln() - (-mean).ln_1p()
+        };
+        let biases: Vec<f64> = means.iter().map(logit).collect();
+        let first = self.generation.remove(0).with_biases(&biases);
+        self.generation.insert(0, first);
+        let data = TensorData::new(means, own.shape());
+        self.means =
+            Some(own.map(|zeros| Tensor::from_data(data, (&zeros.device(), zeros.dtype()))));
+        self
+    }
+
     /// Logits of q(h^{level+1} | h^level), h⁰ = x, given `below` = h^level.
     fn up(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
-        self.recognition[level].forward(self.entering(below))
+        let entering = match (level, &self.means) {
+            (0, Some(means)) => below - means.val(),
+            _ => self.entering(below),
+        };
+        self.recognition[level].forward(entering)
     }
 
     /// Logits of p(h^level | h^{level+1}), h⁰ = x, given `above` = h^{level+1}.

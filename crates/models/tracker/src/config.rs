@@ -1,7 +1,7 @@
 //! The model's constants, and the sizes of its nets.
 
 use burn::tensor::{DType, backend::Backend};
-use helmholtz_nets::{Initialisation, Initialiser};
+use helmholtz_nets::{Activation, Initialisation, Initialiser};
 use serde::{Deserialize, Serialize};
 
 use crate::identify::Identify;
@@ -145,6 +145,7 @@ impl TrackerConfig {
     ) -> Result<Tracker<B>, ConfigError> {
         self.check(template)?;
         let fan_in = Initialisation::FanIn;
+        let rectified = Activation::LeakyRelu(0.0);
         let (pixels, w) = (self.canvas.digit_area(), self.appearance);
         let responses = (self.canvas.room() + 1).pow(2);
         let [trunk, head] = self.position_hidden;
@@ -152,18 +153,18 @@ impl TrackerConfig {
         let mut draw = Initialiser::new(seed, dtype, device);
         let locate = Locate {
             trunk: draw.linear(responses, trunk, fan_in),
-            mean: draw.net(&[trunk, head, 2], 0.0, fan_in),
-            log_deviation: draw.net(&[trunk, head, 2], 0.0, fan_in),
+            mean: draw.net(&[trunk, head, 2], rectified, fan_in),
+            log_deviation: draw.net(&[trunk, head, 2], rectified, fan_in),
         };
         let identify = Identify {
-            trunk: draw.net(&[pixels, wide, narrow], 0.0, fan_in),
+            trunk: draw.net(&[pixels, wide, narrow], rectified, fan_in),
             mean: draw.linear(narrow, w, fan_in),
             log_deviation: draw.linear(narrow, w, fan_in),
         };
         Ok(Tracker {
             locate,
             identify,
-            decoder: draw.net(&[w, narrow, wide, pixels], 0.0, fan_in),
+            decoder: draw.net(&[w, narrow, wide, pixels], rectified, fan_in),
             template: template.iter().map(|&pixel| pixel.into()).collect(),
             config: self.clone(),
         })

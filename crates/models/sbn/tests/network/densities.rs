@@ -73,7 +73,7 @@ fn any_depth_and_width_scores_as_written_out_by_hand() {
         (vec![2, 6, 1], vec![7]),
         (vec![4, 2, 3, 5], vec![3, 2, 4]),
     ] {
-        for learned_prior in [false, true] {
+        for (learned_prior, tanh) in [(false, false), (true, false), (true, true)] {
             for initialisation in [Initialisation::FanIn, Initialisation::Xavier { bias: 0.3 }] {
                 let config = SbnConfig {
                     visible: 9,
@@ -82,6 +82,8 @@ fn any_depth_and_width_scores_as_written_out_by_hand() {
                     slope: 0.2,
                     learned_prior,
                     signed: false,
+                    tanh,
+                    centred: false,
                     initialisation,
                 };
                 let (p, q) = errors(&config, DType::F64);

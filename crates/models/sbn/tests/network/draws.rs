@@ -29,6 +29,8 @@ fn three_layers() -> (SbnConfig, Sbn<Flex>) {
         slope: 0.01,
         learned_prior: true,
         signed: false,
+        tanh: false,
+        centred: false,
         initialisation: Initialisation::FanIn,
     };
     let model = config.init(2, DType::F64, &Default::default()).unwrap();

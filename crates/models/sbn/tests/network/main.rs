@@ -1,6 +1,7 @@
 //! The networks are what they are said to be: the named nets number by number, and any network's densities and draws
 //! against a second version of them, written out in plain f64.
 
+mod centred;
 mod densities;
 mod draws;
 mod mixed;

@@ -28,6 +28,8 @@ fn small(signed: bool, learned_prior: bool) -> MixedSbn<Flex> {
             slope: 0.01,
             learned_prior,
             signed,
+            tanh: false,
+            centred: false,
             initialisation: Initialisation::FanIn,
         },
         classes: CLASSES,

@@ -11,6 +11,7 @@ type Layers = Vec<(Vec<f64>, Vec<f64>)>;
 /// What the production model is, read off its parameters.
 pub struct WrittenOut {
     slope: f64,
+    tanh: bool,
     recognition: Vec<Layers>,
     generation: Vec<Layers>,
     prior: Vec<f64>,
@@ -37,6 +38,7 @@ impl WrittenOut {
         assert!(rest.next().is_none());
         Self {
             slope: config.slope,
+            tanh: config.tanh,
             recognition,
             generation,
             prior,
@@ -53,9 +55,12 @@ impl WrittenOut {
                 }
             }
             if depth + 1 < layers.len() {
-                let slope = self.slope;
-                next.iter_mut()
-                    .for_each(|v| *v = if *v > 0.0 { *v } else { slope * *v });
+                let activation = |v: f64| match (self.tanh, v > 0.0) {
+                    (true, _) => v.tanh(),
+                    (false, true) => v,
+                    (false, false) => self.slope * v,
+                };
+                next.iter_mut().for_each(|v| *v = activation(*v));
             }
             values = next;
         }
