@@ -320,19 +320,17 @@ pub(crate) fn failed(error: impl std::error::Error + Send + Sync + 'static) -> H
     HarnessError::Cell(Box::new(error))
 }
 
-/// The median seconds of one call, over a few after a few to warm up; at most about half a second.
+/// The median seconds of one call, over a few after a few to warm up; at most about half a second, or two calls.
 fn seconds_of_one(mut work: impl FnMut() -> Result<(), HarnessError>) -> Result<f64, HarnessError> {
-    const WARM: usize = 3;
     let start = Instant::now();
     let mut times = Vec::new();
-    while times.len() < WARM + 5
-        || (times.len() < 50 && start.elapsed() < Duration::from_millis(400))
-    {
+    while times.len() < 2 || (times.len() < 50 && start.elapsed() < Duration::from_millis(400)) {
         let start = Instant::now();
         work()?;
         times.push(start.elapsed().as_secs_f64());
     }
-    let timed = &mut times[WARM..];
+    let warm = 3.min(times.len() / 2);
+    let timed = &mut times[warm..];
     timed.sort_by(f64::total_cmp);
     Ok(timed[timed.len() / 2])
 }
