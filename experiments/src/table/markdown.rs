@@ -1,6 +1,7 @@
 //! The table in Markdown.
 
-use super::{Row, Table, published_text, say_seeds};
+use super::numbers::published_text;
+use super::{Row, Table, say_seeds};
 
 /// The table, its quoted rows and its notes.
 pub fn render(table: &Table) -> String {

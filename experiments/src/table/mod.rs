@@ -7,22 +7,26 @@
 mod choice;
 pub mod csv;
 pub mod files;
+mod gather;
 pub mod markdown;
 mod notes;
+mod numbers;
+mod row;
 pub mod text;
 
+pub use gather::gather;
 pub(crate) use notes::{is_grave, notes};
+pub use numbers::{Difference, Ours, PublishedNumber};
+pub use row::Row;
 
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
-use crate::existing;
 use crate::plan::CellStatus;
-use crate::published::{Number, Published};
-use crate::spec::{Selection, Spec};
+use crate::published::Published;
+use crate::spec::Spec;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// A table of an experiment, in one profile, on one data set.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,72 +57,6 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
-/// A net trained by a method, over all seeds that have a run folder.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
-    /// The net's name.
-    pub net: String,
-    /// The net's label.
-    pub net_label: String,
-    /// K, where the experiment compares numbers of particles.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub particles: Option<usize>,
-    /// The method's name.
-    pub method: String,
-    /// The method's label.
-    pub method_label: String,
-    /// Our number; absent while no seed is finished.
-    pub ours: Option<Ours>,
-    /// Our variational bound, where the table shows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bound: Option<Ours>,
-    /// The published number.
-    pub published: Option<PublishedNumber>,
-    /// The published variational bound.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub published_bound: Option<PublishedNumber>,
-    /// Ours minus published, where the published number is a target; of the bounds where no NLL is published.
-    pub difference: Option<Difference>,
-    /// What released code reports for the same parameters, where the settings ask for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub released: Option<Ours>,
-    /// Seeds that are not finished, with what there is of them.
-    pub unfinished: Vec<(u64, String)>,
-    /// The results behind the number, by seed.
-    pub results: BTreeMap<u64, CellResult>,
-}
-
-/// Our test NLL, in nats.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Ours {
-    /// The mean over seeds.
-    pub mean: f64,
-    /// The sample standard deviation over seeds, with two seeds and more.
-    pub sd: Option<f64>,
-}
-
-/// A published test NLL, in nats.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct PublishedNumber {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation over runs.
-    pub sd: Option<f64>,
-    /// Whether the authors copied it from elsewhere: shown, no target.
-    pub quoted: bool,
-    /// Whether it is probably a slip of the publication: shown, no target.
-    pub doubtful: bool,
-}
-
-/// Ours minus published.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Difference {
-    /// In nats.
-    pub nats: f64,
-    /// In units of √(sd² published + sd² ours), where the publication has an sd.
-    pub sds: Option<f64>,
-}
-
 /// A published row that the authors copied from elsewhere.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quoted {
@@ -145,53 +83,6 @@ pub struct Source<'a> {
     pub synthetic: bool,
     /// The published table.
     pub published: Option<&'a Published>,
-}
-
-/// The cells that have a run folder below `base`, of whatever seed, and those in `wanted`, each with its state:
-/// a table holds what earlier requests made, too.
-///
-/// # Errors
-/// An unknown profile.
-pub fn gather(
-    source: Source,
-    base: &Path,
-    wanted: &[Cell],
-) -> Result<Vec<(Cell, CellStatus)>, HarnessError> {
-    let mut cells = Vec::new();
-    for net in &source.spec.net {
-        let mut particles: Vec<usize> = wanted.iter().filter_map(Cell::particles).collect();
-        if !particles.is_empty() {
-            particles.extend(existing::particles(base, &net.name));
-        }
-        let selection = Selection {
-            nets: vec![net.name.clone()],
-            methods: source.spec.methods_on(source.profile, &net.name)?,
-            particles,
-            seeds: vec![0],
-            epochs: source.epochs,
-        };
-        for row in source
-            .spec
-            .cells(source.profile, &selection, source.dataset)?
-        {
-            let folder = row.row_folder(base);
-            let mut seeds = existing::seeds(&folder);
-            let of_row = wanted.iter().filter(|cell| cell.row_folder(base) == folder);
-            seeds.extend(of_row.map(|cell| cell.seed));
-            seeds.sort_unstable();
-            seeds.dedup();
-            let own = seeds.into_iter().map(|seed| {
-                let cell = Cell {
-                    seed,
-                    ..row.clone()
-                };
-                let status = existing::status(&cell.folder(base), &cell);
-                (cell, status)
-            });
-            cells.extend(choice::chosen(source, base, own.collect())?);
-        }
-    }
-    Ok(cells)
 }
 
 impl Table {
@@ -305,67 +196,6 @@ pub(crate) fn rows(
     rows
 }
 
-impl crate::published::Row {
-    /// The published NLL on a net.
-    fn number(&self, net: &str) -> Option<PublishedNumber> {
-        let Number { mean, sd } = *self.nll.get(net)?;
-        Some(PublishedNumber {
-            mean,
-            sd,
-            quoted: self.is_quoted(net),
-            doubtful: self.is_doubtful(net),
-        })
-    }
-
-    /// The published variational bound on a net.
-    fn bound_number(&self, net: &str) -> Option<PublishedNumber> {
-        Some(PublishedNumber {
-            mean: *self.bound.get(net)?,
-            sd: None,
-            quoted: self.is_quoted(net),
-            doubtful: self.is_doubtful(net),
-        })
-    }
-}
-
-/// The most that a publication with one decimal rounds to 0.0, in nats.
-const ROUNDED: f64 = 0.05;
-
-impl Ours {
-    /// Mean and sample standard deviation of the runs' numbers.
-    fn of(numbers: &[f64]) -> Option<Self> {
-        let n = numbers.len() as f64;
-        let mean = numbers.iter().sum::<f64>() / n;
-        let sd = || (numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
-        (!numbers.is_empty()).then(|| Self {
-            mean,
-            sd: (numbers.len() > 1).then(sd),
-        })
-    }
-
-    /// `121.32`, `105.48 ± 0.12`.
-    pub(crate) fn text(self) -> String {
-        let Self { mean, sd } = self;
-        sd.map_or(format!("{mean:.2}"), |sd| format!("{mean:.2} ± {sd:.2}"))
-    }
-
-    /// The same with the standard error over so many seeds in place of the sd.
-    fn with_error(self, seeds: usize) -> Self {
-        let sd = self.sd.map(|sd| sd / (seeds as f64).sqrt());
-        Self { sd, ..self }
-    }
-
-    /// Ours minus a published target.
-    fn minus(self, published: PublishedNumber) -> Option<Difference> {
-        let nats = self.mean - published.mean;
-        let unit = |sd: f64| sd.max(ROUNDED).hypot(self.sd.unwrap_or(0.0));
-        (!published.quoted && !published.doubtful).then_some(Difference {
-            nats,
-            sds: published.sd.map(|sd| nats / unit(sd)),
-        })
-    }
-}
-
 impl Table {
     /// What heads our numbers.
     fn ours_header(&self) -> &'static str {
@@ -378,160 +208,6 @@ impl Table {
             Some(epochs) => format!("{} with {epochs} epochs", self.profile),
             None => self.profile.clone(),
         }
-    }
-}
-
-impl Row {
-    /// Whether the cell belongs to this row.
-    fn holds(&self, cell: &Cell) -> bool {
-        (&self.net, self.particles, &self.method) == (&cell.net, cell.particles(), &cell.method)
-    }
-
-    /// The row of what released code reports for the same parameters, where the settings ask for it.
-    pub(crate) fn by_released(&self) -> Option<Self> {
-        let released = self.released?;
-        Some(Self {
-            method_label: format!("{}, by the released formula", self.method_label),
-            ours: Some(released),
-            bound: None,
-            difference: self.published.and_then(|number| released.minus(number)),
-            released: None,
-            ..self.clone()
-        })
-    }
-
-    /// `Linear`, or `Structured, K = 5`: what the rows of a group have in common.
-    pub(crate) fn group_label(&self) -> String {
-        match self.particles {
-            Some(particles) => format!("{}, K = {particles}", self.net_label),
-            None => self.net_label.clone(),
-        }
-    }
-
-    /// [`ours_of`](Self::ours_of) in this table.
-    fn ours_text(&self, table: &Table) -> String {
-        self.ours_of(&table.dataset, table.synthetic, table.standard_error)
-    }
-
-    /// `121.32`, `105.48 ± 0.12`, `103.51 (112.70)` with the bound, and the mark of generated images; ± is the standard error over
-    /// seeds where that is asked for, else their sd.
-    pub(crate) fn ours_of(&self, dataset: &str, synthetic: bool, standard_error: bool) -> String {
-        let mark = match synthetic {
-            true => format!(" [{dataset}]"),
-            false => String::new(),
-        };
-        let error = |ours: Ours| match standard_error {
-            true => ours.with_error(self.results.len()),
-            false => ours,
-        };
-        let bound = self.bound.map(|bound| format!(" ({:.2})", bound.mean));
-        self.ours.map_or("-".to_string(), |ours| {
-            format!("{}{}{mark}", error(ours).text(), bound.unwrap_or_default())
-        })
-    }
-
-    /// The standard error over test images of each seed's number.
-    fn errors_text(&self) -> String {
-        let errors = self
-            .results
-            .values()
-            .map(|r| format!("{:.2}", r.reported_se()));
-        match self.results.is_empty() {
-            true => "-".to_string(),
-            false => errors.collect::<Vec<_>>().join(", "),
-        }
-    }
-
-    /// `105.5 ± 0.1`, `106.9 (109.4)*` with the bound.
-    pub(crate) fn published_text(&self) -> String {
-        published_text(self.published, self.published_bound)
-    }
-
-    /// `+15.82 (+158 sd)`.
-    pub(crate) fn difference_text(&self) -> String {
-        self.difference.map_or("-".to_string(), |d| match d.sds {
-            Some(_) => format!("{} ({} sd)", d.nats_text(), d.sds_text()),
-            None => d.nats_text(),
-        })
-    }
-
-    /// The selected epoch of those done: `5 of 5`, `620-655 of 1000`, `85 of 100/1000` when cut short.
-    pub(crate) fn epoch_text(&self) -> String {
-        let range = |of: fn(&CellResult) -> u64| {
-            let first = self.results.values().map(of).min()?;
-            let last = self.results.values().map(of).max()?;
-            Some(if first == last {
-                first.to_string()
-            } else {
-                format!("{first}-{last}")
-            })
-        };
-        let (Some(selected), Some(done), Some(planned)) = (
-            range(|r| r.selected_epoch),
-            range(|r| r.epochs_done),
-            range(|r| r.epochs_planned),
-        ) else {
-            return self
-                .unfinished
-                .first()
-                .map_or(String::new(), |(_, text)| text.clone());
-        };
-        let of = if done == planned {
-            done
-        } else {
-            format!("{done}/{planned}")
-        };
-        format!("{selected} of {of}")
-    }
-}
-
-impl Difference {
-    /// `+15.82`.
-    fn nats_text(&self) -> String {
-        format!("{:+.2}", self.nats)
-    }
-
-    /// `+2.5`, `+158`.
-    fn sds_text(&self) -> String {
-        match self.sds {
-            Some(sds) if sds.abs() >= 100.0 => format!("{sds:+.0}"),
-            Some(sds) => format!("{sds:+.1}"),
-            None => "-".to_string(),
-        }
-    }
-}
-
-impl PublishedNumber {
-    /// `105.5 ± 0.1`, with the decimals of the publication but for zeros at their end.
-    fn digits(&self) -> String {
-        let tenths = self.mean * 10.0;
-        let decimals = if (tenths - tenths.round()).abs() < 1e-6 {
-            1
-        } else {
-            2
-        };
-        let mean = self.mean;
-        match self.sd {
-            Some(sd) => format!("{mean:.decimals$} ± {sd:.1}"),
-            None => format!("{mean:.decimals$}"),
-        }
-    }
-
-    /// A star when quoted, a dagger when doubtful.
-    fn marks(&self) -> String {
-        let mark = |is: bool, mark| if is { mark } else { "" };
-        format!("{}{}", mark(self.quoted, "*"), mark(self.doubtful, "†"))
-    }
-}
-
-/// A published NLL with its bound in brackets, as far as there are any, and their marks.
-fn published_text(nll: Option<PublishedNumber>, bound: Option<PublishedNumber>) -> String {
-    let of_nll = nll.map(|nll| nll.digits());
-    let of_bound = bound.map(|bound| format!("({})", bound.digits()));
-    let parts: Vec<String> = [of_nll, of_bound].into_iter().flatten().collect();
-    match nll.or(bound) {
-        Some(number) => format!("{}{}", parts.join(" "), number.marks()),
-        None => "-".to_string(),
     }
 }
 
@@ -558,6 +234,8 @@ mod tests {
     use super::*;
     use crate::cell::Settings;
     use crate::cell::tests::{cell, settings};
+    use crate::existing;
+    use crate::spec::Selection;
     use crate::spec::tests::table1;
     use helmholtz_runs::{OpenMode, RunFolder};
 

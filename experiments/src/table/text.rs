@@ -1,6 +1,7 @@
 //! The table on a terminal.
 
-use super::{Row, Table, is_grave, published_text};
+use super::numbers::published_text;
+use super::{Row, Table, is_grave};
 use console::Style;
 
 /// The width to which notes are wrapped.

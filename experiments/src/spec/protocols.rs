@@ -1,0 +1,477 @@
+//! The files at hand, held against the protocols of the publications.
+
+use super::tests::table1;
+use super::{Selection, Spec};
+use crate::cell::Cell;
+use crate::nets::Net;
+use helmholtz_estimators::Method as Estimator;
+use helmholtz_training::Optimizer;
+
+#[test]
+fn table1_holds_the_papers_protocol() {
+    let cells = table1()
+        .cells("paper", &Selection::default(), "binarized-mnist")
+        .unwrap();
+    assert_eq!(cells.len(), 3 * 8 * 5);
+    for cell in cells {
+        // The three rows of the paper's own runs, and the five that it quotes.
+        let own = ["jsa", "rws", "rloo"].contains(&cell.method.as_str());
+        let s = cell.settings;
+        assert_eq!(
+            (s.epochs, s.switch_epoch(), s.batch, s.particles),
+            (1000, 600, 50, if own { 2 } else { 1 })
+        );
+        assert_eq!(
+            (s.learning_rate, s.check_every, s.stage1_extra),
+            (3e-4, 5, 0)
+        );
+        assert_eq!(
+            (s.valid_samples, s.test_samples, s.final_samples),
+            (1000, 1000, Some(1000))
+        );
+        assert_eq!((s.valid_images, s.test_images), (Some(1000), Some(1000)));
+        assert!((1..=5).contains(&cell.seed));
+    }
+}
+
+#[test]
+fn the_quoted_rows_are_also_run_as_their_source_runs_them() {
+    let cells = table1()
+        .cells("yin-zhou", &Selection::default(), "binarized-mnist")
+        .unwrap();
+    assert_eq!(cells.len(), 3 * 5 * 5);
+    for cell in cells {
+        let s = &cell.settings;
+        assert_eq!(
+            (s.epochs, s.batch, s.learning_rate, s.particles),
+            (1200, 50, 1e-4, 1)
+        );
+        let Net::Sbn(net) = Net::of(&cell).unwrap() else {
+            panic!("{}", cell.label())
+        };
+        let (learned, signed) = match cell.net.as_str() {
+            "linear" => (true, true),
+            "two-layers" => (true, false),
+            _ => (false, false),
+        };
+        assert_eq!((net.learned_prior, net.signed), (learned, signed));
+        assert_eq!(net.slope, 0.1);
+    }
+}
+
+#[test]
+fn the_helmholtz_machines_hold_the_protocol_of_the_rws_code() {
+    let spec = Spec::load("helmholtz").unwrap();
+    for (profile, optimizer, rate) in [
+        ("paper", Optimizer::Momentum, 1e-3),
+        ("paper-adam", Optimizer::Adam, 3e-4),
+    ] {
+        let cells = spec
+            .cells(profile, &Selection::default(), &spec.dataset)
+            .unwrap();
+        assert_eq!(cells.len(), 6 * 6);
+        for cell in cells {
+            let method: Estimator = cell.method.parse().unwrap();
+            assert!(Net::of(&cell).is_ok(), "{}", cell.label());
+            let s = &cell.settings;
+            assert_eq!((s.optimizer, s.learning_rate), (optimizer, rate));
+            assert_eq!((s.batch, s.sleep_every), (100, Some(2)));
+            assert_eq!((s.patience, s.check_every), (Some(10), 1));
+            assert_eq!((s.valid_samples, s.valid_images), (100, None));
+            assert_eq!(s.final_samples, Some(100_000));
+            assert_eq!(s.switch_epoch(), 0);
+            let many = ["rws-wake-sleep", "jsa-mtmis"].contains(&cell.method.as_str());
+            assert_eq!(s.particles, if many { 10 } else { 1 });
+            assert!(method.least_particles(true) <= s.particles);
+        }
+    }
+}
+
+#[test]
+fn table2_holds_the_papers_protocol() {
+    let spec = Spec::load("table2").unwrap();
+    assert_eq!(spec.dataset, "threshold-mnist");
+    let cells = spec
+        .cells("paper", &Selection::default(), &spec.dataset)
+        .unwrap();
+    assert_eq!(cells.len(), 6 * 5);
+    for cell in cells {
+        assert!(Net::of(&cell).is_ok(), "{}", cell.label());
+        let s = &cell.settings;
+        assert_eq!((s.epochs, s.switch_epoch(), s.batch), (500, 300, 200));
+        assert_eq!((s.learning_rate, s.stage1_extra), (3e-4, 1));
+        let races = cell.method == "arsm";
+        assert_eq!(s.particles, if races { 1 } else { 20 });
+        let straight_through = cell.method == "st-gumbel-softmax-learned";
+        assert_eq!(
+            [s.free_logits, s.analytic_kl, s.released_nll],
+            [straight_through; 3]
+        );
+    }
+}
+
+#[test]
+fn table3_holds_the_papers_protocol_for_every_number_of_particles() {
+    let spec = Spec::load("table3").unwrap();
+    let cells = spec
+        .cells("paper", &Selection::default(), "binarized-mnist")
+        .unwrap();
+    assert_eq!(cells.len(), 5 * 4 * 5);
+    let order: Vec<_> = cells.iter().step_by(20).map(Cell::particles).collect();
+    assert_eq!(order, [5, 10, 20, 40, 80].map(Some));
+    for cell in cells {
+        assert!(Net::of(&cell).is_ok(), "{}", cell.label());
+        let s = &cell.settings;
+        assert_eq!((s.epochs, s.switch_epoch(), s.batch), (200, 60, 100));
+        assert_eq!((s.learning_rate, s.stage1_extra), (3e-4, 0));
+        assert_eq!((s.check_every, s.final_samples), (5, Some(1000)));
+    }
+}
+
+fn of_profile(spec: &Spec, profile: &str) -> Vec<Cell> {
+    let dataset = spec.dataset_of(profile).unwrap();
+    spec.cells(profile, &Selection::default(), dataset).unwrap()
+}
+
+#[test]
+fn arm_table2_holds_the_settings_of_both_revisions() {
+    let spec = Spec::load("arm-table2").unwrap();
+    let find = |profile: &str, net: &str, method: &str| {
+        let mut cells = of_profile(&spec, profile).into_iter();
+        let cell = cells.find(|cell| (cell.net.as_str(), cell.method.as_str()) == (net, method));
+        let cell = cell.unwrap();
+        let net = Net::of(&cell).unwrap();
+        (cell, net)
+    };
+    let plain = [0.9, 0.999];
+    let (slow, of_q) = ([0.9, 0.99999], [0.5, 0.99999]);
+    // Profile, net, method: data set, epochs, batch, rate, β of p and of q, inputs as 2x - 1, learned prior, slope.
+    for (profile, net, method, data, numbers, betas, signed, learned, slope) in [
+        (
+            "paper",
+            "linear",
+            "arm",
+            "threshold-mnist",
+            (400, 25, 1e-4),
+            [plain; 2],
+            true,
+            false,
+            0.01,
+        ),
+        (
+            "paper",
+            "nonlinear",
+            "disarm",
+            "threshold-mnist",
+            (400, 25, 1e-4),
+            [plain; 2],
+            false,
+            false,
+            0.2,
+        ),
+        (
+            "paper",
+            "two-layers",
+            "arm",
+            "threshold-mnist",
+            (1500, 25, 1e-4),
+            [plain; 2],
+            true,
+            false,
+            0.01,
+        ),
+        (
+            "paper",
+            "linear",
+            "rebar",
+            "threshold-mnist",
+            (363, 25, 1e-4),
+            [slow; 2],
+            true,
+            true,
+            0.01,
+        ),
+        (
+            "paper",
+            "two-layers",
+            "relax",
+            "threshold-mnist",
+            (2272, 25, 1e-4),
+            [slow; 2],
+            true,
+            true,
+            0.01,
+        ),
+        (
+            "paper",
+            "linear",
+            "st-gumbel-softmax",
+            "threshold-mnist",
+            (1000, 100, 1e-4),
+            [plain; 2],
+            true,
+            false,
+            0.01,
+        ),
+        (
+            "grey",
+            "nonlinear",
+            "rebar",
+            "grey-mnist",
+            (363, 25, 1e-4),
+            [slow; 2],
+            true,
+            true,
+            0.2,
+        ),
+        (
+            "paper-omniglot",
+            "nonlinear",
+            "relax",
+            "omniglot",
+            (869, 25, 1e-4),
+            [slow; 2],
+            true,
+            true,
+            0.0,
+        ),
+        (
+            "paper-omniglot",
+            "linear",
+            "arm",
+            "omniglot",
+            (1500, 25, 1e-4),
+            [plain, of_q],
+            false,
+            true,
+            0.01,
+        ),
+        (
+            "paper-omniglot",
+            "nonlinear",
+            "arm",
+            "omniglot",
+            (5000, 25, 1e-4),
+            [plain, of_q],
+            false,
+            false,
+            0.2,
+        ),
+        (
+            "paper-omniglot",
+            "two-layers",
+            "arm",
+            "omniglot",
+            (3000, 25, 1e-4),
+            [plain; 2],
+            false,
+            true,
+            0.01,
+        ),
+        (
+            "head",
+            "linear",
+            "arm",
+            "binarized-mnist",
+            (1200, 50, 1e-4),
+            [plain; 2],
+            true,
+            true,
+            0.01,
+        ),
+        (
+            "head",
+            "nonlinear",
+            "arm",
+            "binarized-mnist",
+            (1200, 50, 1e-4),
+            [plain; 2],
+            false,
+            false,
+            0.1,
+        ),
+        (
+            "head",
+            "two-layers",
+            "arm",
+            "binarized-mnist",
+            (1200, 50, 1e-4),
+            [plain; 2],
+            false,
+            true,
+            0.01,
+        ),
+        (
+            "head-omniglot",
+            "linear",
+            "arm",
+            "omniglot",
+            (1500, 25, 1e-4),
+            [plain, of_q],
+            false,
+            true,
+            0.01,
+        ),
+        (
+            "head-omniglot",
+            "nonlinear",
+            "arm",
+            "omniglot",
+            (800, 20, 5e-5),
+            [plain, of_q],
+            false,
+            false,
+            0.3,
+        ),
+        (
+            "head-omniglot",
+            "two-layers",
+            "arm",
+            "omniglot",
+            (1200, 25, 1e-4),
+            [plain; 2],
+            false,
+            true,
+            0.01,
+        ),
+    ] {
+        let (cell, config) = find(profile, net, method);
+        let s = &cell.settings;
+        let label = format!("{profile}: {}", cell.label());
+        assert_eq!(cell.dataset, data, "{label}");
+        assert_eq!((s.epochs, s.batch, s.learning_rate), numbers, "{label}");
+        assert_eq!(
+            [s.betas().generative, s.betas().inference],
+            betas,
+            "{label}"
+        );
+        assert_eq!(
+            (s.valid_samples, s.final_samples, s.particles),
+            (1, Some(1000), 1),
+            "{label}"
+        );
+        let Net::Sbn(config) = config else {
+            panic!("{label}")
+        };
+        assert_eq!(
+            (config.signed, config.learned_prior, config.slope),
+            (signed, learned, slope),
+            "{label}"
+        );
+        // REBAR's and RELAX's own nets.
+        let own = matches!(method, "rebar" | "relax");
+        let tanh = (net, method) == ("nonlinear", "rebar");
+        assert_eq!((config.centred, config.tanh), (own, tanh), "{label}");
+        let start = helmholtz_sbn::Initialisation::Xavier { bias: 0.0 };
+        assert_eq!(config.initialisation, start, "{label}");
+    }
+    let (cell, _) = find("paper", "categorical", "ars");
+    assert_eq!((cell.settings.epochs, cell.settings.batch), (1000, 100));
+    // KL in closed form, the prior learned, the slope of rectifiers.
+    for (net, method, kl, learned, slope) in [
+        ("linear", "arm", false, false, 0.01),
+        ("linear", "st-gumbel-softmax", true, false, 0.01),
+        ("nonlinear", "st-gumbel-softmax", true, false, 0.0),
+        ("two-layers", "st-gumbel-softmax", false, false, 0.01),
+        ("categorical", "st-gumbel-softmax", true, false, 0.0),
+        ("categorical", "ars", true, true, 0.2),
+    ] {
+        for profile in ["paper", "paper-omniglot"] {
+            let (cell, config) = find(profile, net, method);
+            let (prior, rectifiers) = match config {
+                Net::Sbn(config) => (config.learned_prior, config.slope),
+                Net::Categorical(config) => (config.learned_prior, config.slope),
+                _ => panic!("{}", cell.label()),
+            };
+            let found = (cell.settings.analytic_kl, rectifiers);
+            assert_eq!(found, (kl, slope), "{profile}: {}", cell.label());
+            // ARM's own prior is learned on OMNIGLOT.
+            if (profile, method) != ("paper-omniglot", "arm") {
+                assert_eq!(prior, learned, "{profile}: {}", cell.label());
+            }
+        }
+    }
+    let (cell, _) = find("head-categorical", "categorical", "arsm");
+    assert_eq!(
+        (cell.settings.batch, cell.settings.learning_rate),
+        (200, 3e-4)
+    );
+    let (cell, _) = find(
+        "head-categorical",
+        "categorical",
+        "st-gumbel-softmax-learned",
+    );
+    assert!(cell.settings.free_logits && cell.settings.analytic_kl);
+}
+
+#[test]
+fn the_profiles_of_arm_table2_run_what_is_defined_and_are_compared_on_their_data() {
+    let spec = Spec::load("arm-table2").unwrap();
+    for (profile, runs, published) in [
+        ("quick", 3 * 5 + 3, Some("MNIST")),
+        ("quick-omniglot", 2 * 5, Some("OMNIGLOT")),
+        ("paper", 3 * 5 + 3, Some("MNIST")),
+        ("paper-omniglot", 3 * 5 + 3, Some("OMNIGLOT")),
+        ("head", 3 * 5, Some("as Ou & Song 2020")),
+        ("head-omniglot", 3 * 5, Some("OMNIGLOT")),
+        ("head-categorical", 3, Some("MNIST")),
+        ("grey", 3 * 3, Some("MNIST")),
+        ("quick-grey", 2 * 3, Some("MNIST")),
+    ] {
+        let cells = of_profile(&spec, profile);
+        assert_eq!(cells.len(), runs, "{profile}");
+        assert!(cells.iter().all(|cell| Net::of(cell).is_ok()), "{profile}");
+        let dataset = spec.dataset_of(profile).unwrap();
+        let table = spec.published_for(dataset).unwrap();
+        let source = table.map(|table| table.source);
+        assert!(source.unwrap().contains(published.unwrap()), "{profile}");
+    }
+    assert!(spec.published_for("omniglot-105-to-28").unwrap().is_none());
+    assert!(spec.published_for("glyphs").unwrap().is_none());
+    assert_eq!(spec.profile.len(), 9);
+    assert_eq!(spec.epochs("quick").unwrap(), 2);
+    let quick = of_profile(&spec, "quick");
+    assert!(quick.iter().all(|cell| cell.settings.epochs == 2));
+}
+
+#[test]
+fn arm_table3_holds_the_slides_protocol_for_both_nets() {
+    let spec = Spec::load("arm-table3").unwrap();
+    let cells = of_profile(&spec, "paper");
+    assert_eq!(cells.len(), 2 * 7);
+    for cell in cells {
+        assert!(Net::of(&cell).is_ok(), "{}", cell.label());
+        let s = &cell.settings;
+        assert_eq!((s.epochs, s.batch, s.learning_rate), (2000, 100, 1e-4));
+        assert_eq!((s.particles, s.valid_samples, s.check_every), (1, 1, 20));
+        assert_eq!((s.valid_images, s.final_samples), (None, Some(1000)));
+    }
+    for (profile, rate) in [("rate-3e-4", 3e-4), ("rate-1e-3", 1e-3)] {
+        let cells = of_profile(&spec, profile);
+        assert_eq!(cells.len(), 2 * 6);
+        assert!(cells.iter().all(|cell| cell.settings.learning_rate == rate));
+        assert!(cells.iter().all(|cell| cell.settings.epochs == 2000));
+    }
+}
+
+#[test]
+fn quick_is_nine_cells_of_one_seed_with_the_switch_at_60_percent() {
+    let cells = table1()
+        .cells("quick", &Selection::default(), "binarized-mnist")
+        .unwrap();
+    assert_eq!(cells.len(), 9);
+    assert!(
+        cells
+            .iter()
+            .all(|c| c.seed == 1 && c.settings.switch == 0.6 && c.settings.final_samples.is_none())
+    );
+    assert!(cells.iter().all(|c| c.settings.test_images == Some(1000)));
+}
+
+#[test]
+fn the_experiment_of_all_estimators_has_the_whole_catalogue() {
+    let spec = Spec::load("estimators").unwrap();
+    let named = &spec.profile("quick").unwrap().methods;
+    let all = Estimator::CATALOGUE.map(|entry| entry.name);
+    assert_eq!(*named, all);
+}

@@ -1,0 +1,56 @@
+//! The cells that a table is built from: the run folders that there are.
+
+use super::{Source, choice};
+use crate::cell::Cell;
+use crate::error::HarnessError;
+use crate::existing;
+use crate::plan::CellStatus;
+use crate::spec::Selection;
+use std::path::Path;
+
+/// The cells that have a run folder below `base`, of whatever seed, and those in `wanted`, each with its state:
+/// a table holds what earlier requests made, too.
+///
+/// # Errors
+/// An unknown profile.
+pub fn gather(
+    source: Source,
+    base: &Path,
+    wanted: &[Cell],
+) -> Result<Vec<(Cell, CellStatus)>, HarnessError> {
+    let mut cells = Vec::new();
+    for net in &source.spec.net {
+        let mut particles: Vec<usize> = wanted.iter().filter_map(Cell::particles).collect();
+        if !particles.is_empty() {
+            particles.extend(existing::particles(base, &net.name));
+        }
+        let selection = Selection {
+            nets: vec![net.name.clone()],
+            methods: source.spec.methods_on(source.profile, &net.name)?,
+            particles,
+            seeds: vec![0],
+            epochs: source.epochs,
+        };
+        for row in source
+            .spec
+            .cells(source.profile, &selection, source.dataset)?
+        {
+            let folder = row.row_folder(base);
+            let mut seeds = existing::seeds(&folder);
+            let of_row = wanted.iter().filter(|cell| cell.row_folder(base) == folder);
+            seeds.extend(of_row.map(|cell| cell.seed));
+            seeds.sort_unstable();
+            seeds.dedup();
+            let own = seeds.into_iter().map(|seed| {
+                let cell = Cell {
+                    seed,
+                    ..row.clone()
+                };
+                let status = existing::status(&cell.folder(base), &cell);
+                (cell, status)
+            });
+            cells.extend(choice::chosen(source, base, own.collect())?);
+        }
+    }
+    Ok(cells)
+}
