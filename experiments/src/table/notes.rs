@@ -48,8 +48,8 @@ pub(crate) fn notes(
             let done = distinct(short.iter().map(|(done, _)| *done));
             let all = distinct(short.iter().map(|(_, all)| *all));
             notes.push(format!(
-                "NOT CONVERGED NUMBERS: {} epochs, where the profile that trains to the end has {}.",
-                list(&done),
+                "NOT CONVERGED NUMBERS: {}, where the profile that trains to the end has {}.",
+                epochs(&done),
                 list(&all)
             ));
         }
@@ -66,8 +66,8 @@ pub(crate) fn notes(
     let cut_short = distinct(cut_short.map(|(cell, _)| cell.settings.epochs));
     if !cut_short.is_empty() {
         notes.push(format!(
-            "NOT CONVERGED NUMBERS: {} epochs, while validation still got better.",
-            list(&cut_short)
+            "NOT CONVERGED NUMBERS: {}, while validation still got better.",
+            epochs(&cut_short)
         ));
     }
     for row in rows
@@ -243,6 +243,14 @@ fn distinct(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     numbers.sort_unstable();
     numbers.dedup();
     numbers
+}
+
+/// `1 epoch`, `5 or 10 epochs`.
+fn epochs(numbers: &[u64]) -> String {
+    match numbers {
+        [1] => "1 epoch".into(),
+        _ => format!("{} epochs", list(numbers)),
+    }
 }
 
 fn list(numbers: &[u64]) -> String {

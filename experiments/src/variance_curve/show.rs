@@ -150,7 +150,7 @@ pub fn markdown(title: &str, runs: &[Run]) -> String {
     for run in runs {
         let (done, planned) = (run.outcome.epochs_done, run.outcome.epochs_planned);
         out += &format!(
-            "- {}: {done} epochs of {planned} (the last is measured, not made).\n",
+            "- {}: {done} of {planned} epochs (the last is measured, not made).\n",
             escape(&run.label)
         );
         out += &run.outcome.provenance.markdown();
