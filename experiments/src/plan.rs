@@ -30,6 +30,15 @@ pub fn base_folder(
     out.join(experiment).join(profile).join(dataset)
 }
 
+/// The profile, and epochs other than its own, that a part of [`base_folder`] names.
+pub fn profile_of(part: &str) -> (&str, Option<u64>) {
+    let parts = part
+        .strip_suffix("-epochs")
+        .and_then(|rest| rest.rsplit_once('-'));
+    let named = parts.and_then(|(profile, epochs)| Some((profile, epochs.parse().ok()?)));
+    named.map_or((part, None), |(profile, epochs)| (profile, Some(epochs)))
+}
+
 /// What a cell's run folder holds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CellStatus {
@@ -296,6 +305,10 @@ mod tests {
             path(Some(20)),
             Path::new("runs/table1/quick-20-epochs/glyphs")
         );
+        assert_eq!(profile_of("quick-20-epochs"), ("quick", Some(20)));
+        for name in ["quick", "rate-1e-3", "of-epochs", "20-epochs"] {
+            assert_eq!(profile_of(name), (name, None));
+        }
     }
 
     #[test]

@@ -186,6 +186,17 @@ fn a_run_cut_short_says_so_and_has_no_number() {
 }
 
 #[test]
+fn a_run_of_another_kind_without_result_is_listed_as_such() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("runs/apg-bmnist/paper/seed-1");
+    forge(&run, |config| *config = json!({"title": "Digits"}), false);
+    let [_, markdown, ..] = written(dir.path(), &["--out", "runs"]);
+    let row = "| runs/apg-bmnist/paper/seed-1 | 1 | 0 | no result |";
+    assert!(markdown.contains(row), "{markdown}");
+    assert!(markdown.contains("CUT SHORT: no result."), "{markdown}");
+}
+
+#[test]
 fn no_name_becomes_markup() {
     let dir = tempfile::tempdir().unwrap();
     let bad = "50%_<script>alert('&')</script>$\\input{x}$|`";

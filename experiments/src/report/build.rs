@@ -159,15 +159,12 @@ fn of_group(group: &Group, place: &str, id: String, pictures: &mut Pictures<'_>)
     let synthetic = group.synthetic();
     let published = group.published.as_ref().filter(|_| !synthetic);
     let rows = table::rows(&group.spec, published, &cells);
-    // A run's folder names its profile, unless the experiment has it no more.
-    let profile = group.place.split('/');
-    let mut profile = profile.filter(|part| group.spec.profile.contains_key(*part));
-    let profile = profile.next_back().unwrap_or("");
+    let (profile, epochs) = group.profile();
     let deviations = deviations(group, profile);
     let source = Source {
         spec: &group.spec,
         profile,
-        epochs: None,
+        epochs,
         dataset: &group.dataset,
         synthetic,
         published,

@@ -4,6 +4,7 @@ use super::record::{CellRun, Record, What};
 use crate::cell::{Cell, Settings};
 use crate::names::lookup;
 use crate::nets::Net as NetKind;
+use crate::plan::profile_of;
 use crate::published::Published;
 use crate::source::{Kind, Source};
 use crate::spec::{Method, Net, Selection, Spec};
@@ -32,6 +33,17 @@ impl Group<'_> {
         use crate::plan::CellStatus::Done;
         let told = |run: &&CellRun| matches!(&run.status, Done(result) if result.synthetic);
         self.dataset == "glyphs" || self.runs.iter().any(|(_, run)| told(run))
+    }
+
+    /// The profile that the folder names, and epochs other than the profile's; nothing where the experiment has it no more.
+    pub fn profile(&self) -> (&str, Option<u64>) {
+        let known = |name: &str| self.spec.profile.contains_key(name);
+        let named = self.place.split('/').rev().map(|part| match known(part) {
+            true => (part, None),
+            false => profile_of(part),
+        });
+        let mut named = named.filter(|(profile, _)| known(profile));
+        named.next().unwrap_or(("", None))
     }
 
     /// The runs whose settings, but for their epochs, are not those that the profile has today: older ones, say.
@@ -296,6 +308,21 @@ mod tests {
         };
         assert_eq!(seeds("paper"), [2]);
         assert_eq!(seeds("quick"), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_folder_names_the_profile_and_epochs_other_than_its_own() {
+        let of = |folder: &str| {
+            let place = format!("{folder}/binarized-mnist/linear/jsa/seed-1");
+            let records = [record(&place, finished(paper("jsa"), 105.0))];
+            let group = groups(&records).remove(0);
+            let (profile, epochs) = group.profile();
+            (profile.to_string(), epochs)
+        };
+        assert_eq!(of("table1/paper"), ("paper".into(), None));
+        assert_eq!(of("table1/quick-3-epochs"), ("quick".into(), Some(3)));
+        assert_eq!(of("table1/paper-s100"), (String::new(), None));
+        assert_eq!(of("table1/paper-100-epochs-twice"), (String::new(), None));
     }
 
     #[test]

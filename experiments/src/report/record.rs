@@ -127,7 +127,7 @@ impl OtherRun {
             Status::Finished(result) => (Some(result), None),
             Status::Failed(failure) => (None, Some(format!("failed: {failure}"))),
             Status::Running { .. } => (None, Some("running".into())),
-            Status::Absent | Status::Started { .. } => (None, Some("cut short".into())),
+            Status::Absent | Status::Started { .. } => (None, Some("no result".into())),
         };
         let provenance = result.as_ref().map(|result| result["provenance"].clone());
         let titled = [&config["title"], &config["settings"]["title"]];
@@ -142,9 +142,10 @@ impl OtherRun {
         })
     }
 
-    /// Whether there is anything to show of it.
+    /// Whether there is nothing to say of it.
     pub fn is_empty(&self) -> bool {
-        self.provenance.is_none() && self.table.is_none() && self.images.is_empty()
+        let shows = self.provenance.is_some() || self.table.is_some() || !self.images.is_empty();
+        !shows && self.unfinished.is_none()
     }
 }
 

@@ -255,7 +255,7 @@ mod tests {
         let labels: Vec<_> = drawn.panels[1].series.iter().map(|s| &s.label).collect();
         assert_eq!(labels, ["JSA, seed 1", "JSA, seed 2", "ARSM"]);
         assert!(figure(mnist).title.ends_with("(threshold-mnist)"));
-        assert!(notes(glyphs).contains("CUT SHORT: RLOO: seed 1: cut short."));
+        assert!(notes(glyphs).contains("CUT SHORT: RLOO: seed 1: no result."));
         assert!(notes(glyphs).contains("GENERATED IMAGES"));
         assert!(!notes(mnist).contains("CUT SHORT") && !notes(mnist).contains("GENERATED"));
 
