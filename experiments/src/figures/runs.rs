@@ -243,18 +243,20 @@ mod tests {
     #[test]
     fn a_run_is_taken_from_the_first_folder_that_has_it() {
         let (settings, spec) = fig1();
-        let folders = ["table1/paper", "table1/paper-100-epochs"].map(recorded);
+        let folders = ["paper", "paper-100-epochs", "paper-coarse"];
+        let folders = folders.map(|name| recorded(&format!("table1/{name}")));
         let (runs, _) = runs(&settings, &spec, &choice("binarized-mnist"), &folders).unwrap();
         let there: Vec<_> = runs
             .iter()
-            .filter(|run| run.net == "linear")
-            .filter_map(|run| Some((run.method.as_str(), run.found.as_ref()?)))
-            .map(|(method, found)| (method, found.done, found.line.label.as_str()))
+            .filter(|run| run.method == "jsa")
+            .filter_map(|run| Some((run.net.as_str(), run.found.as_ref()?)))
+            .map(|(net, found)| (net, found.done, found.line.label.as_str()))
             .collect();
+        // Linear is in the second, too, with 100 epochs; the others are in the last alone.
         let expected = [
-            ("jsa", 100, "JSA"),
-            ("rws", 1000, "RWS"),
-            ("rloo", 1000, "RLOO"),
+            ("linear", 1000, "JSA"),
+            ("nonlinear", 1000, "JSA"),
+            ("two-layers", 1000, "JSA"),
         ];
         assert_eq!(there, expected);
     }
