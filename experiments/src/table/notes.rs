@@ -191,7 +191,7 @@ pub(super) fn choice(source: Source, rows: &[Row], cells: &[(Cell, CellStatus)])
 /// Whether a note is one that must not be overlooked: it begins with two words of capitals.
 pub(crate) fn is_grave(note: &str) -> bool {
     let mut words = note.split(' ').take(2);
-    words.all(|word| !word.contains(char::is_lowercase))
+    words.all(|word| word.contains(char::is_uppercase) && !word.contains(char::is_lowercase))
 }
 
 /// What our numbers are: samples, images, seeds, selection.
@@ -292,6 +292,7 @@ mod tests {
         }
         for note in [
             "REBAR has a learned prior.",
+            "JSA: 3 of 4 epochs.",
             "* copied.",
             "Ours: test NLL.",
             "10c is read so.",
