@@ -27,6 +27,7 @@ pub fn picture<B: Backend>(
     let chosen = spread(test, IMAGES);
     let x = batch_of::<B>(test, chosen.iter().copied(), device);
     let mut noise = Stream::new(seed, COMPLETIONS, [0, 0]);
+    let x = x.numbers();
     let originals = images(&x);
     let completed = images(&complete(x, SAMPLES, &mut noise));
     let rows = originals.iter().enumerate().map(|(row, original)| {

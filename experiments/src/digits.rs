@@ -29,7 +29,7 @@ pub fn sampled<B: Backend, M: Dream<B>>(
 ) -> Picture {
     let shape = Tensor::zeros([COLUMNS * ROWS, SIDE * SIDE], (device, DType::F32));
     let mut noise = Stream::new(seed, SAMPLES, [0, 0]);
-    let drawn = images(&model.dream(shape, &mut noise).0);
+    let drawn = images(&model.dream(shape, &mut noise).0.numbers());
     let rows: Vec<_> = drawn.chunks(COLUMNS).map(<[_]>::to_vec).collect();
     Picture::grid(&rows, SIDE)
 }
@@ -48,7 +48,7 @@ pub fn reconstructed<B: Backend, M: Propose<B>>(
     let mut noise = Stream::new(seed, RECONSTRUCTIONS, [0, 0]);
     let proposals = model.propose(&model.encode(x.clone()), None, AGAIN, &mut noise);
     let again = images(&sigmoid(logits(model, &proposals.particles)));
-    let mut rows = vec![images(&x)];
+    let mut rows = vec![images(&x.numbers())];
     // Particle-major: each stretch has every image once.
     rows.extend(again.chunks(chosen.len().max(1)).map(<[_]>::to_vec));
     Picture::grid(&rows, SIDE)

@@ -4,6 +4,7 @@ use burn::module::{Module, Param, ParamId};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_distributions::{Classes, Noise, Variables, uniforms};
 use helmholtz_estimators::{Joint, Layered, Particles, Proposals, Propose};
+use helmholtz_ops::Values;
 use helmholtz_samplers::{Latents, Layer};
 
 /// One layer of variables of C classes with free, pinned logits, and f(z) = c·z + zᵀ Q z: log p is f + log q with the logits
@@ -53,7 +54,8 @@ impl<B: helmholtz_ops::Backend> Propose<B> for Choice<B> {
         Latents::mixed(&[layer]).expect("a layer of classes")
     }
 
-    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn encode(&self, x: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let x: Values<B> = x.into();
         let logits = self.logits.val();
         let columns = logits.dims()[1];
         logits.expand([x.dims()[0], columns])
@@ -88,14 +90,14 @@ impl<B: helmholtz_ops::Backend> Layered<B> for Choice<B> {
         vec![self.variables()]
     }
 
-    fn logits_above(&self, _level: usize, _below: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn logits_above(&self, _level: usize, _below: impl Into<Values<B>>) -> Tensor<B, 2> {
         unreachable!("there is one layer")
     }
 }
 
 impl<B: helmholtz_ops::Backend> Joint<B> for Choice<B> {
-    fn log_joint(&self, _x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        let z = particles.layers()[0].clone();
+    fn log_joint(&self, _x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let z = particles.layers()[0].numbers();
         let rows = z.dims()[0];
         let linear = z.clone().matmul(self.linear.val()).reshape([rows]);
         let quadratic = (z.clone().matmul(self.quadratic.val()) * z.clone()).sum_dim(1);

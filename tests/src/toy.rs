@@ -4,7 +4,7 @@ use burn::module::{Module, Param, ParamId};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_distributions::{Bits, Noise, uniforms};
 use helmholtz_estimators::{Joint, Layered, Particles, Proposals, Propose};
-use helmholtz_ops::{bernoulli_log_prob, sample_bernoulli};
+use helmholtz_ops::{Values, bernoulli_log_prob, sample_bernoulli};
 use helmholtz_samplers::Latents;
 
 /// One layer of bits with free logits, q(h) = Π σ(a)..., and f(h) = c·h + hᵀ Q h: log p is f + log q with the logits held
@@ -45,7 +45,8 @@ impl<B: helmholtz_ops::Backend> Propose<B> for Toy<B> {
         Latents::new(&[self.logits.dims()[1]]).expect("a layer of bits")
     }
 
-    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn encode(&self, x: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let x: Values<B> = x.into();
         self.logits.val().repeat_dim(0, x.dims()[0])
     }
 
@@ -82,14 +83,14 @@ impl<B: helmholtz_ops::Backend> Layered<B> for Toy<B> {
         vec![Bits(self.logits.dims()[1])]
     }
 
-    fn logits_above(&self, _level: usize, _below: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn logits_above(&self, _level: usize, _below: impl Into<Values<B>>) -> Tensor<B, 2> {
         unreachable!("there is one layer")
     }
 }
 
 impl<B: helmholtz_ops::Backend> Joint<B> for Toy<B> {
-    fn log_joint(&self, _x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        let h = particles.layers()[0].clone();
+    fn log_joint(&self, _x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let h = particles.layers()[0].numbers();
         let rows = h.dims()[0];
         let linear = h.clone().matmul(self.linear.val()).reshape([rows]);
         let quadratic = (h.clone().matmul(self.quadratic.val()) * h.clone()).sum_dim(1);

@@ -11,7 +11,7 @@ use helmholtz_estimators::{
     Batch, Chains, Dream, Factored, Joint, Layered, Learned, Method, OfBits, Particles, Proposals,
     Propose, refresh,
 };
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{ChainStore, Latents, MemoryStore};
 use helmholtz_sbn::{Initialisation, SbnConfig};
@@ -40,7 +40,8 @@ impl<B: Backend, M: Propose<B>> Propose<B> for Counted<B, M> {
         self.model.latents()
     }
 
-    fn encode(&self, x: Tensor<B, 2>) -> Self::Encoded {
+    fn encode(&self, x: impl Into<Values<B>>) -> Self::Encoded {
+        let x: Values<B> = x.into();
         self.model.encode(x)
     }
 
@@ -66,31 +67,36 @@ impl<B: Backend, M: Layered<B>> Layered<B> for Counted<B, M> {
         self.model.layers()
     }
 
-    fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn logits_above(&self, level: usize, below: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let below: Values<B> = below.into();
         self.model.logits_above(level, below)
     }
 }
 
 impl<B: Backend, M: Joint<B>> Joint<B> for Counted<B, M> {
-    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+    fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
         count(particles);
         self.model.log_joint(x, particles)
     }
 }
 
 impl<B: Backend, M: Factored<B>> Factored<B> for Counted<B, M> {
-    fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+    fn log_likelihood(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
         count(particles);
         self.model.log_likelihood(x, particles)
     }
 
-    fn prior_logits(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+    fn prior_logits(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+        let x: Values<B> = x.into();
         self.model.prior_logits(x, particles)
     }
 }
 
 impl<B: Backend, M: Dream<B>> Dream<B> for Counted<B, M> {
-    fn dream(&self, x: Tensor<B, 2>, noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
+    fn dream(&self, x: impl Into<Values<B>>, noise: &mut impl Noise) -> (Values<B>, Particles<B>) {
+        let x: Values<B> = x.into();
         self.model.dream(x, noise)
     }
 }

@@ -86,6 +86,11 @@ impl Images {
         self.pixels
     }
 
+    /// Whether each pixel is a bit.
+    pub fn are_binary(&self) -> bool {
+        !self.grey
+    }
+
     /// Bytes of an image: `pixels / 8`, rounded up; of a grey one `pixels`.
     pub fn row_bytes(&self) -> usize {
         match self.grey {

@@ -1,7 +1,7 @@
 //! A layer of bits.
 
 use burn::tensor::{Tensor, activation};
-use helmholtz_ops::{Backend, bernoulli_log_prob, sample_bernoulli};
+use helmholtz_ops::{Backend, Values, bernoulli_log_prob, draw_bernoulli};
 
 use crate::{Relaxable, Variables};
 
@@ -27,17 +27,25 @@ impl Variables for Bits {
         self.0
     }
 
-    fn sample<B: Backend>(&self, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
-        sample_bernoulli(logits, uniforms)
+    fn sample<B: Backend>(&self, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Values<B> {
+        draw_bernoulli(logits, uniforms)
     }
 
-    fn log_prob<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 1> {
+    fn log_prob<B: Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: impl Into<Values<B>>,
+    ) -> Tensor<B, 1> {
         bernoulli_log_prob(logits, values)
     }
 
     /// b − σ(a).
-    fn score<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 2> {
-        values - activation::sigmoid(logits)
+    fn score<B: Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: impl Into<Values<B>>,
+    ) -> Tensor<B, 2> {
+        values.into().numbers() - activation::sigmoid(logits)
     }
 
     /// σ(a).

@@ -1,7 +1,7 @@
 //! A layer of categorical variables.
 
 use burn::tensor::{Tensor, activation};
-use helmholtz_ops::{Backend, categorical_log_prob, pinned_logits, sample_categorical};
+use helmholtz_ops::{Backend, Values, categorical_log_prob, draw_categorical, pinned_logits};
 
 use crate::bits::{CLIP, softplus};
 use crate::{Categorical, Mean, Relaxable, Variables};
@@ -55,17 +55,25 @@ impl Variables for Classes {
         self.variables
     }
 
-    fn sample<B: Backend>(&self, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
-        sample_categorical(logits, uniforms, self.classes)
+    fn sample<B: Backend>(&self, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Values<B> {
+        draw_categorical(logits, uniforms, self.classes)
     }
 
-    fn log_prob<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 1> {
+    fn log_prob<B: Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: impl Into<Values<B>>,
+    ) -> Tensor<B, 1> {
         categorical_log_prob(logits, values, self.classes)
     }
 
     /// z − softmax(φ) without the first classes.
-    fn score<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 2> {
-        let residual = self.by_variable(values - self.mean(logits));
+    fn score<B: Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: impl Into<Values<B>>,
+    ) -> Tensor<B, 2> {
+        let residual = self.by_variable(values.into().numbers() - self.mean(logits));
         residual.narrow(2, 1, self.classes - 1).flatten(1, 2)
     }
 

@@ -73,4 +73,4 @@ pub use mixed::Mixed;
 pub use noise::{Noise, uniforms};
 pub use normal::Normal;
 pub use normal_gamma::NormalGamma;
-pub use variables::{Relaxable, Variables};
+pub use variables::{Relaxable, Variables, draw};

@@ -1,7 +1,7 @@
 //! A layer of either kind.
 
 use burn::tensor::Tensor;
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 
 use crate::{Bits, Classes, Relaxable, Variables};
 
@@ -38,15 +38,23 @@ impl Variables for Mixed {
         delegate!(self, layer => layer.uniforms())
     }
 
-    fn sample<B: Backend>(&self, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn sample<B: Backend>(&self, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Values<B> {
         delegate!(self, layer => layer.sample(logits, uniforms))
     }
 
-    fn log_prob<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 1> {
+    fn log_prob<B: Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: impl Into<Values<B>>,
+    ) -> Tensor<B, 1> {
         delegate!(self, layer => layer.log_prob(logits, values))
     }
 
-    fn score<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn score<B: Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: impl Into<Values<B>>,
+    ) -> Tensor<B, 2> {
         delegate!(self, layer => layer.score(logits, values))
     }
 

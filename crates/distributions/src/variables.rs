@@ -3,11 +3,13 @@
 use std::fmt::Debug;
 
 use burn::tensor::Tensor;
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
+
+use crate::noise::{Noise, uniforms};
 
 /// The variables of a layer: how rows of logits, values and uniforms are laid out, and what can be done with them.
 ///
-/// Values are 0 and 1, or relaxed numbers between; parameters repeat cyclically under more rows of values.
+/// Values are 0 and 1, packed where the backend multiplies them so, or relaxed numbers between; parameters repeat cyclically under more rows of values.
 pub trait Variables: Copy + Debug + PartialEq {
     /// Columns of logits.
     fn logits(&self) -> usize;
@@ -19,13 +21,18 @@ pub trait Variables: Copy + Debug + PartialEq {
     fn uniforms(&self) -> usize;
 
     /// Values `[N, values]` for logits `[M, logits]` and uniforms `[N, uniforms]`, without gradient.
-    fn sample<B: Backend>(&self, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2>;
+    fn sample<B: Backend>(&self, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Values<B>;
 
     /// log-probability of each row of values, nats, differentiable in both: `[N]`. Values may be relaxed.
-    fn log_prob<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 1>;
+    fn log_prob<B: Backend>(
+        &self,
+        logits: Tensor<B, 2>,
+        values: impl Into<Values<B>>,
+    ) -> Tensor<B, 1>;
 
     /// ∂ log-probability / ∂ logits: `[N, logits]`, for as many rows of logits as of values.
-    fn score<B: Backend>(&self, logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 2>;
+    fn score<B: Backend>(&self, logits: Tensor<B, 2>, values: impl Into<Values<B>>)
+    -> Tensor<B, 2>;
 
     /// Mean values: `[M, values]`.
     fn mean<B: Backend>(&self, logits: Tensor<B, 2>) -> Tensor<B, 2>;
@@ -33,6 +40,19 @@ pub trait Variables: Copy + Debug + PartialEq {
     /// The linear map of logits that is the derivative of the mean where the mean is m, applied to the logits: `[N, values]`
     /// for logits `[N, logits]` and m `[N, values]`.
     fn tangent<B: Backend>(&self, logits: Tensor<B, 2>, m: Tensor<B, 2>) -> Tensor<B, 2>;
+}
+
+/// `count` draws for each row of logits `[M, logits]`, particle-major and without gradient: `[count · M, values]`. A uniform a
+/// variable, in row order.
+pub fn draw<B: Backend>(
+    variables: &impl Variables,
+    logits: Tensor<B, 2>,
+    count: usize,
+    noise: &mut impl Noise,
+) -> Values<B> {
+    let shape = [count * logits.dims()[0], variables.uniforms()];
+    let noise = uniforms(shape, logits.dtype(), &logits.device(), noise);
+    variables.sample(logits, noise)
 }
 
 /// Variables that are a function of noisy logits z, and can be relaxed: z is the logits with logistic or Gumbel noise, the

@@ -7,7 +7,7 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables, uniforms};
-use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_samplers::{Info, Latents};
 
 use crate::logit_gradient::{mean_loss, repeat, surrogate, tracked};
@@ -26,13 +26,14 @@ use crate::{
 /// [`EstimateError::SeveralLayers`]: the divergence of several layers is no sum over variables.
 pub fn kl_to_prior<B, M>(
     model: &M,
-    x: Tensor<B, 2>,
+    x: impl Into<Values<B>>,
     logits: Tensor<B, 2>,
 ) -> Result<Tensor<B, 1>, EstimateError>
 where
     B: Backend,
     M: Layered<B> + Factored<B>,
 {
+    let x: Values<B> = x.into();
     let [variables] = model.layers()[..] else {
         let layers = model.layers().len();
         return Err(EstimateError::SeveralLayers { layers });
@@ -53,7 +54,7 @@ where
 pub fn estimate_logits_with_kl<B, V, M, G>(
     estimator: &G,
     model: &M,
-    x: Tensor<B, 2>,
+    x: impl Into<Values<B>>,
     particles: usize,
     noise: &mut impl Noise,
 ) -> Result<Estimate<B>, EstimateError>
@@ -64,6 +65,7 @@ where
     M::InnerModule: Layered<B::InnerBackend, Variables = V> + Factored<B::InnerBackend>,
     G: LogitGradient<V>,
 {
+    let x: Values<B> = x.into();
     at_least(estimator.least_particles(), particles, &x)?;
     let logits = model.encode(x.clone());
     let kl = kl_to_prior(model, x.clone(), logits.clone())?.mean();
@@ -92,7 +94,7 @@ where
 pub fn estimate_pathwise_with_kl<B, V, M, R>(
     estimator: &R,
     model: &M,
-    x: Tensor<B, 2>,
+    x: impl Into<Values<B>>,
     particles: usize,
     noise: &mut impl Noise,
 ) -> Result<Estimate<B>, EstimateError>
@@ -102,6 +104,7 @@ where
     M: Layered<B, Variables = V> + Factored<B>,
     R: Reparameterise<B, V>,
 {
+    let x: Values<B> = x.into();
     at_least(1, particles, &x)?;
     let rows = particles * x.dims()[0];
     let logits = model.encode(x.clone()).mul_scalar(estimator.slope());
@@ -131,7 +134,8 @@ impl<B: Backend, M: Layered<B>> Propose<B> for Likelihood<M> {
         self.0.latents()
     }
 
-    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn encode(&self, x: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let x: Values<B> = x.into();
         self.0.encode(x)
     }
 
@@ -162,13 +166,15 @@ impl<B: Backend, M: Layered<B>> Layered<B> for Likelihood<M> {
         self.0.layers()
     }
 
-    fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn logits_above(&self, level: usize, below: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let below: Values<B> = below.into();
         self.0.logits_above(level, below)
     }
 }
 
 impl<B: Backend, M: Factored<B>> Joint<B> for Likelihood<M> {
-    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+    fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
         self.0.log_likelihood(x, particles)
     }
 }

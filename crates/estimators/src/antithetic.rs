@@ -2,7 +2,7 @@
 
 use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{Bits, Noise, Variables};
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 
 use crate::logit_gradient::repeat;
 use crate::{Joint, Layered, Objective, Particles};
@@ -26,7 +26,7 @@ pub(crate) struct Antithetic<B: Backend> {
 impl<B: Backend> Antithetic<B> {
     pub fn draw<M: Layered<B, Variables = Bits> + Joint<B>>(
         objective: &Objective<B, M>,
-        below: &[Tensor<B, 2>],
+        below: &[Values<B>],
         rows: usize,
         noise: &mut impl Noise,
     ) -> Self {
@@ -57,7 +57,7 @@ impl<B: Backend> Antithetic<B> {
 
     /// ½ (b₁ − b₂) σ(|a|) `[rows, bits]`, what DisARM multiplies a difference with.
     pub fn factor(&self) -> Tensor<B, 2> {
-        let bits = |path: &Particles<B>| path.layers()[self.level].clone();
+        let bits = |path: &Particles<B>| path.layers()[self.level].numbers();
         let certainty = activation::sigmoid(self.logits.clone().abs());
         let certainty = repeat(certainty, self.first.rows()).mul_scalar(0.5);
         (bits(&self.first) - bits(&self.second)) * certainty

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{Bits, Noise, Variables};
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 
 use crate::logit_gradient::{fold, repeat};
 use crate::{Joint, Layered, LogitGradient, Objective};
@@ -28,7 +28,7 @@ impl LogitGradient<Bits> for Arms {
     fn layer<B, M>(
         &self,
         objective: &Objective<B, M>,
-        below: &[Tensor<B, 2>],
+        below: &[Values<B>],
         rows: usize,
         particles: usize,
         noise: &mut impl Noise,
@@ -42,16 +42,13 @@ impl LogitGradient<Bits> for Arms {
         let variables = objective.layers()[below.len()];
         let v = objective.uniforms(copies, variables.0, noise);
         let bits = variables.sample(logits.clone(), antithetic(v, rows));
-        let mut layers: Vec<_> = below
-            .iter()
-            .map(|layer| repeat(layer.clone(), copies))
-            .collect();
+        let mut layers: Vec<_> = below.iter().map(|layer| layer.cycle(copies)).collect();
         layers.push(bits.clone());
         let values = objective.value(&objective.complete(layers, copies, noise));
         let mean = fold(values.clone().reshape([copies, 1]), rows).div_scalar(particles as f64);
         let centred = values.reshape([copies, 1]) - repeat(mean, copies);
 
-        let scores = bits - repeat(activation::sigmoid(logits.clone()), copies);
+        let scores = bits.numbers() - repeat(activation::sigmoid(logits.clone()), copies);
         let scale = decorrelation(logits, particles).mul_scalar(1.0 / (particles - 1) as f64);
         fold(scores * centred, rows) * repeat(scale, rows)
     }

@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 use helmholtz_distributions::Noise;
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 
 use crate::swaps::{Race, Swaps, without_pinned};
 use crate::{Joint, Layered, LogitGradient, Objective};
@@ -35,7 +35,7 @@ impl<V: Race> LogitGradient<V> for Ar {
     fn layer<B, M>(
         &self,
         objective: &Objective<B, M>,
-        below: &[Tensor<B, 2>],
+        below: &[Values<B>],
         rows: usize,
         _particles: usize,
         noise: &mut impl Noise,
@@ -55,7 +55,7 @@ impl<V: Race> LogitGradient<V> for Ars {
     fn layer<B, M>(
         &self,
         objective: &Objective<B, M>,
-        below: &[Tensor<B, 2>],
+        below: &[Values<B>],
         rows: usize,
         _particles: usize,
         noise: &mut impl Noise,
@@ -79,7 +79,7 @@ impl<V: Race> LogitGradient<V> for Arsm {
     fn layer<B, M>(
         &self,
         objective: &Objective<B, M>,
-        below: &[Tensor<B, 2>],
+        below: &[Values<B>],
         rows: usize,
         _particles: usize,
         noise: &mut impl Noise,

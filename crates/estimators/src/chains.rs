@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use burn::tensor::{DType, Tensor, TensorData};
+use burn::tensor::{DType, Transaction};
 use helmholtz_distributions::Noise;
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Latents, Layer, SamplerError};
 
-use crate::states::{pack, unpack, values_of};
+use crate::states::{pack, unpack, values_of, words, words_of};
 use crate::{EstimateError, Particles, Propose};
 
 /// The chains of a batch: a store, and the data index κ of each row of the batch.
@@ -56,22 +56,22 @@ impl<S: ChainStore + ?Sized> Chains<'_, S> {
         let mut packed = vec![0; self.rows.len() * latents.bytes_per_row()];
         self.store.load(self.rows, &mut packed)?;
         let layers = unpack(latents, &packed)?.into_iter().zip(latents.kinds());
-        let layers = layers.map(|(values, layer)| {
+        let layers = layers.map(|(words, layer)| {
             let shape = [self.rows.len(), values_of(layer)];
-            Tensor::from_data(TensorData::new(values, shape), (device, dtype))
+            Values::of_words(words, shape, (device, dtype))
         });
-        Ok(Particles::new(layers.collect()))
+        Ok(Particles::new(layers.collect::<Vec<_>>()))
     }
 
     /// Writes back the particle in which each chain ended: `states[b]` of datum b, 0 meaning that it stayed. `layers`
-    /// holds all particles `[rows, values]`, one array a layer. Rows that stayed are not touched.
+    /// holds all particles as words `[rows, words]`, one array a layer. Rows that stayed are not touched.
     ///
     /// Where a datum comes twice in the batch the later of its chains counts, moved or not: to prefer the one that moved
     /// would select against states that are hard to leave, and the posterior would not be invariant.
     pub(crate) fn store(
         &mut self,
         states: &[usize],
-        layers: &[Vec<f32>],
+        layers: &[Vec<u32>],
     ) -> Result<(), SamplerError> {
         let batch = self.rows.len();
         let ends = states.iter().zip(self.rows).enumerate();
@@ -83,15 +83,23 @@ impl<S: ChainStore + ?Sized> Chains<'_, S> {
             .filter(|&(_, particle)| particle >= batch)
             .collect();
         let latents = self.store.latents();
-        let gather = |(values, layer): (&Vec<f32>, &Layer)| {
-            let width = values_of(layer);
-            let rows = moved.iter().map(|&(_, n)| &values[n * width..][..width]);
+        let gather = |(words, layer): (&Vec<u32>, &Layer)| {
+            let own = words_of(layer);
+            let rows = moved.iter().map(|&(_, n)| &words[n * own..][..own]);
             rows.collect::<Vec<_>>().concat()
         };
-        let gathered: Vec<Vec<f32>> = layers.iter().zip(latents.kinds()).map(gather).collect();
+        let gathered: Vec<Vec<u32>> = layers.iter().zip(latents.kinds()).map(gather).collect();
         let packed = pack(latents, &gathered)?;
         let rows: Vec<u32> = moved.iter().map(|&(row, _)| row).collect();
         self.store.store(&rows, &packed)
+    }
+}
+
+/// A layer to be read with others: its words, or its numbers.
+pub(crate) fn register<B: Backend>(all: Transaction<B>, layer: &Values<B>) -> Transaction<B> {
+    match layer {
+        Values::Bits(bits) => all.register(bits.words().clone()),
+        Values::Numbers(numbers) => all.register(numbers.clone()),
     }
 }
 
@@ -101,7 +109,7 @@ impl<S: ChainStore + ?Sized> Chains<'_, S> {
 /// If the store doesn't hold these rows, or not the model's latents.
 pub fn refresh<B, M, S>(
     model: &M,
-    x: Tensor<B, 2>,
+    x: impl Into<Values<B>>,
     chains: &mut Chains<'_, S>,
     noise: &mut impl Noise,
 ) -> Result<(), SamplerError>
@@ -110,8 +118,11 @@ where
     M: Propose<B>,
     S: ChainStore + ?Sized,
 {
+    let x: Values<B> = x.into();
     let drawn = model.propose(&model.encode(x), None, 1, noise).particles;
-    let layers = drawn.to_host();
+    let transaction = Transaction::default();
+    let transaction = drawn.layers().iter().fold(transaction, register);
+    let layers: Vec<_> = transaction.execute().iter().map(words).collect();
     let packed = pack(chains.store.latents(), &layers)?;
     chains.store.store(chains.rows, &packed)
 }
@@ -127,16 +138,20 @@ where
     let latents = chains.store.latents();
     let mut uniform = |count: usize| chance.choose(&vec![0.0; count]).expect("equal weights");
     let layers = latents.kinds().iter().map(|layer| {
-        let variables = chains.rows.len() * layer.variables();
-        let mut values = vec![0.0f32; chains.rows.len() * values_of(layer)];
-        match *layer {
-            Layer::Categorical { classes, .. } => {
-                let variables = values.chunks_exact_mut(classes as usize);
-                variables.for_each(|one_hot| one_hot[uniform(classes as usize)] = 1.0);
+        let mut states = vec![0u32; chains.rows.len() * words_of(layer)];
+        for row in states.chunks_exact_mut(words_of(layer)) {
+            let mut set = |at: usize| row[at / 32] |= 1 << (at % 32);
+            for variable in 0..layer.variables() {
+                match *layer {
+                    Layer::Categorical { classes, .. } => {
+                        set(variable * classes as usize + uniform(classes as usize));
+                    }
+                    _ if uniform(2) == 1 => set(variable),
+                    _ => {}
+                }
             }
-            _ => (0..variables).for_each(|at| values[at] = uniform(2) as f32),
         }
-        values
+        states
     });
     let packed = pack(latents, &layers.collect::<Vec<_>>())?;
     chains.store.store(chains.rows, &packed)

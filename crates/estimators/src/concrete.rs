@@ -2,7 +2,7 @@
 
 use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{BinaryConcrete, Bits, LogProb, Noise, Relaxable, uniforms};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_samplers::Info;
 
 use crate::logit_gradient::repeat;
@@ -38,7 +38,7 @@ impl Concrete {
     pub fn estimate<B, M>(
         &self,
         model: &M,
-        x: Tensor<B, 2>,
+        x: impl Into<Values<B>>,
         particles: usize,
         noise: &mut impl Noise,
     ) -> Result<Estimate<B>, EstimateError>
@@ -46,6 +46,7 @@ impl Concrete {
         B: AutodiffBackend,
         M: Layered<B, Variables = Bits> + Factored<B>,
     {
+        let x: Values<B> = x.into();
         at_least(1, particles, &x)?;
         let rows = particles * x.dims()[0];
         let (mut relaxed, mut noisy) = (Vec::<Tensor<B, 2>>::new(), Vec::new());

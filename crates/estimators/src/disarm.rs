@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise};
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 
 use crate::antithetic::Antithetic;
 use crate::{Joint, Layered, LogitGradient, Objective};
@@ -18,7 +18,7 @@ impl LogitGradient<Bits> for Disarm {
     fn layer<B, M>(
         &self,
         objective: &Objective<B, M>,
-        below: &[Tensor<B, 2>],
+        below: &[Values<B>],
         rows: usize,
         _particles: usize,
         noise: &mut impl Noise,

@@ -3,7 +3,7 @@
 use burn::module::AutodiffModule;
 use burn::tensor::{Tensor, TensorData};
 use helmholtz_distributions::{Bits, Noise};
-use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_samplers::{Info, log_sum_exp};
 
 use crate::antithetic::Antithetic;
@@ -41,7 +41,7 @@ impl DisarmBound {
     pub fn estimate<B, M>(
         &self,
         model: &M,
-        x: Tensor<B, 2>,
+        x: impl Into<Values<B>>,
         particles: usize,
         noise: &mut impl Noise,
     ) -> Result<Estimate<B>, EstimateError>
@@ -50,6 +50,7 @@ impl DisarmBound {
         M: AutodiffModule<B> + Layered<B, Variables = Bits> + Joint<B>,
         M::InnerModule: Layered<B::InnerBackend, Variables = Bits> + Joint<B::InnerBackend>,
     {
+        let x: Values<B> = x.into();
         at_least(1, particles, &x)?;
         let logits = model.encode(x.clone());
         let (inner_x, inner_logits) = (x.clone().inner(), logits.clone().inner());
@@ -67,8 +68,8 @@ impl DisarmBound {
 
         let surrogate = surrogate(model, logits.clone(), path, gradients);
         let layers = path.layers().iter().zip(bottom.second.layers());
-        let both = layers.map(|(a, b)| Tensor::cat(vec![a.clone(), b.clone()], 0));
-        let both = tracked::<B>(&Particles::new(both.collect()));
+        let both = layers.map(|(a, b)| Values::cat(vec![a.clone(), b.clone()]));
+        let both = tracked::<B>(&Particles::new(both.collect::<Vec<_>>()));
         let (theta, phi) = weights.direct();
         let on_device = |coefficients: Vec<f64>| {
             let data = TensorData::new(coefficients, [2 * rows]);

@@ -2,12 +2,14 @@
 
 use burn::tensor::{Tensor, TensorData, Transaction};
 use helmholtz_distributions::Noise;
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info, Latents, SamplerError};
 
+use crate::chains::register;
 use crate::host::numbers;
 use crate::objective::at_least;
+use crate::states::words;
 use crate::{Chains, Coefficient, Dream, Joint, Proposals, Propose, Weighting};
 
 /// What an estimate gave.
@@ -104,7 +106,7 @@ pub enum EstimateError {
 pub fn estimate<B, M, W, S>(
     method: &W,
     model: &M,
-    x: Tensor<B, 2>,
+    x: impl Into<Values<B>>,
     chains: Option<Chains<'_, S>>,
     particle_number: usize,
     noise: &mut impl Noise,
@@ -116,6 +118,7 @@ where
     W: Weighting,
     S: ChainStore + ?Sized,
 {
+    let x: Values<B> = x.into();
     at_least(
         method.least_particles(chains.is_some()),
         particle_number,
@@ -143,8 +146,7 @@ where
         .register(log_p.clone())
         .register(log_q.clone());
     if has_retained {
-        let layers = particles.layers().iter().cloned();
-        transaction = layers.fold(transaction, Transaction::register);
+        transaction = particles.layers().iter().fold(transaction, register);
     }
     let host = transaction.execute();
     let (host_p, host_q) = (numbers::<f64>(&host[0]), numbers::<f64>(&host[1]));
@@ -156,7 +158,7 @@ where
         info,
     } = weigh(method, &log_w, batch, has_retained, chance);
     if let Some(mut chains) = chains {
-        let layers: Vec<Vec<f32>> = host[2..].iter().map(numbers).collect();
+        let layers: Vec<Vec<u32>> = host[2..].iter().map(words).collect();
         chains.store(&states, &layers)?;
     }
 
@@ -190,11 +192,12 @@ where
 
 /// The sleep phase: the mean of −log q(h̃ | x̃) over as many dreams (x̃, h̃) ~ p as there are data x `[batch, visible]`, a
 /// scalar to be minimised in φ (Hinton, Dayan, Frey & Neal 1995).
-pub fn dreams<B, M>(model: &M, x: Tensor<B, 2>, noise: &mut impl Noise) -> Tensor<B, 1>
+pub fn dreams<B, M>(model: &M, x: impl Into<Values<B>>, noise: &mut impl Noise) -> Tensor<B, 1>
 where
     B: Backend,
     M: Propose<B> + Dream<B>,
 {
+    let x: Values<B> = x.into();
     let (dreamt, causes) = model.dream(x, noise);
     model.log_q(&model.encode(dreamt), &causes).mean().neg()
 }

@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables, uniforms};
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 
 use crate::{Layered, Particles, Proposals};
 
@@ -18,7 +18,7 @@ pub fn propose_layers<B: Backend, M: Layered<B>>(
     let proposed = particles * batch;
     let kept = retained.as_ref().map_or(0, Particles::rows);
     let mut logits = encoded.clone();
-    let mut layers: Vec<Tensor<B, 2>> = Vec::new();
+    let mut layers: Vec<Values<B>> = Vec::new();
     let mut log_q: Option<Tensor<B, 1>> = None;
     for (level, variables) in model.layers().iter().enumerate() {
         if let Some(below) = layers.last() {
@@ -35,7 +35,7 @@ pub fn propose_layers<B: Backend, M: Layered<B>>(
         let noise = uniforms(shape, logits.dtype(), &logits.device(), noise);
         let mut layer = variables.sample(drawn, noise);
         if let Some(retained) = &retained {
-            layer = Tensor::cat(vec![retained.layers()[level].clone(), layer], 0);
+            layer = Values::cat(vec![retained.layers()[level].clone(), layer]);
         }
         let score = variables.log_prob(logits.clone(), layer.clone());
         log_q = Some(match log_q {

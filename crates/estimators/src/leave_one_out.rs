@@ -3,7 +3,7 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise, Variables};
-use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_samplers::Info;
 
 use crate::logit_gradient::{fold, mean_loss, repeat, surrogate, tracked};
@@ -85,7 +85,7 @@ pub fn estimate_leave_one_out<B, M, L>(
     estimator: &L,
     model: &M,
     controls: &Controls<B>,
-    x: Tensor<B, 2>,
+    x: impl Into<Values<B>>,
     particles: usize,
     noise: &mut impl Noise,
 ) -> Result<Estimate<B>, EstimateError>
@@ -95,6 +95,7 @@ where
     M::InnerModule: Layered<B::InnerBackend, Variables = Bits> + Joint<B::InnerBackend>,
     L: LeaveOneOut,
 {
+    let x: Values<B> = x.into();
     at_least(2, particles, &x)?;
     let drawn = Drawn::new(model, &x, particles, noise);
     let (path, rows) = (&drawn.path, drawn.rows);
@@ -146,7 +147,7 @@ where
 fn siblings<B, M>(
     model: &M,
     drawn: &Drawn<B, M>,
-    x: &Tensor<B, 2>,
+    x: &Values<B>,
     particles: usize,
 ) -> Vec<Siblings<B>>
 where
@@ -155,15 +156,16 @@ where
     M::InnerModule: Layered<B::InnerBackend, Variables = Bits> + Joint<B::InnerBackend>,
 {
     let frozen = model.clone().no_grad();
-    let layers = drawn.path.layers().iter().cloned();
-    let layers = layers.map(|layer| Tensor::<B, 2>::from_inner(layer).require_grad());
-    let path = Particles::new(layers.collect());
+    let layers = drawn.path.layers().iter();
+    let layers = layers.map(|layer| Tensor::<B, 2>::from_inner(layer.numbers()).require_grad());
+    let layers: Vec<Tensor<B, 2>> = layers.collect();
+    let path = Particles::new(layers.clone());
     let logits = drawn.logits.clone().detach();
     let value = frozen.log_joint(x.clone(), &path) - frozen.log_q(&logits, &path);
     let gradients = value.clone().sum().backward();
     let values = value.detach().reshape([drawn.rows, 1]);
 
-    let levels = path.layers().iter().zip(drawn.objective.layers());
+    let levels = layers.iter().zip(drawn.objective.layers());
     let siblings = levels.enumerate().map(|(level, (bits, variables))| {
         let slopes = bits.grad(&gradients).expect("f depends on every layer");
         let logits = drawn.objective.logits(&drawn.path.layers()[..level]);

@@ -3,7 +3,7 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables};
-use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_samplers::Info;
 
 use crate::objective::{Drawn, at_least};
@@ -26,7 +26,7 @@ pub trait LogitGradient<V: Variables> {
     fn layer<B, M>(
         &self,
         objective: &Objective<B, M>,
-        below: &[Tensor<B, 2>],
+        below: &[Values<B>],
         rows: usize,
         particles: usize,
         noise: &mut impl Noise,
@@ -47,7 +47,7 @@ pub trait LogitGradient<V: Variables> {
 pub fn estimate_logits<B, V, M, G>(
     estimator: &G,
     model: &M,
-    x: Tensor<B, 2>,
+    x: impl Into<Values<B>>,
     particles: usize,
     noise: &mut impl Noise,
 ) -> Result<Estimate<B>, EstimateError>
@@ -58,6 +58,7 @@ where
     M::InnerModule: Layered<B::InnerBackend, Variables = V> + Joint<B::InnerBackend>,
     G: LogitGradient<V>,
 {
+    let x: Values<B> = x.into();
     at_least(estimator.least_particles(), particles, &x)?;
     let drawn = Drawn::new(model, &x, estimator.paths(particles), noise);
     let (path, rows) = (&drawn.path, drawn.rows);
@@ -95,7 +96,7 @@ where
             // All paths of a datum share the logits of its first layer.
             0 => (logits.clone(), fold(gradient, batch)),
             _ => {
-                let below = Tensor::from_inner(path.layers()[level - 1].clone());
+                let below = Values::from_inner(path.layers()[level - 1].clone());
                 (model.logits_above(level, below), gradient)
             }
         };
@@ -126,7 +127,7 @@ pub(crate) fn fold<B: Backend>(rows: Tensor<B, 2>, batch: usize) -> Tensor<B, 2>
 /// The particles as constants of the tape.
 pub(crate) fn tracked<B: AutodiffBackend>(particles: &Particles<B::InnerBackend>) -> Particles<B> {
     let layers = particles.layers().iter().cloned();
-    Particles::new(layers.map(Tensor::from_inner).collect())
+    Particles::new(layers.map(Values::from_inner).collect())
 }
 
 /// The rows repeated cyclically up to `count`.

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Classes, Mixed, Noise, Relaxable};
-use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Layer};
 
@@ -73,7 +72,7 @@ pub enum OfBits {
 /// What a method is given for one batch.
 pub struct Batch<'a, B: AutodiffBackend, S: ?Sized> {
     /// Data `[batch, visible]`.
-    pub x: Tensor<B, 2>,
+    pub x: Values<B>,
     /// Their chains, for a method in its second stage; none for one that keeps none.
     pub chains: Option<Chains<'a, S>>,
     /// K.
@@ -297,7 +296,7 @@ pub trait Latent: Relaxable + Race {
         _method: OfBits,
         model: &M,
         _controls: Option<&Controls<B>>,
-        _x: Tensor<B, 2>,
+        _x: impl Into<Values<B>>,
         _particles: usize,
         _epoch: u64,
         _noise: &mut impl Noise,
@@ -320,7 +319,7 @@ impl Latent for Bits {
         method: OfBits,
         model: &M,
         controls: Option<&Controls<B>>,
-        x: Tensor<B, 2>,
+        x: impl Into<Values<B>>,
         particles: usize,
         epoch: u64,
         noise: &mut impl Noise,
@@ -329,6 +328,7 @@ impl Latent for Bits {
         B: AutodiffBackend,
         M: Model<B> + Layered<B, Variables = Self>,
     {
+        let x: Values<B> = x.into();
         let k = particles;
         let controls = || controls.expect("this method's controls were made");
         match method {

@@ -5,7 +5,7 @@ use burn::backend::Autodiff;
 use burn::module::{AutodiffModule, HasAutodiffModule, Module, ParamId};
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Relaxable, Variables};
-use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_samplers::Latents;
 
 use crate::{Latent, Particles};
@@ -28,7 +28,7 @@ pub trait Propose<B: Backend> {
     fn latents(&self) -> Latents;
 
     /// Encodes data x `[batch, visible]`.
-    fn encode(&self, x: Tensor<B, 2>) -> Self::Encoded;
+    fn encode(&self, x: impl Into<Values<B>>) -> Self::Encoded;
 
     /// Draws `particles` latents for each datum and scores them and the `retained` ones (a multiple of the batch). One
     /// uniform a variable, layer by layer, rows in order.
@@ -55,7 +55,7 @@ pub trait Layered<B: Backend>: Propose<B, Encoded = Tensor<B, 2>> {
 
     /// Logits of q(h^{level+1} | h^level), level ≥ 1, given `below` = h^level `[rows, values]`: `[rows, logits]`. Values may be
     /// relaxed, and it is differentiable in them.
-    fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2>;
+    fn logits_above(&self, level: usize, below: impl Into<Values<B>>) -> Tensor<B, 2>;
 
     /// The same model with the logits of its layers multiplied by a slope, where the layers are the generative model's own: an
     /// annealed slope is then the model's, in tests too. `None` where they are an inference model's.
@@ -71,18 +71,19 @@ pub trait Layered<B: Backend>: Propose<B, Encoded = Tensor<B, 2>> {
 /// differentiable in them.
 pub trait Factored<B: Backend>: Joint<B> {
     /// log p(x | h¹) of each row of latents, nats, for data x `[batch, visible]` repeated cyclically: `[rows]`.
-    fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1>;
+    fn log_likelihood(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1>;
 
     /// Logits of p(h¹ | h²), …, `[rows, logits]` each, and of p(h^L), `[1, logits]`, or `[batch, logits]` where it depends on a
     /// part of x.
-    fn prior_logits(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 2>>;
+    fn prior_logits(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Vec<Tensor<B, 2>>;
 
     /// The L + 1 factors of log p(x, h), nats, `[rows]` each: log p(x | h¹), log p(h¹ | h²), …, log p(h^L). Whatever depends on
     /// h^l or on layers above it is among those from the l-th on: a model in which x depends on another layer has another order.
-    fn log_factors(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 1>>
+    fn log_factors(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Vec<Tensor<B, 1>>
     where
         Self: Layered<B>,
     {
+        let x: Values<B> = x.into();
         let logits = self.prior_logits(x.clone(), particles);
         let latent = self
             .layers()
@@ -101,14 +102,14 @@ pub trait Factored<B: Backend>: Joint<B> {
 /// A generative model whose joint density can be evaluated.
 pub trait Joint<B: Backend> {
     /// log p(x, h) of each row of latents, nats, for data x `[batch, visible]` repeated cyclically: `[rows]`.
-    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1>;
+    fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1>;
 }
 
 /// A generative model that can be sampled.
 pub trait Dream<B: Backend> {
     /// As many draws (x̃, h) ~ p as there are data x `[batch, visible]`, without gradient; a model of a part of x given the rest
     /// takes the rest from x. One uniform a variable, from the top layer down.
-    fn dream(&self, x: Tensor<B, 2>, noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>);
+    fn dream(&self, x: impl Into<Values<B>>, noise: &mut impl Noise) -> (Values<B>, Particles<B>);
 }
 
 /// A model that tells its generative parameters θ from those of its inference model, φ.

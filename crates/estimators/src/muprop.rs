@@ -3,7 +3,7 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_samplers::Info;
 
 use crate::logit_gradient::{mean_loss, repeat, tracked};
@@ -43,7 +43,7 @@ impl MuProp {
         &self,
         model: &M,
         controls: &Controls<B>,
-        x: Tensor<B, 2>,
+        x: impl Into<Values<B>>,
         particles: usize,
         noise: &mut impl Noise,
     ) -> Result<Estimate<B>, EstimateError>
@@ -52,6 +52,7 @@ impl MuProp {
         M: AutodiffModule<B> + Layered<B> + Factored<B>,
         M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
     {
+        let x: Values<B> = x.into();
         at_least(1, particles, &x)?;
         let drawn = Drawn::new(model, &x, particles, noise);
         let (path, rows) = (tracked::<B>(&drawn.path), drawn.rows);
@@ -67,14 +68,14 @@ impl MuProp {
         let mut squares: Option<Tensor<B, 1>> = None;
         for (level, ((signal, log_q), point)) in signals.iter().zip(log_q).zip(taylor).enumerate() {
             let input = match level {
-                0 => repeat(controls.centred(x.clone()), rows),
-                _ => path.layers()[level - 1].clone(),
+                0 => repeat(controls.centred(x.numbers()), rows),
+                _ => path.layers()[level - 1].numbers(),
             };
             let mean = variables[level].mean(logits[level].clone());
             let eta = controls.scale(level);
             let (eta_0, eta_1) = (eta.clone().narrow(0, 0, 1), eta.narrow(0, 1, 1));
             let slope = repeat(point.slope, rows);
-            let offset = path.layers()[level].clone() - repeat(point.mean, rows);
+            let offset = path.layers()[level].numbers() - repeat(point.mean, rows);
             let linear = (slope.clone() * offset).sum_dim(1).reshape([rows]);
             let value = repeat(point.value.reshape([-1, 1]), rows).reshape([rows]);
             let expansion = value * eta_0 + linear * eta_1.clone();
@@ -111,11 +112,12 @@ struct Point<B: AutodiffBackend> {
 }
 
 /// The expansion of each layer's signal, under a model of constant parameters.
-fn mean_field<B, M>(model: &M, x: Tensor<B, 2>, logits: Tensor<B, 2>) -> Vec<Point<B>>
+fn mean_field<B, M>(model: &M, x: impl Into<Values<B>>, logits: Tensor<B, 2>) -> Vec<Point<B>>
 where
     B: AutodiffBackend,
     M: Layered<B> + Factored<B>,
 {
+    let x: Values<B> = x.into();
     let variables = model.layers();
     let mut below: Vec<Tensor<B, 2>> = Vec::new();
     let mut points = Vec::new();

@@ -3,7 +3,7 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables};
-use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_samplers::Info;
 
 use crate::logit_gradient::{mean_loss, repeat, tracked};
@@ -45,7 +45,7 @@ impl Nvil {
         model: &M,
         controls: &Controls<B>,
         moments: &mut [Moments],
-        x: Tensor<B, 2>,
+        x: impl Into<Values<B>>,
         particles: usize,
         noise: &mut impl Noise,
     ) -> Result<Estimate<B>, EstimateError>
@@ -54,6 +54,7 @@ impl Nvil {
         M: AutodiffModule<B> + Layered<B> + Factored<B>,
         M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
     {
+        let x: Values<B> = x.into();
         at_least(1, particles, &x)?;
         let drawn = Drawn::new(model, &x, particles, noise);
         let (path, rows) = (tracked::<B>(&drawn.path), drawn.rows);
@@ -65,8 +66,8 @@ impl Nvil {
         let mut controls_loss: Option<Tensor<B, 1>> = None;
         for (level, (signal, log_q)) in signals.iter().zip(log_q).enumerate() {
             let input = match level {
-                0 => repeat(controls.centred(x.clone()), rows),
-                _ => path.layers()[level - 1].clone(),
+                0 => repeat(controls.centred(x.numbers()), rows),
+                _ => path.layers()[level - 1].numbers(),
             };
             let baseline = controls.baselines[level].forward(input);
             let moments = &mut moments[level];

@@ -3,7 +3,7 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables, uniforms};
-use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_ops::{AutodiffBackend, Backend, Values};
 
 use crate::{EstimateError, Joint, Layered, Particles};
 
@@ -12,13 +12,14 @@ use crate::{EstimateError, Joint, Layered, Particles};
 /// Rows are particle-major, as in [`Particles`]: row `p · B + b` belongs to datum b.
 pub struct Objective<B: Backend, M> {
     model: M,
-    x: Tensor<B, 2>,
+    x: Values<B>,
     logits: Tensor<B, 2>,
 }
 
 impl<B: Backend, M: Layered<B> + Joint<B>> Objective<B, M> {
     /// Of data x `[batch, visible]`, with the logits of q(h¹ | x) `[batch, logits]`.
-    pub fn new(model: M, x: Tensor<B, 2>, logits: Tensor<B, 2>) -> Self {
+    pub fn new(model: M, x: impl Into<Values<B>>, logits: Tensor<B, 2>) -> Self {
+        let x: Values<B> = x.into();
         Self { model, x, logits }
     }
 
@@ -33,7 +34,7 @@ impl<B: Backend, M: Layered<B> + Joint<B>> Objective<B, M> {
     }
 
     /// Logits of the layer above `below`, the layers nearer the data: `[rows, logits]`, of the first layer `[batch, logits]`.
-    pub fn logits(&self, below: &[Tensor<B, 2>]) -> Tensor<B, 2> {
+    pub fn logits(&self, below: &[Values<B>]) -> Tensor<B, 2> {
         match below.last() {
             Some(layer) => self.model.logits_above(below.len(), layer.clone()),
             None => self.logits.clone(),
@@ -49,7 +50,7 @@ impl<B: Backend, M: Layered<B> + Joint<B>> Objective<B, M> {
     /// Draws the layers above `below` from q, in `rows` rows.
     pub fn complete(
         &self,
-        below: Vec<Tensor<B, 2>>,
+        below: Vec<Values<B>>,
         rows: usize,
         noise: &mut impl Noise,
     ) -> Particles<B> {
@@ -91,7 +92,7 @@ where
     M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
 {
     /// Draws `paths` paths for each datum of x.
-    pub fn new(model: &M, x: &Tensor<B, 2>, paths: usize, noise: &mut impl Noise) -> Self {
+    pub fn new(model: &M, x: &Values<B>, paths: usize, noise: &mut impl Noise) -> Self {
         let logits = model.encode(x.clone());
         let (inner_x, inner_logits) = (x.clone().inner(), logits.clone().inner());
         let objective = Objective::new(model.valid(), inner_x, inner_logits);
@@ -115,7 +116,7 @@ where
 pub(crate) fn at_least<B: Backend>(
     least: usize,
     particles: usize,
-    x: &Tensor<B, 2>,
+    x: &Values<B>,
 ) -> Result<(), EstimateError> {
     if particles < least {
         let given = particles;

@@ -1,39 +1,30 @@
-//! Many particles: their latents as tensors.
+//! Many particles: their latents as values.
 
-use burn::tensor::{Tensor, Transaction, backend::Backend};
+use helmholtz_ops::{Backend, Values};
 
-use crate::host::numbers;
-
-/// The latents of some rows: one tensor `[rows, values]` a stochastic layer, nearest the data first.
+/// The latents of some rows: values `[rows, values]` of each stochastic layer, nearest the data first.
 ///
 /// Rows are particle-major: with B data, row `p · B + b` is particle p of datum b.
 #[derive(Clone, Debug)]
 pub struct Particles<B: Backend> {
-    layers: Vec<Tensor<B, 2>>,
+    layers: Vec<Values<B>>,
 }
 
 impl<B: Backend> Particles<B> {
-    /// Particles from their layers, nearest the data first.
-    pub fn new(layers: Vec<Tensor<B, 2>>) -> Self {
-        Self { layers }
+    /// Particles from their layers, nearest the data first: bits, or numbers.
+    pub fn new<V: Into<Values<B>>>(layers: Vec<V>) -> Self {
+        Self {
+            layers: layers.into_iter().map(Into::into).collect(),
+        }
     }
 
     /// The layers, nearest the data first.
-    pub fn layers(&self) -> &[Tensor<B, 2>] {
+    pub fn layers(&self) -> &[Values<B>] {
         &self.layers
     }
 
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.layers.first().map_or(0, |layer| layer.dims()[0])
-    }
-
-    /// The values on the host, one array `[rows, values]` a layer, in one transaction.
-    pub fn to_host(&self) -> Vec<Vec<f32>> {
-        let transaction = self
-            .layers
-            .iter()
-            .fold(Transaction::default(), |t, layer| t.register(layer.clone()));
-        transaction.execute().iter().map(numbers).collect()
     }
 }

@@ -3,7 +3,7 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables, uniforms};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_samplers::Info;
 
 use crate::logit_gradient::repeat;
@@ -38,7 +38,7 @@ pub trait Reparameterise<B: AutodiffBackend, V: Variables> {
 pub fn estimate_pathwise<B, V, M, R>(
     estimator: &R,
     model: &M,
-    x: Tensor<B, 2>,
+    x: impl Into<Values<B>>,
     particles: usize,
     noise: &mut impl Noise,
 ) -> Result<Estimate<B>, EstimateError>
@@ -48,6 +48,7 @@ where
     M: AutodiffModule<B> + Layered<B, Variables = V> + Joint<B>,
     R: Reparameterise<B, V>,
 {
+    let x: Values<B> = x.into();
     at_least(1, particles, &x)?;
     let frozen = model.clone().no_grad();
     let rows = particles * x.dims()[0];

@@ -4,7 +4,7 @@ use burn::backend::Autodiff;
 use burn::module::{AutodiffModule, HasAutodiffModule, Module};
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Relaxable, uniforms};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_samplers::Info;
 
 use crate::logit_gradient::{mean_loss, repeat, surrogate, tracked};
@@ -72,7 +72,7 @@ impl Rebar {
         &self,
         model: &M,
         controls: &Controls<B>,
-        x: Tensor<B, 2>,
+        x: impl Into<Values<B>>,
         particles: usize,
         noise: &mut impl Noise,
     ) -> Result<Estimate<B>, EstimateError>
@@ -86,6 +86,7 @@ impl Rebar {
         M::InnerModule: Layered<B::InnerBackend, Variables = V> + Joint<B::InnerBackend>,
         M::TrainModule: Layered<Autodiff<B>, Variables = V> + Joint<Autodiff<B>>,
     {
+        let x: Values<B> = x.into();
         at_least(1, particles, &x)?;
         let drawn = Drawn::new(model, &x, particles, noise);
         let (objective, path, rows) = (&drawn.objective, &drawn.path, drawn.rows);
@@ -106,7 +107,7 @@ impl Rebar {
             let own = variables.noise(u);
             let z = variables.perturb(a.clone(), own.clone());
             let b = variables.harden(z.clone());
-            let layers = [below, std::slice::from_ref(&b)].concat();
+            let layers = [below, &[Values::binary(b.clone())]].concat();
             let f = objective.value(&objective.complete(layers, rows, noise));
             let above = relaxed.noise_above(level, rows, noise);
 
@@ -170,7 +171,7 @@ fn pull<B: AutodiffBackend>(
 struct Relaxed<'a, B: AutodiffBackend, N> {
     model: N,
     controls: &'a Controls<B>,
-    x: Tensor<B, 2>,
+    x: Values<B>,
     logits: Tensor<B, 2>,
     control: Control,
 }
@@ -207,7 +208,7 @@ where
     /// c at z, a constant, of the layer above `below`.
     fn evaluate(
         &self,
-        below: &[Tensor<B::InnerBackend, 2>],
+        below: &[Values<B::InnerBackend>],
         z: Tensor<B::InnerBackend, 2>,
         above: &[Tensor<Autodiff<B>, 2>],
     ) -> Evaluated<B> {
@@ -221,7 +222,7 @@ where
             value = Some(self.relaxed_value(below, z.clone(), above) * scale);
         }
         if self.control != Control::Relaxed {
-            let x = repeat(self.controls.centred(self.x.clone()), rows);
+            let x = repeat(self.controls.centred(self.x.numbers()), rows);
             let input = Tensor::cat(vec![Tensor::from_inner(x), z.clone()], 1);
             let critic = self.controls.critics[level].clone().train::<Autodiff<B>>();
             let free = critic.forward(input);
@@ -241,26 +242,26 @@ where
     /// f(relax(z/τ)), the layers above relaxed with their noise: `[rows]`.
     fn relaxed_value(
         &self,
-        below: &[Tensor<B::InnerBackend, 2>],
+        below: &[Values<B::InnerBackend>],
         z: Tensor<Autodiff<B>, 2>,
         above: &[Tensor<Autodiff<B>, 2>],
     ) -> Tensor<Autodiff<B>, 1> {
         let temperature: Tensor<Autodiff<B>, 1> = Tensor::from_inner(self.controls.temperature());
         let temperature = temperature.reshape([1, 1]);
         let variables = self.model.layers();
-        let constant = |layer: &Tensor<B::InnerBackend, 2>| {
-            Tensor::from_inner(Tensor::<B, 2>::from_inner(layer.clone()))
+        let constant = |layer: &Values<B::InnerBackend>| {
+            Values::from_inner(Values::<B>::from_inner(layer.clone()))
         };
-        let mut layers: Vec<Tensor<Autodiff<B>, 2>> = below.iter().map(constant).collect();
-        layers.push(variables[below.len()].relax(z, temperature.clone()));
+        let mut layers: Vec<Values<Autodiff<B>>> = below.iter().map(constant).collect();
+        layers.push(variables[below.len()].relax(z, temperature.clone()).into());
         for noise in above {
             let level = layers.len();
             let logits = self.model.logits_above(level, layers[level - 1].clone());
             let z = variables[level].perturb(logits, noise.clone());
-            layers.push(variables[level].relax(z, temperature.clone()));
+            layers.push(variables[level].relax(z, temperature.clone()).into());
         }
         let layers = Particles::new(layers);
-        let x = Tensor::from_inner(self.x.clone());
+        let x = Values::from_inner(self.x.clone());
         let logits = Tensor::from_inner(self.logits.clone());
         self.model.log_joint(x, &layers) - self.model.log_q(&logits, &layers)
     }

@@ -16,7 +16,7 @@ pub struct ReinMax;
 
 impl<B: AutodiffBackend, V: Variables> Reparameterise<B, V> for ReinMax {
     fn sample(&self, variables: V, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
-        let values = variables.sample(logits.clone(), uniforms);
+        let values = variables.sample(logits.clone(), uniforms).numbers();
         let mean = variables.mean(logits.clone().detach());
         let midpoint = (mean.clone() + values.clone()) * 0.5;
         let first = variables.tangent(logits.clone(), midpoint) * 2.0;

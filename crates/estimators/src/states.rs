@@ -1,8 +1,12 @@
-//! Latent states on the host: from the numbers that tensors hold to packed rows, and back.
+//! Latent states on the host: from the packed words that a batch has to the packed rows that a store keeps, and back.
 
+use burn::tensor::TensorData;
 use helmholtz_samplers::{Latents, Layer, SamplerError, Values};
 
-/// Columns that a layer has as a tensor: one a variable, or one a class.
+/// Bits of a word.
+const WORD: usize = u32::BITS as usize;
+
+/// Columns that a layer has as values: one a variable, or one a class.
 pub(crate) fn values_of(layer: &Layer) -> usize {
     match *layer {
         Layer::Categorical { variables, classes } => variables * classes as usize,
@@ -10,52 +14,153 @@ pub(crate) fn values_of(layer: &Layer) -> usize {
     }
 }
 
-/// Packs one array `[rows, values]` a layer, of 0.0 / 1.0 or one-hot, into `[rows, bytes_per_row]`.
+/// Words of a row of a layer's values.
+pub(crate) fn words_of(layer: &Layer) -> usize {
+    values_of(layer).div_ceil(WORD)
+}
+
+/// A layer's values `[rows, words]` as they came from the device: packed already, or numbers `[rows, values]`.
+pub(crate) fn words(data: &TensorData) -> Vec<u32> {
+    if let Ok(words) = data.as_slice::<u32>() {
+        return words.to_vec();
+    }
+    let width = data.shape[1];
+    let numbers = crate::host::numbers::<f32>(data);
+    let rows = numbers.chunks_exact(width.max(1));
+    let words = rows.flat_map(|row| {
+        row.chunks(WORD).map(|piece| {
+            let bits = piece.iter().enumerate();
+            bits.fold(0, |word, (at, &v)| word | u32::from(v > 0.5) << at)
+        })
+    });
+    words.collect()
+}
+
+/// Packs one array of words `[rows, words]` a layer, one-hot where it is categorical, into `[rows, bytes_per_row]`.
 ///
 /// # Errors
-/// [`SamplerError`] of arrays that do not fit the layout, of a variable without a class, and of real variables.
-pub(crate) fn pack(latents: &Latents, layers: &[Vec<f32>]) -> Result<Vec<u8>, SamplerError> {
-    if are_bits(latents) {
-        return latents.pack(&layers.iter().map(Vec::as_slice).collect::<Vec<_>>());
+/// [`SamplerError`] of a variable without a class, and of real variables.
+pub(crate) fn pack(latents: &Latents, layers: &[Vec<u32>]) -> Result<Vec<u8>, SamplerError> {
+    let rows = |layer: &Layer, words: &[u32]| words.len() / words_of(layer);
+    let count = rows(&latents.kinds()[0], &layers[0]);
+    if !are_bits(latents) {
+        let layers = latents.kinds().iter().zip(layers).enumerate();
+        let values = layers.map(|(index, (layer, words))| codes(index, layer, words));
+        return latents.pack_values(&values.collect::<Result<Vec<_>, _>>()?);
     }
-    let layers = latents.kinds().iter().zip(layers).enumerate();
-    let values = layers.map(|(index, (layer, values))| match *layer {
-        Layer::Bernoulli(_) => Ok(Values::Bernoulli(values.iter().map(|&v| v > 0.5).collect())),
-        Layer::Categorical { classes, .. } => {
-            let one_hot = values.chunks(classes as usize);
-            let code = |one_hot: &[f32]| one_hot.iter().position(|&v| v > 0.5);
-            // No class is refused as a code that names none.
-            let codes = one_hot.map(|v| code(v).map_or(classes, |code| code as u32));
-            Ok(Values::Categorical(codes.collect()))
+    let bytes = latents.bytes_per_row();
+    let mut packed = vec![0; count * bytes];
+    for (n, row) in packed.chunks_exact_mut(bytes).enumerate() {
+        let mut first = 0;
+        for (layer, words) in latents.kinds().iter().zip(layers) {
+            let (bits, own) = (values_of(layer), words_of(layer));
+            for (index, &word) in words[n * own..][..own].iter().enumerate() {
+                put(
+                    row,
+                    first + WORD * index,
+                    (bits - WORD * index).min(WORD),
+                    word,
+                );
+            }
+            first += bits;
         }
-        Layer::F32(_) | Layer::F64(_) => Err(not_discrete(index, layer)),
-    });
-    latents.pack_values(&values.collect::<Result<Vec<_>, _>>()?)
+    }
+    Ok(packed)
 }
 
 /// Unpacks what [`pack`] packed.
 ///
 /// # Errors
 /// [`SamplerError`] of rows that are not whole or damaged, and of real variables.
-pub(crate) fn unpack(latents: &Latents, packed: &[u8]) -> Result<Vec<Vec<f32>>, SamplerError> {
-    if are_bits(latents) {
-        return latents.unpack(packed);
+pub(crate) fn unpack(latents: &Latents, packed: &[u8]) -> Result<Vec<Vec<u32>>, SamplerError> {
+    if !are_bits(latents) {
+        let layers = latents.kinds().iter().zip(latents.unpack_values(packed)?);
+        let words = layers
+            .enumerate()
+            .map(|(index, (layer, values))| one_hot(index, layer, values));
+        return words.collect();
     }
-    let layers = latents.kinds().iter().zip(latents.unpack_values(packed)?);
-    let numbers = layers.enumerate().map(|(index, pair)| match pair {
-        (_, Values::Bernoulli(bits)) => {
-            Ok(bits.into_iter().map(|b| f32::from(u8::from(b))).collect())
-        }
-        (Layer::Categorical { classes, .. }, Values::Categorical(codes)) => {
-            let mut one_hot = vec![0.0; codes.len() * *classes as usize];
-            for (value, code) in one_hot.chunks_mut(*classes as usize).zip(codes) {
-                value[code as usize] = 1.0;
-            }
-            Ok(one_hot)
-        }
-        (layer, _) => Err(not_discrete(index, layer)),
+    let rows = || packed.chunks_exact(latents.bytes_per_row());
+    let mut first = 0;
+    let layers = latents.kinds().iter().map(|layer| {
+        let (bits, begin) = (values_of(layer), first);
+        first += bits;
+        let words = rows().flat_map(|row| {
+            let pieces = (0..bits).step_by(WORD);
+            pieces.map(move |at| get(row, begin + at, (bits - at).min(WORD)))
+        });
+        words.collect()
     });
-    numbers.collect()
+    Ok(layers.collect())
+}
+
+/// `count` bits of a row from bit `first` on, at most 32.
+fn get(row: &[u8], first: usize, count: usize) -> u32 {
+    let mut bytes = [0; 8];
+    let from = &row[first / 8..(first + count).div_ceil(8)];
+    bytes[..from.len()].copy_from_slice(from);
+    let bits = u64::from_le_bytes(bytes) >> (first % 8);
+    bits as u32 & (u32::MAX >> (WORD - count))
+}
+
+/// Sets `count` bits of a row that are 0, from bit `first` on, at most 32.
+fn put(row: &mut [u8], first: usize, count: usize, bits: u32) {
+    let bytes = (u64::from(bits) << (first % 8)).to_le_bytes();
+    let to = &mut row[first / 8..(first + count).div_ceil(8)];
+    to.iter_mut().zip(bytes).for_each(|(to, byte)| *to |= byte);
+}
+
+/// Whether bit `at` is set.
+fn bit(words: &[u32], at: usize) -> bool {
+    words[at / WORD] >> (at % WORD) & 1 == 1
+}
+
+/// What a layer's words are as values of the layout.
+fn codes(index: usize, layer: &Layer, words: &[u32]) -> Result<Values, SamplerError> {
+    let rows = words.chunks_exact(words_of(layer));
+    match *layer {
+        Layer::Bernoulli(bits) => {
+            let values = rows.flat_map(|row| (0..bits).map(|at| bit(row, at)));
+            Ok(Values::Bernoulli(values.collect()))
+        }
+        Layer::Categorical { variables, classes } => {
+            let code = |row: &[u32], variable: usize| {
+                let class =
+                    (0..classes).find(|&c| bit(row, variable * classes as usize + c as usize));
+                // No class is refused as a code that names none.
+                class.unwrap_or(classes)
+            };
+            let codes = rows.flat_map(|row| (0..variables).map(move |v| code(row, v)));
+            Ok(Values::Categorical(codes.collect()))
+        }
+        Layer::F32(_) | Layer::F64(_) => Err(not_discrete(index, layer)),
+    }
+}
+
+/// What a layer's values are as words.
+fn one_hot(index: usize, layer: &Layer, values: Values) -> Result<Vec<u32>, SamplerError> {
+    let (width, own) = (values_of(layer), words_of(layer));
+    // The places of the ones among all rows' values.
+    let (ones, rows): (Vec<usize>, usize) = match (layer, values) {
+        (_, Values::Bernoulli(bits)) => {
+            let rows = bits.len() / width;
+            let ones = bits.into_iter().enumerate().filter(|&(_, bit)| bit);
+            (ones.map(|(at, _)| at).collect(), rows)
+        }
+        (&Layer::Categorical { variables, classes }, Values::Categorical(codes)) => {
+            let rows = codes.len() / variables;
+            let ones = codes.into_iter().enumerate();
+            let place = |(at, code)| at * classes as usize + code as usize;
+            (ones.map(place).collect(), rows)
+        }
+        (layer, _) => return Err(not_discrete(index, layer)),
+    };
+    let mut words = vec![0; rows * own];
+    for at in ones {
+        let (row, column) = (at / width, at % width);
+        words[row * own + column / WORD] |= 1 << (column % WORD);
+    }
+    Ok(words)
 }
 
 fn are_bits(latents: &Latents) -> bool {
@@ -81,14 +186,16 @@ mod tests {
 
     #[test]
     fn bits_and_classes_come_back_as_they_went() {
-        let bits = vec![1.0, 0.0, 1.0, 0.0, 0.0, 1.0];
-        let one_hot = |codes: [usize; 4]| -> Vec<f32> {
-            let value = |code| (0..5).map(move |c| f32::from(u8::from(c == code)));
-            codes.into_iter().flat_map(value).collect()
-        };
-        let digits = one_hot([0, 4, 3, 1]);
+        let bits = vec![0b101, 0b100];
+        let long = |row: u32| [row, !row, 0x1f ^ row & 0x1f];
+        let long = [long(0x1234_5678), long(0x9abc_def0)].concat();
+        let digits = vec![1 | 1 << 9, 1 << 3 | 1 << 6];
         for (kinds, layers) in [
             (vec![Layer::Bernoulli(3)], vec![bits.clone()]),
+            (
+                vec![Layer::Bernoulli(3), Layer::Bernoulli(69)],
+                vec![bits.clone(), long],
+            ),
             (vec![DIGIT], vec![digits.clone()]),
             (vec![Layer::Bernoulli(3), DIGIT], vec![bits, digits]),
         ] {
@@ -96,25 +203,24 @@ mod tests {
             let packed = pack(&latents, &layers).unwrap();
             assert_eq!(packed.len(), 2 * latents.bytes_per_row());
             assert_eq!(unpack(&latents, &packed).unwrap(), layers);
-            let widths: Vec<usize> = kinds.iter().map(values_of).collect();
-            assert_eq!(
-                widths,
-                layers.iter().map(|l| l.len() / 2).collect::<Vec<_>>()
-            );
+            // As the layout itself packs them.
+            let values = kinds.iter().zip(&layers).enumerate();
+            let values = values.map(|(i, (kind, words))| codes(i, kind, words).unwrap());
+            let expected = latents.pack_values(&values.collect::<Vec<_>>()).unwrap();
+            assert_eq!(packed, expected);
         }
     }
 
     #[test]
     fn what_is_no_class_or_not_discrete_is_refused() {
         let latents = Latents::mixed(&[DIGIT]).unwrap();
-        let none = vec![1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f32::NAN];
-        let error = pack(&latents, &[none]).unwrap_err();
+        let error = pack(&latents, &[vec![1]]).unwrap_err();
         assert!(
             matches!(error, SamplerError::Class { code: 5, .. }),
             "{error}"
         );
         let real = Latents::mixed(&[DIGIT, Layer::F32(1)]).unwrap();
-        let error = pack(&real, &[vec![0.0; 10], vec![0.5]]).unwrap_err();
+        let error = pack(&real, &[vec![1 | 1 << 5], vec![1]]).unwrap_err();
         assert!(
             matches!(error, SamplerError::Kind { index: 1, .. }),
             "{error}"

@@ -15,7 +15,7 @@ pub struct StraightThrough;
 
 impl<B: AutodiffBackend, V: Variables> Reparameterise<B, V> for StraightThrough {
     fn sample(&self, variables: V, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
-        let values = variables.sample(logits.clone(), uniforms);
+        let values = variables.sample(logits.clone(), uniforms).numbers();
         with_gradient_of(values, variables.mean(logits))
     }
 }
@@ -66,7 +66,7 @@ impl<B: AutodiffBackend> Reparameterise<B, Bits> for Half {
         logits: Tensor<B, 2>,
         uniforms: Tensor<B, 2>,
     ) -> Tensor<B, 2> {
-        let bits = variables.sample(logits.clone(), uniforms);
+        let bits = variables.sample(logits.clone(), uniforms).numbers();
         // p (1 − p) / P(b) is the probability of the other bit, |b − p|: nothing to clip.
         let other = (bits.clone() - activation::sigmoid(logits.clone().detach())).abs();
         with_gradient_of(bits, logits * other.mul_scalar(0.5))

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Int, Tensor, TensorData};
 use helmholtz_distributions::{Bits, Classes, Mixed, Noise, Relaxable, Variables};
-use helmholtz_ops::{Backend, pinned_logits};
+use helmholtz_ops::{Backend, Values, pinned_logits};
 
 use crate::{Joint, Layered, Objective};
 
@@ -103,7 +103,7 @@ impl Race for Mixed {
 /// A layer's race, and f of its outcomes with classes swapped.
 pub(crate) struct Swaps<'a, B: Backend, M, V> {
     objective: &'a Objective<B, M>,
-    below: &'a [Tensor<B, 2>],
+    below: &'a [Values<B>],
     variables: V,
     rows: usize,
     /// φ with the pinned class `[rows or batch, V, C]`.
@@ -120,7 +120,7 @@ where
 {
     pub fn draw(
         objective: &'a Objective<B, M>,
-        below: &'a [Tensor<B, 2>],
+        below: &'a [Values<B>],
         rows: usize,
         noise: &mut impl Noise,
     ) -> Self {
@@ -155,9 +155,8 @@ where
     pub fn values(&self, pairs: &[(usize, usize)], noise: &mut impl Noise) -> Tensor<B, 2> {
         let copies = pairs.len() * self.rows;
         let drawn = pairs.iter().map(|&pair| self.swapped(pair)).collect();
-        let cycle = |layer: &Tensor<B, 2>| crate::logit_gradient::repeat(layer.clone(), copies);
-        let mut layers: Vec<_> = self.below.iter().map(cycle).collect();
-        layers.push(Tensor::cat(drawn, 0));
+        let mut layers: Vec<_> = self.below.iter().map(|layer| layer.cycle(copies)).collect();
+        layers.push(Values::binary(Tensor::cat(drawn, 0)));
         let values = self
             .objective
             .value(&self.objective.complete(layers, copies, noise));

@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{Factored, Joint, Layered, Particles, Proposals, Propose, kl_to_prior};
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 use helmholtz_samplers::Latents;
 
 /// A model of one stochastic layer, whose log-weights are log p(x | h) − KL(q(h | x) ‖ p(h)) instead of
@@ -38,7 +38,8 @@ where
         self.0.latents()
     }
 
-    fn encode(&self, x: Tensor<B, 2>) -> Encoded<B> {
+    fn encode(&self, x: impl Into<Values<B>>) -> Encoded<B> {
+        let x: Values<B> = x.into();
         let logits = self.0.encode(x.clone());
         let divergence = kl_to_prior(&self.0, x, logits.clone());
         Encoded {
@@ -76,7 +77,8 @@ where
     M: Factored<B>,
 {
     /// log p(x | h), in place of log p(x, h).
-    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+    fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
         self.0.log_likelihood(x, particles)
     }
 }

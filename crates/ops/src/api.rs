@@ -3,9 +3,9 @@
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
-use crate::{Activation, AdamStep, Backend, portable};
+use crate::{Activation, AdamStep, Backend, PackedBits, Values, portable};
 
-fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
+pub(crate) fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))
 }
 
@@ -21,21 +21,28 @@ fn assert_cyclic(a: usize, b: usize) {
 /// log p(v) = Σ_d v·a − softplus(a) of each row of bits v under Bernoulli logits a, in nats.
 ///
 /// Logits `[M, D]`, values `[M', D]`, the fewer rows repeated cyclically: `[max(M, M')]`. Values may be relaxed
-/// (any real number in [0, 1]). Differentiable in both.
+/// (any real number in [0, 1]). Differentiable in the logits, and in values that are numbers.
 ///
 /// # Panics
 /// If the numbers of columns differ, or one number of rows doesn't divide the other.
-pub fn bernoulli_log_prob<B: Backend>(logits: Tensor<B, 2>, values: Tensor<B, 2>) -> Tensor<B, 1> {
+pub fn bernoulli_log_prob<B: Backend>(
+    logits: Tensor<B, 2>,
+    values: impl Into<Values<B>>,
+) -> Tensor<B, 1> {
+    let values = values.into();
     assert_eq!(
         logits.dims()[1],
         values.dims()[1],
         "logits and values differ in columns"
     );
     assert_cyclic(logits.dims()[0], values.dims()[0]);
-    wrap(B::bernoulli_log_prob(
-        logits.into_primitive().tensor(),
-        values.into_primitive().tensor(),
-    ))
+    let logits = logits.into_primitive().tensor();
+    wrap(match values {
+        Values::Bits(bits) => {
+            B::bit_bernoulli_log_prob(logits, bits.words().clone().into_primitive())
+        }
+        Values::Numbers(values) => B::bernoulli_log_prob(logits, values.into_primitive().tensor()),
+    })
 }
 
 /// Σ_d v ln(ρ + ε) + (1 − v) ln(1 − ρ + ε) of each row of values v under Bernoulli means ρ, in nats. Means below 0 or above 1 count
@@ -84,6 +91,25 @@ pub fn sample_bernoulli<B: Backend>(logits: Tensor<B, 2>, uniforms: Tensor<B, 2>
     ))
 }
 
+/// [`sample_bernoulli`], the bits packed where the backend [multiplies them so](Backend::PACKS_BITS).
+///
+/// # Panics
+/// As [`sample_bernoulli`].
+pub fn draw_bernoulli<B: Backend>(logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Values<B> {
+    if !B::PACKS_BITS {
+        return sample_bernoulli(logits, uniforms).into();
+    }
+    let ([few, columns], [rows, width]) = (logits.dims(), uniforms.dims());
+    assert_eq!(columns, width, "logits and uniforms differ in columns");
+    assert!(rows.is_multiple_of(few), "fewer uniforms than logits");
+    let dtype = logits.dtype();
+    let words = B::sample_bits(
+        logits.into_primitive().tensor(),
+        uniforms.into_primitive().tensor(),
+    );
+    PackedBits::from_words(Tensor::from_primitive(words), columns, dtype).into()
+}
+
 /// Asserts that there are classes, and logits for all but the first of each of a number of variables, which is returned.
 fn variables(logits: usize, classes: usize) -> usize {
     assert!(classes >= 2, "{classes} classes: give at least 2");
@@ -116,9 +142,10 @@ pub fn pinned_logits<B: Backend>(logits: Tensor<B, 2>, classes: usize) -> Tensor
 /// other.
 pub fn categorical_log_prob<B: Backend>(
     logits: Tensor<B, 2>,
-    values: Tensor<B, 2>,
+    values: impl Into<Values<B>>,
     classes: usize,
 ) -> Tensor<B, 1> {
+    let values = values.into().numbers();
     assert_eq!(
         variables(logits.dims()[1], classes) * classes,
         values.dims()[1],
@@ -160,15 +187,28 @@ pub fn sample_categorical<B: Backend>(
     ))
 }
 
-/// x W + b for x `[N, I]`, W `[I, O]`, b `[O]`: `[N, O]`.
+/// [`sample_categorical`], the one-hot values packed where the backend [multiplies bits so](Backend::PACKS_BITS).
 ///
-/// Rows of the gradient that are zero throughout cost no multiplication on the CPU: a particle without a coefficient
+/// # Panics
+/// As [`sample_categorical`].
+pub fn draw_categorical<B: Backend>(
+    logits: Tensor<B, 2>,
+    uniforms: Tensor<B, 2>,
+    classes: usize,
+) -> Values<B> {
+    Values::binary(sample_categorical(logits, uniforms, classes))
+}
+
+/// x W + b for x `[N, I]`, W `[I, O]`, b `[O]`: `[N, O]`. Differentiable in W and b, and in x if it is of numbers.
+///
+/// Products of packed bits cost the CPU less than those of numbers: see [`Backend::bit_linear`]. Rows of the gradient that are zero throughout cost no multiplication on the CPU: a particle without a coefficient
 /// is not differentiated.
 pub fn linear<B: Backend>(
-    x: Tensor<B, 2>,
+    x: impl Into<Values<B>>,
     weight: Tensor<B, 2>,
     bias: Tensor<B, 1>,
 ) -> Tensor<B, 2> {
+    let x = x.into();
     assert_eq!(
         x.dims()[1],
         weight.dims()[0],
@@ -179,11 +219,12 @@ pub fn linear<B: Backend>(
         bias.dims()[0],
         "weight and bias differ in outputs"
     );
-    wrap(B::fused_linear(
-        x.into_primitive().tensor(),
-        weight.into_primitive().tensor(),
-        bias.into_primitive().tensor(),
-    ))
+    let weight = weight.into_primitive().tensor();
+    let bias = bias.into_primitive().tensor();
+    wrap(match x {
+        Values::Bits(bits) => B::bit_linear(bits.words().clone().into_primitive(), weight, bias),
+        Values::Numbers(x) => B::fused_linear(x.into_primitive().tensor(), weight, bias),
+    })
 }
 
 /// Σ_h w_h f(q_nh + k_mh) of each query n with each key m: a net of one hidden layer on pairs, whose first layer is the

@@ -1,17 +1,80 @@
 //! The hand-written gradients of our operations. Each backward pass is made of the inner backend's operations, so on a
 //! nested autodiff backend it can be differentiated again.
 
+use std::ops::Range;
+
 use burn::backend::Autodiff;
 use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
-use burn::tensor::ops::FloatTensor;
-use burn::tensor::{Tensor, TensorMetadata, TensorPrimitive};
+use burn::tensor::ops::{FloatTensor, IntTensor};
+use burn::tensor::{DType, Tensor, TensorMetadata, TensorPrimitive};
 
 use crate::portable::{self, cycle};
 use crate::{Activation, AdditiveGradients, Backend, LinearGradients, PerceptronGradients};
 
 impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
+    const PACKS_BITS: bool = B::PACKS_BITS;
+
+    fn pack_bits(values: FloatTensor<Self>) -> IntTensor<Self> {
+        B::pack_bits(values.primitive)
+    }
+
+    fn unpack_bits(words: IntTensor<Self>, columns: usize, dtype: DType) -> FloatTensor<Self> {
+        let values = B::unpack_bits(words, columns, dtype);
+        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(values)
+    }
+
+    fn bit_columns(words: IntTensor<Self>, columns: usize, range: Range<usize>) -> IntTensor<Self> {
+        B::bit_columns(words, columns, range)
+    }
+
+    fn sample_bits(logits: FloatTensor<Self>, uniforms: FloatTensor<Self>) -> IntTensor<Self> {
+        B::sample_bits(logits.primitive, uniforms.primitive)
+    }
+
+    fn bit_bernoulli_log_prob(
+        logits: FloatTensor<Self>,
+        words: IntTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let rows = logits.shape()[0];
+        match BitRowPass
+            .prepare::<C>([logits.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let (log_prob, residual) =
+                    B::bit_bernoulli_log_prob_and_residual(logits.primitive, words);
+                prep.finish((residual, rows), log_prob)
+            }
+            OpsKind::UnTracked(prep) => {
+                prep.finish(B::bit_bernoulli_log_prob(logits.primitive, words))
+            }
+        }
+    }
+
+    fn bit_linear(
+        words: IntTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let columns = weight.shape()[0];
+        match BitLinear
+            .prepare::<C>([weight.node.clone(), bias.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let output = B::bit_linear(words.clone(), weight.primitive, bias.primitive);
+                prep.finish((words, columns), output)
+            }
+            OpsKind::UnTracked(prep) => {
+                prep.finish(B::bit_linear(words, weight.primitive, bias.primitive))
+            }
+        }
+    }
+
     fn bernoulli_log_prob(
         logits: FloatTensor<Self>,
         values: FloatTensor<Self>,
@@ -315,6 +378,40 @@ impl<B: Backend> Backward<B, 2> for RowPass {
         }
         if let Some(node) = logits_node {
             grads.register::<B>(node.id, B::fold_rows(grad, residual, logit_rows));
+        }
+    }
+}
+
+/// ∂/∂logits = g · (bit − its mean), folded over the rows that were repeated.
+#[derive(Debug)]
+struct BitRowPass;
+
+impl<B: Backend> Backward<B, 1> for BitRowPass {
+    type State = (FloatTensor<B>, usize);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let (residual, rows) = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::fold_rows(grad, residual, rows)
+        });
+    }
+}
+
+#[derive(Debug)]
+struct BitLinear;
+
+impl<B: Backend> Backward<B, 2> for BitLinear {
+    /// The bits, and how many columns they have.
+    type State = (IntTensor<B>, usize);
+
+    fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let (words, columns) = ops.state;
+        let gradients = B::bit_linear_backward(words, columns, grad);
+        for (node, gradient) in ops.parents.into_iter().zip(gradients) {
+            if let Some(node) = node {
+                grads.register::<B>(node.id, gradient);
+            }
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The extension traits: burn's backend with our operations, and its differentiable form.
 
-use burn::tensor::ops::FloatTensor;
+use std::ops::Range;
+
+use burn::tensor::DType;
+use burn::tensor::ops::{FloatTensor, IntTensor};
 
 use crate::{portable, special};
 
@@ -67,6 +70,71 @@ pub struct AdditiveGradients<B: Backend> {
 ///
 /// The methods work on tensor primitives; [the functions of this crate](crate) are their form for tensors.
 pub trait Backend: burn::tensor::backend::Backend {
+    /// Whether bits are better packed into words ([`PackedBits`](crate::PackedBits)) than kept as numbers: where products of packed
+    /// bits have a kernel of their own.
+    const PACKS_BITS: bool = false;
+
+    /// The numbers above ½ of `[N, D]` as packed bits `[N, ⌈D/32⌉]` of u32.
+    fn pack_bits(values: FloatTensor<Self>) -> IntTensor<Self> {
+        portable::pack_bits::<Self>(values)
+    }
+
+    /// Packed bits as numbers 0 and 1 `[N, columns]` of this dtype.
+    fn unpack_bits(words: IntTensor<Self>, columns: usize, dtype: DType) -> FloatTensor<Self> {
+        portable::unpack_bits::<Self>(words, columns, dtype)
+    }
+
+    /// Some of the columns of packed bits, packed.
+    fn bit_columns(words: IntTensor<Self>, columns: usize, range: Range<usize>) -> IntTensor<Self> {
+        portable::bit_columns::<Self>(words, columns, range)
+    }
+
+    /// [`Backend::sample_bernoulli`], packed.
+    fn sample_bits(logits: FloatTensor<Self>, uniforms: FloatTensor<Self>) -> IntTensor<Self> {
+        Self::pack_bits(Self::sample_bernoulli(logits, uniforms))
+    }
+
+    /// [`Backend::bernoulli_log_prob`] of packed bits.
+    fn bit_bernoulli_log_prob(
+        logits: FloatTensor<Self>,
+        words: IntTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let values = portable::unpack_like::<Self>(words, &logits, 1);
+        Self::bernoulli_log_prob(logits, values)
+    }
+
+    /// [`Backend::bernoulli_log_prob_and_residual`] of packed bits.
+    fn bit_bernoulli_log_prob_and_residual(
+        logits: FloatTensor<Self>,
+        words: IntTensor<Self>,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let values = portable::unpack_like::<Self>(words, &logits, 1);
+        Self::bernoulli_log_prob_and_residual(logits, values)
+    }
+
+    /// x W + b for packed bits x of N rows and I columns, W `[I, O]`, b `[O]`: `[N, O]`.
+    ///
+    /// On the CPU by tables of the sums of four rows of W, as sums of the rows of W whose bits are set, or as numbers: whichever is
+    /// the quickest for the shape and for how many bits are set.
+    fn bit_linear(
+        words: IntTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let x = portable::unpack_like::<Self>(words, &weight, 0);
+        Self::fused_linear(x, weight, bias)
+    }
+
+    /// The gradients of [`Backend::bit_linear`] in W and b, xᵀ g `[I, O]` and Σ_n g `[O]`, for x of `columns` = I columns and the
+    /// output's gradient g `[N, O]`.
+    fn bit_linear_backward(
+        words: IntTensor<Self>,
+        columns: usize,
+        grad: FloatTensor<Self>,
+    ) -> [FloatTensor<Self>; 2] {
+        portable::bit_linear_backward::<Self>(words, columns, grad)
+    }
+
     /// Rows of Σ_d v·a − softplus(a) for logits a `[M, D]` and values v `[M', D]`, broadcast cyclically to `N` rows: `[N]`.
     fn bernoulli_log_prob(
         logits: FloatTensor<Self>,

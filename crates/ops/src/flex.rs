@@ -1,6 +1,8 @@
 //! The fast path for burn's CPU backend: f32, contiguous, one pass per operation, the best instruction set found at run
 //! time. Every other dtype goes to the portable definition.
 
+use std::ops::Range;
+
 use burn::tensor::{DType, TensorData};
 use burn_flex::{Flex, FlexTensor};
 
@@ -13,6 +15,7 @@ mod activation;
 mod adam;
 mod additive;
 mod beta;
+mod bits;
 mod categorical;
 mod columns;
 pub(crate) mod correlation;
@@ -55,6 +58,61 @@ fn multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
 }
 
 impl Backend for Flex {
+    const PACKS_BITS: bool = true;
+
+    fn pack_bits(values: FlexTensor) -> FlexTensor {
+        bits::pack(&values.to_contiguous())
+    }
+
+    fn unpack_bits(words: FlexTensor, columns: usize, dtype: DType) -> FlexTensor {
+        bits::unpack(&words.to_contiguous(), columns, dtype)
+    }
+
+    fn bit_columns(words: FlexTensor, columns: usize, range: Range<usize>) -> FlexTensor {
+        bits::columns(&words.to_contiguous(), columns, range)
+    }
+
+    fn sample_bits(logits: FlexTensor, uniforms: FlexTensor) -> FlexTensor {
+        match all_f32([&logits, &uniforms]) {
+            true => bits::sample(&logits.to_contiguous(), &uniforms.to_contiguous()),
+            false => {
+                bits::pack(&portable::sample_bernoulli::<Self>(logits, uniforms).to_contiguous())
+            }
+        }
+    }
+
+    fn bit_bernoulli_log_prob(logits: FlexTensor, words: FlexTensor) -> FlexTensor {
+        if !all_f32([&logits]) {
+            let values = portable::unpack_like::<Self>(words, &logits, 1);
+            return portable::bernoulli_log_prob::<Self>(logits, values);
+        }
+        bits::log_prob(&logits.to_contiguous(), &words.to_contiguous(), None)
+    }
+
+    fn bit_bernoulli_log_prob_and_residual(
+        logits: FlexTensor,
+        words: FlexTensor,
+    ) -> (FlexTensor, FlexTensor) {
+        if !all_f32([&logits]) {
+            let values = portable::unpack_like::<Self>(words, &logits, 1);
+            return portable::bernoulli_log_prob_and_residual::<Self>(logits, values);
+        }
+        let (logits, words) = (logits.to_contiguous(), words.to_contiguous());
+        let (count, width) = (size(&logits, 0).max(size(&words, 0)), size(&logits, 1));
+        let mut residual = zeros([count, width]);
+        let log_prob = bits::log_prob(&logits, &words, Some(residual.storage_mut()));
+        (log_prob, residual)
+    }
+
+    fn bit_linear(words: FlexTensor, weight: FlexTensor, bias: FlexTensor) -> FlexTensor {
+        let [words, weight, bias] = [words, weight, bias].map(|t| t.to_contiguous());
+        bits::linear(&words, &weight, &bias)
+    }
+
+    fn bit_linear_backward(words: FlexTensor, columns: usize, grad: FlexTensor) -> [FlexTensor; 2] {
+        bits::backward(&words.to_contiguous(), columns, &grad.to_contiguous())
+    }
+
     fn bernoulli_log_prob(logits: FlexTensor, values: FlexTensor) -> FlexTensor {
         match all_f32([&logits, &values]) {
             true => rows::log_prob(&logits.to_contiguous(), &values.to_contiguous(), None),

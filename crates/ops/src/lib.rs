@@ -21,9 +21,10 @@
 //! |---|---|
 //! | [`bernoulli_log_prob`] | log-probability of rows of bits under logits |
 //! | [`bernoulli_mean_log_prob`] | log-probability of rows of grey values under means |
-//! | [`sample_bernoulli`] | thresholded sampling from given uniforms |
+//! | [`sample_bernoulli`], [`draw_bernoulli`] | thresholded sampling from given uniforms: as numbers; packed |
 //! | [`categorical_log_prob`] | log-probability of rows of one-hot values under logits |
-//! | [`sample_categorical`] | sampling by inversion of given uniforms |
+//! | [`sample_categorical`], [`draw_categorical`] | sampling by inversion of given uniforms: as numbers; packed |
+//! | [`Values`], [`PackedBits`] | rows of values: numbers, or bits packed into words |
 //! | [`pinned_logits`] | all logits, with the constant 0 of each first class |
 //! | [`linear`] | x W + b |
 //! | [`additive_scores`] | a net of one hidden layer on pairs |
@@ -50,17 +51,20 @@ mod cubecl;
 mod flex;
 mod portable;
 mod special;
+mod values;
 
 pub use api::{
     adam, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, beta_log_prob,
-    categorical_log_prob, cross_correlation, digamma, directions, leaky_relu, linear, log_gamma,
-    normal_log_probs, perceptron, pinned_logits, sample_bernoulli, sample_categorical,
-    softmax_sums, squared_norms, trigamma,
+    categorical_log_prob, cross_correlation, digamma, directions, draw_bernoulli, draw_categorical,
+    leaky_relu, linear, log_gamma, normal_log_probs, perceptron, pinned_logits, sample_bernoulli,
+    sample_categorical, softmax_sums, squared_norms, trigamma,
 };
 pub use backend::{
     Activation, AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients,
     PerceptronGradients,
 };
+pub use values::{PackedBits, Values};
+
 #[cfg(feature = "flex")]
 #[doc(hidden)]
 pub use flex::correlation::one_way as correlate_one_way;

@@ -3,13 +3,13 @@
 use burn::module::AutodiffModule;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer};
-use burn::tensor::{DType, Tensor};
+use burn::tensor::DType;
 use helmholtz_datasets::Images;
 use helmholtz_estimators::{
     Batch, Chains, Controls, EstimateError, Learned, Model, Parts, dreams, refresh, scatter,
 };
 use helmholtz_evaluation::batch_of;
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Info, MemoryStore, SamplerError};
 
@@ -197,11 +197,11 @@ where
     }
 
     /// A step of φ on `each` dreams for each of the data x `[batch, visible]`.
-    fn sleep(&mut self, x: Tensor<B, 2>, each: usize, epoch: u64, step: u64) {
+    fn sleep(&mut self, x: Values<B>, each: usize, epoch: u64, step: u64) {
         let rows = each * x.dims()[0];
         let mut noise = Stream::new(self.config.seed, SLEEP, [epoch, step]);
         let model = self.model.take().expect("a model is there between steps");
-        let loss = dreams(&model, Tensor::cat(vec![x; each], 0), &mut noise);
+        let loss = dreams(&model, x.cycle(rows), &mut noise);
         let rate = self.config.learning_rate;
         let optimizer = &mut self.optimizer;
         self.model = Some(optimizer.step(rate, rows, model, &mut loss.backward()));

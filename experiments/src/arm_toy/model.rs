@@ -4,7 +4,7 @@ use burn::module::{Module, Param, ParamId};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_distributions::{Bits, Noise, Variables, uniforms};
 use helmholtz_estimators::{Dream, Joint, Layered, Particles, Proposals, Propose};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_samplers::Latents;
 
 /// The variable of each copy.
@@ -69,7 +69,7 @@ impl<B: helmholtz_ops::Backend> Propose<B> for OneBit<B> {
         Latents::new(&[1]).expect("a layer of bits")
     }
 
-    fn encode(&self, _x: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn encode(&self, _x: impl Into<Values<B>>) -> Tensor<B, 2> {
         self.logits.val()
     }
 
@@ -101,14 +101,14 @@ impl<B: helmholtz_ops::Backend> Layered<B> for OneBit<B> {
         vec![BIT]
     }
 
-    fn logits_above(&self, _level: usize, _below: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn logits_above(&self, _level: usize, _below: impl Into<Values<B>>) -> Tensor<B, 2> {
         unreachable!("there is one layer")
     }
 }
 
 impl<B: helmholtz_ops::Backend> Joint<B> for OneBit<B> {
-    fn log_joint(&self, _x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        let bits = particles.layers()[0].clone();
+    fn log_joint(&self, _x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let bits = particles.layers()[0].numbers();
         let (rows, copies) = (bits.dims()[0], self.zero.dims()[0]);
         let cyclic = |column: &Tensor<B, 2>| {
             let column = column.clone().reshape([1, copies, 1]);
@@ -120,7 +120,11 @@ impl<B: helmholtz_ops::Backend> Joint<B> for OneBit<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Dream<B> for OneBit<B> {
-    fn dream(&self, _x: Tensor<B, 2>, _noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
+    fn dream(
+        &self,
+        _x: impl Into<Values<B>>,
+        _noise: &mut impl Noise,
+    ) -> (Values<B>, Particles<B>) {
         unreachable!("f is no density to dream from; no estimator here sleeps")
     }
 }

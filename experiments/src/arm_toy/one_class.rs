@@ -4,7 +4,7 @@ use burn::module::{Module, Param, ParamId};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_distributions::{Classes, Noise, Variables, uniforms};
 use helmholtz_estimators::{Dream, Joint, Latent, Layered, Particles, Proposals, Propose};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_samplers::Latents;
 
 /// Independent copies of one variable z with P(z = c) = softmax(φ)_c, in f64: each datum of a batch is a copy with its own logits φ,
@@ -76,7 +76,7 @@ impl<B: helmholtz_ops::Backend> Propose<B> for OneClass<B> {
         Latents::mixed(&[self.variable().layer()]).expect("a variable of classes")
     }
 
-    fn encode(&self, _x: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn encode(&self, _x: impl Into<Values<B>>) -> Tensor<B, 2> {
         self.pinned()
     }
 
@@ -110,14 +110,14 @@ impl<B: helmholtz_ops::Backend> Layered<B> for OneClass<B> {
         vec![self.variable()]
     }
 
-    fn logits_above(&self, _level: usize, _below: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn logits_above(&self, _level: usize, _below: impl Into<Values<B>>) -> Tensor<B, 2> {
         unreachable!("there is one layer")
     }
 }
 
 impl<B: helmholtz_ops::Backend> Joint<B> for OneClass<B> {
-    fn log_joint(&self, _x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        let one_hot = particles.layers()[0].clone();
+    fn log_joint(&self, _x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let one_hot = particles.layers()[0].numbers();
         let rows = one_hot.dims()[0];
         let f = one_hot.clone().matmul(self.values.clone()).reshape([rows]);
         f + self.variable().log_prob(self.pinned().detach(), one_hot)
@@ -125,7 +125,11 @@ impl<B: helmholtz_ops::Backend> Joint<B> for OneClass<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Dream<B> for OneClass<B> {
-    fn dream(&self, _x: Tensor<B, 2>, _noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
+    fn dream(
+        &self,
+        _x: impl Into<Values<B>>,
+        _noise: &mut impl Noise,
+    ) -> (Values<B>, Particles<B>) {
         unreachable!("f is no density to dream from; no estimator here sleeps")
     }
 }

@@ -81,7 +81,7 @@ pub fn sample<B: AutodiffBackend>(
     let of = |&estimator: &Estimator| {
         let samples = estimator.samples(settings.values).expect("settings fit");
         let batch = Batch::<B, dyn ChainStore> {
-            x: x.clone(),
+            x: x.clone().into(),
             chains: None,
             particles: samples,
             epoch: 0,

@@ -9,11 +9,11 @@ use crate::nets::OnModel;
 use crate::runner::failed;
 use burn::backend::Autodiff;
 use burn::tensor::backend::BackendTypes;
-use burn::tensor::{DType, Tensor};
+use burn::tensor::DType;
 use helmholtz_datasets::Images;
 use helmholtz_estimators::{Batch, Chains as ChainsOf, Entry, Learned, refresh};
 use helmholtz_evaluation::{Held, batch_of, method_variance};
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{ChainStore, MemoryStore};
 use helmholtz_training::{load_chains, load_learned, load_model};
@@ -116,7 +116,7 @@ impl Measurement<'_> {
     fn chains<B: Backend, M: Keeps<B>>(
         &self,
         model: &M,
-        x: Tensor<Autodiff<B>, 2>,
+        x: Values<Autodiff<B>>,
     ) -> Result<MemoryStore, HarnessError> {
         let latents = model.latents();
         if let Some(run) = self.request.run.as_ref().filter(|run| run.has_chains()) {
@@ -144,7 +144,7 @@ impl Measurement<'_> {
         chains: Chains,
         model: &M,
         learned: &Learned<Autodiff<B>>,
-        x: &Tensor<Autodiff<B>, 2>,
+        x: &Values<Autodiff<B>>,
         store: Option<&MemoryStore>,
     ) -> Result<Option<Row>, HarnessError> {
         let request = self.request;

@@ -4,6 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Tensor, backend::Backend};
 use helmholtz_distributions::{Bits, Noise, Relaxable, Variables};
 use helmholtz_estimators::{Joint, Layered, Particles, Proposals, Propose};
+use helmholtz_ops::Values;
 use helmholtz_samplers::Latents;
 use helmholtz_sbn::Sbn;
 
@@ -89,14 +90,14 @@ impl Variables for UnconditionalBits {
         &self,
         logits: Tensor<B, 2>,
         uniforms: Tensor<B, 2>,
-    ) -> Tensor<B, 2> {
+    ) -> Values<B> {
         self.0.sample(logits, uniforms)
     }
 
     fn log_prob<B: helmholtz_ops::Backend>(
         &self,
         logits: Tensor<B, 2>,
-        values: Tensor<B, 2>,
+        values: impl Into<Values<B>>,
     ) -> Tensor<B, 1> {
         self.0.log_prob(logits, values)
     }
@@ -104,7 +105,7 @@ impl Variables for UnconditionalBits {
     fn score<B: helmholtz_ops::Backend>(
         &self,
         logits: Tensor<B, 2>,
-        values: Tensor<B, 2>,
+        values: impl Into<Values<B>>,
     ) -> Tensor<B, 2> {
         self.0.score(logits, values)
     }
@@ -129,7 +130,8 @@ impl<B: helmholtz_ops::Backend> Propose<B> for Unconditional<B> {
         self.net.latents()
     }
 
-    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn encode(&self, x: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let x: Values<B> = x.into();
         self.net.encode(x)
     }
 
@@ -156,13 +158,15 @@ impl<B: helmholtz_ops::Backend> Layered<B> for Unconditional<B> {
         layers.map(UnconditionalBits).collect()
     }
 
-    fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn logits_above(&self, level: usize, below: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let below: Values<B> = below.into();
         self.net.logits_above(level, below)
     }
 }
 
 impl<B: helmholtz_ops::Backend> Joint<B> for Unconditional<B> {
-    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+    fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
         self.net.log_joint(x, particles)
     }
 }

@@ -2,12 +2,15 @@
 
 use burn::module::{Module, Param, ParamId, list_param_ids};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
-use helmholtz_distributions::{Bernoulli, Categorical, Classes, LogProb, Noise, Sample, Variables};
+use helmholtz_distributions::{Bits, Classes, Noise, Variables, draw};
 use helmholtz_estimators::{
-    Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose,
+    Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose, propose_layers,
+    score_layers,
 };
 use helmholtz_nets::{Activation, Initialisation, Initialiser, Net};
 use helmholtz_samplers::Latents;
+
+use helmholtz_ops::{Values, bernoulli_log_prob};
 
 use crate::{CategoricalVaeConfig, ConfigError};
 
@@ -73,11 +76,6 @@ impl<B: Backend> CategoricalVae<B> {
 }
 
 impl<B: helmholtz_ops::Backend> CategoricalVae<B> {
-    /// q(h | x), given what is encoded.
-    fn q(&self, encoded: &Tensor<B, 2>) -> Categorical<B> {
-        Categorical::new(encoded.clone(), self.latent().classes)
-    }
-
     /// The logits of the prior `[1, V (C − 1)]`.
     fn prior(&self, dtype: DType, device: &B::Device) -> Tensor<B, 2> {
         match &self.prior {
@@ -88,12 +86,7 @@ impl<B: helmholtz_ops::Backend> CategoricalVae<B> {
 
     /// The logits of p(x | h) for each row of latents: `[rows, visible]`.
     pub fn visible_logits(&self, particles: &Particles<B>) -> Tensor<B, 2> {
-        self.generation.forward(particles.layers()[0].clone())
-    }
-
-    /// p(x | h).
-    fn p(&self, h: &Tensor<B, 2>) -> Bernoulli<B> {
-        Bernoulli::new(self.generation.forward(h.clone()))
+        self.generation.of(particles.layers()[0].clone())
     }
 }
 
@@ -117,8 +110,9 @@ impl<B: helmholtz_ops::Backend> Propose<B> for CategoricalVae<B> {
         Latents::mixed(&[self.latent().layer()]).expect("there are variables, and classes of them")
     }
 
-    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
-        let logits = self.recognition.forward(x);
+    fn encode(&self, x: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let x: Values<B> = x.into();
+        let logits = self.recognition.of(x);
         if !self.free_logits {
             return logits;
         }
@@ -136,19 +130,11 @@ impl<B: helmholtz_ops::Backend> Propose<B> for CategoricalVae<B> {
         particles: usize,
         noise: &mut impl Noise,
     ) -> Proposals<B> {
-        let q = self.q(encoded);
-        let mut h = q.sample(particles, noise);
-        if let Some(retained) = retained {
-            h = Tensor::cat(vec![retained.layers()[0].clone(), h], 0);
-        }
-        Proposals {
-            log_q: q.log_prob(h.clone()),
-            particles: Particles::new(vec![h]),
-        }
+        propose_layers(self, encoded, retained, particles, noise)
     }
 
     fn log_q(&self, encoded: &Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        self.q(encoded).log_prob(particles.layers()[0].clone())
+        score_layers(self, encoded, particles)
     }
 }
 
@@ -159,23 +145,30 @@ impl<B: helmholtz_ops::Backend> Layered<B> for CategoricalVae<B> {
         vec![self.latent()]
     }
 
-    fn logits_above(&self, _level: usize, _below: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn logits_above(&self, _level: usize, _below: impl Into<Values<B>>) -> Tensor<B, 2> {
         unreachable!("there is one layer")
     }
 }
 
 impl<B: helmholtz_ops::Backend> Factored<B> for CategoricalVae<B> {
-    fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        self.p(&particles.layers()[0]).log_prob(x)
+    fn log_likelihood(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
+        bernoulli_log_prob(self.visible_logits(particles), x)
     }
 
-    fn prior_logits(&self, x: Tensor<B, 2>, _particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+    fn prior_logits(
+        &self,
+        x: impl Into<Values<B>>,
+        _particles: &Particles<B>,
+    ) -> Vec<Tensor<B, 2>> {
+        let x: Values<B> = x.into();
         vec![self.prior(x.dtype(), &x.device())]
     }
 }
 
 impl<B: helmholtz_ops::Backend> Joint<B> for CategoricalVae<B> {
-    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+    fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
         let given = self.log_likelihood(x, particles);
         match &self.prior {
             Some(logits) => {
@@ -188,10 +181,11 @@ impl<B: helmholtz_ops::Backend> Joint<B> for CategoricalVae<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Dream<B> for CategoricalVae<B> {
-    fn dream(&self, x: Tensor<B, 2>, noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
-        let prior = self.q(&self.prior(x.dtype(), &x.device()));
-        let h = prior.sample(x.dims()[0], noise);
-        let x = self.p(&h).sample(1, noise);
-        (x, Particles::new(vec![h]))
+    fn dream(&self, x: impl Into<Values<B>>, noise: &mut impl Noise) -> (Values<B>, Particles<B>) {
+        let x: Values<B> = x.into();
+        let prior = self.prior(x.dtype(), &x.device());
+        let h = Particles::new(vec![draw(&self.latent(), prior, x.dims()[0], noise)]);
+        let logits = self.visible_logits(&h);
+        (draw(&Bits(logits.dims()[1]), logits, 1, noise), h)
     }
 }

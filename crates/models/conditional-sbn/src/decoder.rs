@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Tensor, backend::Backend};
 use helmholtz_nets::{Activation, Initialisation, Initialiser, Linear, Net};
-use helmholtz_ops::linear;
+use helmholtz_ops::{Values, linear};
 
 /// Linear layers with tanh between them, from latents and context side by side to logits.
 ///
@@ -41,14 +41,15 @@ impl<B: Backend> Decoder<B> {
 
 impl<B: helmholtz_ops::Backend> Decoder<B> {
     /// The logits `[rows, target]` given latents `[rows, latent]` and contexts `[batch, context]`, which repeat cyclically.
-    pub fn forward(&self, h: Tensor<B, 2>, context: Tensor<B, 2>) -> Tensor<B, 2> {
+    pub fn forward(&self, h: Values<B>, context: Values<B>) -> Tensor<B, 2> {
         let [rows, latent] = h.dims();
         let [batch, given] = context.dims();
         assert_eq!(latent, self.latent, "as many latents as the model has");
         let (weight, bias) = (self.first.weight.val(), self.first.bias.val());
         let units = bias.dims()[0];
         let of_latents = linear(h, weight.clone().narrow(0, 0, latent), bias);
-        let of_context = context.matmul(weight.narrow(0, latent, given));
+        let none = Tensor::zeros([units], (&weight.device(), weight.dtype()));
+        let of_context = linear(context, weight.narrow(0, latent, given), none);
         let sum = of_latents.reshape([rows / batch, batch, units]) + of_context.unsqueeze::<3>();
         self.rest.forward(sum.reshape([rows, units]).tanh())
     }

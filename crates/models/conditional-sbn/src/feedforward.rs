@@ -3,7 +3,7 @@
 
 use burn::module::{Module, ParamId, list_param_ids};
 use burn::tensor::{DType, Tensor, backend::Backend};
-use helmholtz_distributions::{Bernoulli, Bits, LogProb, Noise, Sample};
+use helmholtz_distributions::{Bits, Noise, draw};
 use helmholtz_estimators::{
     Dream, Factored, Joint, Layered, Particles, Parts, Proposals, Propose, propose_layers,
     score_layers,
@@ -12,7 +12,10 @@ use helmholtz_nets::{Activation, Initialisation, Initialiser, Net};
 use helmholtz_samplers::Latents;
 use serde::{Deserialize, Serialize};
 
+use helmholtz_ops::{Values, bernoulli_log_prob};
+
 use crate::ConfigError;
+use crate::model::beside;
 
 const GLOROT: Initialisation = Initialisation::Xavier { bias: 0.0 };
 
@@ -131,46 +134,57 @@ pub struct Feedforward<B: Backend> {
 }
 
 impl<B: helmholtz_ops::Backend> Feedforward<B> {
-    /// Values as they enter a net.
-    fn entering(&self, values: Tensor<B, 2>) -> Tensor<B, 2> {
+    /// What a net makes of values, which enter it as they are or as 2v − 1.
+    fn through(&self, net: &Net<B>, values: Values<B>) -> Tensor<B, 2> {
         match self.signed {
-            true => values * 2.0 - 1.0,
-            false => values,
+            true => {
+                let one = Tensor::ones([1, 1], (&values.device(), values.dtype()));
+                net.of_affine(values, 2.0, one)
+            }
+            false => net.of(values),
         }
     }
 
     /// Logits of p(h^{level+1} | h^level), h⁰ = c.
-    fn layer_logits(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
-        let logits = self.layers[level].forward(self.entering(below));
+    fn layer_logits(&self, level: usize, below: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let below: Values<B> = below.into();
+        let logits = self.through(&self.layers[level], below);
         match self.slope {
             1.0 => logits,
             slope => logits * slope,
         }
     }
 
-    /// p(t | h).
-    fn target_given(&self, particles: &Particles<B>) -> Bernoulli<B> {
+    /// The logits of p(t | h) `[rows, target]`.
+    fn target_given(&self, particles: &Particles<B>) -> Tensor<B, 2> {
         let top = particles.layers().last().expect("there is a layer");
-        Bernoulli::new(self.generation.forward(self.entering(top.clone())))
+        self.through(&self.generation, top.clone())
     }
 
     /// Data with the same contexts as x `[batch, context + target]` and `count` sampled targets each, t ~ p(t | c):
     /// `[count · batch, context + target]`, particle-major. Without gradient.
-    pub fn complete(&self, x: Tensor<B, 2>, count: usize, noise: &mut impl Noise) -> Tensor<B, 2> {
-        self.sample(x, count, noise).0
+    pub fn complete(
+        &self,
+        x: impl Into<Values<B>>,
+        count: usize,
+        noise: &mut impl Noise,
+    ) -> Tensor<B, 2> {
+        let x: Values<B> = x.into();
+        self.sample(x, count, noise).0.numbers()
     }
 
     fn sample(
         &self,
-        x: Tensor<B, 2>,
+        x: impl Into<Values<B>>,
         count: usize,
         noise: &mut impl Noise,
-    ) -> (Tensor<B, 2>, Particles<B>) {
-        let context = x.clone().narrow(1, 0, self.context);
+    ) -> (Values<B>, Particles<B>) {
+        let x: Values<B> = x.into();
+        let context = x.columns(0, self.context);
         let h = propose_layers(self, &self.encode(x), None, count, noise).particles;
-        let target = self.target_given(&h).sample(1, noise);
-        let contexts = Tensor::cat(vec![context; count], 0);
-        (Tensor::cat(vec![contexts, target], 1), h)
+        let logits = self.target_given(&h);
+        let target = draw(&Bits(logits.dims()[1]), logits, 1, noise);
+        (beside(&context.cycle(target.dims()[0]), &target), h)
     }
 }
 
@@ -192,8 +206,9 @@ impl<B: helmholtz_ops::Backend> Propose<B> for Feedforward<B> {
         Latents::new(&self.sizes).expect("there are latents")
     }
 
-    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
-        self.layer_logits(0, x.narrow(1, 0, self.context))
+    fn encode(&self, x: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let x: Values<B> = x.into();
+        self.layer_logits(0, x.columns(0, self.context))
     }
 
     fn propose(
@@ -218,7 +233,8 @@ impl<B: helmholtz_ops::Backend> Layered<B> for Feedforward<B> {
         self.sizes.iter().copied().map(Bits).collect()
     }
 
-    fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn logits_above(&self, level: usize, below: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let below: Values<B> = below.into();
         self.layer_logits(level, below)
     }
 
@@ -232,14 +248,16 @@ impl<B: helmholtz_ops::Backend> Layered<B> for Feedforward<B> {
 
 impl<B: helmholtz_ops::Backend> Factored<B> for Feedforward<B> {
     /// log p(t | h^L).
-    fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+    fn log_likelihood(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
         let visible = x.dims()[1];
-        let target = x.narrow(1, self.context, visible - self.context);
-        self.target_given(particles).log_prob(target)
+        let target = x.columns(self.context, visible - self.context);
+        bernoulli_log_prob(self.target_given(particles), target)
     }
 
     /// Those of p(h¹ | c), p(h² | h¹), …
-    fn prior_logits(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+    fn prior_logits(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+        let x: Values<B> = x.into();
         let fixed = self.clone().no_grad();
         let first = fixed.encode(x);
         let below = &particles.layers()[..self.sizes.len() - 1];
@@ -249,11 +267,12 @@ impl<B: helmholtz_ops::Backend> Factored<B> for Feedforward<B> {
     }
 
     /// The target depends on the last layer, and so comes last.
-    fn log_factors(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 1>> {
+    fn log_factors(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Vec<Tensor<B, 1>> {
+        let x: Values<B> = x.into();
         let logits = self.prior_logits(x.clone(), particles);
         let layers = logits.into_iter().zip(particles.layers());
         layers
-            .map(|(logits, layer)| Bernoulli::new(logits).log_prob(layer.clone()))
+            .map(|(logits, layer)| bernoulli_log_prob(logits, layer.clone()))
             .chain([self.log_likelihood(x, particles)])
             .collect()
     }
@@ -261,7 +280,8 @@ impl<B: helmholtz_ops::Backend> Factored<B> for Feedforward<B> {
 
 impl<B: helmholtz_ops::Backend> Joint<B> for Feedforward<B> {
     /// log p(t, h | c).
-    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+    fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
         let fixed = self.clone().no_grad();
         score_layers(&fixed, &fixed.encode(x.clone()), particles)
             + self.log_likelihood(x, particles)
@@ -269,7 +289,8 @@ impl<B: helmholtz_ops::Backend> Joint<B> for Feedforward<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Dream<B> for Feedforward<B> {
-    fn dream(&self, x: Tensor<B, 2>, noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
+    fn dream(&self, x: impl Into<Values<B>>, noise: &mut impl Noise) -> (Values<B>, Particles<B>) {
+        let x: Values<B> = x.into();
         self.sample(x, 1, noise)
     }
 }

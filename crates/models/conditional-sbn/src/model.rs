@@ -2,10 +2,15 @@
 
 use burn::module::{Module, ParamId, list_param_ids};
 use burn::tensor::{DType, Tensor, backend::Backend};
-use helmholtz_distributions::{Bernoulli, Bits, LogProb, Noise, Sample};
-use helmholtz_estimators::{Dream, Factored, Joint, Layered, Particles, Parts, Proposals, Propose};
+use helmholtz_distributions::{Bits, Noise, draw};
+use helmholtz_estimators::{
+    Dream, Factored, Joint, Layered, Particles, Parts, Proposals, Propose, propose_layers,
+    score_layers,
+};
 use helmholtz_nets::{Activation, Initialisation, Initialiser, Net};
 use helmholtz_samplers::Latents;
+
+use helmholtz_ops::{Values, bernoulli_log_prob};
 
 use crate::decoder::Decoder;
 use crate::{ConditionalSbnConfig, ConfigError};
@@ -59,40 +64,55 @@ impl ConditionalSbnConfig {
 
 impl<B: helmholtz_ops::Backend> ConditionalSbn<B> {
     /// c of data x = (c, t) `[batch, context + target]`: `[batch, context]`.
-    fn context(&self, x: &Tensor<B, 2>) -> Tensor<B, 2> {
-        x.clone().narrow(1, 0, self.sizes[0])
+    fn context(&self, x: &Values<B>) -> Values<B> {
+        x.columns(0, self.sizes[0])
     }
 
     /// t of data x: `[batch, target]`.
-    fn target(&self, x: &Tensor<B, 2>) -> Tensor<B, 2> {
+    fn target(&self, x: &Values<B>) -> Values<B> {
         let [context, target, _] = self.sizes;
-        x.clone().narrow(1, context, target)
+        x.columns(context, target)
     }
 
-    /// p(h | c).
-    fn latents_given(&self, context: Tensor<B, 2>) -> Bernoulli<B> {
-        Bernoulli::new(self.prior.forward(context))
+    /// The logits of p(h | c) `[batch, bits]`.
+    fn latents_given(&self, context: Values<B>) -> Tensor<B, 2> {
+        self.prior.of(context)
     }
 
     /// Data with the same contexts as x `[batch, context + target]` and `count` sampled targets each, t ~ p(t | c) by way of
     /// h ~ p(h | c): `[count · batch, context + target]`, particle-major. Without gradient.
-    pub fn complete(&self, x: Tensor<B, 2>, count: usize, noise: &mut impl Noise) -> Tensor<B, 2> {
-        self.sample(x, count, noise).0
+    pub fn complete(
+        &self,
+        x: impl Into<Values<B>>,
+        count: usize,
+        noise: &mut impl Noise,
+    ) -> Tensor<B, 2> {
+        let x: Values<B> = x.into();
+        self.sample(x, count, noise).0.numbers()
     }
 
     fn sample(
         &self,
-        x: Tensor<B, 2>,
+        x: impl Into<Values<B>>,
         count: usize,
         noise: &mut impl Noise,
-    ) -> (Tensor<B, 2>, Tensor<B, 2>) {
+    ) -> (Values<B>, Values<B>) {
+        let x: Values<B> = x.into();
         let context = self.context(&x);
-        let h = self.latents_given(context.clone()).sample(count, noise);
+        let logits = self.latents_given(context.clone());
+        let h = draw(&Bits(self.sizes[2]), logits, count, noise);
         let logits = self.generation.forward(h.clone(), context.clone());
-        let target = Bernoulli::new(logits).sample(1, noise);
-        let contexts = Tensor::cat(vec![context; count], 0);
-        (Tensor::cat(vec![contexts, target], 1), h)
+        let target = draw(&Bits(self.sizes[1]), logits, 1, noise);
+        (beside(&context.cycle(target.dims()[0]), &target), h)
     }
+}
+
+/// The columns of both, those of the first first.
+pub(crate) fn beside<B: helmholtz_ops::Backend>(
+    first: &Values<B>,
+    second: &Values<B>,
+) -> Values<B> {
+    Values::binary(Tensor::cat(vec![first.numbers(), second.numbers()], 1))
 }
 
 impl<B: helmholtz_ops::Backend> Parts<B> for ConditionalSbn<B> {
@@ -115,8 +135,9 @@ impl<B: helmholtz_ops::Backend> Propose<B> for ConditionalSbn<B> {
         Latents::new(&self.sizes[2..]).expect("there are latents")
     }
 
-    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
-        self.recognition.forward(x)
+    fn encode(&self, x: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let x: Values<B> = x.into();
+        self.recognition.of(x)
     }
 
     fn propose(
@@ -126,19 +147,11 @@ impl<B: helmholtz_ops::Backend> Propose<B> for ConditionalSbn<B> {
         particles: usize,
         noise: &mut impl Noise,
     ) -> Proposals<B> {
-        let q = Bernoulli::new(encoded.clone());
-        let mut h = q.sample(particles, noise);
-        if let Some(retained) = retained {
-            h = Tensor::cat(vec![retained.layers()[0].clone(), h], 0);
-        }
-        Proposals {
-            log_q: q.log_prob(h.clone()),
-            particles: Particles::new(vec![h]),
-        }
+        propose_layers(self, encoded, retained, particles, noise)
     }
 
     fn log_q(&self, encoded: &Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        Bernoulli::new(encoded.clone()).log_prob(particles.layers()[0].clone())
+        score_layers(self, encoded, particles)
     }
 }
 
@@ -149,35 +162,44 @@ impl<B: helmholtz_ops::Backend> Layered<B> for ConditionalSbn<B> {
         vec![Bits(self.sizes[2])]
     }
 
-    fn logits_above(&self, _level: usize, _below: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn logits_above(&self, _level: usize, _below: impl Into<Values<B>>) -> Tensor<B, 2> {
         unreachable!("there is one layer")
     }
 }
 
 impl<B: helmholtz_ops::Backend> Factored<B> for ConditionalSbn<B> {
     /// log p(t | h, c).
-    fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+    fn log_likelihood(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
         let h = particles.layers()[0].clone();
         let logits = self.generation.forward(h, self.context(&x));
-        Bernoulli::new(logits).log_prob(self.target(&x))
+        bernoulli_log_prob(logits, self.target(&x))
     }
 
     /// Those of p(h | c) `[batch, bits]`.
-    fn prior_logits(&self, x: Tensor<B, 2>, _particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
-        vec![self.prior.forward(self.context(&x))]
+    fn prior_logits(
+        &self,
+        x: impl Into<Values<B>>,
+        _particles: &Particles<B>,
+    ) -> Vec<Tensor<B, 2>> {
+        let x: Values<B> = x.into();
+        vec![self.latents_given(self.context(&x))]
     }
 }
 
 impl<B: helmholtz_ops::Backend> Joint<B> for ConditionalSbn<B> {
     /// log p(t, h | c).
-    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+    fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
         let prior = self.latents_given(self.context(&x));
-        prior.log_prob(particles.layers()[0].clone()) + self.log_likelihood(x, particles)
+        let of_latents = bernoulli_log_prob(prior, particles.layers()[0].clone());
+        of_latents + self.log_likelihood(x, particles)
     }
 }
 
 impl<B: helmholtz_ops::Backend> Dream<B> for ConditionalSbn<B> {
-    fn dream(&self, x: Tensor<B, 2>, noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
+    fn dream(&self, x: impl Into<Values<B>>, noise: &mut impl Noise) -> (Values<B>, Particles<B>) {
+        let x: Values<B> = x.into();
         let (x, h) = self.sample(x, 1, noise);
         (x, Particles::new(vec![h]))
     }

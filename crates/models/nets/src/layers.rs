@@ -1,7 +1,7 @@
 //! Layers one after the other.
 
 use burn::tensor::Tensor;
-use helmholtz_ops::{Activation, Backend, leaky_relu, perceptron};
+use helmholtz_ops::{Activation, Backend, Values, leaky_relu, linear, perceptron};
 
 use crate::Linear;
 
@@ -9,26 +9,39 @@ use crate::Linear;
 /// stay in a processor's first cache, and no hidden unit goes to memory. For larger ones matrix products are the faster.
 const SMALL: usize = 2048;
 
-/// The outputs `[rows, out]` given the inputs `[rows, in]`, with the activation between layers.
+/// The outputs `[rows, out]` given the inputs `[rows, in]`, with the activation between layers. The inputs v of the first layer
+/// enter as s v − o, if such an (s, o) is given.
 pub(crate) fn forward<B: Backend>(
     layers: &[Linear<B>],
-    inputs: Tensor<B, 2>,
+    inputs: Values<B>,
+    affine: Option<(f64, Tensor<B, 2>)>,
     activation: Activation,
 ) -> Tensor<B, 2> {
-    if let [hidden, output] = layers
-        && hidden.weight.val().shape().num_elements() + output.weight.val().shape().num_elements()
-            <= SMALL
+    let [first, rest @ ..] = layers else {
+        return inputs.numbers();
+    };
+    let first = match affine {
+        None => (first.weight.val(), first.bias.val()),
+        Some((scale, offset)) => {
+            let (weight, bias) = (first.weight.val(), first.bias.val());
+            let [inputs, outputs] = weight.dims();
+            let shift = offset.expand([1, inputs]).matmul(weight.clone());
+            (weight * scale, bias - shift.reshape([outputs]))
+        }
+    };
+    if let [output] = rest
+        && first.0.shape().num_elements() + output.weight.val().shape().num_elements() <= SMALL
     {
-        let parameters = |layer: &Linear<B>| (layer.weight.val(), layer.bias.val());
-        return perceptron(inputs, parameters(hidden), parameters(output), activation);
+        let output = (output.weight.val(), output.bias.val());
+        return perceptron(inputs.numbers(), first, output, activation);
     }
-    let layers = layers.iter().enumerate();
-    layers.fold(inputs, |inputs, (index, layer)| {
-        let inputs = match (index, activation) {
-            (0, _) => inputs,
-            (_, Activation::Tanh) => inputs.tanh(),
-            (_, Activation::LeakyRelu(slope)) => leaky_relu(inputs, slope),
-        };
-        layer.forward(inputs)
-    })
+    let (weight, bias) = first;
+    rest.iter()
+        .fold(linear(inputs, weight, bias), |units, layer| {
+            let units = match activation {
+                Activation::Tanh => units.tanh(),
+                Activation::LeakyRelu(slope) => leaky_relu(units, slope),
+            };
+            layer.forward(units)
+        })
 }

@@ -2,7 +2,7 @@
 
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData, backend::Backend};
-use helmholtz_ops::Activation;
+use helmholtz_ops::{Activation, Values};
 
 use crate::{Linear, layers};
 
@@ -42,11 +42,33 @@ impl<B: Backend> Net<B> {
 }
 
 impl<B: helmholtz_ops::Backend> Net<B> {
+    /// The outputs `[rows, out]` given values `[rows, in]` as they are: bits, or numbers.
+    pub fn of(&self, values: impl Into<Values<B>>) -> Tensor<B, 2> {
+        layers::forward(&self.layers, values.into(), None, self.activation)
+    }
+
+    /// The outputs `[rows, out]` given values `[rows, in]` that enter as `scale` · v − `offset`, the offset `[1, in]` or `[1, 1]`.
+    /// Numbers are made so; bits stay bits, and the first layer's weights take it up: (s v − o) W + b = v (s W) + (b − o W).
+    pub fn of_affine(
+        &self,
+        values: impl Into<Values<B>>,
+        scale: f64,
+        offset: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        let values = values.into();
+        match values {
+            Values::Numbers(numbers) => self.of(numbers * scale - offset),
+            Values::Bits(_) => {
+                layers::forward(&self.layers, values, Some((scale, offset)), self.activation)
+            }
+        }
+    }
+
     /// The outputs `[.., out]` given the inputs `[.., in]`.
     pub fn forward<const D: usize>(&self, inputs: Tensor<B, D>) -> Tensor<B, D> {
         let mut dims = inputs.dims();
         let rows: Tensor<B, 2> = inputs.reshape([-1, dims[D - 1] as i32]);
-        let outputs = layers::forward(&self.layers, rows, self.activation);
+        let outputs = layers::forward(&self.layers, rows.into(), None, self.activation);
         dims[D - 1] = outputs.dims()[1];
         outputs.reshape(dims)
     }

@@ -2,13 +2,15 @@
 
 use burn::module::{Module, Param, ParamId, list_param_ids};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
-use helmholtz_distributions::{Bernoulli, Bits, Classes, LogProb, Mixed, Noise, Sample, uniforms};
+use helmholtz_distributions::{Bits, Classes, Mixed, Noise, draw};
 use helmholtz_estimators::{
     Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose, propose_layers,
     score_layers,
 };
 use helmholtz_nets::{Activation, Initialiser, Net};
 use helmholtz_samplers::{Latents, Layer};
+
+use helmholtz_ops::{Values, bernoulli_log_prob};
 
 use crate::{ConfigError, MixedSbnConfig, SbnConfig};
 
@@ -161,17 +163,17 @@ impl<B: helmholtz_ops::Backend, V: Latent> Sbn<B, V> {
     }
 
     /// Logits of q(h^{level+1} | h^level), h⁰ = x, given `below` = h^level.
-    fn up(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
-        let entering = match (level, &self.means) {
-            (0, Some(means)) => below - means.val(),
-            _ => self.entering(below),
-        };
-        self.recognition[level].forward(entering)
+    fn up(&self, level: usize, below: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let below: Values<B> = below.into();
+        match (level, &self.means) {
+            (0, Some(means)) => self.recognition[0].of_affine(below, 1.0, means.val()),
+            _ => self.through(&self.recognition[level], below),
+        }
     }
 
     /// Logits of p(h^level | h^{level+1}), h⁰ = x, given `above` = h^{level+1}.
-    fn down(&self, level: usize, above: Tensor<B, 2>) -> Tensor<B, 2> {
-        self.generation[level].forward(self.entering(above))
+    fn down(&self, level: usize, above: impl Into<Values<B>>) -> Tensor<B, 2> {
+        self.through(&self.generation[level], above.into())
     }
 
     /// The logits of p(x | h¹) for each row of latents: `[rows, visible]`.
@@ -179,11 +181,14 @@ impl<B: helmholtz_ops::Backend, V: Latent> Sbn<B, V> {
         self.down(0, particles.layers()[0].clone())
     }
 
-    /// Values as they enter a net.
-    fn entering(&self, values: Tensor<B, 2>) -> Tensor<B, 2> {
+    /// What a net makes of values, which enter it as they are or as 2v − 1.
+    fn through(&self, net: &Net<B>, values: Values<B>) -> Tensor<B, 2> {
         match self.signed {
-            true => values * 2.0 - 1.0,
-            false => values,
+            true => {
+                let one = Tensor::ones([1, 1], (&values.device(), values.dtype()));
+                net.of_affine(values, 2.0, one)
+            }
+            false => net.of(values),
         }
     }
 
@@ -211,7 +216,8 @@ impl<B: helmholtz_ops::Backend, V: Latent> Propose<B> for Sbn<B, V> {
         Latents::mixed(&layers).expect("a network has layers, none of them empty")
     }
 
-    fn encode(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn encode(&self, x: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let x: Values<B> = x.into();
         self.up(0, x)
     }
 
@@ -237,17 +243,20 @@ impl<B: helmholtz_ops::Backend, V: Latent> Layered<B> for Sbn<B, V> {
         self.layers.clone()
     }
 
-    fn logits_above(&self, level: usize, below: Tensor<B, 2>) -> Tensor<B, 2> {
+    fn logits_above(&self, level: usize, below: impl Into<Values<B>>) -> Tensor<B, 2> {
+        let below: Values<B> = below.into();
         self.up(level, below)
     }
 }
 
 impl<B: helmholtz_ops::Backend, V: Latent> Factored<B> for Sbn<B, V> {
-    fn log_likelihood(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        Bernoulli::new(self.visible_logits(particles)).log_prob(x)
+    fn log_likelihood(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
+        bernoulli_log_prob(self.visible_logits(particles), x)
     }
 
-    fn prior_logits(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+    fn prior_logits(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
+        let x: Values<B> = x.into();
         let top = self.top_logits(x.dtype(), &x.device());
         let above = particles.layers().iter().enumerate().skip(1);
         above
@@ -258,7 +267,8 @@ impl<B: helmholtz_ops::Backend, V: Latent> Factored<B> for Sbn<B, V> {
 }
 
 impl<B: helmholtz_ops::Backend, V: Latent> Joint<B> for Sbn<B, V> {
-    fn log_joint(&self, x: Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
+    fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
+        let x: Values<B> = x.into();
         let values = particles.layers();
         let observed = self.log_likelihood(x, particles);
         let last = values.len() - 1;
@@ -278,19 +288,20 @@ impl<B: helmholtz_ops::Backend, V: Latent> Joint<B> for Sbn<B, V> {
 }
 
 impl<B: helmholtz_ops::Backend, V: Latent> Dream<B> for Sbn<B, V> {
-    fn dream(&self, x: Tensor<B, 2>, noise: &mut impl Noise) -> (Tensor<B, 2>, Particles<B>) {
+    fn dream(&self, x: impl Into<Values<B>>, noise: &mut impl Noise) -> (Values<B>, Particles<B>) {
+        let x: Values<B> = x.into();
         let mut logits = self.top_logits(x.dtype(), &x.device());
         let rows = x.dims()[0];
         let mut layers = Vec::with_capacity(self.layers.len());
         for (level, variables) in self.layers.iter().enumerate().rev() {
-            let shape = [rows, variables.uniforms()];
-            let noise = uniforms(shape, logits.dtype(), &logits.device(), noise);
-            let layer = variables.sample(logits, noise);
+            // The prior's logits are one row, those of the layers below one for each dream.
+            let count = rows / logits.dims()[0];
+            let layer = draw(variables, logits, count, noise);
             logits = self.down(level, layer.clone());
             layers.push(layer);
         }
         layers.reverse();
-        let x = Bernoulli::new(logits).sample(1, noise);
+        let x = draw(&Bits(logits.dims()[1]), logits, 1, noise);
         (x, Particles::new(layers))
     }
 }

@@ -50,6 +50,17 @@ pub fn backward(
     LinearGradients { input, parameters }
 }
 
+/// xᵀ g over the `live` rows, those of g that are not zero throughout.
+pub fn weight_gradient(x: &FlexTensor, grad: &FlexTensor, live: &[usize]) -> FlexTensor {
+    if live.is_empty() {
+        return zeros([size(x, 1), size(grad, 1)]);
+    }
+    if live.len() == size(grad, 0) {
+        return product(&x.transpose(0, 1), grad, None);
+    }
+    product(&gather(x, live).transpose(0, 1), &gather(grad, live), None)
+}
+
 /// `rows` of a tensor of zeros `[count, ..]` set to the rows given.
 fn scatter(tensor: &FlexTensor, rows: &[usize], count: usize) -> FlexTensor {
     let width = size(tensor, 1);

@@ -2,6 +2,7 @@
 
 use burn_flex::FlexTensor;
 
+use super::bits::{Rows, unpack_row};
 use super::exp::{EXP_IS_ZERO, exp_of_negative};
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 
@@ -17,7 +18,8 @@ pub fn log_prob(
 ) -> FlexTensor {
     let (width, count) = (size(logits, 1), size(logits, 0).max(size(values, 0)));
     let mut output = zeros([count]);
-    let (logits, values, log_prob) = (elements(logits), elements(values), output.storage_mut());
+    let (logits, log_prob) = (elements(logits), output.storage_mut());
+    let values = Cyclic::new(elements(values), width);
     match residual {
         Some(residual) => dispatch!(rows_with_residual(
             width, logits, values, log_prob, residual
@@ -27,9 +29,57 @@ pub fn log_prob(
     output
 }
 
+/// [`log_prob`] of packed bits.
+pub fn log_prob_of_bits(
+    logits: &[f32],
+    bits: Rows<'_>,
+    log_prob: &mut [f32],
+    residual: Option<&mut [f32]>,
+) {
+    let width = bits.columns();
+    let values = Unpacked {
+        bits,
+        row: vec![0.0; width],
+    };
+    match residual {
+        Some(residual) => dispatch!(rows_with_residual(
+            width, logits, values, log_prob, residual
+        )),
+        None => dispatch!(rows(width, logits, values, log_prob)),
+    }
+}
+
+/// Rows of values, repeated without end.
+trait ValueRows {
+    fn row(&mut self, n: usize) -> &[f32];
+}
+
+impl ValueRows for Cyclic<'_> {
+    #[inline(always)]
+    fn row(&mut self, n: usize) -> &[f32] {
+        Cyclic::row(self, n)
+    }
+}
+
+/// Packed bits, a row of which at a time are numbers.
+struct Unpacked<'a> {
+    bits: Rows<'a>,
+    row: Vec<f32>,
+}
+
+impl ValueRows for Unpacked<'_> {
+    #[inline(always)]
+    fn row(&mut self, n: usize) -> &[f32] {
+        unpack_row(self.bits.row(n % self.bits.count()), &mut self.row);
+        &self.row
+    }
+}
+
 #[inline(always)]
-fn rows<const FMA: bool>((width, logits, values, log_prob): (usize, &[f32], &[f32], &mut [f32])) {
-    let (logits, values) = (Cyclic::new(logits, width), Cyclic::new(values, width));
+fn rows<const FMA: bool>(
+    (width, logits, mut values, log_prob): (usize, &[f32], impl ValueRows, &mut [f32]),
+) {
+    let logits = Cyclic::new(logits, width);
     if logits.rows == log_prob.len() {
         for (n, out) in log_prob.iter_mut().enumerate() {
             *out = row::<FMA>(logits.row(n), values.row(n), |_, _| {}) as f32;
@@ -47,9 +97,15 @@ fn rows<const FMA: bool>((width, logits, values, log_prob): (usize, &[f32], &[f3
 
 #[inline(always)]
 fn rows_with_residual<const FMA: bool>(
-    (width, logits, values, log_prob, residual): (usize, &[f32], &[f32], &mut [f32], &mut [f32]),
+    (width, logits, mut values, log_prob, residual): (
+        usize,
+        &[f32],
+        impl ValueRows,
+        &mut [f32],
+        &mut [f32],
+    ),
 ) {
-    let (logits, values) = (Cyclic::new(logits, width), Cyclic::new(values, width));
+    let logits = Cyclic::new(logits, width);
     let residual_rows = residual.chunks_exact_mut(width);
     for (n, (out, residual)) in log_prob.iter_mut().zip(residual_rows).enumerate() {
         *out = row::<FMA>(logits.row(n), values.row(n), |first, derivative| {
@@ -227,13 +283,16 @@ fn accumulate_rows<const FMA: bool>(
     }
 }
 
+/// σ of the logits.
+pub fn probabilities(logits: &FlexTensor) -> Vec<f32> {
+    let mut probabilities = elements(logits).to_vec();
+    dispatch!(sigmoid(probabilities.as_mut_slice()));
+    probabilities
+}
+
 /// See [`crate::Backend::sample_bernoulli`]; the uniforms' storage becomes the bits'.
 pub fn sample(logits: &FlexTensor, mut uniforms: FlexTensor) -> FlexTensor {
-    let probabilities = {
-        let mut probabilities = elements(logits).to_vec();
-        dispatch!(sigmoid(probabilities.as_mut_slice()));
-        probabilities
-    };
+    let probabilities = probabilities(logits);
     dispatch!(threshold(probabilities.as_slice(), uniforms.storage_mut()));
     uniforms
 }
@@ -280,14 +339,21 @@ mod tests {
             for scale in [1.0, 80.0, 1e4] {
                 let (logits, bits) = row_of(width, scale);
                 let (mut log_prob, mut residual) = ([0.0], vec![0.0; width]);
-                rows_with_residual::<FMA>((width, &logits, &bits, &mut log_prob, &mut residual));
+                let of = |v| Cyclic::new(v, width);
+                rows_with_residual::<FMA>((
+                    width,
+                    &logits,
+                    of(&bits),
+                    &mut log_prob,
+                    &mut residual,
+                ));
                 let mut alone = [0.0];
-                rows::<FMA>((width, &logits, &bits, &mut alone));
+                rows::<FMA>((width, &logits, of(&bits), &mut alone));
                 assert_eq!(log_prob, alone);
                 // The same logits for two rows of values.
                 let (mut both, values) = ([0.0; 2], [bits.clone(), logits.clone()].concat());
-                rows::<FMA>((width, &logits, &values, &mut both));
-                rows::<FMA>((width, &logits, &logits, &mut alone));
+                rows::<FMA>((width, &logits, of(&values), &mut both));
+                rows::<FMA>((width, &logits, of(&logits), &mut alone));
                 assert_eq!(both, [log_prob[0], alone[0]]);
 
                 let pairs = || logits.iter().zip(&bits).map(|(&a, &v)| (f64::from(a), v));

@@ -1,0 +1,282 @@
+//! Products with bits, and what else is done with them, on packed words. f32 and f64.
+
+use std::mem::MaybeUninit;
+
+use burn::tensor::{DType, Element, TensorData};
+use burn_flex::FlexTensor;
+
+mod choice;
+mod source;
+mod sums;
+mod tables;
+mod vector;
+mod words;
+
+use choice::{Way, way, way_of};
+use source::Source;
+use sums::Sums;
+use tables::Tables;
+use vector::Number;
+pub use words::Rows;
+use words::{Codes, Lists, WORD};
+
+use super::product::product;
+use super::rows;
+use super::{elements, size, zeros};
+
+/// A whole tensor of words as rows of `columns` bits.
+fn rows_of(words: &FlexTensor, columns: usize) -> Rows<'_> {
+    let elements = words.as_slice().expect("the tensor was made contiguous");
+    Rows::new(elements, size(words, 0), columns)
+}
+
+/// The elements of a contiguous tensor.
+fn numbers<T: Number + Element>(tensor: &FlexTensor) -> &[T] {
+    tensor.as_slice().expect("the tensor was made contiguous")
+}
+
+/// A matrix that `write` fills throughout.
+fn written<T: Element>(shape: [usize; 2], write: impl FnOnce(&mut [MaybeUninit<T>])) -> FlexTensor {
+    let count = shape[0] * shape[1];
+    let mut output = Vec::<T>::with_capacity(count);
+    write(&mut output.spare_capacity_mut()[..count]);
+    // SAFETY: the kernels write each element of what they are given, as their documentation says and their tests hold.
+    unsafe { output.set_len(count) };
+    FlexTensor::from_data(TensorData::new(output, shape))
+}
+
+/// See [`crate::Backend::bit_linear`].
+pub fn linear(words: &FlexTensor, weight: &FlexTensor, bias: &FlexTensor) -> FlexTensor {
+    match weight.dtype() {
+        DType::F64 => forward::<f64>(words, weight, bias),
+        _ => forward::<f32>(words, weight, bias),
+    }
+}
+
+fn forward<T: Number + Element>(
+    words: &FlexTensor,
+    weight: &FlexTensor,
+    bias: &FlexTensor,
+) -> FlexTensor {
+    let (inner, columns) = (size(weight, 0), size(weight, 1));
+    let bits = rows_of(words, inner);
+    let way = way_of(bits);
+    if way == Way::Dense && weight.dtype() == DType::F32 {
+        return product(
+            &unpack(words, inner, DType::F32),
+            weight,
+            Some(elements(bias)),
+        );
+    }
+    let matrix = Source::new(numbers::<T>(weight), inner, columns);
+    let bias = Some(numbers::<T>(bias));
+    let arch = pulp::Arch::new();
+    written([bits.count(), columns], |out: &mut [MaybeUninit<T>]| {
+        if way == Way::Sums {
+            let lists = &Lists::new(bits);
+            arch.dispatch(Sums {
+                lists,
+                matrix,
+                bias,
+                out,
+            });
+        } else {
+            let codes = &Codes::of_rows(bits);
+            arch.dispatch(Tables {
+                codes,
+                matrix,
+                bias,
+                out,
+            });
+        }
+    })
+}
+
+/// See [`crate::Backend::bit_linear_backward`]. Rows of g that are zero throughout take no part.
+pub fn backward(words: &FlexTensor, columns: usize, grad: &FlexTensor) -> [FlexTensor; 2] {
+    match grad.dtype() {
+        DType::F64 => gradients::<f64>(words, columns, grad),
+        _ => gradients::<f32>(words, columns, grad),
+    }
+}
+
+fn gradients<T: Number + Element>(
+    words: &FlexTensor,
+    columns: usize,
+    grad: &FlexTensor,
+) -> [FlexTensor; 2] {
+    let (bits, width) = (rows_of(words, columns), size(grad, 1));
+    let delta = numbers::<T>(grad);
+    let live = live_rows(delta, width);
+    let mut bias = vec![T::default(); width];
+    for &n in &live {
+        let row = &delta[n * width..][..width];
+        bias.iter_mut().zip(row).for_each(|(sum, &g)| *sum += g);
+    }
+    let bias = FlexTensor::from_data(TensorData::new(bias, [width]));
+    let few = way(columns, live.len(), usize::MAX) == Way::Dense;
+    if few && grad.dtype() == DType::F32 {
+        let x = unpack(words, columns, DType::F32);
+        return [super::linear::weight_gradient(&x, grad, &live), bias];
+    }
+    let matrix = Source::new(delta, bits.count(), width).only(&live);
+    let codes = &Codes::of_columns(bits, &live);
+    let weight = written([columns, width], |out: &mut [MaybeUninit<T>]| {
+        pulp::Arch::new().dispatch(Tables {
+            codes,
+            matrix,
+            bias: None,
+            out,
+        });
+    });
+    [weight, bias]
+}
+
+/// The rows that are not zero throughout.
+fn live_rows<T: Number>(rows: &[T], width: usize) -> Vec<usize> {
+    let live = |row: &[T]| {
+        // In pieces, which become vector instructions.
+        row.chunks(64).any(|piece| {
+            piece
+                .iter()
+                .fold(false, |any, &g| any | (g != T::default()))
+        })
+    };
+    let rows = rows.chunks_exact(width.max(1)).enumerate();
+    rows.filter(|(_, row)| live(row)).map(|(n, _)| n).collect()
+}
+
+/// See [`crate::Backend::unpack_bits`].
+pub fn unpack(words: &FlexTensor, columns: usize, dtype: DType) -> FlexTensor {
+    match dtype {
+        DType::F64 => unpacked::<f64>(rows_of(words, columns)),
+        _ => unpacked::<f32>(rows_of(words, columns)),
+    }
+}
+
+fn unpacked<T: Number + Element>(bits: Rows<'_>) -> FlexTensor {
+    let mut output = vec![T::default(); bits.count() * bits.columns()];
+    for (row, out) in bits
+        .iter()
+        .zip(output.chunks_exact_mut(bits.columns().max(1)))
+    {
+        unpack_row(row, out);
+    }
+    FlexTensor::from_data(TensorData::new(output, [bits.count(), bits.columns()]))
+}
+
+/// Sets `out` to the bits of a row.
+#[inline(always)]
+pub fn unpack_row<T: Number>(row: &[u32], out: &mut [T]) {
+    for (word, out) in row.iter().zip(out.chunks_mut(WORD)) {
+        for (bit, out) in out.iter_mut().enumerate() {
+            *out = T::of((word >> bit & 1) as f32);
+        }
+    }
+}
+
+/// See [`crate::Backend::pack_bits`].
+pub fn pack(values: &FlexTensor) -> FlexTensor {
+    match values.dtype() {
+        DType::F64 => packed(numbers::<f64>(values), values, |v| v > 0.5),
+        _ => packed(numbers::<f32>(values), values, |v| v > 0.5),
+    }
+}
+
+/// Rows of bits that tell of each element whether it is a one.
+fn packed<T: Copy>(values: &[T], of: &FlexTensor, one: impl Fn(T) -> bool) -> FlexTensor {
+    let (rows, width) = (size(of, 0), size(of, 1));
+    let per_row = width.div_ceil(WORD);
+    let mut words = Vec::with_capacity(rows * per_row);
+    for row in values.chunks_exact(width.max(1)) {
+        let word = |piece: &[T]| {
+            let bits = piece.iter().enumerate();
+            bits.fold(0u32, |word, (at, &v)| word | u32::from(one(v)) << at)
+        };
+        words.extend(row.chunks(WORD).map(word));
+    }
+    FlexTensor::from_data(TensorData::new(words, [rows, per_row]))
+}
+
+/// See [`crate::Backend::sample_bits`].
+pub fn sample(logits: &FlexTensor, uniforms: &FlexTensor) -> FlexTensor {
+    let (rows, width) = (size(uniforms, 0), size(uniforms, 1));
+    let probabilities = rows::probabilities(logits);
+    let per_row = width.div_ceil(WORD);
+    let mut words = vec![0u32; rows * per_row];
+    let uniforms = elements(uniforms);
+    super::dispatch!(threshold(
+        probabilities.as_slice(),
+        uniforms,
+        width,
+        words.as_mut_slice()
+    ));
+    FlexTensor::from_data(TensorData::new(words, [rows, per_row]))
+}
+
+/// Bit 1 where u < p, for probabilities that repeat cyclically.
+#[inline(always)]
+fn threshold<const FMA: bool>(
+    (probabilities, uniforms, width, words): (&[f32], &[f32], usize, &mut [u32]),
+) {
+    let per_row = width.div_ceil(WORD);
+    let laws = probabilities.chunks_exact(width.max(1)).cycle();
+    let rows = uniforms.chunks_exact(width.max(1)).zip(laws);
+    for ((uniforms, law), out) in rows.zip(words.chunks_exact_mut(per_row.max(1))) {
+        let (u, u_tail) = uniforms.as_chunks::<WORD>();
+        let (p, p_tail) = law.as_chunks::<WORD>();
+        for ((u, p), out) in u.iter().zip(p).zip(out.iter_mut()) {
+            *out = below(u, p);
+        }
+        if !u_tail.is_empty() {
+            let (mut u, mut p) = ([0.0; WORD], [0.0; WORD]);
+            u[..u_tail.len()].copy_from_slice(u_tail);
+            p[..p_tail.len()].copy_from_slice(p_tail);
+            out[per_row - 1] = below(&u, &p);
+        }
+    }
+}
+
+/// Bit j set where u_j < p_j.
+#[inline(always)]
+fn below(u: &[f32; WORD], p: &[f32; WORD]) -> u32 {
+    // Powers of two in four bytes of each of eight lanes: sums of distinct ones, which are their union.
+    let mut lanes = [0u32; 8];
+    for part in 0..4 {
+        for lane in 0..8 {
+            let at = 8 * part + lane;
+            lanes[lane] |= u32::from(u[at] < p[at]) << at;
+        }
+    }
+    lanes.iter().fold(0, |word, &own| word | own)
+}
+
+/// See [`crate::Backend::bit_bernoulli_log_prob`]; the derivative b − σ(a) goes to `residual` if given.
+pub fn log_prob(
+    logits: &FlexTensor,
+    words: &FlexTensor,
+    residual: Option<&mut [f32]>,
+) -> FlexTensor {
+    let width = size(logits, 1);
+    let bits = rows_of(words, width);
+    let mut output = zeros([size(logits, 0).max(bits.count())]);
+    rows::log_prob_of_bits(elements(logits), bits, output.storage_mut(), residual);
+    output
+}
+
+/// See [`crate::Backend::bit_columns`].
+pub fn columns(words: &FlexTensor, columns: usize, range: std::ops::Range<usize>) -> FlexTensor {
+    let bits = rows_of(words, columns);
+    let per_row = range.len().div_ceil(WORD);
+    let mut output = Vec::with_capacity(bits.count() * per_row);
+    for row in bits.iter() {
+        for first in range.clone().step_by(WORD) {
+            let (word, shift) = (first / WORD, first % WORD);
+            let next = row.get(word + 1).copied().unwrap_or(0);
+            let both = u64::from(row[word]) | u64::from(next) << WORD;
+            let kept = (range.end - first).min(WORD);
+            output.push((both >> shift) as u32 & (u32::MAX >> (WORD - kept)));
+        }
+    }
+    FlexTensor::from_data(TensorData::new(output, [bits.count(), per_row]))
+}

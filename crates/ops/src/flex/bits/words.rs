@@ -1,0 +1,213 @@
+//! Rows of bits, 32 to a word, and what the kernels read them as.
+
+/// Bits of a word.
+pub const WORD: usize = u32::BITS as usize;
+
+/// Rows of `columns` bits each: bit j of a row is bit `j % 32` of its word `j / 32`; the bits beyond the last column are 0.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    words: &'a [u32],
+    columns: usize,
+    count: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// `count` rows, which must be as many words as that takes.
+    pub fn new(words: &'a [u32], count: usize, columns: usize) -> Self {
+        assert_eq!(
+            words.len(),
+            count * columns.div_ceil(WORD),
+            "as many words as the rows have"
+        );
+        Self {
+            words,
+            columns,
+            count,
+        }
+    }
+
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Words of a row.
+    pub fn per_row(&self) -> usize {
+        self.columns.div_ceil(WORD)
+    }
+
+    pub fn row(&self, n: usize) -> &'a [u32] {
+        let words = self.per_row();
+        &self.words[n * words..][..words]
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &'a [u32]> + use<'a> {
+        let rows = *self;
+        (0..rows.count).map(move |n| rows.row(n))
+    }
+
+    /// How many bits are set.
+    pub fn ones(&self) -> usize {
+        self.words
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum()
+    }
+}
+
+/// The positions of the bits that are set in each row, in order.
+pub struct Lists {
+    /// Where each row begins in `positions`; one entry more than rows.
+    starts: Vec<u32>,
+    positions: Vec<u16>,
+}
+
+/// The positions of the bits that are set in a byte, and zeros after them.
+static POSITIONS: [[u16; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut found) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte][found] = bit as u16;
+                found += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
+impl Lists {
+    /// The most columns that positions can name.
+    pub const MOST: usize = 1 << u16::BITS;
+
+    pub fn new(rows: Rows<'_>) -> Self {
+        assert!(rows.columns() <= Self::MOST, "positions are of 16 bits");
+        // A byte writes eight positions, whatever it has.
+        let mut positions = vec![0u16; rows.ones() + 8];
+        let mut starts = Vec::with_capacity(rows.count() + 1);
+        let mut end = 0;
+        starts.push(0);
+        for row in rows.iter() {
+            for (index, word) in row.iter().enumerate() {
+                for (byte, value) in word.to_le_bytes().into_iter().enumerate() {
+                    let first = (WORD * index + 8 * byte) as u16;
+                    let own = POSITIONS[usize::from(value)].map(|at| at.wrapping_add(first));
+                    positions[end..end + 8].copy_from_slice(&own);
+                    end += value.count_ones() as usize;
+                }
+            }
+            starts.push(end as u32);
+        }
+        positions.truncate(end);
+        Self { starts, positions }
+    }
+
+    pub fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub fn row(&self, n: usize) -> &[u16] {
+        &self.positions[self.starts[n] as usize..self.starts[n + 1] as usize]
+    }
+}
+
+/// Bits of a code, and rows of a block of codes.
+pub const BITS: usize = 4;
+pub const BLOCK: usize = 8;
+
+/// Four neighbouring bits of each row as the place, in bytes, of one of 16 panels: for each block of 8 rows and each group of 4
+/// bits the codes of the 8 rows.
+pub struct Codes {
+    codes: Vec<[u16; BLOCK]>,
+    groups: usize,
+    rows: usize,
+}
+
+/// What a bit adds to its code: a bit at place k of its group adds 2ᵏ panels.
+const STEP: u32 = super::vector::PANEL.trailing_zeros();
+
+/// The eight bits of a byte, one in each lane, as codes of their own.
+static SPREAD: [[u16; BLOCK]; 256] = {
+    let mut table = [[0; BLOCK]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < BLOCK {
+            table[byte][bit] = ((byte >> bit & 1) << STEP) as u16;
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
+impl Codes {
+    /// Of the rows, with groups along their columns.
+    pub fn of_rows(rows: Rows<'_>) -> Self {
+        let groups = rows.columns().div_ceil(BITS);
+        let mut codes = Vec::with_capacity(rows.count().div_ceil(BLOCK) * groups);
+        for first in (0..rows.count()).step_by(BLOCK) {
+            for word in 0..rows.per_row() {
+                let mut own = [0u32; BLOCK];
+                for (own, n) in own.iter_mut().zip(first..rows.count()) {
+                    *own = rows.row(n)[word];
+                }
+                let left = groups - word * (WORD / BITS);
+                for group in 0..left.min(WORD / BITS) {
+                    let shift = BITS * group;
+                    codes.push(own.map(|word| ((word >> shift) as u16 & 15) << STEP));
+                }
+            }
+        }
+        Self {
+            codes,
+            groups,
+            rows: rows.count(),
+        }
+    }
+
+    /// Of the columns, with groups along `live`, the rows that count.
+    pub fn of_columns(rows: Rows<'_>, live: &[usize]) -> Self {
+        let groups = live.len().div_ceil(BITS);
+        let mut codes = Vec::with_capacity(rows.columns().div_ceil(BLOCK) * groups);
+        for block in 0..rows.columns().div_ceil(BLOCK) {
+            let (word, shift) = (block * BLOCK / WORD, block * BLOCK % WORD);
+            let byte = |n: usize| SPREAD[(rows.row(n)[word] >> shift) as usize & 255];
+            for group in live.chunks(BITS) {
+                let mut own = [0; BLOCK];
+                for (k, &n) in group.iter().enumerate() {
+                    let bits = byte(n);
+                    for (own, bit) in own.iter_mut().zip(bits) {
+                        *own |= bit << k;
+                    }
+                }
+                codes.push(own);
+            }
+        }
+        Self {
+            codes,
+            groups,
+            rows: rows.columns(),
+        }
+    }
+
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The codes of block `block`: those of 8 rows for each of `groups`.
+    pub fn block(&self, block: usize, groups: std::ops::Range<usize>) -> &[[u16; BLOCK]] {
+        &self.codes[block * self.groups..][groups]
+    }
+}
