@@ -9,6 +9,7 @@ use helmholtz_distributions::Noise;
 use helmholtz_estimators::{
     Chains, Dream, Estimate, Joint, Layered, Learned, Method, Model, Propose, Weighting, estimate,
 };
+use helmholtz_ops::Values;
 use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{ChainStore, Info};
 
@@ -217,7 +218,7 @@ where
         noise: &mut impl Noise,
     ) -> Vec<f64> {
         let batch = helmholtz_estimators::Batch::<Tape, dyn ChainStore> {
-            x: self.x(),
+            x: Values::binary(self.x()),
             chains: None,
             particles,
             epoch: 0,

@@ -15,7 +15,7 @@ mod activation;
 mod adam;
 mod additive;
 mod beta;
-mod bits;
+pub(crate) mod bits;
 mod categorical;
 mod columns;
 pub(crate) mod correlation;
@@ -86,7 +86,7 @@ impl Backend for Flex {
             let values = portable::unpack_like::<Self>(words, &logits, 1);
             return portable::bernoulli_log_prob::<Self>(logits, values);
         }
-        bits::log_prob(&logits.to_contiguous(), &words.to_contiguous(), None)
+        bits::log_prob(&logits.to_contiguous(), &words.to_contiguous())
     }
 
     fn bit_bernoulli_log_prob_and_residual(
@@ -97,11 +97,7 @@ impl Backend for Flex {
             let values = portable::unpack_like::<Self>(words, &logits, 1);
             return portable::bernoulli_log_prob_and_residual::<Self>(logits, values);
         }
-        let (logits, words) = (logits.to_contiguous(), words.to_contiguous());
-        let (count, width) = (size(&logits, 0).max(size(&words, 0)), size(&logits, 1));
-        let mut residual = zeros([count, width]);
-        let log_prob = bits::log_prob(&logits, &words, Some(residual.storage_mut()));
-        (log_prob, residual)
+        bits::log_prob_and_residual(logits.to_contiguous_owned(), &words.to_contiguous())
     }
 
     fn bit_linear(words: FlexTensor, weight: FlexTensor, bias: FlexTensor) -> FlexTensor {
@@ -115,7 +111,7 @@ impl Backend for Flex {
 
     fn bernoulli_log_prob(logits: FlexTensor, values: FlexTensor) -> FlexTensor {
         match all_f32([&logits, &values]) {
-            true => rows::log_prob(&logits.to_contiguous(), &values.to_contiguous(), None),
+            true => rows::log_prob(&logits.to_contiguous(), &values.to_contiguous()),
             false => portable::bernoulli_log_prob::<Self>(logits, values),
         }
     }
@@ -127,11 +123,7 @@ impl Backend for Flex {
         if !all_f32([&logits, &values]) {
             return portable::bernoulli_log_prob_and_residual::<Self>(logits, values);
         }
-        let (logits, values) = (logits.to_contiguous(), values.to_contiguous());
-        let (count, width) = (size(&logits, 0).max(size(&values, 0)), size(&logits, 1));
-        let mut residual = zeros([count, width]);
-        let log_prob = rows::log_prob(&logits, &values, Some(residual.storage_mut()));
-        (log_prob, residual)
+        rows::log_prob_and_residual(logits.to_contiguous_owned(), &values.to_contiguous())
     }
 
     fn bernoulli_mean_log_prob(means: FlexTensor, values: FlexTensor, floor: f64) -> FlexTensor {

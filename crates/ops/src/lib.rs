@@ -67,4 +67,7 @@ pub use values::{PackedBits, Values};
 
 #[cfg(feature = "flex")]
 #[doc(hidden)]
-pub use flex::correlation::one_way as correlate_one_way;
+pub use flex::{
+    bits::{Way as BitWay, linear_by as bit_linear_by},
+    correlation::one_way as correlate_one_way,
+};

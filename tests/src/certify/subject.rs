@@ -2,6 +2,7 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_estimators::{Batch, Chains, Estimate, EstimateError, Learned, Method, Model};
+use helmholtz_ops::Values;
 use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{ChainStore, MemoryStore};
 
@@ -106,7 +107,7 @@ impl<M: Model<Tape>> Subject<M> {
         self.with_chains(method.keeps_chains(), stream, |chains, noise, chance| {
             self.gradient(|model, x| {
                 let batch = Batch {
-                    x,
+                    x: Values::binary(x),
                     chains,
                     particles,
                     epoch: 0,

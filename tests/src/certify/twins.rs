@@ -6,7 +6,7 @@ use helmholtz_estimators::{
     Coefficient, Control, Entry, Joint, Jsa, Layered, LogitGradient, Method, Model, Msc, Nvil,
     Objective, Outcome, Rebar, Reinforce, Rloo, Vimco, Weighting, estimate, estimate_logits,
 };
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 use helmholtz_random::{Chance, Stream};
 use helmholtz_samplers::{FrozenReferenceMis, IndexKernel, Info, log_sum_exp};
 use helmholtz_sbn::Sbn;
@@ -83,16 +83,16 @@ impl LogitGradient<Bits> for ComplementedArm {
     fn layer<B: Backend, M: Layered<B, Variables = Bits> + Joint<B>>(
         &self,
         objective: &Objective<B, M>,
-        below: &[Tensor<B, 2>],
+        below: &[Values<B>],
         rows: usize,
         _particles: usize,
         noise: &mut impl Noise,
     ) -> Tensor<B, 2> {
         let bits = objective.layers()[below.len()];
         let u = objective.uniforms(rows, bits.uniforms(), noise);
-        let second = bits.sample(objective.logits(below), u.clone());
+        let second = bits.sample(objective.logits(below), u.clone()).numbers();
         let mut value = |layer: Tensor<B, 2>| {
-            let layers = [below, &[layer]].concat();
+            let layers = [below, &[layer.into()]].concat();
             objective.value(&objective.complete(layers, rows, noise))
         };
         let difference = value(second.clone().neg() + 1.0) - value(second);

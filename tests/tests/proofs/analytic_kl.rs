@@ -6,6 +6,7 @@ use helmholtz_estimators::{
     Propose, StraightThrough, estimate_logits_with_kl, estimate_pathwise,
     estimate_pathwise_with_kl, kl_to_prior,
 };
+use helmholtz_ops::Values;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
 use helmholtz_tests::certify::Subject;
@@ -208,7 +209,7 @@ fn methods_without_a_form_with_it_refuse_it_and_the_others_take_it() {
     ];
     for entry in Method::CATALOGUE {
         let given = Given::<Tape, dyn ChainStore> {
-            x: batch.x(),
+            x: Values::binary(batch.x()),
             chains: None,
             particles: 2,
             epoch: 0,

@@ -5,6 +5,7 @@ use helmholtz_estimators::{
     Batch as Given, Chains, Entry, Estimate, EstimateError, Learned, Method, Moments, MuProp, Nvil,
     Rloo, Target, estimate,
 };
+use helmholtz_ops::Values;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
 use helmholtz_tests::vectors::relative_error;
@@ -25,7 +26,7 @@ fn estimated(
     stream: &mut Stream,
 ) -> Result<Estimate<Tape>, EstimateError> {
     let given = Given::<Tape, dyn ChainStore> {
-        x: batch.x(),
+        x: Values::binary(batch.x()),
         chains: None,
         particles,
         epoch: 0,
@@ -128,7 +129,7 @@ fn fewer_particles_than_a_chain_needs_are_refused() {
                 rows: &rows,
             };
             let given = Given {
-                x: batch.x(),
+                x: Values::binary(batch.x()),
                 chains: Some(chains),
                 particles,
                 epoch: 0,
@@ -174,7 +175,7 @@ fn chains_are_refused_where_none_are_kept_and_stay_as_they_are() {
     for entry in Method::CATALOGUE {
         let mut after = store.clone();
         let given = Given {
-            x: batch.x(),
+            x: Values::binary(batch.x()),
             chains: Some(Chains::<dyn ChainStore> {
                 store: &mut after,
                 rows: &[0],
@@ -249,7 +250,7 @@ fn the_elbo_that_is_reported_is_f_at_the_draw() {
     for method in names.map(|name| name.parse::<Method>().unwrap()) {
         for h in &model.states() {
             let given = Given::<Tape, dyn ChainStore> {
-                x: batch.x(),
+                x: Values::binary(batch.x()),
                 chains: None,
                 particles: 1,
                 epoch: 0,
@@ -319,7 +320,7 @@ fn learning(
     noise: &mut impl Noise,
 ) -> (f64, Vec<f64>) {
     let given = Given::<Tape, dyn ChainStore> {
-        x: batch.x(),
+        x: Values::binary(batch.x()),
         chains: None,
         particles,
         epoch: 0,

@@ -1,6 +1,7 @@
 //! What is learned beside the model: how it starts, what it is given, and how its settings act.
 
 use helmholtz_estimators::{Batch as Given, Learned, Method, Moments, Nvil};
+use helmholtz_ops::Values;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
 use helmholtz_tests::vectors::relative_error;
@@ -115,7 +116,7 @@ fn nvil(batch: &Batch, method: &Method, moments: Vec<Moments>) -> (Vec<f64>, Vec
     let mut learned = Learned { moments, ..learned };
     let gradient = batch.gradient(method, &learned, 2, &mut noise());
     let given = Given::<Tape, dyn ChainStore> {
-        x: batch.x(),
+        x: Values::binary(batch.x()),
         chains: None,
         particles: 2,
         epoch: 0,

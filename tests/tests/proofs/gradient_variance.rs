@@ -7,6 +7,7 @@ use helmholtz_estimators::{
 use helmholtz_evaluation::{
     GradientVariance, Held, Replication, gradient_variance, method_variance,
 };
+use helmholtz_ops::Values;
 use helmholtz_random::Stream;
 use helmholtz_samplers::{ChainStore, MemoryStore};
 use helmholtz_tests::expectation::exact;
@@ -46,7 +47,7 @@ fn measure<S: ChainStore>(
     replication: &Replication,
 ) -> GradientVariance {
     let given = Given {
-        x: batch.x(),
+        x: Values::binary(batch.x()),
         chains,
         particles,
         epoch: 0,
@@ -292,7 +293,7 @@ fn what_is_learned_is_held_fixed_and_a_running_average_that_moves_is_seen() {
     let mut moving = learned;
     let loss = |noise: &mut Stream, chance: &mut Stream| {
         let given = Given::<Tape, MemoryStore> {
-            x: batch.x(),
+            x: Values::binary(batch.x()),
             chains: None,
             particles: 1,
             epoch: 0,

@@ -5,7 +5,7 @@ use helmholtz_distributions::{Bits, Noise};
 use helmholtz_estimators::{
     Arm, Arms, Disarm, Joint, Layered, LogitGradient, Method, Objective, OfBits, estimate_logits,
 };
-use helmholtz_ops::{Backend, sample_bernoulli};
+use helmholtz_ops::{Backend, Values, sample_bernoulli};
 use helmholtz_random::Stream;
 use helmholtz_tests::statistics::{STUDENT_LIMIT_OF_MANY, largest_t};
 use helmholtz_tests::uniforms::{Listed, cells, each_choice};
@@ -81,7 +81,7 @@ impl LogitGradient<Bits> for Changed {
     fn layer<B: Backend, M: Layered<B, Variables = Bits> + Joint<B>>(
         &self,
         objective: &Objective<B, M>,
-        below: &[Tensor<B, 2>],
+        below: &[Values<B>],
         rows: usize,
         _particles: usize,
         noise: &mut impl Noise,
@@ -94,7 +94,7 @@ impl LogitGradient<Bits> for Changed {
             false => sample_bernoulli(logits, u.clone().neg() + 1.0),
         };
         let mut value = |layer: Tensor<B, 2>| {
-            let layers = [below, &[layer]].concat();
+            let layers = [below, &[layer.into()]].concat();
             objective.value(&objective.complete(layers, rows, noise))
         };
         let difference = value(first) - value(second);

@@ -79,7 +79,7 @@ fn paths_have_a_law_and_log_weights_are_the_likelihood_of_the_target() {
     let layers: Vec<Vec<f64>> = all
         .layers()
         .iter()
-        .map(|l| l.to_data().to_vec().unwrap())
+        .map(|l| l.numbers().to_data().to_vec().unwrap())
         .collect();
     let above = model.logits_above(1, all.layers()[0].clone());
     let above: Vec<f64> = above.into_data().to_vec().unwrap();
@@ -207,7 +207,7 @@ fn estimated(name: &str, model: &Feedforward<Ad>) -> Vec<(f64, f64)> {
         let mut noise = Stream::new(7, Purpose::new("estimate"), [estimate as u64, 0]);
         let mut chance = Stream::new(7, Purpose::new("chance"), [estimate as u64, 0]);
         let batch = Batch {
-            x: x(COPIES),
+            x: x(COPIES).into(),
             chains: None::<helmholtz_estimators::Chains<'_, MemoryStore>>,
             particles: method.least_particles(false).max(1),
             epoch: 0,

@@ -12,7 +12,11 @@ mod tables;
 mod vector;
 mod words;
 
-use choice::{Way, way, way_of};
+#[cfg(test)]
+mod tests;
+
+pub use choice::Way;
+use choice::{way, way_of};
 use source::Source;
 use sums::Sums;
 use tables::Tables;
@@ -22,7 +26,7 @@ use words::{Codes, Lists, WORD};
 
 use super::product::product;
 use super::rows;
-use super::{elements, size, zeros};
+use super::{elements, size};
 
 /// A whole tensor of words as rows of `columns` bits.
 fn rows_of(words: &FlexTensor, columns: usize) -> Rows<'_> {
@@ -47,33 +51,41 @@ fn written<T: Element>(shape: [usize; 2], write: impl FnOnce(&mut [MaybeUninit<T
 
 /// See [`crate::Backend::bit_linear`].
 pub fn linear(words: &FlexTensor, weight: &FlexTensor, bias: &FlexTensor) -> FlexTensor {
-    match weight.dtype() {
-        DType::F64 => forward::<f64>(words, weight, bias),
-        _ => forward::<f32>(words, weight, bias),
+    let way = way_of(rows_of(words, size(weight, 0)));
+    linear_by(way, words, weight, bias)
+}
+
+/// [`linear`] by one of the ways: benches compare them. f64 has no dense one.
+pub fn linear_by(
+    way: Way,
+    words: &FlexTensor,
+    weight: &FlexTensor,
+    bias: &FlexTensor,
+) -> FlexTensor {
+    match (weight.dtype(), way) {
+        (DType::F64, _) => forward::<f64>(way, words, weight, bias),
+        (_, Way::Dense) => {
+            let x = unpack(words, size(weight, 0), DType::F32);
+            product(&x, weight, Some(elements(bias)))
+        }
+        _ => forward::<f32>(way, words, weight, bias),
     }
 }
 
 fn forward<T: Number + Element>(
+    way: Way,
     words: &FlexTensor,
     weight: &FlexTensor,
     bias: &FlexTensor,
 ) -> FlexTensor {
     let (inner, columns) = (size(weight, 0), size(weight, 1));
     let bits = rows_of(words, inner);
-    let way = way_of(bits);
-    if way == Way::Dense && weight.dtype() == DType::F32 {
-        return product(
-            &unpack(words, inner, DType::F32),
-            weight,
-            Some(elements(bias)),
-        );
-    }
     let matrix = Source::new(numbers::<T>(weight), inner, columns);
     let bias = Some(numbers::<T>(bias));
     let arch = pulp::Arch::new();
     written([bits.count(), columns], |out: &mut [MaybeUninit<T>]| {
         if way == Way::Sums {
-            let lists = &Lists::new(bits);
+            let lists = &Lists::of_rows(bits);
             arch.dispatch(Sums {
                 lists,
                 matrix,
@@ -107,43 +119,65 @@ fn gradients<T: Number + Element>(
 ) -> [FlexTensor; 2] {
     let (bits, width) = (rows_of(words, columns), size(grad, 1));
     let delta = numbers::<T>(grad);
-    let live = live_rows(delta, width);
     let mut bias = vec![T::default(); width];
-    for &n in &live {
-        let row = &delta[n * width..][..width];
-        bias.iter_mut().zip(row).for_each(|(sum, &g)| *sum += g);
-    }
+    let live = pulp::Arch::new().dispatch(LiveRows {
+        rows: delta,
+        sum: &mut bias,
+    });
     let bias = FlexTensor::from_data(TensorData::new(bias, [width]));
-    let few = way(columns, live.len(), usize::MAX) == Way::Dense;
-    if few && grad.dtype() == DType::F32 {
+    let ones = live.iter().map(|&n| bits.ones_of(n)).sum();
+    let way = way(columns, live.len(), ones);
+    if way == Way::Dense && grad.dtype() == DType::F32 {
         let x = unpack(words, columns, DType::F32);
         return [super::linear::weight_gradient(&x, grad, &live), bias];
     }
     let matrix = Source::new(delta, bits.count(), width).only(&live);
-    let codes = &Codes::of_columns(bits, &live);
+    let arch = pulp::Arch::new();
     let weight = written([columns, width], |out: &mut [MaybeUninit<T>]| {
-        pulp::Arch::new().dispatch(Tables {
-            codes,
-            matrix,
-            bias: None,
-            out,
-        });
+        if way == Way::Sums {
+            let lists = &Lists::of_columns(bits, &live);
+            arch.dispatch(Sums {
+                lists,
+                matrix,
+                bias: None,
+                out,
+            });
+        } else {
+            let codes = &Codes::of_columns(bits, &live);
+            arch.dispatch(Tables {
+                codes,
+                matrix,
+                bias: None,
+                out,
+            });
+        }
     });
     [weight, bias]
 }
 
-/// The rows that are not zero throughout.
-fn live_rows<T: Number>(rows: &[T], width: usize) -> Vec<usize> {
-    let live = |row: &[T]| {
-        // In pieces, which become vector instructions.
-        row.chunks(64).any(|piece| {
-            piece
-                .iter()
-                .fold(false, |any, &g| any | (g != T::default()))
-        })
-    };
-    let rows = rows.chunks_exact(width.max(1)).enumerate();
-    rows.filter(|(_, row)| live(row)).map(|(n, _)| n).collect()
+/// The rows that are not zero throughout, which are added to a sum.
+struct LiveRows<'a, T> {
+    rows: &'a [T],
+    sum: &'a mut [T],
+}
+
+impl<T: Number> pulp::WithSimd for LiveRows<'_, T> {
+    type Output = Vec<usize>;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> Vec<usize> {
+        let Self { rows, sum } = self;
+        let mut live = Vec::new();
+        for (n, row) in rows.chunks_exact(sum.len().max(1)).enumerate() {
+            // In pieces, each of which becomes vector instructions.
+            let zero = |piece: &[T]| piece.iter().fold(true, |all, &g| all & (g == T::default()));
+            if !row.chunks(64).all(zero) {
+                live.push(n);
+                sum.iter_mut().zip(row).for_each(|(sum, &g)| *sum += g);
+            }
+        }
+        live
+    }
 }
 
 /// See [`crate::Backend::unpack_bits`].
@@ -251,17 +285,15 @@ fn below(u: &[f32; WORD], p: &[f32; WORD]) -> u32 {
     lanes.iter().fold(0, |word, &own| word | own)
 }
 
-/// See [`crate::Backend::bit_bernoulli_log_prob`]; the derivative b − σ(a) goes to `residual` if given.
-pub fn log_prob(
-    logits: &FlexTensor,
-    words: &FlexTensor,
-    residual: Option<&mut [f32]>,
-) -> FlexTensor {
-    let width = size(logits, 1);
-    let bits = rows_of(words, width);
-    let mut output = zeros([size(logits, 0).max(bits.count())]);
-    rows::log_prob_of_bits(elements(logits), bits, output.storage_mut(), residual);
-    output
+/// See [`crate::Backend::bit_bernoulli_log_prob`].
+pub fn log_prob(logits: &FlexTensor, words: &FlexTensor) -> FlexTensor {
+    rows::log_prob_of(logits, rows_of(words, size(logits, 1)))
+}
+
+/// See [`crate::Backend::bit_bernoulli_log_prob_and_residual`].
+pub fn log_prob_and_residual(logits: FlexTensor, words: &FlexTensor) -> (FlexTensor, FlexTensor) {
+    let width = size(&logits, 1);
+    rows::log_prob_and_residual_of(logits, rows_of(words, width))
 }
 
 /// See [`crate::Backend::bit_columns`].

@@ -10,111 +10,114 @@ use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 /// product of the 16 lanes, 2⁹⁶⁰, fits f64.
 const FLUSH: usize = 60;
 
-/// See [`crate::Backend::bernoulli_log_prob`]; the derivative v − σ(a) goes to `residual` if given.
-pub fn log_prob(
-    logits: &FlexTensor,
-    values: &FlexTensor,
-    residual: Option<&mut [f32]>,
-) -> FlexTensor {
-    let (width, count) = (size(logits, 1), size(logits, 0).max(size(values, 0)));
-    let mut output = zeros([count]);
+/// See [`crate::Backend::bernoulli_log_prob`].
+pub fn log_prob(logits: &FlexTensor, values: &FlexTensor) -> FlexTensor {
+    log_prob_of(logits, Cyclic::new(elements(values), size(logits, 1)))
+}
+
+/// See [`crate::Backend::bernoulli_log_prob_and_residual`].
+pub fn log_prob_and_residual(logits: FlexTensor, values: &FlexTensor) -> (FlexTensor, FlexTensor) {
+    let width = size(&logits, 1);
+    log_prob_and_residual_of(logits, Cyclic::new(elements(values), width))
+}
+
+/// Of rows of values, numbers or bits.
+pub(super) fn log_prob_of(logits: &FlexTensor, values: impl ValueRows) -> FlexTensor {
+    let (few, width) = (size(logits, 0), size(logits, 1));
+    let mut output = zeros([few.max(values.count())]);
     let (logits, log_prob) = (elements(logits), output.storage_mut());
-    let values = Cyclic::new(elements(values), width);
-    match residual {
-        Some(residual) => dispatch!(rows_with_residual(
-            width, logits, values, log_prob, residual
-        )),
-        None => dispatch!(rows(width, logits, values, log_prob)),
-    }
+    dispatch!(rows(width, logits, values, log_prob));
     output
 }
 
-/// [`log_prob`] of packed bits.
-pub fn log_prob_of_bits(
-    logits: &[f32],
-    bits: Rows<'_>,
-    log_prob: &mut [f32],
-    residual: Option<&mut [f32]>,
-) {
-    let width = bits.columns();
-    let values = Unpacked {
-        bits,
-        row: vec![0.0; width],
-    };
-    match residual {
-        Some(residual) => dispatch!(rows_with_residual(
-            width, logits, values, log_prob, residual
-        )),
-        None => dispatch!(rows(width, logits, values, log_prob)),
+/// Of rows of values, numbers or bits; the logits' memory becomes the residual's where they are as many.
+pub(super) fn log_prob_and_residual_of(
+    mut logits: FlexTensor,
+    values: impl ValueRows,
+) -> (FlexTensor, FlexTensor) {
+    let (few, width) = (size(&logits, 0), size(&logits, 1));
+    let count = few.max(values.count());
+    let mut output = zeros([count]);
+    if few < count {
+        let mut repeated = zeros([count, width]);
+        let block = elements(&logits);
+        let copies = repeated.storage_mut::<f32>().chunks_exact_mut(block.len());
+        copies.for_each(|copy| copy.copy_from_slice(block));
+        logits = repeated;
     }
+    let residual = logits.storage_mut();
+    dispatch!(rows_to_residuals(
+        width,
+        residual,
+        values,
+        output.storage_mut()
+    ));
+    (output, logits)
 }
 
 /// Rows of values, repeated without end.
-trait ValueRows {
-    fn row(&mut self, n: usize) -> &[f32];
+pub(super) trait ValueRows {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// Row n, in memory that is there or in `scratch`.
+    fn row<'a>(&'a self, n: usize, scratch: &'a mut [f32]) -> &'a [f32];
 }
 
 impl ValueRows for Cyclic<'_> {
+    fn count(&self) -> usize {
+        self.rows
+    }
+
     #[inline(always)]
-    fn row(&mut self, n: usize) -> &[f32] {
+    fn row<'a>(&'a self, n: usize, _: &'a mut [f32]) -> &'a [f32] {
         Cyclic::row(self, n)
     }
 }
 
-/// Packed bits, a row of which at a time are numbers.
-struct Unpacked<'a> {
-    bits: Rows<'a>,
-    row: Vec<f32>,
-}
+impl ValueRows for Rows<'_> {
+    fn count(&self) -> usize {
+        Rows::count(self)
+    }
 
-impl ValueRows for Unpacked<'_> {
     #[inline(always)]
-    fn row(&mut self, n: usize) -> &[f32] {
-        unpack_row(self.bits.row(n % self.bits.count()), &mut self.row);
-        &self.row
+    fn row<'a>(&'a self, n: usize, scratch: &'a mut [f32]) -> &'a [f32] {
+        unpack_row(Rows::row(self, n % Rows::count(self)), scratch);
+        scratch
     }
 }
 
 #[inline(always)]
 fn rows<const FMA: bool>(
-    (width, logits, mut values, log_prob): (usize, &[f32], impl ValueRows, &mut [f32]),
+    (width, logits, values, log_prob): (usize, &[f32], impl ValueRows, &mut [f32]),
 ) {
     let logits = Cyclic::new(logits, width);
+    let scratch = &mut vec![0.0; width];
     if logits.rows == log_prob.len() {
         for (n, out) in log_prob.iter_mut().enumerate() {
-            *out = row::<FMA>(logits.row(n), values.row(n), |_, _| {}) as f32;
+            *out = row::<FMA>(logits.row(n), values.row(n, scratch), None) as f32;
         }
     } else {
         let logarithms: Vec<f64> = (0..logits.rows)
             .map(|n| logarithms::<FMA>(logits.row(n)))
             .collect();
         for (n, out) in log_prob.iter_mut().enumerate() {
-            let linear = linear::<FMA>(logits.row(n), values.row(n));
+            let linear = linear::<FMA>(logits.row(n), values.row(n, scratch));
             *out = (linear - logarithms[n % logits.rows]) as f32;
         }
     }
 }
 
+/// Rows of logits become rows of v − σ(a).
 #[inline(always)]
-fn rows_with_residual<const FMA: bool>(
-    (width, logits, mut values, log_prob, residual): (
-        usize,
-        &[f32],
-        impl ValueRows,
-        &mut [f32],
-        &mut [f32],
-    ),
+fn rows_to_residuals<const FMA: bool>(
+    (width, rows, values, log_prob): (usize, &mut [f32], impl ValueRows, &mut [f32]),
 ) {
-    let logits = Cyclic::new(logits, width);
-    let residual_rows = residual.chunks_exact_mut(width);
-    for (n, (out, residual)) in log_prob.iter_mut().zip(residual_rows).enumerate() {
-        *out = row::<FMA>(logits.row(n), values.row(n), |first, derivative| {
-            let columns = &mut residual[first..];
-            match columns.first_chunk_mut::<LANES>() {
-                Some(columns) => *columns = *derivative,
-                None => columns.copy_from_slice(&derivative[..columns.len()]),
-            }
-        }) as f32;
+    let (scratch, logits) = (&mut vec![0.0; width], &mut vec![0.0; width]);
+    let rows = rows.chunks_exact_mut(width).zip(log_prob);
+    for (n, (residual, out)) in rows.enumerate() {
+        logits.copy_from_slice(residual);
+        *out = row::<FMA>(logits, values.row(n, scratch), Some(residual)) as f32;
     }
 }
 
@@ -141,43 +144,116 @@ impl<'a> Cyclic<'a> {
     }
 }
 
-/// Σ v·a − max(a, 0) − ln Π (1 + e^−|a|): one logarithm for many terms. Summed in f32 lanes, then f64. `derivative` is
-/// given v − σ(a) from each multiple of [`LANES`] columns on; beyond the last column it means nothing.
+/// Columns that are worked on together: what one step leaves for the next stays in the first cache, and each step is a loop that
+/// a machine of few registers keeps in them.
+const STRETCH: usize = 8 * LANES;
+
+/// Σ v·a − max(a, 0) − ln Π (1 + e^−|a|): one logarithm for many terms. Summed in f32 lanes, then f64. The derivative v − σ(a) goes
+/// to `residual` if given.
 #[inline(always)]
-fn row<const FMA: bool>(
-    logits: &[f32],
-    values: &[f32],
-    mut derivative: impl FnMut(usize, &[f32; LANES]),
-) -> f64 {
-    let mut linear = [0.0f32; LANES];
-    let mut product = [1.0f32; LANES];
-    let mut lanes =
-        |column: usize, a: &[f32; LANES], v: &[f32; LANES], product: &mut [f32; LANES]| {
-            let mut residual = [0.0f32; LANES];
-            for lane in 0..LANES {
-                let (a, v) = (a[lane], v[lane]);
-                let e = exp_of_negative::<FMA>(-a.abs());
-                linear[lane] += multiply_add::<FMA>(v, a, -a.max(0.0));
-                product[lane] *= 1.0 + e;
-                residual[lane] = v - sigmoid_from(a, e);
-            }
-            derivative(column, &residual);
-        };
-    let (logit_chunks, logit_tail) = logits.as_chunks::<LANES>();
-    let (value_chunks, value_tail) = values.as_chunks::<LANES>();
-    let mut logarithms = 0.0f64;
-    for (index, (a, v)) in logit_chunks.iter().zip(value_chunks).enumerate() {
-        lanes(index * LANES, a, v, &mut product);
-        if index % FLUSH == FLUSH - 1 {
-            logarithms += logarithm_of_product(&product);
-            product = [1.0; LANES];
+fn row<const FMA: bool>(logits: &[f32], values: &[f32], mut residual: Option<&mut [f32]>) -> f64 {
+    let mut sums = RowSums::new();
+    let (logit_stretches, logit_tail) = logits.as_chunks::<STRETCH>();
+    let (value_stretches, value_tail) = values.as_chunks::<STRETCH>();
+    for (index, (a, v)) in logit_stretches.iter().zip(value_stretches).enumerate() {
+        let exponentials = sums.add::<FMA>(a, v, STRETCH);
+        if let Some(residual) = &mut residual {
+            let out = &mut residual[index * STRETCH..][..STRETCH];
+            residuals::<FMA>(a, v, &exponentials, out.as_chunks_mut().0);
         }
     }
     if !logit_tail.is_empty() {
         let (a, v) = (padded(logit_tail, CERTAIN), padded(value_tail, 0.0));
-        lanes(logits.len() - logit_tail.len(), &a, &v, &mut product);
+        let len = logit_tail.len();
+        let exponentials = sums.add::<FMA>(&a, &v, len.next_multiple_of(LANES));
+        if let Some(residual) = &mut residual {
+            let mut own = [[0.0; STRETCH]];
+            residuals::<FMA>(&a, &v, &exponentials, &mut own);
+            residual[logits.len() - len..].copy_from_slice(&own[0][..len]);
+        }
     }
-    sum(&linear) - (logarithms + logarithm_of_product(&product))
+    sums.total()
+}
+
+/// The sums of a row so far.
+struct RowSums {
+    linear: [f32; LANES],
+    product: [f32; LANES],
+    /// Factors of each lane's product.
+    factors: usize,
+    logarithms: f64,
+}
+
+impl RowSums {
+    #[inline(always)]
+    fn new() -> Self {
+        Self {
+            linear: [0.0; LANES],
+            product: [1.0; LANES],
+            factors: 0,
+            logarithms: 0.0,
+        }
+    }
+
+    /// Adds the first `len` columns, a multiple of [`LANES`]; e^−|a| of all.
+    #[inline(always)]
+    fn add<const FMA: bool>(
+        &mut self,
+        a: &[f32; STRETCH],
+        v: &[f32; STRETCH],
+        len: usize,
+    ) -> [f32; STRETCH] {
+        let mut exponentials = [0.0f32; STRETCH];
+        for (e, &a) in exponentials.iter_mut().zip(a) {
+            *e = exp_of_negative::<FMA>(-a.abs());
+        }
+        let mut linear = self.linear;
+        for (a, v) in a[..len]
+            .as_chunks::<LANES>()
+            .0
+            .iter()
+            .zip(v.as_chunks::<LANES>().0)
+        {
+            for lane in 0..LANES {
+                linear[lane] += multiply_add::<FMA>(v[lane], a[lane], -a[lane].max(0.0));
+            }
+        }
+        self.linear = linear;
+        let mut product = self.product;
+        for e in exponentials[..len].as_chunks::<LANES>().0 {
+            for lane in 0..LANES {
+                product[lane] *= 1.0 + e[lane];
+            }
+            self.factors += 1;
+            if self.factors == FLUSH {
+                self.logarithms += logarithm_of_product(&product);
+                product = [1.0; LANES];
+                self.factors = 0;
+            }
+        }
+        self.product = product;
+        exponentials
+    }
+
+    #[inline(always)]
+    fn total(&self) -> f64 {
+        sum(&self.linear) - (self.logarithms + logarithm_of_product(&self.product))
+    }
+}
+
+/// v − σ(a), given e^−|a|.
+#[inline(always)]
+fn residuals<const FMA: bool>(
+    a: &[f32; STRETCH],
+    v: &[f32; STRETCH],
+    exponentials: &[f32; STRETCH],
+    out: &mut [[f32; STRETCH]],
+) {
+    for out in out {
+        for at in 0..STRETCH {
+            out[at] = v[at] - sigmoid_from(a[at], exponentials[at]);
+        }
+    }
 }
 
 /// The part of [`row`] that depends on the values: Σ v·a − max(a, 0).
@@ -192,7 +268,10 @@ fn linear<const FMA: bool>(logits: &[f32], values: &[f32]) -> f64 {
         }
     }
     if !logit_tail.is_empty() {
-        let (a, v) = (padded(logit_tail, CERTAIN), padded(value_tail, 0.0));
+        let (a, v) = (
+            padded::<LANES>(logit_tail, CERTAIN),
+            padded::<LANES>(value_tail, 0.0),
+        );
         for lane in 0..LANES {
             linear[lane] += multiply_add::<FMA>(v[lane], a[lane], -a[lane].max(0.0));
         }
@@ -204,7 +283,7 @@ fn linear<const FMA: bool>(logits: &[f32], values: &[f32]) -> f64 {
 #[inline(always)]
 fn logarithms<const FMA: bool>(logits: &[f32]) -> f64 {
     let likelier: Vec<f32> = logits.iter().map(|&a| f32::from(a > 0.0)).collect();
-    -row::<FMA>(logits, &likelier, |_, _| {})
+    -row::<FMA>(logits, &likelier, None)
 }
 
 /// A logit so negative that a zero bit is certain: what pads a row adds nothing.
@@ -212,8 +291,8 @@ const CERTAIN: f32 = -1e3;
 
 /// The end of a row, filled up.
 #[inline(always)]
-fn padded(tail: &[f32], with: f32) -> [f32; LANES] {
-    let mut lanes = [with; LANES];
+fn padded<const N: usize>(tail: &[f32], with: f32) -> [f32; N] {
+    let mut lanes = [with; N];
     lanes[..tail.len()].copy_from_slice(tail);
     lanes
 }
@@ -338,15 +417,9 @@ mod tests {
         for width in (1..40).chain([784, 960, 2000]) {
             for scale in [1.0, 80.0, 1e4] {
                 let (logits, bits) = row_of(width, scale);
-                let (mut log_prob, mut residual) = ([0.0], vec![0.0; width]);
+                let (mut log_prob, mut residual) = ([0.0], logits.clone());
                 let of = |v| Cyclic::new(v, width);
-                rows_with_residual::<FMA>((
-                    width,
-                    &logits,
-                    of(&bits),
-                    &mut log_prob,
-                    &mut residual,
-                ));
+                rows_to_residuals::<FMA>((width, &mut residual, of(&bits), &mut log_prob));
                 let mut alone = [0.0];
                 rows::<FMA>((width, &logits, of(&bits), &mut alone));
                 assert_eq!(log_prob, alone);

@@ -5,6 +5,7 @@ mod data;
 mod adam;
 mod additive;
 mod beta;
+mod bits;
 mod categorical;
 mod categorical_edges;
 mod categorical_sampling;

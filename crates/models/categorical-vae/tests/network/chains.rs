@@ -110,7 +110,7 @@ impl Setting {
         let proposals = self
             .model
             .propose(&encoded, None, particles, &mut stream(at));
-        rows(&proposals.particles.layers()[0])
+        rows(&proposals.particles.layers()[0].numbers())
     }
 }
 

@@ -62,10 +62,10 @@ fn proposals_are_inverted_and_retained_particles_are_scored_beside_them() {
             let retained = retained.map(|proposals| proposals.particles);
             let mut noise = Recorded::new(4);
             let proposals = model.propose(&encoded, retained.clone(), particles, &mut noise);
-            let h = rows(&proposals.particles.layers()[0]);
+            let h = rows(&proposals.particles.layers()[0].numbers());
             assert_eq!(h.len(), kept + particles * batch);
             if let Some(retained) = &retained {
-                assert_eq!(h[..kept], rows(&retained.layers()[0]));
+                assert_eq!(h[..kept], rows(&retained.layers()[0].numbers()));
             }
             let scores: Vec<f64> = proposals.log_q.into_data().iter().collect();
             let again = model.log_q(&encoded, &proposals.particles).into_data();
@@ -96,8 +96,8 @@ fn dreams_are_uniform_classes_and_then_bits() {
     let uniform = vec![vec![0.25; 4]; 3];
     let classes: Vec<Vec<usize>> = (0..7).map(|_| noise.classes(&uniform)).collect();
     let values: Vec<Vec<f64>> = classes.iter().map(|h| one_hot(h, &config)).collect();
-    assert_eq!(rows(&h.layers()[0]), values);
+    assert_eq!(rows(&h.layers()[0].numbers()), values);
     let bits = classes.iter().map(|h| noise.bits(&written_out.ones(h)));
-    assert_eq!(rows(&x), bits.collect::<Vec<_>>());
+    assert_eq!(rows(&x.numbers()), bits.collect::<Vec<_>>());
     assert!(noise.1.is_empty(), "one uniform a variable and a bit");
 }

@@ -37,7 +37,7 @@ fn every_method_for_classes_has_a_gradient_and_those_for_bits_are_refused() {
         let (mean, device) = (|| vec![0.5; 6], Default::default());
         let mut learned = Learned::<Ad>::init(&needed, mean, &layers, 1, DType::F64, &device);
         let batch = Batch::<Ad, MemoryStore> {
-            x: tensor(&x, DType::F64),
+            x: tensor(&x, DType::F64).into(),
             chains: None,
             particles: 3,
             epoch: 2,

@@ -49,10 +49,10 @@ fn proposals_are_thresholded_and_retained_particles_are_scored_beside_them() {
         let retained = retained.map(|proposals| proposals.particles);
         let mut noise = Recorded::new(4);
         let proposals = model.propose(&encoded, retained.clone(), particles, &mut noise);
-        let h = rows(&proposals.particles.layers()[0]);
+        let h = rows(&proposals.particles.layers()[0].numbers());
         assert_eq!(h.len(), kept + particles * batch);
         if let Some(retained) = &retained {
-            assert_eq!(h[..kept], rows(&retained.layers()[0]));
+            assert_eq!(h[..kept], rows(&retained.layers()[0].numbers()));
         }
         let scores: Vec<f64> = proposals.log_q.into_data().iter().collect();
         for (n, (h, score)) in h.iter().zip(scores).enumerate() {
@@ -78,12 +78,12 @@ fn dreams_keep_each_context_and_draw_latents_then_targets() {
         .iter()
         .map(|x| noise.bits(&written_out.expected(x)))
         .collect();
-    assert_eq!(rows(&h.layers()[0]), latents);
+    assert_eq!(rows(&h.layers()[0].numbers()), latents);
     let whole = x.iter().zip(&latents).map(|(x, h)| {
         let target = noise.bits(&written_out.completed(x, h));
         [&x[..config.context], &target].concat()
     });
-    assert_eq!(rows(&dreamt), whole.collect::<Vec<_>>());
+    assert_eq!(rows(&dreamt.numbers()), whole.collect::<Vec<_>>());
     assert!(noise.1.is_empty(), "one uniform a bit");
 }
 
@@ -95,6 +95,6 @@ fn completions_are_dreams_several_a_context_particle_major() {
     let completed = rows(&model.complete(tensor::<Flex>(&x, DType::F64), 3, &mut stream(6)));
     let repeated = [x.clone(), x.clone(), x.clone()].concat();
     let (dreamt, _) = model.dream(tensor::<Flex>(&repeated, DType::F64), &mut stream(6));
-    assert_eq!(completed, rows(&dreamt));
+    assert_eq!(completed, rows(&dreamt.numbers()));
     assert_ne!(completed[0], completed[2], "samples differ");
 }

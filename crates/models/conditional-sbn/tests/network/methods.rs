@@ -36,7 +36,7 @@ fn every_method_has_a_finite_gradient_in_the_parameters_that_it_trains() {
         let (mean, device) = (|| vec![0.5; 9], Default::default());
         let mut learned = Learned::<Ad>::init(&needed, mean, &layers, 1, DType::F64, &device);
         let batch = Batch::<Ad, MemoryStore> {
-            x: tensor(&x, DType::F64),
+            x: tensor(&x, DType::F64).into(),
             chains: None,
             particles: 3,
             epoch: 2,

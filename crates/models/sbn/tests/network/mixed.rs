@@ -124,7 +124,7 @@ fn proposals_are_scored_as_they_are_evaluated_and_dreams_have_the_law_of_the_pri
     let rows = tensor(&vec![vec![0.0; VISIBLE]; 30_000]);
     let (dreamt, causes) = model.dream(rows, &mut noise);
     assert_eq!(dreamt.dims(), [30_000, VISIBLE]);
-    let counts = numbers(causes.layers()[1].clone().sum_dim(0).reshape([CLASSES]));
+    let counts = numbers(causes.layers()[1].numbers().sum_dim(0).reshape([CLASSES]));
     assert!(
         counts.iter().all(|n| (n - 10_000.0).abs() < 450.0),
         "{counts:?}"

@@ -22,8 +22,10 @@ pub fn way(rows: usize, inner: usize, ones: usize) -> Way {
     let (r, k) = (rows as f64, inner as f64);
     let blocks = rows.next_multiple_of(BLOCK) as f64;
     let dense = 1.2 * r * k + 4.0 * k;
-    let tables = k.div_euclid(BITS as f64).max(1.0) * (1.5 * blocks + 100.0);
-    let sums = 1.5 * ones as f64 + 22.0 * r * (k / 400.0).max(1.0) + 8.0 * k;
+    let tables = k.div_euclid(BITS as f64).max(1.0) * (1.4 * blocks + 90.0);
+    // Short lists of few rows go for many columns at once.
+    let each = if inner <= 60 { 8.0 } else { 22.0 };
+    let sums = 1.4 * ones as f64 + each * r * (k / 400.0).max(1.0) + 8.0 * k;
     if sums <= dense.min(tables) && inner <= Lists::MOST {
         Way::Sums
     } else if tables <= dense {
@@ -48,6 +50,7 @@ mod tests {
         assert_eq!(way(50, 784, 50 * 102), Way::Sums);
         assert_eq!(way(150, 200, 150 * 70), Way::Tables);
         assert_eq!(way(200, 75, 200 * 26), Way::Tables);
+        assert_eq!(way(784, 50, 50 * 102), Way::Sums);
         assert_eq!(way(250, 200, 250 * 70), Way::Tables);
         // One-hot classes: 20 variables of 10.
         assert_eq!(way(250, 200, 250 * 20), Way::Sums);

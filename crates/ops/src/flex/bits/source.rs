@@ -39,9 +39,11 @@ impl<'a, T> Source<'a, T> {
         self.rows
     }
 
+    /// Row i from column `first` on, and what lies behind it: a panel is read whole wherever it can be, and what it holds of
+    /// the next row is cut off when it is stored.
     #[inline(always)]
-    pub fn row(&self, i: usize) -> &'a [T] {
+    pub fn from(&self, i: usize, first: usize) -> &'a [T] {
         let i = self.which.map_or(i, |which| which[i]);
-        &self.elements[i * self.columns..][..self.columns]
+        &self.elements[i * self.columns + first..]
     }
 }

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use pulp::{Simd, WithSimd};
 
 use super::source::Source;
-use super::vector::{Number, add, by_registers, lanes, load, store, zeros};
+use super::vector::{Number, Panel, WIDE, add, by_registers, load, store, zeros};
 use super::words::Lists;
 
 /// Bytes of the matrix at a time, in panels: they stay in a first cache of 32 KiB.
@@ -26,7 +26,13 @@ impl<T: Number> WithSimd for Sums<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        by_registers!(T, S, self.run(simd))
+        // Many short lists of few rows: what a list costs beside its additions is paid for the more columns.
+        let wide = size_of::<Panel<T, S, WIDE>>();
+        if self.matrix.rows() * wide <= CACHED && self.matrix.columns() * size_of::<T>() >= wide {
+            self.run::<S, WIDE>(simd);
+        } else {
+            by_registers!(T, S, self.run(simd));
+        }
     }
 }
 
@@ -42,38 +48,32 @@ impl<T: Number> Sums<'_, T> {
         let (inner, columns) = (matrix.rows(), matrix.columns());
         assert_eq!(out.len(), lists.rows() * columns, "a row for each list");
         let zero = zeros::<T, S, P>(simd);
-        let passes = (inner * super::vector::PANEL).div_ceil(CACHED).max(1);
+        let lanes = size_of::<Panel<T, S, P>>() / size_of::<T>();
+        let passes = (inner * size_of::<Panel<T, S, P>>())
+            .div_ceil(CACHED)
+            .max(1);
         let each = inner.div_ceil(passes);
         let ends = ends(lists, inner, each);
         let mut panels = vec![zero; each];
         let mut sums = vec![zero; if passes > 1 { lists.rows() } else { 0 }];
-        for first in (0..columns).step_by(lanes::<T>()) {
-            let width = lanes::<T>().min(columns - first);
-            let start = bias.map_or(zero, |bias| load::<T, S, P>(simd, &bias[first..][..width]));
+        for first in (0..columns).step_by(lanes) {
+            let width = lanes.min(columns - first);
+            let start = bias.map_or(zero, |bias| load::<T, S, P>(simd, &bias[first..]));
             for pass in 0..passes {
                 let from = pass * each;
                 for (panel, i) in panels.iter_mut().zip(from..inner) {
-                    *panel = load::<T, S, P>(simd, &matrix.row(i)[first..][..width]);
+                    *panel = load::<T, S, P>(simd, matrix.from(i, first));
                 }
-                // SAFETY: positions from `from` on, below `from + each` and below `inner`, as `ends` cuts the lists.
-                let panel = |i: u16| unsafe { *panels.get_unchecked(usize::from(i) - from) };
                 for n in 0..lists.rows() {
                     let [begin, end] =
                         [pass, pass + 1].map(|p| ends[p * lists.rows() + n] as usize);
-                    let (pairs, last) = lists.row(n)[begin..end].as_chunks::<2>();
-                    // Two sums, so that an addition need not wait for the one before.
-                    let (mut sum, mut other) = match pass {
-                        0 => (start, zero),
-                        _ => (sums[n], zero),
+                    let start = match pass {
+                        0 => start,
+                        _ => sums[n],
                     };
-                    for &[i, j] in pairs {
-                        sum = add::<T, S, P>(simd, sum, panel(i));
-                        other = add::<T, S, P>(simd, other, panel(j));
-                    }
-                    for &i in last {
-                        sum = add::<T, S, P>(simd, sum, panel(i));
-                    }
-                    sum = add::<T, S, P>(simd, sum, other);
+                    let list = &lists.row(n)[begin..end];
+                    // SAFETY: the positions are from `from` on, below `from + each` and below `inner`, as `ends` cuts the lists.
+                    let sum = unsafe { sum::<T, S, P>(simd, start, list, &panels, from) };
                     if pass + 1 < passes {
                         sums[n] = sum;
                     } else {
@@ -83,6 +83,40 @@ impl<T: Number> Sums<'_, T> {
             }
         }
     }
+}
+
+/// `start` and the panels at the positions of `list`, of which the first panel has position `from`.
+///
+/// # Safety
+/// There is a panel for each position.
+#[inline(always)]
+unsafe fn sum<T: Number, S: Simd, const P: usize>(
+    simd: S,
+    start: Panel<T, S, P>,
+    list: &[u16],
+    panels: &[Panel<T, S, P>],
+    from: usize,
+) -> Panel<T, S, P> {
+    // SAFETY: as the caller promises.
+    let panel = |i: u16| unsafe { panels.get_unchecked(usize::from(i) - from) };
+    let mut sum = start;
+    if P == WIDE {
+        for &i in list {
+            sum = add::<T, S, P>(simd, sum, *panel(i));
+        }
+        return sum;
+    }
+    // Two sums, so that an addition need not wait for the one before.
+    let mut other = zeros::<T, S, P>(simd);
+    let (pairs, last) = list.as_chunks::<2>();
+    for &[i, j] in pairs {
+        sum = add::<T, S, P>(simd, sum, *panel(i));
+        other = add::<T, S, P>(simd, other, *panel(j));
+    }
+    for &i in last {
+        sum = add::<T, S, P>(simd, sum, *panel(i));
+    }
+    add::<T, S, P>(simd, sum, other)
 }
 
 /// For each pass over `each` of the `inner` rows of the matrix, and first for none, how many positions of each list are done

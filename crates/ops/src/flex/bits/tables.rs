@@ -70,9 +70,7 @@ impl<T: Number> Tables<'_, T> {
                 let groups = pass * each..codes.groups().min((pass + 1) * each);
                 for (table, group) in tables.iter_mut().zip(groups.clone()) {
                     let row = |k: usize| match BITS * group + k {
-                        i if i < matrix.rows() => {
-                            load::<T, S, P>(simd, &matrix.row(i)[first..][..width])
-                        }
+                        i if i < matrix.rows() => load::<T, S, P>(simd, matrix.from(i, first)),
                         _ => zero,
                     };
                     fill::<T, S, P>(simd, table, [row(0), row(1), row(2), row(3)]);
@@ -84,7 +82,8 @@ impl<T: Number> Tables<'_, T> {
                         _ => sums[block],
                     };
                     for (table, codes) in tables.iter().zip(own) {
-                        for (sum, &code) in sum.iter_mut().zip(codes) {
+                        for (row, sum) in sum.iter_mut().enumerate() {
+                            let code = (codes[row / 4] >> (16 * (row % 4))) as u16;
                             // SAFETY: a code is below 16 panels in bytes, and a multiple of one, as the two makers of codes
                             // have it; a table has 16.
                             let entry = unsafe {

@@ -82,7 +82,7 @@ pub fn add<T: Number, S: Simd, const P: usize>(
     std::array::from_fn(|p| T::add(simd, a[p], b[p]))
 }
 
-/// The numbers of `row` as a panel, zeros beyond its end.
+/// The first numbers of `row` as a panel, zeros beyond its end.
 #[inline(always)]
 pub fn load<T: Number, S: Simd, const P: usize>(simd: S, row: &[T]) -> Panel<T, S, P> {
     const { assert!(size_of::<Panel<T, S, P>>() <= PANEL * 16) };
@@ -114,17 +114,26 @@ pub fn store<T: Number, S: Simd, const P: usize>(
                 .cast::<Panel<T, S, P>>()
                 .write_unaligned(panel);
         }
+    } else if out.len() == room / 2 {
+        // SAFETY: as below; a copy of known length is two or three instructions.
+        unsafe { copy(&panel, out, room / 2) }
     } else {
         // SAFETY: the panel has at least as many numbers as `out`.
-        unsafe {
-            std::ptr::copy_nonoverlapping(
-                (&raw const panel).cast::<T>(),
-                out.as_mut_ptr().cast::<T>(),
-                out.len(),
-            );
-        }
+        unsafe { copy(&panel, out, out.len()) }
     }
 }
+
+/// # Safety
+/// Both have so many numbers.
+#[inline(always)]
+unsafe fn copy<T, V>(panel: &V, out: &mut [MaybeUninit<T>], count: usize) {
+    let from = (&raw const *panel).cast::<MaybeUninit<T>>();
+    // SAFETY: the caller promises the room, and a local panel is not part of `out`.
+    unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), count) }
+}
+
+/// Registers that sums side by side take: 13 of 16, or of more, and what they add is read from memory.
+pub const WIDE: usize = 13;
 
 /// Calls `$run::<S, P>` with as many registers of S as make a panel.
 macro_rules! by_registers {

@@ -51,14 +51,20 @@ impl<'a> Rows<'a> {
 
     /// How many bits are set.
     pub fn ones(&self) -> usize {
-        self.words
-            .iter()
-            .map(|word| word.count_ones() as usize)
-            .sum()
+        count(self.words)
+    }
+
+    /// How many bits of a row are set.
+    pub fn ones_of(&self, n: usize) -> usize {
+        count(self.row(n))
     }
 }
 
-/// The positions of the bits that are set in each row, in order.
+fn count(words: &[u32]) -> usize {
+    words.iter().map(|word| word.count_ones() as usize).sum()
+}
+
+/// The positions of the bits that are set in each row, or in each column, in order.
 pub struct Lists {
     /// Where each row begins in `positions`; one entry more than rows.
     starts: Vec<u32>,
@@ -87,7 +93,8 @@ impl Lists {
     /// The most columns that positions can name.
     pub const MOST: usize = 1 << u16::BITS;
 
-    pub fn new(rows: Rows<'_>) -> Self {
+    /// Of the rows, positions being columns.
+    pub fn of_rows(rows: Rows<'_>) -> Self {
         assert!(rows.columns() <= Self::MOST, "positions are of 16 bits");
         // A byte writes eight positions, whatever it has.
         let mut positions = vec![0u16; rows.ones() + 8];
@@ -109,12 +116,50 @@ impl Lists {
         Self { starts, positions }
     }
 
+    /// Of the columns, positions being places among the rows `live`.
+    pub fn of_columns(rows: Rows<'_>, live: &[usize]) -> Self {
+        assert!(live.len() <= Self::MOST, "positions are of 16 bits");
+        let of_row = |&n: &usize| {
+            let words = rows.row(n).iter().enumerate();
+            words.flat_map(|(index, &word)| Ones(word).map(move |bit| WORD * index + bit))
+        };
+        let mut starts = vec![0u32; rows.columns() + 1];
+        for column in live.iter().flat_map(of_row) {
+            starts[column + 1] += 1;
+        }
+        for column in 0..rows.columns() {
+            starts[column + 1] += starts[column];
+        }
+        let mut next = starts.clone();
+        let mut positions = vec![0u16; starts[rows.columns()] as usize];
+        for (place, n) in live.iter().enumerate() {
+            for column in of_row(n) {
+                positions[next[column] as usize] = place as u16;
+                next[column] += 1;
+            }
+        }
+        Self { starts, positions }
+    }
+
     pub fn rows(&self) -> usize {
         self.starts.len() - 1
     }
 
     pub fn row(&self, n: usize) -> &[u16] {
         &self.positions[self.starts[n] as usize..self.starts[n + 1] as usize]
+    }
+}
+
+/// The places of the bits that are set in a word, in order.
+struct Ones(u32);
+
+impl Iterator for Ones {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let place = (self.0 != 0).then_some(self.0.trailing_zeros() as usize)?;
+        self.0 &= self.0 - 1;
+        Some(place)
     }
 }
 
@@ -125,9 +170,22 @@ pub const BLOCK: usize = 8;
 /// Four neighbouring bits of each row as the place, in bytes, of one of 16 panels: for each block of 8 rows and each group of 4
 /// bits the codes of the 8 rows.
 pub struct Codes {
-    codes: Vec<[u16; BLOCK]>,
+    codes: Vec<BlockCodes>,
     groups: usize,
     rows: usize,
+}
+
+/// The codes of a block's rows, four to a word, the first in its low bits: read in two loads.
+pub type BlockCodes = [u64; BLOCK / 4];
+
+#[inline(always)]
+fn block_codes(codes: [u16; BLOCK]) -> BlockCodes {
+    std::array::from_fn(|half| {
+        let own = &codes[4 * half..][..4];
+        own.iter()
+            .rev()
+            .fold(0, |word, &code| word << 16 | u64::from(code))
+    })
 }
 
 /// What a bit adds to its code: a bit at place k of its group adds 2ᵏ panels.
@@ -162,7 +220,9 @@ impl Codes {
                 let left = groups - word * (WORD / BITS);
                 for group in 0..left.min(WORD / BITS) {
                     let shift = BITS * group;
-                    codes.push(own.map(|word| ((word >> shift) as u16 & 15) << STEP));
+                    codes.push(block_codes(
+                        own.map(|word| ((word >> shift) as u16 & 15) << STEP),
+                    ));
                 }
             }
         }
@@ -188,7 +248,7 @@ impl Codes {
                         *own |= bit << k;
                     }
                 }
-                codes.push(own);
+                codes.push(block_codes(own));
             }
         }
         Self {
@@ -207,7 +267,7 @@ impl Codes {
     }
 
     /// The codes of block `block`: those of 8 rows for each of `groups`.
-    pub fn block(&self, block: usize, groups: std::ops::Range<usize>) -> &[[u16; BLOCK]] {
+    pub fn block(&self, block: usize, groups: std::ops::Range<usize>) -> &[BlockCodes] {
         &self.codes[block * self.groups..][groups]
     }
 }
