@@ -14,8 +14,7 @@ const LINES: usize = 64;
 
 /// Reads an `.amat` file (or `.amat.gz`) of images of `pixels` pixels.
 ///
-/// When `published` is given, the content must be that file's: its sha256 is computed in the same pass, and a match is
-/// remembered beside the file.
+/// When `published` is given, the content must be that file's: its sha256 is computed in the same pass.
 ///
 /// # Errors
 ///

@@ -7,18 +7,16 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
-use crate::remember::{self, Stamp};
 use crate::{DataFile, Error, Event, event::Progress};
 
-/// A file opened for reading: gunzipped when its name ends in `.gz`, its sha256 computed in the same pass, unless this
-/// very file was verified before.
+/// A file opened for reading: gunzipped when its name ends in `.gz`, its sha256 computed in the same pass.
 pub(crate) struct Content<'a> {
     path: PathBuf,
     published: Option<&'a DataFile>,
     reader: Box<dyn Read>,
     length: u64,
-    /// None when the checksum is known already, or there is nothing to compare it with.
-    check: Option<(Sha256, Option<Stamp>)>,
+    /// Of the content read so far; none where there is no published checksum to compare it with.
+    hash: Option<Sha256>,
 }
 
 impl<'a> Content<'a> {
@@ -29,30 +27,19 @@ impl<'a> Content<'a> {
         progress: &mut Progress,
     ) -> Result<Self, Error> {
         let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
-        let stamp = file.metadata().ok().and_then(|m| Stamp::of(&m));
-        let check = published
-            .filter(|p| !remember::is_verified(path, &p.sha256, stamp))
-            .map(|_| (Sha256::new(), stamp));
         progress(Event::Reading {
             file: path.to_owned(),
-            verifying: check.is_some(),
+            verifying: published.is_some(),
         });
         let gzipped = path.extension().is_some_and(|e| e == "gz");
-        Self::new(path, file, gzipped, published, check)
+        Self::new(path, file, gzipped, published)
     }
 
-    /// Whether `path`, whose name does not tell if it is gzipped, holds the `published` content; remembers nothing.
+    /// Whether `path`, whose name does not tell if it is gzipped, holds the `published` content.
     #[cfg(feature = "download")]
     pub(crate) fn verify(path: &Path, gzipped: bool, published: &'a DataFile) -> Result<(), Error> {
         let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
-        Self::new(
-            path,
-            file,
-            gzipped,
-            Some(published),
-            Some((Sha256::new(), None)),
-        )?
-        .finish()
+        Self::new(path, file, gzipped, Some(published))?.finish()
     }
 
     fn new(
@@ -60,7 +47,6 @@ impl<'a> Content<'a> {
         file: File,
         gzipped: bool,
         published: Option<&'a DataFile>,
-        check: Option<(Sha256, Option<Stamp>)>,
     ) -> Result<Self, Error> {
         let mut file = BufReader::with_capacity(1 << 17, file);
         let reader: Box<dyn Read> = if gzipped {
@@ -80,7 +66,7 @@ impl<'a> Content<'a> {
             published,
             reader,
             length: 0,
-            check,
+            hash: published.map(|_| Sha256::new()),
         })
     }
 
@@ -96,7 +82,7 @@ impl<'a> Content<'a> {
             }
         }
         self.length += filled as u64;
-        if let Some((hash, _)) = &mut self.check {
+        if let Some(hash) = &mut self.hash {
             hash.update(&buffer[..filled]);
         }
         Ok(filled)
@@ -135,11 +121,11 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Reads what is left, compares length and sha256 with the published ones, and remembers a match beside the file.
+    /// Reads what is left, and compares length and sha256 with the published ones.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         let mut rest = vec![0; 1 << 16];
         while self.fill(&mut rest)? > 0 {}
-        let (Some(published), Some((hash, stamp))) = (self.published, self.check.take()) else {
+        let (Some(published), Some(hash)) = (self.published, self.hash.take()) else {
             return Ok(());
         };
         if self.length < published.length {
@@ -155,7 +141,6 @@ impl<'a> Content<'a> {
                 found,
             });
         }
-        remember::remember(&self.path, &found, stamp);
         Ok(())
     }
 
@@ -226,22 +211,38 @@ mod tests {
     }
 
     #[test]
-    fn a_verified_file_is_not_verified_again_until_it_changes() {
+    fn a_file_changed_behind_its_length_and_time_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.amat");
         let expected = published("a.amat", TEXT);
         fs::write(&path, TEXT).unwrap();
         assert!(read(&path, Some(&expected)).unwrap().1);
-        assert!(!read(&path, Some(&expected)).unwrap().1);
-        let other = published("a.amat", b"0 1 1\n1 0 1\n");
-        let error = read(&path, Some(&other)).unwrap_err();
-        assert!(
-            matches!(error, Error::WrongChecksum { .. }),
-            "another checksum is another question"
-        );
-        fs::write(&path, b"0 1 1\n1 0 1\n1 1 1\n").unwrap();
+        let modified = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, b"0 1 1\n1 0 1\n").unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_modified(modified).unwrap();
         let error = read(&path, Some(&expected)).unwrap_err();
-        assert!(matches!(error, Error::WrongChecksum { .. }));
+        assert!(matches!(error, Error::WrongChecksum { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_note_beside_a_file_vouches_for_nothing_and_none_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.amat");
+        let expected = published("a.amat", TEXT);
+        fs::write(&path, b"0 1 1\n1 0 1\n").unwrap();
+        let metadata = fs::metadata(&path).unwrap();
+        let modified = metadata.modified().unwrap();
+        let nanoseconds = modified.duration_since(std::time::UNIX_EPOCH).unwrap();
+        let note = format!("{} 12 {}\n", expected.sha256, nanoseconds.as_nanos());
+        let beside = folder.path().join("a.amat.sha256-ok");
+        fs::write(&beside, note).unwrap();
+        let error = read(&path, Some(&expected)).unwrap_err();
+        assert!(matches!(error, Error::WrongChecksum { .. }), "{error}");
+        fs::remove_file(&beside).unwrap();
+        fs::write(&path, TEXT).unwrap();
+        read(&path, Some(&expected)).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
@@ -256,11 +257,6 @@ mod tests {
             assert!(text.contains(part), "{part} in {text}");
         }
         assert_eq!(fs::read(&path).unwrap(), b"1 1 1\n1 0 0\n");
-        assert_eq!(
-            fs::read_dir(folder.path()).unwrap().count(),
-            1,
-            "nothing is remembered"
-        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub enum Event {
     Reading {
         /// The file.
         file: PathBuf,
-        /// Its checksum is being verified; false when that was done before and remembered.
+        /// Its checksum is being verified; false where none is published.
         verifying: bool,
     },
     /// Another program is downloading into the same cache folder; waiting for it.

@@ -3,7 +3,7 @@
 //! [`load`] gives the training, validation and test images of a [`DatasetName`]. Files are looked for in one order
 //! everywhere ([`Locator`]): the folder the user named, the folder in `HELMHOLTZ_DATA`, the user's cache folder; else
 //! they are downloaded into the cache from a list of mirrors (feature `download`, on by default), with progress, resumed
-//! and retried. A file may be plain or `.gz`. Its sha256 is checked in the pass that reads it, and remembered beside it.
+//! and retried. A file may be plain or `.gz`. Its sha256 is checked in every pass that reads it.
 //! Binary images are one bit a pixel in memory ([`Images`]): 50,000 of 28x28 take 4.9 MB. Nothing is printed: what happens
 //! is told to a callback ([`Event`]); what fails says which file, where, and what to do ([`Error`]).
 //!
@@ -43,7 +43,6 @@ mod mat;
 mod mersenne;
 mod name;
 mod omniglot;
-mod remember;
 mod subset;
 #[cfg(test)]
 mod testing;
