@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::RunError;
 use crate::canonical::sha256;
 use crate::disk::{self, SCRATCH, failed, sync_directory, write_synced};
-use crate::metrics::{Recorded, hash_prefix};
+use crate::history::History;
+use crate::metrics::Seal;
 use crate::sealed::{self, Unreadable};
 
 /// The folder of all checkpoints in a run folder.
@@ -36,6 +36,13 @@ pub struct Checkpoint {
     pub seconds: f64,
 }
 
+/// How long some bytes were when a checkpoint was taken, and their hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Recorded {
+    pub(crate) bytes: u64,
+    pub(crate) sha256: String,
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub(crate) number: u64,
@@ -44,7 +51,11 @@ pub(crate) struct Manifest {
     /// When the run was first opened.
     pub(crate) started: String,
     pub(crate) seconds: f64,
-    pub(crate) metrics: Recorded,
+    /// Of the metrics so far. Damage to them does not make the checkpoint unusable.
+    pub(crate) metrics: Seal,
+    /// Which program trained which part; empty in older checkpoints.
+    #[serde(default)]
+    pub(crate) history: History,
     pub(crate) parts: BTreeMap<String, Recorded>,
     pub(crate) state: Value,
 }
@@ -54,8 +65,6 @@ pub(crate) struct Manifest {
 pub(crate) struct Loaded {
     pub(crate) checkpoint: Checkpoint,
     pub(crate) manifest: Manifest,
-    /// Over the metrics up to the checkpoint, to go on with.
-    pub(crate) metrics: Sha256,
 }
 
 /// Why a checkpoint cannot be used: it is damaged and an older one may do, or the system refused to read it.
@@ -179,7 +188,7 @@ fn check_name(name: &str) -> Result<(), RunError> {
     })
 }
 
-/// Reads checkpoint `number` and checks every byte of it, and that the metrics it counts on are there.
+/// Reads checkpoint `number` and checks every byte of it.
 pub(crate) fn load(folder: &Path, number: u64, config: &str) -> Result<Loaded, Fault> {
     let manifest = read_manifest(folder, number, config)?;
     let mut parts = BTreeMap::new();
@@ -192,13 +201,6 @@ pub(crate) fn load(folder: &Path, number: u64, config: &str) -> Result<Loaded, F
         }
         parts.insert(name.clone(), bytes);
     }
-    let metrics =
-        hash_prefix(folder, manifest.metrics.bytes)?.ok_or_else(|| too_few_metrics(&manifest))?;
-    if format!("{:x}", metrics.clone().finalize()) != manifest.metrics.sha256 {
-        return Err(Fault::Damaged(
-            "the metrics up to it differ from their sha256".into(),
-        ));
-    }
     let checkpoint = Checkpoint {
         number,
         state: manifest.state.clone(),
@@ -208,7 +210,6 @@ pub(crate) fn load(folder: &Path, number: u64, config: &str) -> Result<Loaded, F
     Ok(Loaded {
         checkpoint,
         manifest,
-        metrics,
     })
 }
 
@@ -229,12 +230,7 @@ fn glance_at(folder: &Path, number: u64, config: &str) -> Result<Value, Fault> {
     for (name, record) in &manifest.parts {
         check_length(folder, &path(folder, number).join(name), record)?;
     }
-    let metrics = folder.join(crate::metrics::METRICS);
-    match fs::metadata(&metrics) {
-        Ok(found) if found.len() < manifest.metrics.bytes => Err(too_few_metrics(&manifest)),
-        Err(_) if manifest.metrics.bytes > 0 => Err(too_few_metrics(&manifest)),
-        _ => Ok(manifest.state),
-    }
+    Ok(manifest.state)
 }
 
 fn read_manifest(folder: &Path, number: u64, config: &str) -> Result<Manifest, Fault> {
@@ -274,13 +270,6 @@ fn check_length(folder: &Path, file: &Path, record: &Recorded) -> Result<(), Fau
         )));
     }
     Ok(())
-}
-
-fn too_few_metrics(manifest: &Manifest) -> Fault {
-    Fault::Damaged(format!(
-        "the metrics are shorter than the {} bytes it counts on",
-        manifest.metrics.bytes
-    ))
 }
 
 fn unreadable(folder: &Path, file: &Path, error: io::Error) -> Fault {
@@ -335,10 +324,8 @@ mod tests {
             config: "c".into(),
             started: "s".into(),
             seconds: 0.1,
-            metrics: Recorded {
-                bytes: 0,
-                sha256: sha256(b""),
-            },
+            metrics: serde_json::from_value(json!({"bytes": 0, "sha256": sha256(b"")})).unwrap(),
+            history: History::default(),
             parts,
             state: json!({"epoch": number}),
         })

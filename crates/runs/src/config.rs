@@ -5,8 +5,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::RunError;
-use crate::canonical::{canonical_json, differences};
+use crate::canonical::differences;
 use crate::disk::failed;
+use crate::identity::{fingerprint, identity};
 use crate::place::{Contents, contents};
 use crate::sealed::{self, FORMAT, Unreadable};
 
@@ -40,13 +41,21 @@ pub fn read_config(path: impl AsRef<Path>) -> Result<Option<Value>, RunError> {
     }
 }
 
-/// Nothing, or [`RunError::OtherConfig`] with what differs.
+/// Nothing where both belong to the same run; else [`RunError::OtherConfig`] with what differs, or [`RunError::OtherData`].
 pub(crate) fn same_config(folder: &Path, stored: &Value, asked: &Value) -> Result<(), RunError> {
-    if canonical_json(stored) == canonical_json(asked) {
-        return Ok(());
+    let differences = differences(&identity(stored), &identity(asked));
+    if !differences.is_empty() {
+        return Err(RunError::OtherConfig {
+            folder: folder.into(),
+            differences,
+        });
     }
-    Err(RunError::OtherConfig {
-        folder: folder.into(),
-        differences: differences(stored, asked),
-    })
+    match (fingerprint(stored), fingerprint(asked)) {
+        (Some(stored), Some(asked)) if stored != asked => Err(RunError::OtherData {
+            folder: folder.into(),
+            stored: stored.into(),
+            asked: asked.into(),
+        }),
+        _ => Ok(()),
+    }
 }

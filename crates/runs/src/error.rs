@@ -35,6 +35,23 @@ pub enum RunError {
         differences: Vec<String>,
     },
 
+    /// The run was begun on other data.
+    #[error(
+        "run folder {} was begun on other data: their fingerprint is {}, that of the data found now is {}; give the folder of \
+         the old data by `--data-dir`, choose another run folder, or start over (`--fresh` keeps this one aside)",
+        .folder.display(),
+        short(.stored),
+        short(.asked)
+    )]
+    OtherData {
+        /// The run folder.
+        folder: PathBuf,
+        /// The fingerprint of the data that the run was begun on.
+        stored: String,
+        /// The fingerprint of the data that were found.
+        asked: String,
+    },
+
     /// The folder was written in another format.
     #[error(
         "run folder {} has format {found}, this program reads format {supported}; use the program that wrote it, \
@@ -128,6 +145,11 @@ fn holder(pid: Option<u32>, since: Option<&str>) -> String {
         (Some(pid), None) => format!("process {pid}"),
         (None, _) => "another process".into(),
     }
+}
+
+/// The first digits of a fingerprint.
+fn short(fingerprint: &str) -> String {
+    fingerprint.chars().take(16).collect()
 }
 
 fn first(lines: &[String], most: usize) -> String {

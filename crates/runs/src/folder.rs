@@ -10,11 +10,12 @@ use crate::canonical::config_hash;
 use crate::checkpoint::{self, CHECKPOINTS, Fault, Manifest};
 use crate::config::{CONFIG, read_config, same_config};
 use crate::disk::{self, failed, publish, sync_directory};
+use crate::history::{History, Position};
 use crate::lock::Lock;
 use crate::metrics::Metrics;
 use crate::place::{Contents, contents, create, remove_scratch, resolve, set_aside};
 use crate::rewind::rewind;
-use crate::status::{read_failure, read_result};
+use crate::status::{read_failure, read_result, result_seal};
 use crate::{Checkpoint, Failure, Provenance, RunError, clock, sealed};
 
 pub(crate) const RESULT: &str = "result.json";
@@ -44,6 +45,7 @@ pub struct RunFolder {
     earlier: f64,
     opened: Instant,
     warnings: Vec<String>,
+    history: History,
     _lock: Lock,
 }
 
@@ -51,11 +53,15 @@ impl RunFolder {
     /// Opens the run folder at `path` for `config`, and creates it where there is none.
     ///
     /// Resuming takes the newest checkpoint that is whole: each part is compared with its length and sha256, and a
-    /// damaged checkpoint is set aside for the one before it. [`RunFolder::warnings`] then says so. The metrics are
-    /// cut to what that checkpoint recorded, and the note of an earlier failure is cleared.
+    /// damaged checkpoint is set aside for the one before it. The metrics are cut to what that checkpoint, or the result,
+    /// recorded; of damaged ones the whole rows are kept. [`RunFolder::warnings`] then says so. The note of an earlier
+    /// failure is cleared.
+    ///
+    /// `config` may differ from the run's own in [`FREE_KEYS`](crate::FREE_KEYS), and either may leave out the data's
+    /// [`FINGERPRINT`](crate::FINGERPRINT).
     ///
     /// Errors, all of which leave what was in the folder: [`RunError::Locked`], [`RunError::OtherConfig`],
-    /// [`RunError::OtherVersion`], [`RunError::NotARunFolder`], [`RunError::Damaged`] (the configuration),
+    /// [`RunError::OtherData`], [`RunError::OtherVersion`], [`RunError::NotARunFolder`], [`RunError::Damaged`] (the configuration),
     /// [`RunError::NoUsableCheckpoint`], [`RunError::DiskFull`], [`RunError::Io`].
     pub fn open(path: impl AsRef<Path>, config: &Value, mode: OpenMode) -> Result<Self, RunError> {
         let path = resolve(path.as_ref())?;
@@ -66,28 +72,44 @@ impl RunFolder {
         };
         create(&path)?;
         let lock = Lock::acquire(&path)?;
-        match read_config(&path)? {
-            Some(stored) => same_config(&path, &stored, config)?,
-            None => publish(&path, CONFIG, &sealed::seal(config))?,
-        }
+        let stored = match read_config(&path)? {
+            Some(stored) => {
+                same_config(&path, &stored, config)?;
+                stored
+            }
+            None => {
+                publish(&path, CONFIG, &sealed::seal(config))?;
+                config.clone()
+            }
+        };
         let checkpoints = path.join(CHECKPOINTS);
         fs::create_dir_all(&checkpoints).map_err(failed(&path, "create", &checkpoints))?;
         remove_scratch(&path, &path)?;
         remove_scratch(&path, &checkpoints)?;
 
-        let config = config_hash(config);
-        let (manifest, hash, mut warnings) = rewind(&path, &config)?;
-        let recorded = manifest.as_ref().map_or(0, |last| last.metrics.bytes);
-        let metrics = Metrics::rewind(&path, recorded, hash)?;
+        let config = config_hash(&stored);
+        let (manifest, mut warnings) = rewind(&path, &config)?;
+        let of_result = result_seal(&path)?;
+        let seal = of_result
+            .as_ref()
+            .or(manifest.as_ref().map(|last| &last.metrics));
+        let (metrics, damage) = Metrics::rewind(&path, seal)?;
+        warnings.extend(damage);
         if let Some(failure) = read_failure(&path)? {
             let note = path.join(FAILURE);
             disk::remove(&note).map_err(failed(&path, "remove", &note))?;
             warnings.push(format!("the attempt before this one failed: {failure}; trying again from its last checkpoint"));
         }
         sync_directory(&path).map_err(failed(&path, "write", &path))?;
-        let (newest, started, earlier) = match manifest {
-            Some(manifest) => (Some(manifest.number), manifest.started, manifest.seconds),
-            None => (None, clock::now(), 0.0),
+        let (newest, started, earlier, history) = match manifest {
+            Some(Manifest {
+                number,
+                started,
+                seconds,
+                history,
+                ..
+            }) => (Some(number), started, seconds, history),
+            None => (None, clock::now(), 0.0, History::default()),
         };
         Ok(Self {
             path,
@@ -98,6 +120,7 @@ impl RunFolder {
             earlier,
             opened: Instant::now(),
             warnings,
+            history,
             _lock: lock,
         })
     }
@@ -107,7 +130,7 @@ impl RunFolder {
         &self.path
     }
 
-    /// What opening the folder found and mended: a damaged checkpoint passed over, an earlier failure.
+    /// What opening the folder found and mended: a damaged checkpoint passed over, damaged metrics, an earlier failure.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -120,7 +143,28 @@ impl RunFolder {
 
     /// Where the run's numbers come from, with the configuration's hash, the start and the wall time of this folder.
     pub fn provenance(&self, seed: u64, device: &str) -> Provenance {
-        Provenance::new(&self.config, seed, device, &self.started, self.seconds())
+        Provenance {
+            history: self.history.0.clone(),
+            ..Provenance::new(&self.config, seed, device, &self.started, self.seconds())
+        }
+    }
+
+    /// Takes in that `now` goes on with the training after the checkpoint at position `at`. Gives the warning that is due where
+    /// another commit, compiler, version, arithmetic, device or set of processor features made that. Checkpoints of older
+    /// versions of this crate do not say who made them: `earlier` does, if it is known.
+    pub fn resumed(
+        &mut self,
+        at: Position,
+        earlier: Option<&Provenance>,
+        now: &Provenance,
+    ) -> Option<String> {
+        self.history.resumed(at, earlier, now)
+    }
+
+    /// Takes in that `now` has trained up to position `at`; call it before each checkpoint. The next checkpoint, and
+    /// [`Provenance::history`] from now on, say so.
+    pub fn trained(&mut self, now: &Provenance, at: Position) {
+        self.history.trained(now, at);
     }
 
     /// Appends one line to `metrics.jsonl`, whole or not at all. It is on the disk for certain with the next checkpoint.
@@ -148,6 +192,7 @@ impl RunFolder {
             started: self.started.clone(),
             seconds: self.seconds(),
             metrics,
+            history: self.history.clone(),
             parts,
             state: state.clone(),
         })?;
@@ -174,12 +219,13 @@ impl RunFolder {
         }
     }
 
-    /// Publishes the run's result, in one step. Checkpoints stay.
+    /// Publishes the run's result, in one step, with a seal of its metrics. Checkpoints stay.
     ///
     /// Errors: [`RunError::DiskFull`], [`RunError::Io`].
     pub fn finish(&mut self, result: &Value) -> Result<(), RunError> {
-        self.metrics.sync()?;
-        publish(&self.path, RESULT, &sealed::seal(result))
+        let seal = self.metrics.sync()?;
+        let seal = serde_json::to_value(seal).expect("a seal is plain data");
+        publish(&self.path, RESULT, &sealed::seal_beside(result, &seal))
     }
 
     /// The result, where the run was finished before.
@@ -290,6 +336,115 @@ mod tests {
         // The order of keys is no difference.
         let same = json!({"settings": {"batch": 50, "epochs": 20}, "net": "linear"});
         RunFolder::open(&path, &same, OpenMode::Resume).unwrap();
+    }
+
+    #[test]
+    fn what_changes_no_bit_is_no_other_configuration() {
+        let (_home, path) = home();
+        let of = |seconds, threads| json!({"settings": {"epochs": 20, "checkpoint_seconds": seconds}, "threads": threads});
+        let open = |config: &Value| RunFolder::open(&path, config, OpenMode::Resume);
+        let mut run = open(&of(60, 1)).unwrap();
+        run.save_checkpoint(&json!(1), &[]).unwrap();
+        let hash = run.provenance(1, "cpu").config_hash;
+        drop(run);
+        let run = open(&of(5, 2)).unwrap();
+        assert_eq!(run.latest_checkpoint().unwrap().unwrap().state, json!(1));
+        assert_eq!(run.provenance(1, "cpu").config_hash, hash);
+        assert_eq!(read_config(&path).unwrap(), Some(of(60, 1)));
+    }
+
+    #[test]
+    fn other_data_are_refused_and_unknown_data_are_not_other_ones() {
+        let (_home, path) = home();
+        let of = |data: &str| json!({"cell": {"epochs": 1, "fingerprint": data}});
+        let unknown = json!({"cell": {"epochs": 1}});
+        let open = |config: &Value| RunFolder::open(&path, config, OpenMode::Resume);
+        drop(open(&of("aaaa")).unwrap());
+        drop(open(&unknown).unwrap());
+        let error = open(&of("bbbb")).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, RunError::OtherData { .. }), "{text}");
+        for part in ["aaaa", "bbbb", "--data-dir", "--fresh"] {
+            assert!(text.contains(part), "{text}");
+        }
+        let error = RunFolder::peek_as(&path, &of("bbbb")).unwrap_err();
+        assert!(matches!(error, RunError::OtherData { .. }), "{error}");
+        // A folder recorded before fingerprints were is whatever data's.
+        let (_home, path) = home();
+        let open = |config: &Value| RunFolder::open(&path, config, OpenMode::Resume);
+        drop(open(&unknown).unwrap());
+        drop(open(&of("aaaa")).unwrap());
+    }
+
+    #[test]
+    fn a_finished_run_keeps_the_seal_of_its_metrics_and_damage_is_refused() {
+        let (_home, path) = home();
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        for row in 1..=3 {
+            run.append_metrics(&json!({"row": row})).unwrap();
+        }
+        run.finish(&json!({"nll": 1.0})).unwrap();
+        drop(run);
+        assert_eq!(read_metrics(&path).unwrap().len(), 3);
+        let file = path.join("metrics.jsonl");
+        let whole = fs::read_to_string(&file).unwrap();
+        for (damaged, part) in [
+            (
+                whole.replace("\"row\":2", "\"row\":7"),
+                "of 3 rows, 2 are not",
+            ),
+            (whole.replace("{\"row\":3}\n", ""), "of 3 rows, 3 are not"),
+            (format!("{whole}{{\"row\":4}}\n"), "goes on after"),
+            (String::new(), "1-3 are not"),
+        ] {
+            fs::write(&file, damaged).unwrap();
+            let error = read_metrics(&path).unwrap_err().to_string();
+            assert!(
+                error.contains(part) && error.contains("metrics.jsonl"),
+                "{error}"
+            );
+        }
+        // A result of older versions has no seal, and its metrics are read as they are.
+        fs::write(path.join(RESULT), sealed::seal(&json!({"nll": 1.0}))).unwrap();
+        fs::write(&file, "{\"row\":9}\n").unwrap();
+        assert_eq!(read_metrics(&path).unwrap(), [json!({"row": 9})]);
+    }
+
+    #[test]
+    fn opening_a_finished_run_keeps_its_metrics() {
+        let (_home, path) = home();
+        let mut run = open(&path, OpenMode::Resume).unwrap();
+        run.save_checkpoint(&json!(1), &[]).unwrap();
+        run.append_metrics(&json!("after the checkpoint")).unwrap();
+        run.finish(&json!(1)).unwrap();
+        drop(run);
+        drop(open(&path, OpenMode::Resume).unwrap());
+        assert_eq!(read_metrics(&path).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn the_history_of_programs_goes_with_the_checkpoints() {
+        let (_home, path) = home();
+        let at = |epochs| Position { epochs, steps: 0 };
+        let program = |run: &RunFolder, commit: &str| Provenance {
+            commit: commit.into(),
+            ..run.provenance(1, "cpu")
+        };
+        for (epoch, commit) in [(1, "a"), (2, "a"), (3, "b")] {
+            let mut run = open(&path, OpenMode::Resume).unwrap();
+            let now = program(&run, commit);
+            let warning = run.resumed(at(epoch - 1), None, &now);
+            assert_eq!(warning.is_some(), epoch == 3, "{warning:?}");
+            run.trained(&now, at(epoch));
+            run.save_checkpoint(&json!(epoch), &[]).unwrap();
+        }
+        let run = open(&path, OpenMode::Resume).unwrap();
+        let history = run.provenance(1, "cpu").history;
+        let parts: Vec<_> = history
+            .iter()
+            .map(|part| (part.commit.as_str(), part.from.epochs, part.to.epochs))
+            .collect();
+        assert_eq!(parts, [("a", 0, 2), ("b", 2, 3)]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! A [`RunFolder`] holds an operating-system lock for as long as it lives. Metrics are appended line by line; a
 //! checkpoint is written beside the others, synced, and only then published by a rename, with a manifest that records
-//! the length and sha256 of every part and of the metrics so far. Opening the folder again rewinds it to the newest
+//! the length and sha256 of every part and seals every line of the metrics so far. Opening the folder again rewinds it to the newest
 //! checkpoint that is whole. Nothing here knows tensors: parts are bytes, states are JSON.
 //!
 //! ```
@@ -36,19 +36,21 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `config.json` | the configuration and its hash ([`config_hash`]); opening with another one is refused |
+//! | `config.json` | the configuration and its hash ([`config_hash`]); opening with another one, or on other data, is refused |
 //! | `lock` | locked while a run is alive; holds its process id and start time |
 //! | `metrics.jsonl` | one JSON value a line, append-only; read it with [`read_metrics`] |
+//! | `metrics.damaged.jsonl` | metrics that were found damaged, as they were found |
 //! | `checkpoints/000007/` | the parts, and `manifest.json`, written last; the newest two are kept |
-//! | `result.json` | published by [`RunFolder::finish`] |
+//! | `result.json` | published by [`RunFolder::finish`], with a seal of the metrics |
 //! | `failure.json` | left by [`RunFolder::fail`]; the next open clears it |
 //!
-//! Contents: [`RunFolder`], [`OpenMode`], [`Checkpoint`], [`Status`], [`Failure`], [`Provenance`] and
-//! [`resumed_elsewhere`], [`canonical_json`] and [`config_hash`], [`read_config`], [`read_metrics`],
+//! Contents: [`RunFolder`], [`OpenMode`], [`Checkpoint`], [`Status`], [`Failure`], [`Provenance`] with its [`Stint`]s
+//! from [`Position`] to position, [`ARITHMETIC`], [`FREE_KEYS`] and [`FINGERPRINT`], [`canonical_json`] and [`config_hash`], [`read_config`], [`read_metrics`],
 //! [`read_checkpoint`], [`RunError`].
 //!
 //! Built for Unix file systems: renames are atomic, directories can be synced, and the lock is advisory (`flock`).
 
+mod arithmetic;
 mod canonical;
 mod checkpoint;
 mod clock;
@@ -57,6 +59,8 @@ mod disk;
 mod error;
 mod failure;
 mod folder;
+mod history;
+mod identity;
 mod lock;
 mod metrics;
 mod newest;
@@ -66,13 +70,16 @@ mod rewind;
 mod sealed;
 mod status;
 
+pub use arithmetic::ARITHMETIC;
 pub use canonical::{canonical_json, config_hash};
 pub use checkpoint::Checkpoint;
 pub use config::read_config;
 pub use error::RunError;
 pub use failure::Failure;
 pub use folder::{OpenMode, RunFolder};
+pub use history::{Position, Stint};
+pub use identity::{FINGERPRINT, FREE_KEYS};
 pub use metrics::read_metrics;
 pub use newest::read_checkpoint;
-pub use provenance::{Provenance, resumed_elsewhere};
+pub use provenance::Provenance;
 pub use status::Status;

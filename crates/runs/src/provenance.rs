@@ -5,6 +5,8 @@ use std::fs;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::arithmetic::{ARITHMETIC, unrecorded};
+use crate::history::Stint;
 use crate::{clock, config_hash};
 
 /// What must be known to make a result again: what was run, and on what. No host name, no path.
@@ -16,6 +18,9 @@ pub struct Provenance {
     pub version: String,
     /// The compiler, as `rustc --version` says it; empty where the build could not ask.
     pub rustc: String,
+    /// The version of the arithmetic, [`ARITHMETIC`]; 1 where none is recorded.
+    #[serde(default = "unrecorded")]
+    pub arithmetic: u32,
     /// [`config_hash`](crate::config_hash) of the configuration.
     pub config_hash: String,
     /// The run's seed.
@@ -32,6 +37,9 @@ pub struct Provenance {
     pub started: String,
     /// Wall time over all resumes, in seconds.
     pub seconds: f64,
+    /// Which program trained which part; empty where nothing was trained, and in older records, where all is by `commit`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Stint>,
 }
 
 impl Provenance {
@@ -42,9 +50,10 @@ impl Provenance {
 
     /// What a table says below its numbers, as a list in Markdown.
     pub fn markdown(&self) -> String {
-        format!(
-            "- Commit {}, configuration {}, seed {}; {}, {}, {} ({}).\n- {:.1} s, started {}.\n",
+        let mut text = format!(
+            "- Commit {}, arithmetic {}, configuration {}, seed {}; {}, {}, {} ({}).\n- {:.1} s, started {}.\n",
             self.commit,
+            self.arithmetic,
             self.config_hash,
             self.seed,
             self.rustc,
@@ -53,7 +62,27 @@ impl Provenance {
             self.cpu_features.join(" "),
             self.seconds,
             self.started
-        )
+        );
+        if let Some(several) = self.several_programs() {
+            text += &format!("- {several}\n");
+        }
+        text
+    }
+
+    /// Which program trained which part, in words, where there was more than one.
+    pub fn several_programs(&self) -> Option<String> {
+        let part = |stint: &Stint| {
+            let Stint {
+                commit,
+                arithmetic,
+                device,
+                ..
+            } = stint;
+            let (from, to) = (stint.from, stint.to);
+            format!("commit {commit} (arithmetic {arithmetic}, {device}) from {from} to {to}")
+        };
+        let parts: Vec<String> = self.history.iter().map(part).collect();
+        (parts.len() > 1).then(|| format!("Trained by several programs: {}.", parts.join("; ")))
     }
 
     pub(crate) fn new(
@@ -67,6 +96,7 @@ impl Provenance {
             commit: commit(),
             version: env!("CARGO_PKG_VERSION").into(),
             rustc: env!("HELMHOLTZ_RUSTC").into(),
+            arithmetic: ARITHMETIC,
             config_hash: config_hash.into(),
             seed,
             device: device.into(),
@@ -75,30 +105,9 @@ impl Provenance {
             os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             started: started.into(),
             seconds,
+            history: Vec::new(),
         }
     }
-}
-
-/// The warning due when a run goes on elsewhere than it began: its bits are promised for one device and one set of
-/// processor features.
-pub fn resumed_elsewhere(before: &Provenance, now: &Provenance) -> Option<String> {
-    let mut changes = Vec::new();
-    if before.device != now.device {
-        changes.push(format!(
-            "device {} instead of {}",
-            now.device, before.device
-        ));
-    }
-    if before.cpu_features != now.cpu_features {
-        let (now, before) = (now.cpu_features.join(" "), before.cpu_features.join(" "));
-        changes.push(format!("processor features [{now}] instead of [{before}]"));
-    }
-    (!changes.is_empty()).then(|| {
-        format!(
-            "this run began elsewhere: {}; its numbers may differ in their last bits",
-            changes.join(", ")
-        )
-    })
 }
 
 fn commit() -> String {
@@ -155,32 +164,12 @@ mod tests {
     }
 
     #[test]
-    fn another_device_or_feature_set_warns_and_nothing_else_does() {
+    fn provenance_of_one_commit_and_no_arithmetic_still_parses() {
         let here = Provenance::new("hash", 1, "cpu", "now", 0.0);
-        let later = Provenance {
-            seconds: 9.0,
-            commit: "other".into(),
-            cpu: "other".into(),
-            ..here.clone()
-        };
-        assert_eq!(resumed_elsewhere(&here, &later), None);
-        let gpu = Provenance {
-            device: "cuda".into(),
-            ..here.clone()
-        };
-        assert!(
-            resumed_elsewhere(&here, &gpu)
-                .unwrap()
-                .contains("device cuda instead of cpu")
-        );
-        let older = Provenance {
-            cpu_features: vec!["sse2".into()],
-            ..here.clone()
-        };
-        assert!(
-            resumed_elsewhere(&here, &older)
-                .unwrap()
-                .contains("features [sse2] instead of [")
-        );
+        let mut old = serde_json::to_value(&here).unwrap();
+        old.as_object_mut().unwrap().remove("arithmetic");
+        let read: Provenance = serde_json::from_value(old).unwrap();
+        assert_eq!((read.arithmetic, read.history.len()), (1, 0));
+        assert_eq!(read.several_programs(), None);
     }
 }

@@ -2,31 +2,27 @@
 
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
 use crate::RunError;
 use crate::checkpoint::{self, Fault, Loaded, Manifest};
 
-/// Finds the newest whole checkpoint, with the hash of the metrics up to it; sets newer ones aside, and says why.
+/// Finds the newest whole checkpoint; sets newer ones aside, and says why.
 pub(crate) fn rewind(
     folder: &Path,
     config: &str,
-) -> Result<(Option<Manifest>, Sha256, Vec<String>), RunError> {
+) -> Result<(Option<Manifest>, Vec<String>), RunError> {
     let mut damaged = Vec::new();
     for number in checkpoint::list(folder)?.into_iter().rev() {
         match checkpoint::load(folder, number, config) {
-            Ok(Loaded {
-                manifest, metrics, ..
-            }) => {
+            Ok(Loaded { manifest, .. }) => {
                 let warnings = pass_over(folder, damaged, number)?;
-                return Ok((Some(manifest), metrics, warnings));
+                return Ok((Some(manifest), warnings));
             }
             Err(Fault::Damaged(what)) => damaged.push((number, what)),
             Err(Fault::Stop(error)) => return Err(error),
         }
     }
     if damaged.is_empty() {
-        return Ok((None, Sha256::new(), Vec::new()));
+        return Ok((None, Vec::new()));
     }
     let problems = damaged
         .into_iter()

@@ -11,6 +11,9 @@ use crate::canonical::config_hash;
 /// The format of run folders that this crate reads and writes.
 pub(crate) const FORMAT: u64 = 1;
 
+/// The key of the metrics' record in a result.
+const METRICS: &str = "metrics";
+
 /// Why a sealed file gave no content.
 #[derive(Debug)]
 pub(crate) enum Unreadable {
@@ -26,8 +29,19 @@ pub(crate) fn seal(content: &Value) -> Vec<u8> {
     format!("{sealed:#}\n").into_bytes()
 }
 
+/// As [`seal`], with the record of the metrics that belong to `content` beside it.
+pub(crate) fn seal_beside(content: &Value, metrics: &Value) -> Vec<u8> {
+    let sealed = json!({"format": FORMAT, "sha256": config_hash(content), "content": content, METRICS: metrics});
+    format!("{sealed:#}\n").into_bytes()
+}
+
 /// Reads a sealed file and checks its hash.
 pub(crate) fn read(path: &Path) -> Result<Value, Unreadable> {
+    read_beside(path).map(|(content, _)| content)
+}
+
+/// As [`read`], with the record of the metrics that [`seal_beside`] put there.
+pub(crate) fn read_beside(path: &Path) -> Result<(Value, Option<Value>), Unreadable> {
     let bytes = fs::read(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => Unreadable::Missing,
         ErrorKind::IsADirectory => Unreadable::Damaged("it is a directory".into()),
@@ -49,7 +63,15 @@ pub(crate) fn read(path: &Path) -> Result<Value, Unreadable> {
             "its content differs from its sha256".into(),
         ));
     }
-    Ok(content)
+    let known = |key: &&String| ["format", "sha256", "content", METRICS].contains(&key.as_str());
+    let mut keys = sealed.as_object().into_iter().flat_map(|all| all.keys());
+    if let Some(unknown) = keys.find(|key| !known(key)) {
+        // A damaged key would hide the metrics' record.
+        return Err(Unreadable::Damaged(format!(
+            "it holds an unknown key `{unknown}`"
+        )));
+    }
+    Ok((content, sealed.get_mut(METRICS).map(Value::take)))
 }
 
 #[cfg(test)]
@@ -85,6 +107,21 @@ mod tests {
                 other => panic!("{at}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn the_metrics_record_beside_a_content_comes_back_and_a_damaged_key_is_noticed() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let (content, metrics) = (json!({"nll": 1}), json!({"bytes": 3}));
+        let whole = String::from_utf8(seal_beside(&content, &metrics)).unwrap();
+        fs::write(file.path(), &whole).unwrap();
+        let (read, beside) = read_beside(file.path()).unwrap();
+        assert_eq!((read, beside), (content, Some(metrics)));
+        fs::write(file.path(), whole.replace("metrics", "mftrics")).unwrap();
+        assert!(matches!(
+            read_beside(file.path()),
+            Err(Unreadable::Damaged(_))
+        ));
     }
 
     #[test]

@@ -67,7 +67,8 @@ fn files(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Opens a damaged copy. Returns which of the two checkpoints it gave, `None` for a typed error; anything else panics.
-/// A second open must give the same, and the run must be able to go on.
+/// Rows of metrics may be gone, with a warning; none may be another. A second open must give the same, and the run must be
+/// able to go on.
 fn survives(path: &Path, points: &[Point; 2]) -> Option<usize> {
     let run = match open(path) {
         Ok(run) => run,
@@ -86,13 +87,22 @@ fn survives(path: &Path, points: &[Point; 2]) -> Option<usize> {
             .expect("there was a checkpoint"),
         read_metrics(path).unwrap(),
     );
+    let (checkpoint, rows) = &found;
     let which = points
         .iter()
-        .position(|point| *point == found)
+        .position(|(point, _)| point == checkpoint)
         .expect("neither the newest nor the one before");
+    let mut recorded = points[which].1.iter();
+    for row in rows {
+        assert!(
+            recorded.any(|own| own == row),
+            "a row that never was: {row}"
+        );
+    }
+    let rows_are_whole = *rows == points[which].1;
     assert_eq!(
         run.warnings().is_empty(),
-        which == 1,
+        which == 1 && rows_are_whole,
         "{:?}",
         run.warnings()
     );
@@ -100,12 +110,13 @@ fn survives(path: &Path, points: &[Point; 2]) -> Option<usize> {
 
     let mut run = open(path).unwrap();
     assert_eq!(run.latest_checkpoint().unwrap().unwrap(), found.0);
-    assert!(run.warnings().is_empty());
+    assert_eq!(run.warnings().is_empty(), rows_are_whole);
     run.append_metrics(&json!("next")).unwrap();
     run.save_checkpoint(&json!("next"), &[("theta", b"next")])
         .unwrap();
     drop(run);
     let run = open(path).unwrap();
+    assert!(run.warnings().is_empty());
     assert_eq!(
         run.latest_checkpoint().unwrap().unwrap().state,
         json!("next")
@@ -131,8 +142,6 @@ fn each_file(damage: impl Fn(&Path, &mut dyn FnMut(&dyn Fn(&Path)))) {
                 "lock" => &[Some(1)],
                 // Without its configuration a folder is refused; white space does not count.
                 "config.json" => &[None, Some(1)],
-                // Cut or spoiled beyond what a checkpoint counts on, its metrics do no harm.
-                "metrics.jsonl" => &[None, Some(0), Some(1)],
                 newest if newest.starts_with("checkpoints/000003") => &[Some(0), Some(1)],
                 _ => &[Some(1)],
             };
@@ -359,4 +368,21 @@ fn with_no_whole_checkpoint_left_the_folder_is_refused_and_kept() {
             .join("checkpoints/000003/phi")
             .exists()
     );
+}
+
+#[test]
+fn one_wrong_byte_in_the_metrics_costs_its_row_and_nothing_else() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("run");
+    let points = a_run(&path);
+    let file = path.join("metrics.jsonl");
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[3] ^= 1;
+    fs::write(&file, &bytes).unwrap();
+    let run = open(&path).unwrap();
+    assert_eq!(run.latest_checkpoint().unwrap().unwrap(), points[1].0);
+    let warning = &run.warnings()[0];
+    assert!(warning.contains("of 3 rows, 1 are gone"), "{warning}");
+    assert_eq!(read_metrics(&path).unwrap(), points[1].1[1..]);
+    assert_eq!(fs::read(path.join("metrics.damaged.jsonl")).unwrap(), bytes);
 }

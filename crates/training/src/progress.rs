@@ -1,7 +1,7 @@
 //! Where a run is: what a checkpoint keeps besides tensors.
 
 use helmholtz_evaluation::Nll;
-use helmholtz_runs::Provenance;
+use helmholtz_runs::{Position, Provenance};
 use helmholtz_samplers::Info;
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +77,20 @@ pub(crate) struct Progress {
     pub checked: u64,
     pub selected: Option<Selected>,
     pub sums: EpochSums,
-    /// Where the checkpoint was made.
+    /// The fingerprint of the data; absent in older checkpoints.
+    #[serde(default)]
+    pub data: Option<String>,
+    /// Who made an older checkpoint; the run folder's history says it of others.
+    #[serde(default, skip_serializing)]
     pub provenance: Option<Provenance>,
+}
+
+impl Progress {
+    /// How far the run has come.
+    pub fn position(&self) -> Position {
+        Position {
+            epochs: self.epochs_done,
+            steps: self.step,
+        }
+    }
 }

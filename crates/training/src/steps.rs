@@ -8,7 +8,7 @@ use burn::module::AutodiffModule;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer};
 use helmholtz_ops::AutodiffBackend;
-use helmholtz_runs::{Failure, Provenance, RunFolder, resumed_elsewhere};
+use helmholtz_runs::{Failure, Position, Provenance, RunFolder};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -79,7 +79,19 @@ struct Progress {
     steps_done: u64,
     /// The steps done at the last check.
     checked: Option<u64>,
+    /// Who made an older checkpoint; the run folder's history says it of others.
+    #[serde(default, skip_serializing)]
     provenance: Option<Provenance>,
+}
+
+impl Progress {
+    /// How far the run has come.
+    fn position(&self) -> Position {
+        Position {
+            epochs: 0,
+            steps: self.steps_done,
+        }
+    }
 }
 
 /// Trains `model` by Adam in a run folder, from its last checkpoint if it has one, and returns it.
@@ -156,8 +168,9 @@ where
         self.optimizer = self.optimizer.clone().load_record(record);
         self.progress = serde_json::from_value(checkpoint.state.take())
             .map_err(|_| TrainError::Checkpoint { part: "state" })?;
-        let before = self.progress.provenance.as_ref();
-        if let Some(warning) = before.and_then(|b| resumed_elsewhere(b, &self.provenance())) {
+        let now = self.provenance();
+        let (at, earlier) = (self.progress.position(), self.progress.provenance.take());
+        if let Some(warning) = self.folder.resumed(at, earlier.as_ref(), &now) {
             (self.observe)(&Event::Warning(warning));
         }
         let step = self.progress.steps_done;
@@ -235,7 +248,8 @@ where
     }
 
     fn checkpoint(&mut self) -> Result<(), TrainError> {
-        self.progress.provenance = Some(self.provenance());
+        let now = self.provenance();
+        self.folder.trained(&now, self.progress.position());
         let state = serde_json::to_value(&self.progress)
             .map_err(|_| TrainError::Checkpoint { part: "state" })?;
         let model = encode::<B>(self.model.clone().into_record());
@@ -344,6 +358,16 @@ mod tests {
 
     /// A run in this folder which is told to stop after `last` steps.
     fn run(folder: &Path, steps: u64, ends: u64, last: u64) -> Result<Point<B>, TrainError> {
+        run_on("cpu", folder, steps, ends, last)
+    }
+
+    fn run_on(
+        device_name: &str,
+        folder: &Path,
+        steps: u64,
+        ends: u64,
+        last: u64,
+    ) -> Result<Point<B>, TrainError> {
         let mut folder = RunFolder::open(folder, &json!(1), OpenMode::Resume)?;
         let stop = AtomicBool::new(false);
         let observe = |event: &Event| {
@@ -351,7 +375,11 @@ mod tests {
                 stop.fetch_or(*step == last, Ordering::Relaxed);
             }
         };
-        let (config, targets) = (config(steps), Targets { ends });
+        let config = StepConfig {
+            device_name: device_name.into(),
+            ..config(steps)
+        };
+        let targets = Targets { ends };
         let device = Default::default();
         train_steps(
             Point::start(),
@@ -409,6 +437,21 @@ mod tests {
             values(&found),
             values(&run(&home.path().join("other"), 9, 100, 100).unwrap())
         );
+    }
+
+    #[test]
+    fn the_steps_that_each_machine_made_are_in_the_provenance() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("run");
+        run_on("cpu", &folder, 10, 100, 3).unwrap_err();
+        run_on("other", &folder, 10, 100, 100).unwrap();
+        let opened = RunFolder::open(&folder, &json!(1), OpenMode::Resume).unwrap();
+        let history = opened.provenance(5, "cpu").history;
+        let parts: Vec<_> = history
+            .iter()
+            .map(|part| (part.device.as_str(), part.from.steps, part.to.steps))
+            .collect();
+        assert_eq!(parts, [("cpu", 0, 3), ("other", 3, 10)]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use helmholtz_estimators::{Model, Parts};
 use helmholtz_evaluation::{Evaluation, LogWeights, Nll, log_weights};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
-use helmholtz_runs::{Failure, Provenance, RunFolder, resumed_elsewhere};
+use helmholtz_runs::{Failure, Provenance, RunError, RunFolder};
 use helmholtz_samplers::Scan;
 use serde_json::json;
 
@@ -37,7 +37,7 @@ pub struct Outcome {
     pub epochs: u64,
 }
 
-/// Trains `model` as `config` says in a run folder, from its last checkpoint if it has one.
+/// Trains `model` as `config` says in a run folder, from its last checkpoint if it has one; that must be of the same data.
 ///
 /// After every `check_every` epochs both NLLs are computed, and the parameters of the best validation NLL so far are
 /// kept; the selection is retrospective, and without `patience` the run is never stopped early. `observe` hears of every step
@@ -72,6 +72,7 @@ where
             config.batch,
         )?,
         progress: Progress::default(),
+        fingerprint: &data.fingerprint,
         selected_model: Vec::new(),
         evaluated: Vec::new(),
         valid: subset(&data.valid, config.valid_images, config.seed, 0),
@@ -129,6 +130,8 @@ where
     trainer: Trainer<B, M>,
     scan: Scan,
     progress: Progress,
+    /// The data's.
+    fingerprint: &'a str,
     /// The parameters at the selected check, as a checkpoint part; empty before the first.
     selected_model: Vec<u8>,
     /// The first test images of the last evaluation, as far as it has come.
@@ -157,9 +160,21 @@ where
         let Some(mut checkpoint) = self.folder.latest_checkpoint()? else {
             return Ok(());
         };
-        self.trainer.load(&checkpoint, self.device)?;
         self.progress = serde_json::from_value(checkpoint.state.take())
             .map_err(|_| TrainError::Checkpoint { part: "state" })?;
+        if let Some(stored) = self
+            .progress
+            .data
+            .as_ref()
+            .filter(|data| *data != self.fingerprint)
+        {
+            return Err(TrainError::Run(RunError::OtherData {
+                folder: self.folder.path().into(),
+                stored: stored.clone(),
+                asked: self.fingerprint.into(),
+            }));
+        }
+        self.trainer.load(&checkpoint, self.device)?;
         self.selected_model = checkpoint
             .parts
             .remove(SELECTED)
@@ -168,12 +183,8 @@ where
             self.evaluated = of_evaluated(bytes);
         }
         let now = self.provenance();
-        if let Some(warning) = self
-            .progress
-            .provenance
-            .as_ref()
-            .and_then(|before| resumed_elsewhere(before, &now))
-        {
+        let (at, earlier) = (self.progress.position(), self.progress.provenance.take());
+        if let Some(warning) = self.folder.resumed(at, earlier.as_ref(), &now) {
             (self.observe)(&Event::Warning(warning));
         }
         (self.observe)(&Event::Resumed {
@@ -196,7 +207,7 @@ where
                     checked => checked?,
                 }
             }
-            if epoch == self.config.epochs || self.is_out_of_patience() {
+            if epoch >= self.config.epochs || self.is_out_of_patience() {
                 return self.finish();
             }
             if self.config.keeps_chains(epoch) && !self.progress.chains_started {
@@ -452,7 +463,9 @@ where
         if !self.trainer.is_finite() {
             return Err(self.not_a_number("a parameter", self.progress.step));
         }
-        self.progress.provenance = Some(self.provenance());
+        self.progress.data = Some(self.fingerprint.into());
+        let now = self.provenance();
+        self.folder.trained(&now, self.progress.position());
         let state = serde_json::to_value(&self.progress)
             .map_err(|_| TrainError::Checkpoint { part: "state" })?;
         let parts = self.trainer.save();

@@ -2,6 +2,7 @@
 //! gone on with.
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use burn::backend::Autodiff;
@@ -12,7 +13,7 @@ use burn_flex::Flex;
 use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load};
 use helmholtz_estimators::{Method, Parts};
 use helmholtz_random::{Purpose, Stream};
-use helmholtz_runs::{OpenMode, RunFolder};
+use helmholtz_runs::{OpenMode, Position, RunError, RunFolder, Stint};
 use helmholtz_samplers::ScanOrder;
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
 use helmholtz_training::{
@@ -232,14 +233,22 @@ struct Ran {
     steps: usize,
     /// Reports of the last evaluation, one for 10 images.
     evaluated: usize,
+    /// What the user was told.
+    warnings: Vec<String>,
+    /// Who trained what, in the end.
+    history: Vec<Stint>,
 }
 
 /// Trains in `folder`, stopping once so many images of the last evaluation are done.
 fn run(folder: &Path, config: &TrainConfig, stop_after: Option<u64>) -> Ran {
-    let data = data();
+    run_on(&data(), folder, config, stop_after)
+}
+
+fn run_on(data: &Splits, folder: &Path, config: &TrainConfig, stop_after: Option<u64>) -> Ran {
     let content = json!({"test": "protocols"});
     let mut folder = RunFolder::open(folder, &content, OpenMode::Resume).unwrap();
     let (steps, evaluated) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let warnings = Mutex::new(Vec::new());
     let stop = AtomicBool::new(false);
     let last = data.test.len() as u64;
     let observe = |event: &Event| match event {
@@ -250,22 +259,17 @@ fn run(folder: &Path, config: &TrainConfig, stop_after: Option<u64>) -> Ran {
             evaluated.fetch_add(1, Ordering::Relaxed);
             stop.fetch_or(stop_after == Some(*done), Ordering::Relaxed);
         }
+        Event::Warning(text) => warnings.lock().unwrap().push(text.clone()),
         _ => {}
     };
     let device = Default::default();
-    let outcome = train(
-        model(),
-        config,
-        &data,
-        &device,
-        &mut folder,
-        &observe,
-        &stop,
-    );
+    let outcome = train(model(), config, data, &device, &mut folder, &observe, &stop);
     Ran {
         outcome,
         steps: steps.into_inner(),
         evaluated: evaluated.into_inner(),
+        warnings: warnings.into_inner().unwrap(),
+        history: folder.provenance(3, "cpu").history,
     }
 }
 
@@ -291,6 +295,52 @@ fn a_last_evaluation_is_gone_on_with_and_ends_in_the_same_bits() {
         assert_eq!(resumed, uninterrupted, "{method}");
         assert_eq!(resumed.last.unwrap().images, 130);
     }
+}
+
+#[test]
+fn a_run_that_is_gone_on_with_elsewhere_warns_and_names_who_trained_which_epochs() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |epochs, device_name: &str| TrainConfig {
+        epochs,
+        device_name: device_name.into(),
+        ..config("rws-wake-sleep")
+    };
+    let first = run(dir.path(), &of(1, "cpu"), None);
+    assert!(first.warnings.is_empty(), "{:?}", first.warnings);
+    let second = run(dir.path(), &of(3, "other"), None);
+    assert!(second.warnings[0].contains("device other instead of cpu"));
+    let parts: Vec<_> = second
+        .history
+        .iter()
+        .map(|part| (part.device.as_str(), part.from, part.to))
+        .collect();
+    let at = |epochs| Position { epochs, steps: 0 };
+    let expected = [("cpu", at(0), at(1)), ("other", at(1), at(3))];
+    assert_eq!(parts, expected);
+}
+
+#[test]
+fn a_run_is_not_gone_on_with_on_other_data() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |epochs| TrainConfig {
+        epochs,
+        ..config("rws-wake-sleep")
+    };
+    run(dir.path(), &of(1), None).outcome.unwrap();
+    let other = Splits {
+        fingerprint: "other".into(),
+        ..data()
+    };
+    let refused = run_on(&other, dir.path(), &of(2), None);
+    let error = refused.outcome.unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, TrainError::Run(RunError::OtherData { .. })));
+    assert!(
+        text.contains("other data") && text.contains("--fresh"),
+        "{text}"
+    );
+    assert_eq!(refused.steps, 0);
+    assert_eq!(run(dir.path(), &of(2), None).steps, 4);
 }
 
 const APART: Betas = Betas {

@@ -1,0 +1,18 @@
+//! The version of the arithmetic.
+
+/// The version of the arithmetic that training and evaluation compute with.
+///
+/// Raise it by one whenever the same configuration, seed, device and processor no longer give the same bits: the order of a
+/// sum changes, a kernel is replaced, an approximation of a function is another, random streams are named otherwise. A
+/// change that moves no bit leaves it. Provenance records it; a resume under another version warns.
+///
+/// | version | what it brought |
+/// |---|---|
+/// | 1 | everything before the version was recorded |
+/// | 2 | products of bit-packed tensors |
+pub const ARITHMETIC: u32 = 2;
+
+/// The version of provenance that names none.
+pub(crate) fn unrecorded() -> u32 {
+    1
+}
