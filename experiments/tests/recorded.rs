@@ -1,0 +1,110 @@
+//! Every run folder under `results`, held to what the program made of it when `golden/recorded.txt` was written: its
+//! configuration parses, keeps its hash, and is recognised by the profile that its folder names. A change of the
+//! configuration's JSON that disowns a recorded run fails here. `HELMHOLTZ_GOLDEN=write` writes the file anew.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use helmholtz_experiments::cell::Cell;
+use helmholtz_experiments::existing;
+use helmholtz_experiments::plan::{CellStatus, profile_of};
+use helmholtz_experiments::report::record::{Record, What, find};
+use helmholtz_experiments::spec::{Selection, Spec};
+use helmholtz_experiments::{apg_bmnist, apg_dmm, apg_gmm, arm_toy};
+use helmholtz_runs::{config_hash, read_config};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, from_value, to_value};
+
+fn results() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
+}
+
+fn recorded() -> Vec<Record> {
+    let (records, problems) = find(&results()).unwrap();
+    assert!(problems.is_empty(), "{problems:#?}");
+    records
+}
+
+/// Whether the configuration is the one that a cell of today writes, or parses as an experiment of another kind.
+fn parses(config: &Value) -> bool {
+    fn round<T: Serialize + DeserializeOwned>(value: &Value) -> bool {
+        let parsed: Result<T, _> = from_value(value.clone());
+        parsed.is_ok_and(|parsed| to_value(parsed).unwrap() == *value)
+    }
+    match config["settings"]["kind"]
+        .as_str()
+        .or(config["kind"].as_str())
+    {
+        Some("apg-gmm") => from_value::<apg_gmm::Settings>(config["settings"].clone()).is_ok(),
+        Some("apg-dmm") => from_value::<apg_dmm::Settings>(config["settings"].clone()).is_ok(),
+        Some("apg-bmnist") => {
+            from_value::<apg_bmnist::Settings>(config["settings"].clone()).is_ok()
+        }
+        Some("arm-toy") => from_value::<arm_toy::Settings>(config.clone()).is_ok(),
+        _ if config["cell"].is_object() => round::<Cell>(&config["cell"]),
+        // The configuration of a table of several runs is its title alone.
+        _ if config
+            .as_object()
+            .is_some_and(|all| all.keys().eq(["title"])) =>
+        {
+            true
+        }
+        _ => round::<Cell>(config),
+    }
+}
+
+/// What the profile that a cell's folder names makes of the folder today.
+fn by_profile(record: &Record, cell: &Cell) -> &'static str {
+    let Ok(spec) = Spec::load(&cell.experiment) else {
+        return "of no experiment";
+    };
+    let known = |&(profile, _): &(&str, Option<u64>)| spec.profile.contains_key(profile);
+    let named = record.place.split('/').nth(1).map(|part| (part, None));
+    let cut = record.place.split('/').nth(1).map(profile_of);
+    // A file with one profile leaves it out of its records' place.
+    let only = spec.profile.keys().next().map(|name| (name.as_str(), None));
+    let only = only.filter(|_| spec.profile.len() == 1);
+    let Some((profile, epochs)) = named.filter(known).or(cut.filter(known)).or(only) else {
+        return "of no profile";
+    };
+    let selection = Selection {
+        nets: vec![cell.net.clone()],
+        methods: vec![cell.method.clone()],
+        particles: cell.particles().into_iter().collect(),
+        seeds: vec![cell.seed],
+        epochs,
+    };
+    let cells = spec.cells(profile, &selection, &cell.dataset).unwrap();
+    match existing::status(&record.folder, &cells[0]) {
+        CellStatus::Done(_) => "done",
+        CellStatus::Unusable { .. } => "unlike",
+        CellStatus::New | CellStatus::Partial { .. } => "begun",
+        status => panic!("{}: {status:?}", record.place),
+    }
+}
+
+#[test]
+fn every_recorded_configuration_parses_keeps_its_hash_and_is_recognised() {
+    let mut found = String::new();
+    for record in recorded() {
+        let config = read_config(&record.folder).unwrap().unwrap();
+        let profile = match &record.what {
+            What::Cell(run) => by_profile(&record, &run.cell),
+            What::Other(_) => "-",
+        };
+        let (hash, parses) = (config_hash(&config), parses(&config));
+        writeln!(found, "{} {hash} {parses} {profile}", record.place).unwrap();
+    }
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/recorded.txt");
+    if std::env::var_os("HELMHOLTZ_GOLDEN").is_some() {
+        std::fs::create_dir_all(golden.parent().unwrap()).unwrap();
+        std::fs::write(&golden, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap();
+    assert_eq!(expected.lines().count(), 267);
+    for (found, expected) in found.lines().zip(expected.lines()) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(found.lines().count(), 267);
+}
