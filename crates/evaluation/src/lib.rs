@@ -50,7 +50,8 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`nll`](fn@nll), [`log_weights`] | the importance-sampled likelihood; a part of it |
+//! | [`nll`](fn@nll), [`log_weights`], [`log_weights_at`] | the importance-sampled likelihood; a part of it; for several S in one pass |
+//! | [`LogLikelihoods`] | the estimate of each datum, in a file, for comparisons in pairs |
 //! | [`gradient_variance`](fn@gradient_variance), [`method_variance`] | the variance of a gradient estimate and its price, for any loss, for a method |
 //! | [`AnalyticKl`] | a model evaluated by a formula of released code, which estimates no likelihood |
 //! | [`Held`] | a chain store that forgets what is written |
@@ -62,6 +63,7 @@ mod batch;
 mod flat;
 mod gradient_variance;
 mod held;
+mod log_likelihoods;
 mod nll;
 mod spread;
 
@@ -71,7 +73,8 @@ pub use gradient_variance::{
     GradientVariance, Replication, Variance, gradient_variance, method_variance,
 };
 pub use held::Held;
-pub use nll::{Evaluation, LogWeights, Nll, log_weights, nll};
+pub use log_likelihoods::{LogLikelihoods, NoLogLikelihoods};
+pub use nll::{Evaluation, LogWeights, Nll, log_weights, log_weights_at, nll};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::thread;
 
+use burn::tensor::Tensor;
 use helmholtz_datasets::Images;
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{Joint, Propose};
@@ -56,6 +57,15 @@ pub struct LogWeights {
 }
 
 impl Nll {
+    /// Of `weights`, `[data, samples]`, as [`log_weights_at`] gives them: an NLL for each number of samples.
+    pub fn each(weights: &[LogWeights], samples: &[usize]) -> Vec<Self> {
+        let column = |(column, &count): (usize, &usize)| {
+            let own = weights.iter().skip(column).step_by(samples.len());
+            Self::of(&own.copied().collect::<Vec<_>>(), count)
+        };
+        samples.iter().enumerate().map(column).collect()
+    }
+
     /// Of these data, with S samples each.
     pub fn of(data: &[LogWeights], samples: usize) -> Self {
         let (mean, standard_error) = mean_and_error(data.iter().map(|datum| -datum.log_mean));
@@ -113,25 +123,62 @@ where
     B: Backend,
     M: Propose<B> + Joint<B> + Clone + Send,
 {
-    if evaluation.samples == 0 {
+    let samples = [evaluation.samples];
+    log_weights_at::<B, M>(model, images, data, evaluation, &samples, device, progress)
+}
+
+/// [`log_weights`] for several numbers of samples in one pass of the largest, `[data, samples]`: the first S samples give what an
+/// evaluation with S alone gives, bit for bit. `evaluation.samples` is not looked at.
+///
+/// Samples are drawn in blocks of 25, each from a stream of its own, so running sums are read off at the end of a block. An S that
+/// ends within a block has that block drawn once more with as many samples as it has there: from the second layer on, the size
+/// of a block decides which numbers of the stream are whose.
+///
+/// # Panics
+/// If there are no such data.
+pub fn log_weights_at<B, M>(
+    model: &M,
+    images: &Images,
+    data: Range<usize>,
+    evaluation: &Evaluation,
+    samples: &[usize],
+    device: &B::Device,
+    progress: &(dyn Fn(usize) -> bool + Sync),
+) -> Option<Vec<LogWeights>>
+where
+    B: Backend,
+    M: Propose<B> + Joint<B> + Clone + Send,
+{
+    if samples.is_empty() || samples.contains(&0) {
         return None;
     }
-    let mut sums = vec![LogMean::EMPTY; data.len()];
+    let none = LogWeights {
+        log_mean: f64::NAN,
+        mean_log: f64::NAN,
+    };
+    let columns = samples.len();
+    let mut found = vec![none; data.len() * columns];
     let groups = data.len().div_ceil(GROUP);
     let share = groups.div_ceil(evaluation.threads.max(1)).max(1) * GROUP;
     let finished = thread::scope(|scope| {
-        let workers: Vec<_> = sums
-            .chunks_mut(share)
+        let workers: Vec<_> = found
+            .chunks_mut(share * columns)
             .enumerate()
-            .map(|(worker, sums)| {
+            .map(|(worker, found)| {
                 let model = model.clone();
                 let device = device.clone();
                 scope.spawn(move || {
-                    for (index, sums) in sums.chunks_mut(GROUP).enumerate() {
+                    for (index, found) in found.chunks_mut(GROUP * columns).enumerate() {
                         let first = data.start + worker * share + index * GROUP;
-                        let data = first..first + sums.len();
-                        group::<B, M>(&model, images, data, evaluation, &device, sums);
-                        if !progress(sums.len()) {
+                        let rows = found.len() / columns;
+                        let group = Group {
+                            model: &model,
+                            x: batch_of::<B>(images, first..first + rows, &device),
+                            data: first..first + rows,
+                            evaluation,
+                        };
+                        group.log_weights(samples, found);
+                        if !progress(rows) {
                             return false;
                         }
                     }
@@ -145,47 +192,72 @@ where
             Err(panic) => std::panic::resume_unwind(panic),
         })
     });
-    let weights = |datum: &LogMean| LogWeights {
-        log_mean: datum.log_mean(),
-        mean_log: datum.mean_log(),
-    };
-    finished.then(|| sums.iter().map(weights).collect())
+    finished.then_some(found)
 }
 
-/// Evaluates a few data together.
-fn group<B, M>(
-    model: &M,
-    images: &Images,
+/// A few data that are evaluated together.
+struct Group<'a, B: Backend, M> {
+    model: &'a M,
+    x: Tensor<B, 2>,
     data: Range<usize>,
-    evaluation: &Evaluation,
-    device: &B::Device,
-    sums: &mut [LogMean],
-) where
+    evaluation: &'a Evaluation,
+}
+
+impl<B, M> Group<'_, B, M>
+where
     B: Backend,
     M: Propose<B> + Joint<B>,
 {
-    let batch = data.len();
-    let x = batch_of::<B>(images, data.clone(), device);
-    let encoded = model.encode(x.clone());
-    for (block, first) in (0..evaluation.samples).step_by(BLOCK).enumerate() {
-        let particles = BLOCK.min(evaluation.samples - first);
-        let stream = |datum: usize| {
-            Stream::new(
-                evaluation.seed,
-                evaluation.purpose,
-                [datum as u64, block as u64],
-            )
-        };
+    /// Fills `found`, `[data, samples]`.
+    fn log_weights(&self, samples: &[usize], found: &mut [LogWeights]) {
+        let encoded = self.model.encode(self.x.clone());
+        let mut sums = vec![LogMean::EMPTY; self.data.len()];
+        let largest = samples.iter().copied().max().unwrap_or(0);
+        for (block, first) in (0..largest).step_by(BLOCK).enumerate() {
+            let end = first + BLOCK;
+            for (column, &count) in samples.iter().enumerate() {
+                if first < count && count < end {
+                    let mut within = sums.clone();
+                    self.add(&encoded, block, count - first, &mut within);
+                    read_off(&within, column, samples.len(), found);
+                }
+            }
+            if end <= largest {
+                self.add(&encoded, block, BLOCK, &mut sums);
+            }
+            for (column, &count) in samples.iter().enumerate() {
+                if count == end {
+                    read_off(&sums, column, samples.len(), found);
+                }
+            }
+        }
+    }
+
+    /// Adds the log-weights of `particles` samples a datum, from the streams of this block.
+    fn add(&self, encoded: &M::Encoded, block: usize, particles: usize, sums: &mut [LogMean]) {
+        let Evaluation { seed, purpose, .. } = *self.evaluation;
+        let stream = |datum: usize| Stream::new(seed, purpose, [datum as u64, block as u64]);
+        let batch = self.data.len();
         let mut noise = Interleaved {
-            streams: data.clone().map(stream).collect(),
+            streams: self.data.clone().map(stream).collect(),
             rows: particles * batch,
         };
-        let proposals = model.propose(&encoded, None, particles, &mut noise);
-        let log_p = model.log_joint(x.clone(), &proposals.particles);
+        let proposals = self.model.propose(encoded, None, particles, &mut noise);
+        let log_p = self.model.log_joint(self.x.clone(), &proposals.particles);
         let log_w = (log_p - proposals.log_q).into_data();
         for (row, log_w) in log_w.iter::<f64>().enumerate() {
             sums[row % batch].push(log_w);
         }
+    }
+}
+
+/// Writes what the sums of some data give into a column of `found`.
+fn read_off(sums: &[LogMean], column: usize, columns: usize, found: &mut [LogWeights]) {
+    for (datum, found) in sums.iter().zip(found.chunks_mut(columns)) {
+        found[column] = LogWeights {
+            log_mean: datum.log_mean(),
+            mean_log: datum.mean_log(),
+        };
     }
 }
 

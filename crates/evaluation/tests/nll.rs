@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use burn::tensor::DType;
 use burn_flex::Flex;
 use helmholtz_datasets::Images;
-use helmholtz_evaluation::{Evaluation, Nll, log_weights, nll};
+use helmholtz_evaluation::{Evaluation, LogLikelihoods, Nll, log_weights, log_weights_at, nll};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
 
@@ -173,4 +173,47 @@ fn nothing_to_evaluate_gives_nothing() {
     };
     assert_eq!(parts(0), None);
     assert_eq!(parts(1).expect("finished").len(), 2);
+}
+
+#[test]
+fn one_pass_gives_every_number_of_samples_as_if_it_were_alone_to_the_bit() {
+    // Ends of blocks, S within the same block and within others, in no order.
+    let samples = [100, 7, 1, 25, 26, 24, 63];
+    let images = images(23);
+    let (model, device) = (model(), Default::default());
+    let all = 0..images.len();
+    let evaluation = evaluation(0);
+    let once = log_weights_at::<Flex, _>(
+        &model,
+        &images,
+        all,
+        &evaluation,
+        &samples,
+        &device,
+        &|_| true,
+    );
+    let once = once.expect("finished");
+    let each = Nll::each(&once, &samples);
+    let kept = LogLikelihoods::new(&samples, &once);
+    let bits = |nll: &Nll| [nll.mean, nll.standard_error, nll.elbo].map(f64::to_bits);
+    for (nll, &count) in each.iter().zip(&samples) {
+        let alone = evaluate(
+            &images,
+            &Evaluation {
+                samples: count,
+                ..evaluation
+            },
+        );
+        assert_eq!(
+            (bits(nll), nll.samples, nll.images),
+            (bits(&alone), count, 23)
+        );
+        let of_file = kept.with(count as u64).unwrap();
+        assert_eq!(of_file.iter().map(|l| -l).sum::<f64>() / 23.0, alone.mean);
+    }
+    // No two are the same number by chance.
+    let mut means: Vec<u64> = each.iter().map(|nll| nll.mean.to_bits()).collect();
+    means.sort_unstable();
+    means.dedup();
+    assert_eq!(means.len(), samples.len());
 }
