@@ -1,5 +1,7 @@
 //! One cell of an experiment: a net trained by a method with a seed, and every number that decides its outcome.
 
+use crate::samples::FinalSamples;
+use helmholtz_datasets::Splits;
 use helmholtz_training::{Betas, ChainStart, Optimizer};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -24,11 +26,22 @@ pub struct Cell {
     /// Whether the experiment compares numbers of particles: then the cell's is a part of its folder and its label.
     #[serde(default, skip_serializing_if = "is_default")]
     pub by_particles: bool,
+    /// [`Splits::fingerprint`] of the images; absent where they are not known, as in older records.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fingerprint: Option<String>,
     /// How it is trained and evaluated.
     pub settings: Settings,
 }
 
 impl Cell {
+    /// The cell on these images.
+    pub fn on(self, data: &Splits) -> Self {
+        Self {
+            fingerprint: Some(data.fingerprint.clone()),
+            ..self
+        }
+    }
+
     /// The cell's run folder below the folder of its experiment, profile and data set: `<net>/<method>/seed-<n>`, or
     /// `<net>/particles-<K>/<method>/seed-<n>`.
     pub fn folder(&self, base: &Path) -> PathBuf {
@@ -157,8 +170,15 @@ settings! {
     /// figures; absent: none, and nothing is spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     train_images: Option<u64>,
-    /// Importance samples S with which the selected epoch's test NLL is reported again; absent: it is not.
-    final_samples: Option<u64>,
+    /// Whether the test images are evaluated at every check, for figures of the test NLL during training; else at the selected one
+    /// alone, in the end, and selection is the same. Absent: it is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    test_at_checks: Option<bool>,
+    /// Importance samples S, one number or a list, with which the selected epoch's test NLL is computed again; absent: it is not.
+    final_samples: Option<FinalSamples>,
+    /// That of several `final_samples` which tables report; absent: the largest.
+    #[serde(default, skip_serializing_if = "is_default")]
+    reported_samples: Option<u64>,
     /// Seconds from one checkpoint to the next.
     checkpoint_seconds: u64,
     /// Whether a categorical net's encoder gives the logits of all classes, instead of all but the first.
@@ -211,6 +231,17 @@ impl Settings {
     /// Whether a check is made after `epoch` epochs.
     pub fn checks_after(&self, epoch: u64) -> bool {
         epoch > 0 && (epoch.is_multiple_of(self.check_every) || epoch == self.epochs)
+    }
+
+    /// Whether the test images are evaluated at every check.
+    pub fn tests_at_checks(&self) -> bool {
+        self.test_at_checks.unwrap_or(true)
+    }
+
+    /// The samples of the last evaluation whose number tables report, if there is one.
+    pub fn reported_samples(&self) -> Option<u64> {
+        let all = self.final_samples.as_ref()?;
+        Some(self.reported_samples.unwrap_or(all.largest()))
     }
 
     /// β of Adam.
@@ -271,7 +302,22 @@ impl Settings {
             .or_else(|| positive("test_samples", self.test_samples))
             .or_else(|| positive("test_images", self.test_images.unwrap_or(1)))
             .or_else(|| positive("train_images", self.train_images.unwrap_or(1)))
-            .or_else(|| positive("final_samples", self.final_samples.unwrap_or(1)))
+            .or_else(|| {
+                let samples = self.final_samples.as_ref();
+                let senseless =
+                    samples.is_some_and(|all| all.all().is_empty() || all.all()[0] == 0);
+                rule(
+                    !senseless,
+                    "`final_samples` must be at least 1, each of them".into(),
+                )
+            })
+            .or_else(|| {
+                let all = self.final_samples.as_ref().map_or(&[][..], |all| all.all());
+                let reported = self.reported_samples.filter(|own| !all.contains(own));
+                let text =
+                    |own| format!("`reported_samples` is {own}, which is none of `final_samples`");
+                reported.map(text)
+            })
             .or_else(|| positive("checkpoint_seconds", self.checkpoint_seconds))
     }
 }
@@ -302,7 +348,9 @@ pub(crate) mod tests {
             test_samples: 100,
             test_images: None,
             train_images: None,
+            test_at_checks: None,
             final_samples: None,
+            reported_samples: None,
             checkpoint_seconds: 60,
             free_logits: false,
             analytic_kl: false,
@@ -324,6 +372,7 @@ pub(crate) mod tests {
             method: method.into(),
             seed,
             by_particles: false,
+            fingerprint: None,
             settings: settings(),
         }
     }
@@ -366,6 +415,36 @@ pub(crate) mod tests {
             },
             settings()
         );
+    }
+
+    #[test]
+    fn what_an_older_configuration_does_not_say_is_not_written_either() {
+        let old = serde_json::to_value(cell("linear", "jsa", 1)).unwrap();
+        let keys = ["fingerprint", "test_at_checks", "reported_samples"];
+        assert!(keys.iter().all(|key| !old.to_string().contains(key)));
+        let read: Cell = serde_json::from_value(old).unwrap();
+        assert!(read.settings.tests_at_checks() && read.fingerprint.is_none());
+        let cheap = Settings {
+            test_at_checks: Some(false),
+            ..settings()
+        };
+        assert_eq!(
+            serde_json::to_value(cheap).unwrap()["test_at_checks"],
+            false
+        );
+    }
+
+    #[test]
+    fn tables_report_the_largest_of_several_samples_or_the_one_that_is_named() {
+        let mut s = settings();
+        assert_eq!(s.reported_samples(), None);
+        let several = toml::from_str::<Overrides>("final_samples = [1000, 100]").unwrap();
+        several.apply(&mut s);
+        assert_eq!(s.reported_samples(), Some(1000));
+        s.reported_samples = Some(100);
+        assert_eq!((s.reported_samples(), s.problem()), (Some(100), None));
+        s.reported_samples = Some(10);
+        assert!(s.problem().unwrap().contains("`reported_samples` is 10"));
     }
 
     #[test]

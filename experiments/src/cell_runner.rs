@@ -74,6 +74,13 @@ pub struct CellResult {
     pub final_nll: Option<f64>,
     /// Its standard error over images.
     pub final_se: Option<f64>,
+    /// Where the last evaluation was for several S: what each gave, in one pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub finals: Vec<Final>,
+    /// The file beside the result with the last evaluation's estimate of each image
+    /// ([`LogLikelihoods`](helmholtz_evaluation::LogLikelihoods)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_likelihoods: Option<KeptFile>,
     /// What released code reports for the same parameters, by a formula that estimates no likelihood
     /// ([`AnalyticKl`](helmholtz_evaluation::AnalyticKl)), over all test images; where the settings ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,8 +96,35 @@ pub struct CellResult {
     pub seconds: f64,
     /// Commit, versions, device, machine.
     pub provenance: Provenance,
+    /// The fingerprint of the images; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
     /// Whether the images are generated, so that no number compares with a published one.
     pub synthetic: bool,
+}
+
+/// What the last evaluation gave with one number of samples, in nats.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Final {
+    /// S.
+    pub samples: u64,
+    /// Test NLL.
+    pub nll: f64,
+    /// Its standard error over images.
+    pub se: f64,
+    /// Minus the evidence lower bound.
+    pub bound: f64,
+}
+
+/// A file in a run folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptFile {
+    /// Its name.
+    pub name: String,
+    /// The sha256 of its bytes.
+    pub sha256: String,
 }
 
 impl CellResult {

@@ -288,7 +288,8 @@ Examples:
 
 The estimate of -log p(x) is too high by more, the fewer the samples and the wider q: methods are to be compared where more samples no
 longer change it. With the run's `final_samples`, its seed and all images it is the run's own last number; a subset of images is another
-than that of its checks. Ctrl-C ends it with the rows that are there. The run folder is only read.";
+than that of its checks. All numbers of samples cost one pass of the largest; Ctrl-C before its end leaves no
+rows. With `--out` each image's estimate is kept too, in log-likelihoods.bin. The run folder is only read.";
 
 /// Evaluate a run's parameters again.
 #[derive(Debug, Clone, Args)]
@@ -322,7 +323,7 @@ pub struct Evaluate {
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
 
-    /// The folder for evaluation.md; without it nothing is written
+    /// The folder for evaluation.md and log-likelihoods.bin; without it nothing is written
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 

@@ -94,7 +94,7 @@ impl FakeRunner {
                 epoch,
                 stage: 1,
                 valid_nll: nll,
-                test_nll: nll,
+                test_nll: Some(nll),
                 seconds: 1.0,
             });
             run.save_checkpoint(&json!({"epochs_done": epoch}), &[])?;
@@ -116,12 +116,15 @@ impl FakeRunner {
             final_samples: None,
             final_nll: None,
             final_se: None,
+            finals: vec![],
+            log_likelihoods: None,
             released_nll: None,
             bound: None,
             epochs_done: epochs,
             epochs_planned: epochs,
             seconds: 1.0,
             provenance: run.provenance(cell.seed, "fake"),
+            fingerprint: None,
             synthetic: cell.dataset == "glyphs",
         };
         run.finish(&serde_json::to_value(&result).unwrap())?;

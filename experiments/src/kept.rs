@@ -158,7 +158,7 @@ impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
             return Ok(Kept::default());
         }
         let evaluation = Evaluation {
-            samples: settings.final_samples.unwrap_or(settings.test_samples) as usize,
+            samples: settings.reported_samples().unwrap_or(settings.test_samples) as usize,
             seed: run.cell.seed,
             purpose: RELEASED,
             threads: run.threads,

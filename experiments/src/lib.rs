@@ -18,11 +18,11 @@
 //!
 //! Contents, in the order of a request:
 //! * [`cli`], [`commands`]: what a user types, and what happens then.
-//! * [`source`], [`spec`], [`cell`], [`names`], [`published`]: the experiment, its cells, and the numbers to compare with.
+//! * [`source`], [`spec`], [`cell`], [`samples`], [`names`], [`published`]: the experiment, its cells, and the numbers to compare with.
 //! * [`data`], [`device`], [`backend`]: what it runs on.
 //! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
 //! * [`cell_runner`], [`runner`], [`nets`], [`driver`], [`progress`]: running cells and watching them.
-//! * [`kept`], [`completions`], [`digits`], [`picture`]: what a run keeps besides likelihoods, and pictures of what it learned.
+//! * [`kept`], [`log_likelihoods`], [`completions`], [`digits`], [`picture`]: what a run keeps besides likelihoods, and pictures of what it learned.
 //! * [`table`], [`plot`], [`figures`], [`report`]: the outcome.
 //! * [`arm_toy`], [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`]: experiments of other kinds; [`stepwise`] ones are counted in gradient steps.
 //! * [`trained`]: the parameters of a run, to be used again.
@@ -51,6 +51,7 @@ mod fake;
 pub mod figures;
 pub mod hamiltonian;
 pub mod kept;
+pub mod log_likelihoods;
 pub mod machine;
 pub mod names;
 pub mod nets;
@@ -63,6 +64,7 @@ pub mod progress;
 pub mod published;
 pub mod report;
 pub mod runner;
+pub mod samples;
 pub mod schedule;
 pub mod source;
 pub mod spec;

@@ -2,15 +2,17 @@
 
 use crate::backend::{OnBackend, on_device};
 use crate::cell::{Cell, ScanOrder};
-use crate::cell_runner::{CellResult, CellRunner, Cost, Observer};
+use crate::cell_runner::{CellResult, CellRunner, Cost, Final, Observer};
 use crate::device::Device;
 use crate::error::HarnessError;
+use crate::existing;
 use crate::kept::{Finished, Keeps, Kept};
+use crate::log_likelihoods;
 use crate::nets::{Net, OnModel};
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Splits;
 use helmholtz_estimators::Method;
-use helmholtz_evaluation::{Evaluation, nll};
+use helmholtz_evaluation::{Evaluation, Nll, nll};
 use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
 use helmholtz_runs::{OpenMode, RunFolder};
@@ -87,6 +89,10 @@ impl<B: Backend> Runner<B> {
     pub(crate) fn config(&self, cell: &Cell) -> Result<TrainConfig, HarnessError> {
         let settings = &cell.settings;
         let method: Method = cell.method.parse().map_err(failed)?;
+        let final_samples = settings
+            .final_samples
+            .as_ref()
+            .map_or(&[][..], |all| all.all());
         Ok(TrainConfig {
             seed: cell.seed,
             method: method.with_stage1_extra(settings.stage1_extra > 0),
@@ -111,7 +117,11 @@ impl<B: Backend> Runner<B> {
             test_samples: settings.test_samples as usize,
             test_images: settings.test_images.map(|images| images as usize),
             train_images: settings.train_images.map(|images| images as usize),
-            final_samples: settings.final_samples.map(|samples| samples as usize),
+            test_at_checks: settings.tests_at_checks(),
+            final_samples: final_samples
+                .iter()
+                .map(|&samples| samples as usize)
+                .collect(),
             checkpoint_seconds: settings.checkpoint_seconds as f64,
             threads: self.threads,
             device_name: self.name.clone(),
@@ -132,7 +142,7 @@ impl<B: Backend> CellRunner for Runner<B> {
         observer: &dyn Observer,
         stop: &AtomicBool,
     ) -> Result<CellResult, HarnessError> {
-        let config = serde_json::to_value(cell).map_err(failed)?;
+        let config = existing::config(&cell.clone().on(&self.data));
         let folder = RunFolder::open(folder, &config, OpenMode::Resume)?;
         if let Some(result) = folder.result()? {
             let path = folder.path().to_path_buf();
@@ -256,23 +266,44 @@ impl<B: Backend> OnModel<B> for Run<'_, B> {
         })?;
         let kept = self.keep::<M>(start, &config.method, outcome.selected.epoch)?;
         let selected = outcome.selected;
+        let test = selected
+            .test
+            .expect("a finished run has the test NLL of its selected check");
+        let reported = self.cell.settings.reported_samples();
+        let of_reported = |nll: &&Nll| Some(nll.samples as u64) == reported;
+        let last = outcome.last.iter().find(of_reported);
+        let finals = match outcome.last.as_slice() {
+            [_] => &[][..],
+            several => several,
+        };
+        let of_samples = |nll: &Nll| Final {
+            samples: nll.samples as u64,
+            nll: nll.mean,
+            se: nll.standard_error,
+            bound: -nll.elbo,
+        };
+        let log_likelihoods = outcome.log_likelihoods.as_ref();
+        let kept_file = |all| log_likelihoods::write(self.folder.path(), all);
         let result = CellResult {
             selected_epoch: selected.epoch,
             valid_nll: selected.valid.mean,
             valid_se: selected.valid.standard_error,
-            test_nll: selected.test.mean,
-            test_se: selected.test.standard_error,
-            samples: selected.test.samples as u64,
-            images: outcome.last.unwrap_or(selected.test).images as u64,
-            final_samples: outcome.last.map(|nll| nll.samples as u64),
-            final_nll: outcome.last.map(|nll| nll.mean),
-            final_se: outcome.last.map(|nll| nll.standard_error),
+            test_nll: test.mean,
+            test_se: test.standard_error,
+            samples: test.samples as u64,
+            images: last.unwrap_or(&test).images as u64,
+            final_samples: last.map(|nll| nll.samples as u64),
+            final_nll: last.map(|nll| nll.mean),
+            final_se: last.map(|nll| nll.standard_error),
+            finals: finals.iter().map(of_samples).collect(),
+            log_likelihoods: log_likelihoods.map(kept_file).transpose()?,
             released_nll: kept.released_nll,
-            bound: Some(-outcome.last.unwrap_or(selected.test).elbo),
+            bound: Some(-last.unwrap_or(&test).elbo),
             epochs_done: outcome.epochs,
             epochs_planned: config.epochs,
             seconds: self.folder.seconds(),
             provenance: self.folder.provenance(self.cell.seed, name),
+            fingerprint: Some(data.fingerprint.clone()),
             synthetic: data.synthetic,
         };
         self.folder

@@ -32,7 +32,7 @@ pub struct Work {
     pub epoch: f64,
     /// Seconds for a check.
     pub check: f64,
-    /// Seconds for the last evaluation of the selected epoch, by the released code's formula too where that is asked for.
+    /// Seconds for the evaluations of the selected epoch in the end, by the released code's formula too where that is asked for.
     pub last: f64,
 }
 
@@ -49,14 +49,22 @@ impl Work {
         let test_images = images(settings.test_images, sizes.test);
         let test = test_images * settings.test_samples as f64;
         let released = match settings.released_nll {
-            true => settings.final_samples.unwrap_or(settings.test_samples),
+            true => settings.reported_samples().unwrap_or(settings.test_samples),
             false => 0,
         };
-        let last = settings.final_samples.unwrap_or(0) + released;
+        let largest = settings
+            .final_samples
+            .as_ref()
+            .map_or(0, |all| all.largest());
+        let last = sizes.test as f64 * (largest + released) as f64;
+        let (at_checks, at_the_end) = match settings.tests_at_checks() {
+            true => (test, 0.0),
+            false => (0.0, test),
+        };
         Self {
             epoch: steps as f64 * cost.step,
-            check: (valid + train + test) * cost.image_sample,
-            last: sizes.test as f64 * last as f64 * cost.image_sample,
+            check: (valid + train + at_checks) * cost.image_sample,
+            last: (last + at_the_end) * cost.image_sample,
         }
     }
 
@@ -142,7 +150,7 @@ mod tests {
     fn the_papers_work_is_steps_plus_checks_plus_the_last_evaluation() {
         let s = Settings {
             epochs: 1000,
-            final_samples: Some(1000),
+            final_samples: Some(1000.into()),
             ..settings()
         };
         let work = Work::of(&s, SIZES, COST);
@@ -179,7 +187,7 @@ mod tests {
     fn the_last_evaluation_is_over_all_test_images() {
         let s = Settings {
             test_images: Some(1000),
-            final_samples: Some(1000),
+            final_samples: Some(1000.into()),
             ..settings()
         };
         assert_eq!(Work::of(&s, SIZES, COST).last, 10.0);
@@ -188,8 +196,23 @@ mod tests {
             final_samples,
             ..s.clone()
         };
-        assert_eq!(Work::of(&released(Some(1000)), SIZES, COST).last, 20.0);
+        assert_eq!(
+            Work::of(&released(Some(1000.into())), SIZES, COST).last,
+            20.0
+        );
         assert_eq!(Work::of(&released(None), SIZES, COST).last, 1.0);
+    }
+
+    #[test]
+    fn test_images_that_no_check_evaluates_are_evaluated_once() {
+        let all = Work::of(&settings(), SIZES, COST);
+        let cheap = Settings {
+            test_at_checks: Some(false),
+            ..settings()
+        };
+        let cheap = Work::of(&cheap, SIZES, COST);
+        assert!(cheap.check < all.check);
+        assert!((all.check - cheap.check - cheap.last).abs() < 1e-12 && all.last == 0.0);
     }
 
     #[test]

@@ -63,12 +63,12 @@ pub trait Stepwise: Serialize + DeserializeOwned {
     /// The least memory that it needs, in bytes.
     fn memory(&self) -> u64;
 
-    /// That its data are there, before anything starts.
+    /// The fingerprint of its data, which are read for it before anything starts; none where it reads none.
     ///
     /// # Errors
     /// Data that cannot be had.
-    fn find_data(&self, _: &Locator) -> Result<(), HarnessError> {
-        Ok(())
+    fn fingerprint(&self, _: &Locator) -> Result<Option<String>, HarnessError> {
+        Ok(None)
     }
 
     /// How long a gradient step takes on the device, by making two.

@@ -2,14 +2,17 @@
 
 use crate::cell::Cell;
 use crate::error::HarnessError;
-use helmholtz_runs::{Checkpoint, RunFolder, Status, read_checkpoint, read_config};
+use helmholtz_datasets::Splits;
+use helmholtz_runs::{Checkpoint, RunError, RunFolder, Status, read_checkpoint, read_config};
 use helmholtz_training::Parameters;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A run whose parameters are used.
 #[derive(Debug, Clone)]
 pub struct Run {
+    /// Its folder.
+    pub folder: PathBuf,
     /// What was run.
     pub cell: Cell,
     /// Its newest checkpoint.
@@ -42,6 +45,7 @@ impl Run {
             _ => unusable("the run has made no checkpoint yet"),
         })?;
         let run = Self {
+            folder: folder.into(),
             cell,
             checkpoint,
             parameters,
@@ -51,6 +55,23 @@ impl Run {
                 "the run has made no check yet, so that no parameters are selected; ask for its last ones",
             )),
             _ => Ok(run),
+        }
+    }
+
+    /// That these are the images of the run, where it says which it had.
+    ///
+    /// # Errors
+    /// [`RunError::OtherData`].
+    pub fn check_data(&self, data: &Splits) -> Result<(), HarnessError> {
+        let of_checkpoint = self.checkpoint.state["data"].as_str();
+        match self.cell.fingerprint.as_deref().or(of_checkpoint) {
+            Some(stored) if stored != data.fingerprint => Err(RunError::OtherData {
+                folder: self.folder.clone(),
+                stored: stored.into(),
+                asked: data.fingerprint.clone(),
+            }
+            .into()),
+            _ => Ok(()),
         }
     }
 

@@ -55,7 +55,8 @@ fn config() -> TrainConfig {
         test_samples: 10,
         test_images: None,
         train_images: None,
-        final_samples: Some(20),
+        final_samples: vec![20],
+        test_at_checks: true,
         checkpoint_seconds: 0.0, // after every step
         threads: 1,
         device_name: "cpu".into(),
@@ -126,7 +127,7 @@ fn run(folder: &Path, hold_after: Option<u64>) {
         &stop,
     )
     .unwrap();
-    let last = outcome.last.expect("a last evaluation was asked for");
+    let last = outcome.last[0];
     folder
         .finish(&json!({"selected": outcome.selected.epoch, "nll": last.mean}))
         .unwrap();

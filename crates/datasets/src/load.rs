@@ -144,6 +144,23 @@ pub fn load(
     })
 }
 
+impl GreyMnist {
+    /// The sha256 of the images and labels in memory, as [`Splits::fingerprint`] is of other images.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        for (images, labels) in [
+            (&self.train, &self.train_labels),
+            (&self.test, &self.test_labels),
+        ] {
+            hash.update((images.len() as u64).to_le_bytes());
+            hash.update((images.pixels() as u64).to_le_bytes());
+            (0..images.len()).for_each(|i| hash.update(images.row(i)));
+            hash.update(labels);
+        }
+        hex(&hash.finalize())
+    }
+}
+
 /// Loads grey-level MNIST with its labels.
 ///
 /// # Errors

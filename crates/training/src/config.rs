@@ -51,8 +51,12 @@ pub struct TrainConfig {
     /// Training images whose NLL is recorded at a check too, a random subset named by the seed, with `valid_samples`; none if
     /// absent.
     pub train_images: Option<usize>,
-    /// Samples S with which all test images are evaluated at the selected epoch; not at all if absent.
-    pub final_samples: Option<usize>,
+    /// Whether the test images are evaluated at every check; else only at the selected one, in the end. Selection goes by the
+    /// validation images.
+    pub test_at_checks: bool,
+    /// Each number of samples S with which all test images are evaluated at the selected epoch, in one pass; not at all if there
+    /// is none.
+    pub final_samples: Vec<usize>,
     /// Seconds from one checkpoint to the next. One is also made after each check.
     pub checkpoint_seconds: f64,
     /// Threads of an evaluation; training itself runs on one.
@@ -97,7 +101,9 @@ impl TrainConfig {
             "`epochs` and `check_every` must be at least 1".into()
         } else if self.sleep_every == Some(0) || self.patience == Some(0) {
             "`sleep_every` and `patience` must be at least 1".into()
-        } else if self.valid_samples == 0 || self.test_samples == 0 || self.final_samples == Some(0)
+        } else if self.valid_samples == 0
+            || self.test_samples == 0
+            || self.final_samples.contains(&0)
         {
             "numbers of samples must be at least 1".into()
         } else if [self.valid_images, self.test_images, self.train_images].contains(&Some(0)) {

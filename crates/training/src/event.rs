@@ -41,8 +41,8 @@ pub enum Event {
         stage: u8,
         /// Validation NLL.
         valid_nll: f64,
-        /// Test NLL.
-        test_nll: f64,
+        /// Test NLL, where it is computed at checks.
+        test_nll: Option<f64>,
         /// Seconds of work so far, over all resumes.
         seconds: f64,
     },

@@ -16,7 +16,7 @@
 //! let mut folder = RunFolder::open("runs/linear", &serde_json::json!({"seed": 1}), OpenMode::Resume)?;
 //! let stop = std::sync::atomic::AtomicBool::new(false);
 //! let outcome = train(model, &config, &data, &device, &mut folder, &|event| println!("{event:?}"), &stop)?;
-//! println!("{:.2} nats at epoch {}", outcome.selected.test.mean, outcome.selected.epoch);
+//! println!("{:.2} nats at epoch {}", outcome.selected.test.expect("computed in the end").mean, outcome.selected.epoch);
 //! # Ok(())
 //! # }
 //! ```

@@ -5,24 +5,30 @@ use helmholtz_runs::{Position, Provenance};
 use helmholtz_samplers::Info;
 use serde::{Deserialize, Serialize};
 
-/// A check: both likelihoods after so many epochs.
+/// A check: the likelihoods after so many epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// Finished epochs.
     pub epoch: u64,
     /// On the validation images.
     pub valid: Nll,
-    /// On the test images.
-    pub test: Nll,
+    /// On the test images, where it is computed at checks, and in the end of the selected one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Nll>,
 }
 
-/// The check with the smallest validation NLL so far; of equal ones, the one with the smaller test NLL.
+/// The check with the smallest validation NLL so far; of equal ones, the one with the smaller test NLL if both have one, else the
+/// first.
 pub type Selected = Check;
 
 impl Check {
     /// Whether this check is to be selected rather than `other`.
     pub(crate) fn beats(&self, other: &Self) -> bool {
-        (self.valid.mean, self.test.mean) < (other.valid.mean, other.test.mean)
+        let tie = match (&self.test, &other.test) {
+            (Some(own), Some(other)) => own.mean < other.mean,
+            _ => false,
+        };
+        self.valid.mean < other.valid.mean || (self.valid.mean == other.valid.mean && tie)
     }
 }
 
@@ -77,6 +83,9 @@ pub(crate) struct Progress {
     pub checked: u64,
     pub selected: Option<Selected>,
     pub sums: EpochSums,
+    /// The numbers of samples of the last evaluation, as far as it has come; empty in older checkpoints, which had one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evaluated: Vec<usize>,
     /// The fingerprint of the data; absent in older checkpoints.
     #[serde(default)]
     pub data: Option<String>,

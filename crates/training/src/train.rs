@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use burn::module::{AutodiffModule, Module};
 use helmholtz_datasets::{Images, Splits, random_subset};
 use helmholtz_estimators::{Model, Parts};
-use helmholtz_evaluation::{Evaluation, LogWeights, Nll, log_weights};
+use helmholtz_evaluation::{Evaluation, LogLikelihoods, LogWeights, Nll, log_weights_at};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_runs::{Failure, Provenance, RunError, RunFolder};
@@ -27,19 +27,21 @@ const SUBSET: Purpose = Purpose::new("subset");
 const PIECE: usize = 50;
 
 /// What a finished run gives.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The check that was selected.
+    /// The check that was selected, with its test NLL.
     pub selected: Selected,
-    /// The test NLL at the selected epoch with `final_samples`, if that was asked for.
-    pub last: Option<Nll>,
+    /// The test NLL of all images at the selected epoch, with each of `final_samples`.
+    pub last: Vec<Nll>,
+    /// The same for each image, if `final_samples` were asked for.
+    pub log_likelihoods: Option<LogLikelihoods>,
     /// Finished epochs.
     pub epochs: u64,
 }
 
 /// Trains `model` as `config` says in a run folder, from its last checkpoint if it has one; that must be of the same data.
 ///
-/// After every `check_every` epochs both NLLs are computed, and the parameters of the best validation NLL so far are
+/// After every `check_every` epochs the validation NLL is computed, and with `test_at_checks` the test NLL too, and the parameters of the best validation NLL so far are
 /// kept; the selection is retrospective, and without `patience` the run is never stopped early. `observe` hears of every step
 /// and must be quick. Once `stop` is set, a checkpoint is made and the run ends with [`TrainError::Interrupted`].
 ///
@@ -134,7 +136,7 @@ where
     fingerprint: &'a str,
     /// The parameters at the selected check, as a checkpoint part; empty before the first.
     selected_model: Vec<u8>,
-    /// The first test images of the last evaluation, as far as it has come.
+    /// Of the last evaluation, as far as it has come: of the first test images, for each of `final_samples`.
     evaluated: Vec<LogWeights>,
     valid: Images,
     test: Images,
@@ -180,7 +182,11 @@ where
             .remove(SELECTED)
             .ok_or(TrainError::Checkpoint { part: SELECTED })?;
         if let Some(bytes) = checkpoint.parts.get(EVALUATED) {
-            self.evaluated = of_evaluated(bytes);
+            let same = self.progress.evaluated == self.config.final_samples;
+            let older = self.progress.evaluated.is_empty() && self.config.final_samples.len() == 1;
+            if same || older {
+                self.evaluated = of_evaluated(bytes);
+            }
         }
         let now = self.provenance();
         let (at, earlier) = (self.progress.position(), self.progress.provenance.take());
@@ -293,22 +299,25 @@ where
     fn check(&mut self, epoch: u64) -> Result<(), TrainError> {
         let method = self.config.method;
         let model = method.tested(self.trainer.model().valid(), epoch);
-        let (images, both) = (self.valid.len(), self.valid.len() + self.test.len());
+        let images = self.valid.len();
+        let tested = if self.config.test_at_checks {
+            self.test.len()
+        } else {
+            0
+        };
+        let both = images + tested;
         let total = both + self.some_train.as_ref().map_or(0, Images::len);
         let of_valid = self.evaluation(self.config.valid_samples, VALID);
-        let of_test = self.evaluation(self.config.test_samples, TEST);
-        let valid = self.evaluate(&model, &self.valid, 0..images, &of_valid, (0, total))?;
-        let all = 0..self.test.len();
-        let test = self.evaluate(&model, &self.test, all, &of_test, (images, total))?;
-        let valid = self.mean(&valid, &of_valid)?;
-        let test = self.mean(&test, &of_test)?;
+        let valid = self.nll(&model, &self.valid, &of_valid, (0, total))?;
+        let test = match self.config.test_at_checks {
+            true => Some(self.test_nll(&model, (images, total))?),
+            false => None,
+        };
         let check = Check { epoch, valid, test };
         let train = match &self.some_train {
             Some(images) => {
                 let of_train = self.evaluation(self.config.valid_samples, TRAIN);
-                let all = 0..images.len();
-                let train = self.evaluate(&model, images, all, &of_train, (both, total))?;
-                Some(self.mean(&train, &of_train)?)
+                Some(self.nll(&model, images, &of_train, (both, total))?)
             }
             None => None,
         };
@@ -318,9 +327,11 @@ where
             "epoch": epoch,
             "stage": self.stage(epoch - 1),
             "valid": valid,
-            "test": test,
             "seconds": seconds,
         });
+        if let Some(test) = test {
+            row["test"] = json!(test);
+        }
         if let Some(train) = train {
             row["train"] = json!(train);
         }
@@ -338,7 +349,7 @@ where
             epoch,
             stage: self.stage(epoch - 1),
             valid_nll: valid.mean,
-            test_nll: test.mean,
+            test_nll: test.map(|test| test.mean),
             seconds,
         });
         self.checkpoint()
@@ -353,13 +364,37 @@ where
         }
     }
 
-    /// An evaluation of some images, before which `offset` of `total` were done.
+    /// The test NLL of a check's images, before which `offset` of `total` were done.
+    fn test_nll(
+        &self,
+        model: &M::InnerModule,
+        (offset, total): (usize, usize),
+    ) -> Result<Nll, TrainError> {
+        let of_test = self.evaluation(self.config.test_samples, TEST);
+        self.nll(model, &self.test, &of_test, (offset, total))
+    }
+
+    /// The NLL of these images, before which `offset` of `total` were done.
+    fn nll(
+        &self,
+        model: &M::InnerModule,
+        images: &Images,
+        evaluation: &Evaluation,
+        (offset, total): (usize, usize),
+    ) -> Result<Nll, TrainError> {
+        let (all, samples) = (0..images.len(), [evaluation.samples]);
+        let weights = self.evaluate(model, images, all, evaluation, &samples, (offset, total))?;
+        self.means(&weights, &samples).map(|nlls| nlls[0])
+    }
+
+    /// An evaluation of some images with each of `samples`, before which `offset` of `total` were done.
     fn evaluate(
         &self,
         model: &M::InnerModule,
         images: &Images,
         which: Range<usize>,
         evaluation: &Evaluation,
+        samples: &[usize],
         (offset, total): (usize, usize),
     ) -> Result<Vec<LogWeights>, TrainError> {
         let done = AtomicUsize::new(offset);
@@ -371,11 +406,12 @@ where
             });
             !self.stop.load(Ordering::Relaxed)
         };
-        let weights = log_weights::<B::InnerBackend, _>(
+        let weights = log_weights_at::<B::InnerBackend, _>(
             model,
             images,
             which,
             evaluation,
+            samples,
             self.device,
             &progress,
         );
@@ -385,44 +421,66 @@ where
         })
     }
 
-    fn mean(&self, data: &[LogWeights], evaluation: &Evaluation) -> Result<Nll, TrainError> {
-        let nll = Nll::of(data, evaluation.samples);
-        match nll.mean.is_nan() {
+    fn means(&self, weights: &[LogWeights], samples: &[usize]) -> Result<Vec<Nll>, TrainError> {
+        let nlls = Nll::each(weights, samples);
+        match nlls.iter().any(|nll| nll.mean.is_nan()) {
             true => Err(self.not_a_number("the likelihood", 0)),
-            false => Ok(nll),
+            false => Ok(nlls),
         }
     }
 
     fn finish(&mut self) -> Result<Outcome, TrainError> {
-        let selected = self
+        let mut selected = self
             .progress
             .selected
             .ok_or(TrainError::Checkpoint { part: "state" })?;
-        let last = match self.config.final_samples {
-            Some(samples) => Some(self.last_evaluation(samples)?),
-            None => None,
+        if selected.test.is_none() {
+            let model = self.selected_model(selected.epoch)?;
+            match self.test_nll(&model, (0, self.test.len())) {
+                Ok(nll) => selected.test = Some(nll),
+                Err(TrainError::Interrupted { .. }) => return Err(self.interrupted()),
+                Err(error) => return Err(error),
+            }
+            self.progress.selected = Some(selected);
+        }
+        let (last, log_likelihoods) = match self.config.final_samples.is_empty() {
+            true => (Vec::new(), None),
+            false => {
+                let last = self.last_evaluation(selected.epoch)?;
+                let each = LogLikelihoods::new(&self.config.final_samples, &self.evaluated);
+                (last, Some(each))
+            }
         };
         Ok(Outcome {
             selected,
             last,
+            log_likelihoods,
             epochs: self.progress.epochs_done,
         })
     }
 
-    /// All test images at the selected parameters, piece by piece: it may take hours, and a resumed run goes on with it.
-    fn last_evaluation(&mut self, samples: usize) -> Result<Nll, TrainError> {
+    /// The parameters that were selected after `epoch` epochs.
+    fn selected_model(&self, epoch: u64) -> Result<M::InnerModule, TrainError> {
         let record = decode::<B::InnerBackend, _>(&self.selected_model, SELECTED, self.device)?;
         let model = self.trainer.model().valid().load_record(record);
-        let selected = self.progress.selected.map_or(0, |selected| selected.epoch);
-        let model = self.config.method.tested(model, selected);
-        let evaluation = self.evaluation(samples, TEST);
+        Ok(self.config.method.tested(model, epoch))
+    }
+
+    /// All test images at the selected parameters, piece by piece: it may take hours, and a resumed run goes on with it.
+    fn last_evaluation(&mut self, epoch: u64) -> Result<Vec<Nll>, TrainError> {
+        let model = self.selected_model(epoch)?;
+        let samples = &self.config.final_samples;
+        let evaluation = self.evaluation(0, TEST);
         let interval = Duration::from_secs_f64(self.config.checkpoint_seconds);
         let total = self.all_test.len();
-        while self.evaluated.len() < total {
-            let done = self.evaluated.len();
+        loop {
+            let done = self.evaluated.len() / samples.len();
+            if done >= total {
+                return self.means(&self.evaluated, samples);
+            }
             let piece = done..total.min(done + PIECE * self.config.threads.max(1));
             let images = self.all_test;
-            match self.evaluate(&model, images, piece, &evaluation, (done, total)) {
+            match self.evaluate(&model, images, piece, &evaluation, samples, (done, total)) {
                 Ok(weights) => self.evaluated.extend(weights),
                 Err(TrainError::Interrupted { .. }) => return Err(self.interrupted()),
                 Err(error) => return Err(error),
@@ -431,7 +489,6 @@ where
                 self.checkpoint()?;
             }
         }
-        self.mean(&self.evaluated, &evaluation)
     }
 
     fn not_a_number(&self, what: &'static str, step: u64) -> TrainError {
@@ -464,6 +521,10 @@ where
             return Err(self.not_a_number("a parameter", self.progress.step));
         }
         self.progress.data = Some(self.fingerprint.into());
+        self.progress.evaluated = match self.evaluated.is_empty() {
+            true => Vec::new(),
+            false => self.config.final_samples.clone(),
+        };
         let now = self.provenance();
         self.folder.trained(&now, self.progress.position());
         let state = serde_json::to_value(&self.progress)

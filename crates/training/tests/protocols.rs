@@ -13,7 +13,7 @@ use burn_flex::Flex;
 use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load};
 use helmholtz_estimators::{Method, Parts};
 use helmholtz_random::{Purpose, Stream};
-use helmholtz_runs::{OpenMode, Position, RunError, RunFolder, Stint};
+use helmholtz_runs::{OpenMode, Position, RunError, RunFolder, Stint, read_metrics};
 use helmholtz_samplers::ScanOrder;
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
 use helmholtz_training::{
@@ -45,7 +45,8 @@ fn config(method: &str) -> TrainConfig {
         valid_images: None,
         test_samples: 5,
         test_images: None,
-        final_samples: None,
+        final_samples: vec![],
+        test_at_checks: true,
         checkpoint_seconds: 1000.0,
         threads: 1,
         device_name: "cpu".into(),
@@ -277,7 +278,7 @@ fn run_on(data: &Splits, folder: &Path, config: &TrainConfig, stop_after: Option
 fn a_last_evaluation_is_gone_on_with_and_ends_in_the_same_bits() {
     for method in ["rws-wake-sleep", "nvil"] {
         let config = TrainConfig {
-            final_samples: Some(60),
+            final_samples: vec![60, 10],
             ..config(method)
         };
         let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -293,7 +294,25 @@ fn a_last_evaluation_is_gone_on_with_and_ends_in_the_same_bits() {
         assert_eq!((resumed.steps, resumed.evaluated), (0, 3));
         let resumed = resumed.outcome.unwrap();
         assert_eq!(resumed, uninterrupted, "{method}");
-        assert_eq!(resumed.last.unwrap().images, 130);
+        let last: Vec<_> = resumed
+            .last
+            .iter()
+            .map(|nll| (nll.samples, nll.images))
+            .collect();
+        assert_eq!(last, [(60, 130), (10, 130)]);
+        // Each number is that of a run that is evaluated with it alone, and the mean over images.
+        let each = resumed.log_likelihoods.unwrap();
+        for (nll, samples) in resumed.last.iter().zip([60, 10]) {
+            let config = TrainConfig {
+                final_samples: vec![samples],
+                ..config.clone()
+            };
+            let alone = tempfile::tempdir().unwrap();
+            let alone = run(alone.path(), &config, None).outcome.unwrap();
+            assert_eq!(alone.last, [*nll]);
+            let own = each.with(samples as u64).unwrap();
+            assert_eq!(own.iter().map(|l| -l).sum::<f64>() / 130.0, nll.mean);
+        }
     }
 }
 
@@ -341,6 +360,29 @@ fn a_run_is_not_gone_on_with_on_other_data() {
     );
     assert_eq!(refused.steps, 0);
     assert_eq!(run(dir.path(), &of(2), None).steps, 4);
+}
+
+#[test]
+fn checks_without_test_images_select_and_end_the_same() {
+    let whole = TrainConfig {
+        final_samples: vec![10],
+        ..config("rws-wake-sleep")
+    };
+    let cheap = TrainConfig {
+        test_at_checks: false,
+        ..whole.clone()
+    };
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let outcomes = [(&whole, &dirs[0]), (&cheap, &dirs[1])]
+        .map(|(config, dir)| run(dir.path(), config, None).outcome.unwrap());
+    assert_eq!(outcomes[0], outcomes[1]);
+    let tests = |dir: &Path| -> Vec<bool> {
+        let rows = read_metrics(dir).unwrap();
+        let checks = rows.iter().filter(|row| row["kind"] == "check");
+        checks.map(|row| row.get("test").is_some()).collect()
+    };
+    assert_eq!(tests(dirs[0].path()), [true; 3]);
+    assert_eq!(tests(dirs[1].path()), [false; 3]);
 }
 
 const APART: Betas = Betas {

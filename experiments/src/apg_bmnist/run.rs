@@ -84,8 +84,8 @@ impl Stepwise for Settings {
         evaluations.fold(training, u64::max)
     }
 
-    fn find_data(&self, locator: &Locator) -> Result<(), HarnessError> {
-        mnist(locator).map(drop)
+    fn fingerprint(&self, locator: &Locator) -> Result<Option<String>, HarnessError> {
+        Ok(Some(mnist(locator)?.fingerprint()))
     }
 
     fn seconds_of_step(

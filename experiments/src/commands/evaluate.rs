@@ -8,6 +8,7 @@ use crate::cli::Evaluate;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::kept::Keeps;
+use crate::log_likelihoods;
 use crate::nets::{Net, OnModel};
 use crate::runner::failed;
 use crate::table::files::write_one;
@@ -15,7 +16,7 @@ use crate::table::markdown::{heading, line};
 use crate::trained::Run;
 use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load, random_subset};
 use helmholtz_estimators::Method;
-use helmholtz_evaluation::{Evaluation, Nll, nll};
+use helmholtz_evaluation::{Evaluation, LogLikelihoods, Nll, log_weights_at};
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_runs::Provenance;
@@ -30,7 +31,7 @@ use std::time::Instant;
 const TEST: Purpose = Purpose::new("test");
 const SUBSET: Purpose = Purpose::new("evalset");
 
-/// Carries out a request, until it is done or `stop` is set; then with the rows that are there.
+/// Carries out a request, all numbers of samples in one pass of the largest; a `stop` before its end leaves no rows.
 ///
 /// # Errors
 /// What keeps it from being evaluated: a folder without a run or a checkpoint, missing data or device.
@@ -50,12 +51,16 @@ pub fn evaluate(
     let name: DatasetName = run.cell.dataset.parse()?;
     let mut loading = Loading::new(streams);
     let data = load(name, locator, &mut |event| loading.event(event))?;
+    run.check_data(&data)?;
     let images = test_images(&data, args.images, seed)?;
     let started = Instant::now();
     let mut samples = args.samples.clone();
     samples.sort_unstable();
     samples.dedup();
-    let rows = on_device(
+    let Found {
+        rows,
+        log_likelihoods,
+    } = on_device(
         args.device,
         Work {
             run: &run,
@@ -95,7 +100,11 @@ pub fn evaluate(
     }
     if let Some(folder) = &args.out {
         let table = markdown(&head, caution, &rows, &provenance);
-        let written = named_together(&[write_one(folder, "evaluation.md", &table)?]);
+        let mut files = vec![write_one(folder, "evaluation.md", &table)?];
+        if let Some(all) = log_likelihoods {
+            files.push(folder.join(log_likelihoods::write(folder, &all)?.name));
+        }
+        let written = named_together(&files);
         streams.err.line(format!("Written to {written}"));
     }
     match stop.load(Ordering::Relaxed) {
@@ -151,6 +160,13 @@ fn markdown(head: &str, caution: Option<&str>, rows: &[Nll], provenance: &Proven
     format!("{out}\n{}", provenance.markdown())
 }
 
+/// What was evaluated: nothing if it was stopped.
+#[derive(Default)]
+struct Found {
+    rows: Vec<Nll>,
+    log_likelihoods: Option<LogLikelihoods>,
+}
+
 struct Work<'a> {
     run: &'a Run,
     images: &'a Images,
@@ -163,49 +179,59 @@ struct Work<'a> {
 }
 
 impl OnBackend for Work<'_> {
-    type Output = Vec<Nll>;
+    type Output = Found;
 
-    fn on<B: Backend>(self) -> Result<Vec<Nll>, HarnessError> {
+    fn on<B: Backend>(self) -> Result<Found, HarnessError> {
         let (net, seed) = (Net::of(&self.run.cell)?, self.seed);
         net.build::<B, _>(seed, &Default::default(), self)
     }
 }
 
 impl<B: Backend> OnModel<B> for Work<'_> {
-    type Output = Vec<Nll>;
+    type Output = Found;
 
-    fn on<M: Keeps<B>>(self, model: M) -> Result<Vec<Nll>, HarnessError> {
+    fn on<M: Keeps<B>>(self, model: M) -> Result<Found, HarnessError> {
         let device = Default::default();
         let Run {
             cell,
             checkpoint,
             parameters,
+            ..
         } = self.run;
         let model = load_model(model, checkpoint, *parameters, &device).map_err(failed)?;
         let method: Method = cell.method.parse().map_err(failed)?;
         let model = method.tested(model.valid(), self.run.epoch().unwrap_or(0));
-        let mut rows = Vec::new();
-        for &samples in self.samples {
-            let evaluation = Evaluation {
-                samples,
-                seed: self.seed,
-                purpose: TEST,
-                threads: self.threads,
-            };
-            let (done, all) = (AtomicUsize::new(0), self.images.len());
-            let progress = |images: usize| {
-                let done = done.fetch_add(images, Ordering::Relaxed) + images;
-                (self.state)(format!("S = {samples}: {done} of {all} images"));
-                !self.stop.load(Ordering::Relaxed)
-            };
-            match nll::<B, _>(&model, self.images, &evaluation, &device, &progress) {
-                Some(row) => {
-                    (self.told)(&row);
-                    rows.push(row);
-                }
-                None => break,
-            }
-        }
-        Ok(rows)
+        let largest = self.samples.iter().copied().max().unwrap_or(0);
+        let evaluation = Evaluation {
+            samples: largest,
+            seed: self.seed,
+            purpose: TEST,
+            threads: self.threads,
+        };
+        let (done, all) = (AtomicUsize::new(0), self.images.len());
+        let progress = |images: usize| {
+            let done = done.fetch_add(images, Ordering::Relaxed) + images;
+            (self.state)(format!("S = {largest}: {done} of {all} images"));
+            !self.stop.load(Ordering::Relaxed)
+        };
+        let (images, samples) = (self.images, self.samples);
+        let weights = log_weights_at::<B, _>(
+            &model,
+            images,
+            0..all,
+            &evaluation,
+            samples,
+            &device,
+            &progress,
+        );
+        let Some(weights) = weights else {
+            return Ok(Found::default());
+        };
+        let rows = Nll::each(&weights, samples);
+        rows.iter().for_each(|row| (self.told)(row));
+        Ok(Found {
+            rows,
+            log_likelihoods: Some(LogLikelihoods::new(samples, &weights)),
+        })
     }
 }

@@ -204,10 +204,14 @@ fn evaluation(cell: &Cell, sizes: Sizes) -> String {
     };
     let last = s
         .final_samples
+        .as_ref()
         .map_or(String::new(), |samples| format!(", finally {samples}"));
+    let valid = images(s.valid_images, sizes.valid);
+    if !s.tests_at_checks() {
+        return format!("{every} on {valid} valid; S = {}{last}", s.valid_samples);
+    }
     format!(
-        "{every} on {} valid, {} test; S = {}{last}",
-        images(s.valid_images, sizes.valid),
+        "{every} on {valid} valid, {} test; S = {}{last}",
         images(s.test_images, sizes.test),
         s.test_samples,
     )

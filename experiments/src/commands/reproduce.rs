@@ -24,7 +24,7 @@ use crate::published::Published;
 use crate::schedule::{Sizes, say};
 use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
-use crate::table::{self, Table, files, gather, text};
+use crate::table::{self, Table, damages, files, gather, text};
 use crate::{apg_bmnist, apg_dmm, apg_gmm};
 use console::style;
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
@@ -113,7 +113,8 @@ pub fn reproduce(
     let is_own = |&epochs: &u64| own.iter().all(|cell| cell.settings.epochs == epochs);
     let epochs = args.epochs.filter(|epochs| !is_own(epochs));
     let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
-    let cells = spec.cells(&args.profile, &selection, dataset)?;
+    let cells = spec.cells(&args.profile, &selection, dataset)?.into_iter();
+    let cells: Vec<Cell> = cells.map(|cell| cell.on(&data.splits)).collect();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = match args.jobs {
         Some(jobs) => jobs as usize,
@@ -171,7 +172,11 @@ pub fn reproduce(
             published: published.as_ref(),
         };
         let shown = gather(source, &base, &cells)
-            .and_then(|found| Table::build(source, &found))
+            .and_then(|found| {
+                let mut table = Table::build(source, &found)?;
+                table.notes.splice(..0, damages(&base, &found));
+                Ok(table)
+            })
             .and_then(|table| show_table(args, &plan, &table, &data, &base, streams));
         (outcomes, shown)
     };
@@ -290,6 +295,7 @@ fn tries_again(planned: &PlannedCell, error: &HarnessError) -> bool {
         HarnessError::Run(error) => matches!(
             error,
             RunError::OtherConfig { .. }
+                | RunError::OtherData { .. }
                 | RunError::OtherVersion { .. }
                 | RunError::NotARunFolder { .. }
                 | RunError::Damaged { .. }

@@ -13,7 +13,7 @@ use crate::source::Source;
 use crate::stepwise::{Request, Stepwise};
 use crate::table::files::write_one;
 use helmholtz_datasets::Locator;
-use helmholtz_runs::{OpenMode, RunError, RunFolder, Status, read_checkpoint};
+use helmholtz_runs::{FINGERPRINT, OpenMode, RunError, RunFolder, Status, read_checkpoint};
 use helmholtz_training::Event;
 use serde_json::{Value, json, to_value};
 use std::cell::Cell;
@@ -195,8 +195,8 @@ pub fn plan<E: Stepwise>(
         .and_then(|all| all.remove("evaluation"));
     let evaluation = evaluation.unwrap_or_default();
     let config = json!({"settings": settings, "steps": steps});
-    let folder = Folder { path, config };
-    let found = match args.fresh {
+    let mut folder = Folder { path, config };
+    let mut found = match args.fresh {
         true => Found::Nothing,
         false => Found::of(&folder, steps, &evaluation)?,
     };
@@ -208,7 +208,13 @@ pub fn plan<E: Stepwise>(
         let remedy = "give fewer data, particles or instances at a time in a copy of its file";
         let machine = Machine::with_runs_in(&args.out).on(args.device);
         machine.check(needs, remedy)?;
-        experiment.find_data(locator)?;
+        if let Some(fingerprint) = experiment.fingerprint(locator)? {
+            folder.config[FINGERPRINT] = fingerprint.into();
+            if !args.fresh {
+                // Other data are refused; and another process may have finished the run meanwhile.
+                found = Found::of(&folder, steps, &evaluation)?;
+            }
+        }
     }
     Ok(Planned {
         experiment,
@@ -267,6 +273,7 @@ pub fn run<E: Stepwise>(
         Found::Finished(result) => Some(read::<E>(result, &place)?),
         _ if args.dry_run => None,
         _ => {
+            let fingerprint = folder.config.get(FINGERPRINT).cloned();
             let mut folder = folder.open()?;
             let result = folder.result()?;
             Some(
@@ -275,7 +282,7 @@ pub fn run<E: Stepwise>(
                     None => compute(
                         args,
                         &experiment,
-                        (steps, evaluation),
+                        (steps, evaluation, fingerprint),
                         locator,
                         &mut folder,
                         stop,
@@ -445,7 +452,7 @@ impl Watch<'_> {
 fn compute<E: Stepwise>(
     args: &Reproduce,
     experiment: &E,
-    (steps, evaluation): (u64, Value),
+    (steps, evaluation, fingerprint): (u64, Value, Option<Value>),
     locator: &Locator,
     folder: &mut RunFolder,
     stop: &AtomicBool,
@@ -477,6 +484,9 @@ fn compute<E: Stepwise>(
     write_one(folder.path(), "table.md", &experiment.markdown(&outcome))?;
     let mut result = to_value(&outcome).expect("an outcome is plain data");
     result[EVALUATION] = evaluation;
+    if let Some(fingerprint) = fingerprint {
+        result[FINGERPRINT] = fingerprint;
+    }
     folder.finish(&result)?;
     Ok(outcome)
 }

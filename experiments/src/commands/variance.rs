@@ -138,6 +138,9 @@ fn find_data(
     };
     let mut loading = Loading::new(streams);
     let data = load(name, locator, &mut |event| loading.event(event))?;
+    if let Some(run) = &request.run {
+        run.check_data(&data)?;
+    }
     let there = data.train.len();
     if there < request.images {
         return Err(HarnessError::Unusable(format!(

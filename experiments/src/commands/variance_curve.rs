@@ -43,9 +43,11 @@ pub fn reproduce(
     streams: &Streams,
 ) -> Result<End, HarnessError> {
     let (settings, spec) = Settings::parse(source)?;
-    let request = Request::new(args, &settings, &spec)?;
+    let mut request = Request::new(args, &settings, &spec)?;
     args.device.check_built()?;
     let data = find_data(&request, locator, streams)?;
+    let cells = std::mem::take(&mut request.cells).into_iter();
+    request.cells = cells.map(|cell| cell.on(&data)).collect();
     let mut runs = request.runs(args)?;
     let machine = Machine::with_runs_in(&args.out).on(args.device);
     let costs = costs(args, &request, &runs, &data, (&machine, stop), streams)?;

@@ -13,8 +13,8 @@ pub struct Point {
     pub train: Option<f64>,
     /// Validation NLL.
     pub valid: f64,
-    /// Test NLL.
-    pub test: f64,
+    /// Test NLL, where it is computed at checks.
+    pub test: Option<f64>,
     /// Minus the ELBO on the test images, where it is recorded.
     pub test_bound: Option<f64>,
 }
@@ -51,9 +51,7 @@ impl Curve {
                 }
                 Some("check") => {
                     let number = |part: &str, key: &str| line[part][key].as_f64();
-                    let (Some(valid), Some(test)) =
-                        (number("valid", "mean"), number("test", "mean"))
-                    else {
+                    let Some(valid) = number("valid", "mean") else {
                         continue;
                     };
                     curve.points.push(Point {
@@ -61,7 +59,7 @@ impl Curve {
                         seconds: epoch_end - checking,
                         train: number("train", "mean"),
                         valid,
-                        test,
+                        test: number("test", "mean"),
                         test_bound: number("test", "elbo").map(|elbo| -elbo),
                     });
                     checking += seconds - epoch_end;

@@ -20,7 +20,7 @@ pub enum Against {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
-    /// Test NLL, dashed, and training NLL, solid, where it is recorded.
+    /// Test NLL, dashed, and training NLL, solid, where it is recorded; validation NLL, dashed, of runs whose checks have no test NLL.
     #[default]
     Nll,
     /// Validation NLL.
@@ -88,7 +88,10 @@ pub fn panel(
         match quantity {
             Quantity::Nll => {
                 draw("train", Mark::Solid, &|point| point.train);
-                draw("test", Mark::Dashed, &|point| Some(point.test));
+                match line.curve.points.iter().any(|point| point.test.is_some()) {
+                    true => draw("test", Mark::Dashed, &|point| point.test),
+                    false => draw("validation", Mark::Dashed, &|point| Some(point.valid)),
+                }
             }
             Quantity::ValidationNll => draw("validation", Mark::Solid, &|point| Some(point.valid)),
             Quantity::TestBound => draw("test", Mark::Solid, &|point| point.test_bound),
@@ -161,7 +164,7 @@ pub(crate) mod tests {
             seconds: 360.0 * epoch,
             train: train.then_some(90.0 - epoch),
             valid: 101.0 - epoch,
-            test: 100.0 - epoch,
+            test: Some(100.0 - epoch),
             test_bound: Some(110.0 - epoch),
         };
         Line {
@@ -195,6 +198,19 @@ pub(crate) mod tests {
             ]
         );
         assert_eq!(panel.series[3].points, [[10.0, 80.0]]);
+    }
+
+    #[test]
+    fn a_run_whose_checks_have_no_test_nll_is_drawn_by_its_validation_nll() {
+        let mut line = line("JSA", 0, false, false);
+        line.curve
+            .points
+            .iter_mut()
+            .for_each(|point| point.test = None);
+        let panel = panel("Linear", &[line], Quantity::Nll, Against::Epochs, 0.0);
+        assert_eq!(panel.series.len(), 1);
+        assert_eq!(panel.series[0].label, "JSA, validation");
+        assert_eq!(panel.series[0].points[0], [5.0, 96.0]);
     }
 
     #[test]

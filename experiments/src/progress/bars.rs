@@ -104,7 +104,7 @@ fn message(board: &Board, index: usize, wide: bool) -> String {
     let digits = tracker.epochs().to_string().len();
     let epoch = format!("{:>digits$}/{}", tracker.epoch, tracker.epochs());
     let nll = tracker
-        .test_nll
+        .nll
         .map_or("  -  ".to_string(), |nll| format!("{nll:.2}"));
     let pace = tracker
         .steps_per_second()

@@ -61,8 +61,9 @@ impl<W: Write + Send> Sink for Lines<W> {
                 test_nll,
                 ..
             } => {
+                let test = test_nll.map_or(String::new(), |nll| format!(" test {nll:.2}"));
                 let text = format!(
-                    "epoch {epoch}/{}, stage {stage}, NLL valid {valid_nll:.2} test {test_nll:.2}{pace}, {left}",
+                    "epoch {epoch}/{}, stage {stage}, NLL valid {valid_nll:.2}{test}{pace}, {left}",
                     tracker.epochs()
                 );
                 self.line(board, index, &text);
@@ -156,7 +157,7 @@ mod tests {
             epoch: 1,
             stage: 1,
             valid_nll: 120.0,
-            test_nll: 121.456,
+            test_nll: Some(121.456),
             seconds: 100.0,
         };
         board.event(0, &event, 100.0);

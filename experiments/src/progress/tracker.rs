@@ -15,7 +15,7 @@ pub struct Tracker {
     /// The stage of the last check.
     pub stage: Option<u8>,
     /// The last test NLL, in nats.
-    pub test_nll: Option<f64>,
+    pub nll: Option<f64>,
     /// Whether an evaluation is under way.
     pub evaluating: bool,
     began: Option<f64>,
@@ -36,7 +36,7 @@ impl Tracker {
             work: planned.work,
             epoch,
             stage: None,
-            test_nll: None,
+            nll: None,
             evaluating: false,
             began: None,
             done_before: done,
@@ -88,6 +88,7 @@ impl Tracker {
             RunEvent::Check {
                 epoch,
                 stage,
+                valid_nll,
                 test_nll,
                 ..
             } => {
@@ -95,7 +96,7 @@ impl Tracker {
                 self.epoch = epoch;
                 self.checked = epoch;
                 self.stage = Some(stage);
-                self.test_nll = Some(test_nll);
+                self.nll = test_nll.or(Some(valid_nll));
                 self.done = self.after(epoch);
             }
             RunEvent::ChainsStarted { .. } | RunEvent::Checkpoint { .. } | RunEvent::Warning(_) => {
@@ -193,7 +194,7 @@ mod tests {
         let mut cell = cell("linear", "jsa", 1);
         cell.settings.epochs = 4;
         cell.settings.check_every = 2;
-        cell.settings.final_samples = Some(1000);
+        cell.settings.final_samples = Some(1000.into());
         // 4 epochs of 10 s, 2 checks of 5 s and 10 s at the end: 60 s.
         let work = Work {
             epoch: 10.0,
@@ -225,7 +226,7 @@ mod tests {
             epoch,
             stage: 1,
             valid_nll: 120.0,
-            test_nll: 121.0,
+            test_nll: Some(121.0),
             seconds: 1.0,
         }
     }
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!(done(check(4)), 50.0);
         assert_eq!(done(RunEvent::Evaluating { done: 1, total: 2 }), 55.0);
         t.finish();
-        assert_eq!((t.fraction(), t.test_nll), (1.0, Some(121.0)));
+        assert_eq!((t.fraction(), t.nll), (1.0, Some(121.0)));
     }
 
     #[test]

@@ -62,7 +62,9 @@ pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
             {
                 let place = at(&record.place);
                 let id = distinct(&place, &mut ids);
-                let section = of_other(run, &place, &record.place, id);
+                let mut section = of_other(run, &place, &record.place, id);
+                let damage = record.damage_note().map(|note| Block::Notes(vec![note]));
+                section.blocks.splice(..0, damage);
                 let finished = u8::from(run.unfinished.is_none()).to_string();
                 let left = run.unfinished.clone().unwrap_or("0".into());
                 let title = link(&section);
@@ -140,7 +142,9 @@ fn summary(rows: Vec<Vec<Datum>>, problems: Vec<String>) -> Section {
         }),
     ];
     if !problems.is_empty() {
-        blocks.push(Block::Text("Folders that cannot be read:".into()));
+        blocks.push(Block::Text(
+            "Folders that cannot be read, or hold damaged metrics:".into(),
+        ));
         blocks.push(Block::Notes(problems));
     }
     Section {
@@ -169,7 +173,12 @@ fn of_group(group: &Group, place: &str, id: String, pictures: &mut Pictures<'_>)
         synthetic,
         published,
     };
-    let mut notes = unfinished(&rows);
+    let damaged = group
+        .runs
+        .iter()
+        .filter_map(|(record, _)| record.damage_note());
+    let mut notes: Vec<String> = damaged.collect();
+    notes.extend(unfinished(&rows));
     notes.extend(table::notes(source, &deviations, &rows, &cells));
     notes.extend(choice(group, profile));
     // Rows of quoted numbers alone, which stars are in too, stand in the table's own file.

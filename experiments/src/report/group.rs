@@ -53,11 +53,13 @@ impl Group<'_> {
             let cells = self.spec.cells(profile, &selection, &self.dataset);
             let settings = Settings {
                 checkpoint_seconds: 1,
+                test_at_checks: None,
                 ..cell.settings.clone()
             };
             cells.unwrap_or_default().into_iter().any(|own| {
                 let own = Settings {
                     checkpoint_seconds: 1,
+                    test_at_checks: None,
                     ..own.settings
                 };
                 own == settings
@@ -176,7 +178,9 @@ fn trains_as(a: &Settings, b: &Settings) -> bool {
         valid_images: None,
         test_samples: 1,
         test_images: None,
+        test_at_checks: None,
         final_samples: None,
+        reported_samples: None,
         train_images: None,
         checkpoint_seconds: 1,
         released_nll: false,

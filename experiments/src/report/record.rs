@@ -6,7 +6,7 @@ use crate::error::HarnessError;
 use crate::figures::curve::Curve;
 use crate::plan::CellStatus;
 use crate::variance_curve::Outcome;
-use helmholtz_runs::{Provenance, RunFolder, Status, read_config, read_metrics};
+use helmholtz_runs::{Provenance, RunError, RunFolder, Status, read_config, read_metrics};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,8 @@ pub struct Record {
     pub folder: PathBuf,
     /// What was run.
     pub what: What,
+    /// What is wrong with its metrics, if anything: then they are not drawn.
+    pub damage: Option<String>,
 }
 
 /// What was run, and what came of it.
@@ -75,9 +77,14 @@ impl Record {
     pub fn read(place: String, folder: &Path) -> Result<Self, HarnessError> {
         let config = read_config(folder)?.unwrap_or_default();
         let status = RunFolder::peek(folder)?;
+        let (metrics, damage) = match read_metrics(folder) {
+            Ok(metrics) => (metrics, None),
+            Err(error @ RunError::Damaged { .. }) => (Vec::new(), Some(error.to_string())),
+            Err(error) => return Err(error.into()),
+        };
         let what = match serde_json::from_value::<Cell>(config.clone()) {
             Ok(cell) => {
-                let curve = Curve::of(&read_metrics(folder)?);
+                let curve = Curve::of(&metrics);
                 let status = cell_status(status, &curve, folder)?;
                 What::Cell(Box::new(CellRun {
                     cell,
@@ -91,7 +98,17 @@ impl Record {
             place,
             folder: folder.to_path_buf(),
             what,
+            damage,
         })
+    }
+
+    /// The grave note that damaged metrics are due.
+    pub fn damage_note(&self) -> Option<String> {
+        let damage = self.damage.as_ref()?;
+        Some(format!(
+            "DAMAGED METRICS: {}: {damage}. No curve is drawn of them.",
+            self.place
+        ))
     }
 }
 
@@ -197,7 +214,7 @@ fn is_run_without_config(folder: &Path) -> bool {
     begun || folder.join("result.json").is_file()
 }
 
-/// The runs below `root`, by place, and what is wrong with the folders of others. Folders that were set aside
+/// The runs below `root`, by place, and what is wrong with the folders of others, or with the metrics of these. Folders that were set aside
 /// (`seed-1.old-1`) are none.
 ///
 /// # Errors
@@ -208,7 +225,10 @@ pub fn find(root: &Path) -> Result<(Vec<Record>, Vec<String>), HarnessError> {
     while let Some((place, folder)) = folders.pop() {
         if folder.join("config.json").is_file() {
             match Record::read(place.clone(), &folder) {
-                Ok(record) => records.push(record),
+                Ok(record) => {
+                    problems.extend(record.damage_note());
+                    records.push(record);
+                }
                 Err(error) => problems.push(format!("{place}: {error}")),
             }
             continue;

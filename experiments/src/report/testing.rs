@@ -36,6 +36,7 @@ pub fn record(place: &str, (cell, status): (Cell, CellStatus)) -> Record {
             status,
             curve,
         })),
+        damage: None,
     }
 }
 

@@ -198,6 +198,7 @@ mod tests {
             switch: None,
             epochs_done: 3,
             epochs_planned: 4,
+            fingerprint: None,
             synthetic: dataset == "glyphs",
             provenance: folder.provenance(seed, "cpu"),
         };

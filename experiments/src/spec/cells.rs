@@ -88,6 +88,7 @@ impl Spec {
                         method: method.name.clone(),
                         seed,
                         by_particles: particles.is_some(),
+                        fingerprint: None,
                         settings: settings.clone(),
                     }));
                 }

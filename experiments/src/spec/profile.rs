@@ -122,8 +122,8 @@ impl Spec {
         Some(self.settings_of(whole, net, method, None).epochs)
     }
 
-    /// This profile, and those like it that differ in when they look (how often they check, whether training images are evaluated
-    /// too) and in nothing that they train or estimate: their runs stand for one another in a figure.
+    /// This profile, and those like it that differ in when they look (how often they check, whether training or test images are
+    /// evaluated too) and in nothing that they train or estimate: their runs stand for one another in a figure.
     ///
     /// # Errors
     /// An unknown profile.
@@ -133,6 +133,7 @@ impl Spec {
         let trains = |profile: &Profile, net: &Net, method: &Method| Settings {
             check_every: 0,
             train_images: None,
+            test_at_checks: None,
             checkpoint_seconds: 0,
             ..self.settings_of(profile, net, method, None)
         };

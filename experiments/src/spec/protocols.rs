@@ -26,7 +26,7 @@ fn table1_holds_the_papers_protocol() {
             (3e-4, 5, 0)
         );
         assert_eq!(
-            (s.valid_samples, s.test_samples, s.final_samples),
+            (s.valid_samples, s.test_samples, s.reported_samples()),
             (1000, 1000, Some(1000))
         );
         assert_eq!((s.valid_images, s.test_images), (Some(1000), Some(1000)));
@@ -78,7 +78,7 @@ fn the_helmholtz_machines_hold_the_protocol_of_the_rws_code() {
             assert_eq!((s.batch, s.sleep_every), (100, Some(2)));
             assert_eq!((s.patience, s.check_every), (Some(10), 1));
             assert_eq!((s.valid_samples, s.valid_images), (100, None));
-            assert_eq!(s.final_samples, Some(100_000));
+            assert_eq!(s.final_samples, Some(100_000.into()));
             assert_eq!(s.switch_epoch(), 0);
             let many = ["rws-wake-sleep", "jsa-mtmis"].contains(&cell.method.as_str());
             assert_eq!(s.particles, if many { 10 } else { 1 });
@@ -124,7 +124,7 @@ fn table3_holds_the_papers_protocol_for_every_number_of_particles() {
         let s = &cell.settings;
         assert_eq!((s.epochs, s.switch_epoch(), s.batch), (200, 60, 100));
         assert_eq!((s.learning_rate, s.stage1_extra), (3e-4, 0));
-        assert_eq!((s.check_every, s.final_samples), (5, Some(1000)));
+        assert_eq!((s.check_every, s.reported_samples()), (5, Some(1000)));
     }
 }
 
@@ -346,7 +346,7 @@ fn arm_table2_holds_the_settings_of_both_revisions() {
             "{label}"
         );
         assert_eq!(
-            (s.valid_samples, s.final_samples, s.particles),
+            (s.valid_samples, s.reported_samples(), s.particles),
             (1, Some(1000), 1),
             "{label}"
         );
@@ -444,7 +444,7 @@ fn arm_table3_holds_the_slides_protocol_for_both_nets() {
         let s = &cell.settings;
         assert_eq!((s.epochs, s.batch, s.learning_rate), (2000, 100, 1e-4));
         assert_eq!((s.particles, s.valid_samples, s.check_every), (1, 1, 20));
-        assert_eq!((s.valid_images, s.final_samples), (None, Some(1000)));
+        assert_eq!((s.valid_images, s.reported_samples()), (None, Some(1000)));
     }
     for (profile, rate) in [("rate-3e-4", 3e-4), ("rate-1e-3", 1e-3)] {
         let cells = of_profile(&spec, profile);

@@ -6,6 +6,7 @@ use crate::error::HarnessError;
 use crate::existing;
 use crate::plan::CellStatus;
 use crate::spec::Selection;
+use helmholtz_runs::read_metrics;
 use std::path::Path;
 
 /// The cells that have a run folder below `base`, of whatever seed, and those in `wanted`, each with its state:
@@ -44,6 +45,7 @@ pub fn gather(
             let own = seeds.into_iter().map(|seed| {
                 let cell = Cell {
                     seed,
+                    fingerprint: wanted.first().and_then(|cell| cell.fingerprint.clone()),
                     ..row.clone()
                 };
                 let status = existing::status(&cell.folder(base), &cell);
@@ -53,4 +55,16 @@ pub fn gather(
         }
     }
     Ok(cells)
+}
+
+/// Grave notes on the finished runs below `base` whose metrics are not those that they finished with.
+pub fn damages(base: &Path, cells: &[(Cell, CellStatus)]) -> Vec<String> {
+    let damage =
+        |(cell, status): &(Cell, CellStatus)| match (status, read_metrics(cell.folder(base))) {
+            (CellStatus::Done(_), Err(error)) => {
+                Some(format!("DAMAGED METRICS: {}: {error}.", cell.label()))
+            }
+            _ => None,
+        };
+    cells.iter().filter_map(damage).collect()
 }

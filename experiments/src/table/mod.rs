@@ -14,7 +14,7 @@ mod numbers;
 mod row;
 pub mod text;
 
-pub use gather::gather;
+pub use gather::{damages, gather};
 pub(crate) use notes::{is_grave, notes};
 pub use numbers::{Difference, Ours, PublishedNumber};
 pub use row::Row;
@@ -271,12 +271,15 @@ mod tests {
             final_samples: None,
             final_nll: None,
             final_se: None,
+            finals: vec![],
+            log_likelihoods: None,
             released_nll: None,
             bound: None,
             epochs_done: epochs,
             epochs_planned: epochs,
             seconds: 10.0,
             provenance: run.provenance(seed, "fake"),
+            fingerprint: None,
             synthetic: false,
         };
         (c, CellStatus::Done(Box::new(result)))

@@ -15,6 +15,15 @@ pub(crate) fn notes(
 ) -> Vec<String> {
     let results: Vec<&CellResult> = rows.iter().flat_map(|row| row.results.values()).collect();
     let mut notes = Vec::new();
+    let mut data: Vec<&String> = results
+        .iter()
+        .filter_map(|r| r.fingerprint.as_ref())
+        .collect();
+    data.sort_unstable();
+    data.dedup();
+    if data.len() > 1 {
+        notes.push("OTHER DATA: the runs of this table are not all on the same images, by their fingerprints.".to_string());
+    }
     let dataset = source.dataset.parse::<DatasetName>().ok();
     notes.extend(dataset.and_then(DatasetName::caution).map(String::from));
     if let (Some(published), false) = (source.published, results.is_empty()) {
@@ -88,6 +97,13 @@ pub(crate) fn notes(
     }
     if !results.is_empty() {
         notes.push(ours(source, &results, rows, cells));
+    }
+    for (cell, status) in cells {
+        if let CellStatus::Done(result) = status
+            && let Some(several) = result.provenance.several_programs()
+        {
+            notes.push(format!("{}: {several}", cell.label()));
+        }
     }
     for row in rows {
         if let Some(released) = row.released {
@@ -230,8 +246,18 @@ fn ours(
     } else {
         ""
     };
+    let others = results.iter().flat_map(|result| &result.finals);
+    let others = distinct(
+        others
+            .map(|other| other.samples)
+            .filter(|s| !samples.contains(s)),
+    );
+    let others = match others.is_empty() {
+        true => String::new(),
+        false => format!(" (result.json has the NLL with S = {} too)", list(&others)),
+    };
     format!(
-        "Ours: test NLL in nats at the epoch with the best validation NLL; S = {} importance samples, \
+        "Ours: test NLL in nats at the epoch with the best validation NLL; S = {} importance samples{others}, \
          {} test images{subset}; {over}{seeds}.",
         list(&samples),
         list(&images),

@@ -57,6 +57,9 @@ pub struct Outcome {
     pub epochs_done: u64,
     /// Epochs of a whole run; the last is measured before its updates, and not made.
     pub epochs_planned: u64,
+    /// The fingerprint of the images; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
     /// Whether the images are generated.
     pub synthetic: bool,
     /// Where the numbers come from.

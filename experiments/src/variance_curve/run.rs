@@ -72,8 +72,11 @@ impl<B: Backend> OnModel<B> for Track<'_> {
             if self.points()?.iter().any(|point| point.epoch == epoch) {
                 continue;
             }
+            if self.trained()? > epoch {
+                // Its rows were damaged and are gone, as a warning has said: the parameters that they measured are, too.
+                continue;
+            }
             if epoch > 0 {
-                // The folder's checkpoint is of this epoch or an earlier one: those of later ones have its points.
                 let config = TrainConfig {
                     epochs: epoch,
                     ..config.clone()
@@ -94,6 +97,7 @@ impl<B: Backend> OnModel<B> for Track<'_> {
             switch: config.method.keeps_chains().then_some(config.switch_epoch),
             epochs_done: self.profile.epochs - 1,
             epochs_planned: self.profile.epochs,
+            fingerprint: Some(self.data.fingerprint.clone()),
             synthetic: self.data.synthetic,
             provenance: self.folder.provenance(self.cell.seed, self.device),
         })
@@ -101,6 +105,12 @@ impl<B: Backend> OnModel<B> for Track<'_> {
 }
 
 impl Track<'_> {
+    /// Finished epochs of the folder's checkpoint.
+    fn trained(&self) -> Result<u64, HarnessError> {
+        let checkpoint = self.folder.latest_checkpoint()?;
+        Ok(checkpoint.map_or(0, |last| last.state["epochs_done"].as_u64().unwrap_or(0)))
+    }
+
     /// The measurements that the folder's metrics hold.
     fn points(&self) -> Result<Vec<Point>, HarnessError> {
         let lines = read_metrics(self.folder.path())?;
@@ -158,6 +168,7 @@ impl Track<'_> {
                 seed: self.cell.seed,
             },
             run: checkpoint.map(|checkpoint| Run {
+                folder: self.folder.path().into(),
                 cell: self.cell.clone(),
                 checkpoint,
                 parameters: Parameters::Last,

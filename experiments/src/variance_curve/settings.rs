@@ -122,7 +122,9 @@ impl Settings {
             cell.experiment = self.name.clone();
             self.settings.apply(&mut cell.settings);
             // What the table makes of a finished run is not asked for here.
+            cell.settings.test_at_checks = None;
             cell.settings.final_samples = None;
+            cell.settings.reported_samples = None;
             cell.settings.released_nll = false;
             if let Some(problem) = cell.settings.problem() {
                 let file = cell.label();

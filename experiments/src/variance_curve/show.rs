@@ -231,6 +231,7 @@ mod tests {
                 switch,
                 epochs_done: 499,
                 epochs_planned: 500,
+                fingerprint: None,
                 synthetic: false,
                 provenance: Provenance::of(&json!({}), 1, "cpu"),
             },
