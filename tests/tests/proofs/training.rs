@@ -93,7 +93,7 @@ fn trained(method: Method, data: &[(Vec<f64>, usize)]) -> f64 {
             test_images: None,
             train_images: None,
             final_samples: vec![],
-        test_at_checks: true,
+            test_at_checks: true,
             checkpoint_seconds: 1.0,
             threads: 1,
             device_name: "cpu".into(),
