@@ -226,7 +226,8 @@ pub fn find(root: &Path) -> Result<(Vec<Record>, Vec<String>), HarnessError> {
         if folder.join("config.json").is_file() {
             match Record::read(place.clone(), &folder) {
                 Ok(record) => {
-                    problems.extend(record.damage_note());
+                    let damage = record.damage.iter();
+                    problems.extend(damage.map(|damage| format!("{place}: {damage}")));
                     records.push(record);
                 }
                 Err(error) => problems.push(format!("{place}: {error}")),
