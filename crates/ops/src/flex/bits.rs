@@ -30,13 +30,20 @@ use super::{elements, size};
 
 /// A whole tensor of words as rows of `columns` bits.
 fn rows_of(words: &FlexTensor, columns: usize) -> Rows<'_> {
-    let elements = words.as_slice().expect("the tensor was made contiguous");
-    Rows::new(elements, size(words, 0), columns)
+    Rows::new(whole(words), size(words, 0), columns)
 }
 
 /// The elements of a contiguous tensor.
 fn numbers<T: Number + Element>(tensor: &FlexTensor) -> &[T] {
-    tensor.as_slice().expect("the tensor was made contiguous")
+    whole(tensor)
+}
+
+/// The elements of a contiguous tensor, of which an empty one has none.
+fn whole<T: Element + pulp::bytemuck::Pod>(tensor: &FlexTensor) -> &[T] {
+    match tensor.layout().num_elements() {
+        0 => &[],
+        _ => tensor.as_slice().expect("the tensor was made contiguous"),
+    }
 }
 
 /// A matrix that `write` fills throughout.
