@@ -137,7 +137,7 @@ fn counted(method: &Method, particles: usize, layers: usize, retained: bool) -> 
     };
     refresh(&model, x.clone(), &mut chains, &mut stream("start")).unwrap();
     let batch = Batch {
-        x,
+        x: x.into(),
         chains: retained.then_some(chains),
         particles,
         epoch: 0,

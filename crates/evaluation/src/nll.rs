@@ -3,11 +3,10 @@
 use std::ops::Range;
 use std::thread;
 
-use burn::tensor::Tensor;
 use helmholtz_datasets::Images;
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{Joint, Propose};
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, Values};
 use helmholtz_random::{Purpose, Stream};
 use serde::{Deserialize, Serialize};
 
@@ -198,7 +197,7 @@ where
 /// A few data that are evaluated together.
 struct Group<'a, B: Backend, M> {
     model: &'a M,
-    x: Tensor<B, 2>,
+    x: Values<B>,
     data: Range<usize>,
     evaluation: &'a Evaluation,
 }

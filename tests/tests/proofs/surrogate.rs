@@ -109,7 +109,10 @@ impl Frozen {
         Self {
             particles: proposals.particles,
             coefficients,
-            dreams: method.sleeps().then(|| model.dream(x(), &mut noise)),
+            dreams: method.sleeps().then(|| {
+                let (x, causes) = model.dream(x(), &mut noise);
+                (x.numbers(), causes)
+            }),
         }
     }
 

@@ -73,7 +73,12 @@ fn proposals_are_thresholded_layer_by_layer_and_retained_particles_are_scored_be
         let retained = retained.map(|proposals| proposals.particles);
         let mut noise = recorded(kept as u64);
         let proposals = model.propose(&encoded, retained.clone(), particles, &mut noise);
-        let layers: Vec<_> = proposals.particles.layers().iter().map(|layer| rows(&layer.numbers())).collect();
+        let layers: Vec<_> = proposals
+            .particles
+            .layers()
+            .iter()
+            .map(|layer| rows(&layer.numbers()))
+            .collect();
         let mut below: Vec<Vec<f64>> = (0..particles * batch)
             .map(|n| x[n % batch].to_vec())
             .collect();
@@ -122,7 +127,11 @@ fn dreams_are_thresholded_from_the_top_layer_down() {
             Tensor::zeros([7, 6], (&Default::default(), DType::F64)),
             &mut noise,
         );
-        let mut layers: Vec<_> = h.layers().iter().map(|layer| rows(&layer.numbers())).collect();
+        let mut layers: Vec<_> = h
+            .layers()
+            .iter()
+            .map(|layer| rows(&layer.numbers()))
+            .collect();
         layers.insert(0, rows(&x.numbers()));
         let top = written_out.top();
         let mut above: Vec<_> = (0..7).map(|_| thresholded(&top, &mut noise.1)).collect();
