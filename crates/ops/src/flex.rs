@@ -24,6 +24,7 @@ mod exp;
 mod gamma;
 mod lengths;
 mod linear;
+mod live;
 mod means;
 mod normal;
 mod perceptron;

@@ -9,7 +9,7 @@ mod choice;
 mod source;
 mod sums;
 mod tables;
-mod vector;
+pub mod vector;
 mod words;
 
 #[cfg(test)]
@@ -24,6 +24,7 @@ use vector::Number;
 pub use words::Rows;
 use words::{Codes, Lists, WORD};
 
+use super::live::live_rows;
 use super::product::product;
 use super::rows;
 use super::{elements, size};
@@ -127,10 +128,7 @@ fn gradients<T: Number + Element>(
     let (bits, width) = (rows_of(words, columns), size(grad, 1));
     let delta = numbers::<T>(grad);
     let mut bias = vec![T::default(); width];
-    let live = pulp::Arch::new().dispatch(LiveRows {
-        rows: delta,
-        sum: &mut bias,
-    });
+    let live = live_rows(delta, &mut bias);
     let bias = FlexTensor::from_data(TensorData::new(bias, [width]));
     let ones = live.iter().map(|&n| bits.ones_of(n)).sum();
     let way = way(columns, live.len(), ones);
@@ -160,31 +158,6 @@ fn gradients<T: Number + Element>(
         }
     });
     [weight, bias]
-}
-
-/// The rows that are not zero throughout, which are added to a sum.
-struct LiveRows<'a, T> {
-    rows: &'a [T],
-    sum: &'a mut [T],
-}
-
-impl<T: Number> pulp::WithSimd for LiveRows<'_, T> {
-    type Output = Vec<usize>;
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> Vec<usize> {
-        let Self { rows, sum } = self;
-        let mut live = Vec::new();
-        for (n, row) in rows.chunks_exact(sum.len().max(1)).enumerate() {
-            // In pieces, each of which becomes vector instructions.
-            let zero = |piece: &[T]| piece.iter().fold(true, |all, &g| all & (g == T::default()));
-            if !row.chunks(64).all(zero) {
-                live.push(n);
-                sum.iter_mut().zip(row).for_each(|(sum, &g)| *sum += g);
-            }
-        }
-        live
-    }
 }
 
 /// See [`crate::Backend::unpack_bits`].

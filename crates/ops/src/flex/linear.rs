@@ -2,8 +2,9 @@
 
 use burn_flex::{Flex, FlexTensor};
 
+use super::live::live_rows;
 use super::product::product;
-use super::{dispatch, elements, size, zeros};
+use super::{elements, size, zeros};
 use crate::LinearGradients;
 
 /// See [`crate::Backend::fused_linear_backward`]. Rows of g that are zero throughout take no part in the products.
@@ -13,12 +14,8 @@ pub fn backward(
     grad: FlexTensor,
 ) -> LinearGradients<Flex> {
     let (count, width) = (size(&grad, 0), size(&grad, 1));
-    let live: Vec<usize> = elements(&grad)
-        .chunks_exact(width)
-        .enumerate()
-        .filter(|(_, row)| row.iter().any(|&g| g != 0.0))
-        .map(|(n, _)| n)
-        .collect();
+    let mut bias = zeros([width]);
+    let live = live_rows(elements(&grad), bias.storage_mut());
     let sparse = live.len() < count;
     let grad = if sparse { gather(&grad, &live) } else { grad };
     let input = weight.map(|weight| {
@@ -36,14 +33,10 @@ pub fn backward(
         }
     });
     let parameters = x.map(|x| {
-        let mut bias = zeros([width]);
-        dispatch!(sum_rows(elements(&grad), bias.storage_mut()));
         let weight = match live.is_empty() {
             true => zeros([size(&x, 1), width]),
-            false => {
-                let x = if sparse { gather(&x, &live) } else { x };
-                product(&x.transpose(0, 1), &grad, None)
-            }
+            false if sparse => product(&gather(&x, &live).transpose(0, 1), &grad, None),
+            false => product(&x.transpose(0, 1), &grad, None),
         };
         (weight, bias)
     });
@@ -84,11 +77,4 @@ fn gather(tensor: &FlexTensor, rows: &[usize]) -> FlexTensor {
         out.copy_from_slice(&source[n * width..][..width]);
     }
     output
-}
-
-#[inline(always)]
-fn sum_rows<const FMA: bool>((rows, sum): (&[f32], &mut [f32])) {
-    for row in rows.chunks_exact(sum.len()) {
-        sum.iter_mut().zip(row).for_each(|(s, &r)| *s += r);
-    }
 }
