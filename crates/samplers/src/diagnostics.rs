@@ -16,13 +16,14 @@
 //!
 //! Draws are of one real quantity, as one slice a chain, after burn-in; give several chains from dispersed starts, since
 //! one chain that never left a mode looks perfect. Each chain is split in halves first (an odd draw in the middle is
-//! dropped), so that a drift within a chain shows as disagreement. Rank-normalised diagnostics replace draws by normal
+//! in neither), so that a drift within a chain shows as disagreement. Rank-normalised diagnostics replace draws by normal
 //! scores of their ranks: they need no finite variance, and do not change under any increasing transformation. (Vehtari,
 //! Gelman, Simpson, Carpenter and Bürkner, 2021, "Rank-normalization, folding, and localization: an improved R̂", whose
 //! thresholds these are.)
 //!
 //! Chains of different lengths or with fewer than 4 draws, values that are not finite and draws that never vary are
-//! typed errors. The cost is that of sorting, and of one pass over the draws a lag until the autocorrelations vanish.
+//! typed errors. The cost is that of sorting and of Fourier transforms, O(S log S) for S draws. The numbers are those of
+//! Stan and ArviZ, but for an indicator of [`tail_ess`] that never varies, which those count as S independent draws.
 //!
 //! ```
 //! use helmholtz_random::{Draws, Purpose, Stream};
@@ -47,6 +48,7 @@
 mod autocovariance;
 mod chains;
 mod ess;
+mod fourier;
 mod normal_quantile;
 mod r_hat;
 mod ranks;

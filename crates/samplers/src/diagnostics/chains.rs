@@ -9,6 +9,8 @@ use crate::SamplerError;
 /// another, distances from the median that are equal would not stay so, and their ranks would be those of rounding.
 pub(super) struct Halves {
     pub chains: Vec<Vec<f64>>,
+    /// The draws in the middle of chains of odd length, which are in no half.
+    middle: Vec<f64>,
     /// A draw is `origin` + `scale` times its value here.
     pub origin: f64,
     pub scale: f64,
@@ -48,18 +50,18 @@ impl Halves {
         let origin = chains[0].as_ref()[0];
         // Halved, as the difference of two finite draws may overflow.
         let offset = |x: f64| 0.5 * x - 0.5 * origin;
-        let largest = halves
-            .clone()
-            .flatten()
-            .fold(0.0, |largest: f64, &x| largest.max(offset(x).abs()));
-        if largest == 0.0 {
+        let middle = (chains.iter().map(AsRef::as_ref)).flat_map(|chain| &chain[n / 2..n - n / 2]);
+        if halves.clone().flatten().all(|&x| x == origin) {
             return Err(SamplerError::Constant { what: "the draws" });
         }
+        let largest = (halves.clone().flatten().chain(middle.clone()))
+            .fold(0.0, |largest: f64, &x| largest.max(offset(x).abs()));
         let unit = power_of_two(largest);
         Ok(Self {
             chains: halves
                 .map(|half| half.iter().map(|&x| offset(x) / unit).collect())
                 .collect(),
+            middle: middle.map(|&x| offset(x) / unit).collect(),
             origin,
             scale: 2.0 * unit,
         })
@@ -71,10 +73,10 @@ impl Halves {
         self.chains.iter().map(map).collect()
     }
 
-    /// All draws, in ascending order.
-    pub fn sorted(&self) -> Vec<f64> {
+    /// All draws, those between halves too.
+    pub fn all(&self) -> Vec<f64> {
         let mut draws = self.chains.concat();
-        draws.sort_unstable_by(f64::total_cmp);
+        draws.extend_from_slice(&self.middle);
         draws
     }
 }
@@ -174,6 +176,14 @@ mod tests {
         let halves = Halves::new(&[[4.0, 5.0, 77.0, 6.0, 8.0]]).unwrap();
         let back = halves.map(|x| halves.origin + halves.scale * x);
         assert_eq!(back, [[4.0, 5.0], [6.0, 8.0]]);
+        let all = halves.all().into_iter();
+        let all: Vec<f64> = all.map(|x| halves.origin + halves.scale * x).collect();
+        assert_eq!(all, [4.0, 5.0, 6.0, 8.0, 77.0]);
+        let middle_alone = [[1.0, 1.0, 77.0, 1.0, 1.0]];
+        assert!(
+            Halves::new(&middle_alone).is_err(),
+            "its halves are constant"
+        );
     }
 
     #[test]

@@ -17,8 +17,11 @@ use crate::SamplerError;
 /// # Errors
 /// See the [module](super).
 pub fn r_hat(chains: &[impl AsRef<[f64]>]) -> Result<f64, SamplerError> {
-    let halves = Halves::new(chains)?;
-    Ok(unfolded(&halves).max(folded(&halves).unwrap_or(1.0)))
+    Ok(rank_normalised(&Halves::new(chains)?))
+}
+
+pub(super) fn rank_normalised(halves: &Halves) -> f64 {
+    unfolded(halves).max(folded(halves).unwrap_or(1.0))
 }
 
 fn unfolded(halves: &Halves) -> f64 {
@@ -27,10 +30,12 @@ fn unfolded(halves: &Halves) -> f64 {
 
 /// None if all distances from the median are the same.
 fn folded(halves: &Halves) -> Option<f64> {
-    let sorted = halves.sorted();
+    let mut sorted = halves.chains.concat();
+    sorted.sort_unstable_by(f64::total_cmp);
     let n = sorted.len();
-    let median = 0.5 * sorted[(n - 1) / 2] + 0.5 * sorted[n / 2];
-    let folded = halves.map(|x| (x - median).abs());
+    // Less half the distance between the two draws in the middle, which leaves their ranks equal whatever the rounding.
+    let (low, high) = (sorted[(n - 1) / 2], sorted[n / 2]);
+    let folded = halves.map(|x| (low - x).max(x - high));
     let first = folded[0][0];
     let varies = folded.iter().flatten().any(|&x| x != first);
     varies.then(|| of_halves(&normal_scores(&folded)))

@@ -5,6 +5,7 @@
 //! stated beside each test, below 1e-6 in all.
 
 mod adaptation;
+mod arviz;
 mod combinators;
 mod diagnostics;
 #[path = "../kernels/exact.rs"]
