@@ -25,6 +25,9 @@
 //! | [`log_weights`] | log-weights with ties, ±300 and -inf |
 //! | [`hostile_log_weights`] | those, with NaN and +inf among them |
 //!
+//! [`assert_ergodic!`](crate::assert_ergodic) also asks that the kernel comes everywhere and settles, and
+//! [`assert_not_invariant!`](crate::assert_not_invariant) is for wrong twins.
+//!
 //! For index kernels [`assert_index_kernel_invariant`] draws the proposals itself. Any other property of random cases is
 //! checked by [`for_every`].
 //!
@@ -37,7 +40,10 @@ mod latent_model;
 mod problem;
 mod weights;
 
-pub use check::{FiniteTarget, assert_index_kernel_invariant, check_invariant, for_every};
+pub use check::{
+    FiniteTarget, assert_index_kernel_invariant, assert_some_leak, check_ergodic, check_invariant,
+    for_every,
+};
 pub use latent_model::{LatentModel, latent_models};
 pub use problem::{FiniteProblem, finite_problems};
 pub use weights::{hostile_log_weights, log_weights};

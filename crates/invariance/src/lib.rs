@@ -42,7 +42,8 @@
 //! # Which test when
 //!
 //! 1. **The randomness is discrete** (coins and choices, through [`Chance`](helmholtz_random::Chance)): *prove it*. Take a
-//!    small space, and the code that runs in production is enumerated. `assert_invariant!` is one line;
+//!    small space, and the code that runs in production is enumerated. `assert_invariant!` is one line,
+//!    `assert_ergodic!` asks for convergence too, and `assert_not_invariant!` is for wrong twins;
 //!    [`TransitionMatrix`] also knows detailed balance, irreducibility, period, spectral gap and Peskun's order;
 //!    [`expectation`] is the mean of an estimator over all its branches. Chapter [`exact`].
 //! 2. **The target can be drawn from exactly**: [`OneStep`]. A kernel in production has a target that cannot, but the
@@ -94,7 +95,7 @@
 //!
 //! # Features
 //!
-//! `proptest` (on by default): the `families` chapter and `assert_invariant!`.
+//! `proptest` (on by default): the `families` chapter and `assert_invariant!`, `assert_ergodic!`, `assert_not_invariant!`.
 
 pub mod exact;
 #[cfg(feature = "proptest")]

@@ -7,6 +7,12 @@ use crate::stream::unit_f64;
 
 /// Continuous draws, for kernels that no enumeration can prove. Every random generator implements it,
 /// [`Enumerator`](crate::Enumerator) does not.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no continuous draws",
+    label = "uniforms, normals, gammas and betas are asked for here",
+    note = "every `rand_core` generator has them; an `Enumerator` walks coins and choices only, as real numbers cannot be enumerated",
+    note = "to test a kernel that draws real numbers, use `OneStep`, `Geweke` or `Calibration` of `helmholtz-invariance`"
+)]
 pub trait Draws {
     /// A uniform in `[0, 1)`, a multiple of 2^-53.
     fn uniform(&mut self) -> f64;
@@ -23,6 +29,7 @@ pub trait Draws {
     fn beta(&mut self, a: f64, b: f64) -> f64;
 }
 
+#[diagnostic::do_not_recommend]
 impl<R: Rng + ?Sized> Draws for R {
     fn uniform(&mut self) -> f64 {
         unit_f64(self)

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use helmholtz_random::Enumerator;
 use helmholtz_samplers::{IndexKernel, Kernel};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestCaseError, TestRng, TestRunner};
 
 use crate::families::finite_problems;
@@ -69,6 +70,78 @@ macro_rules! assert_invariant {
     };
 }
 
+/// Proves, on every case of a family of targets, that a kernel leaves the target invariant, comes everywhere
+/// (*irreducibility*) and settles (*aperiodicity*): then averages along the chain, and the law of its state, converge to
+/// the target.
+///
+/// The forms are those of [`assert_invariant!`](crate::assert_invariant), which alone passes a kernel that never moves. A
+/// periodic kernel is refused although its averages converge; for one, use
+/// [`TransitionMatrix::check_irreducible`].
+///
+/// ```
+/// use helmholtz_invariance::assert_ergodic;
+/// use helmholtz_samplers::{Cis, Independence};
+///
+/// assert_ergodic!(|problem| Independence::new(problem, problem, Cis, 2).unwrap());
+/// ```
+///
+/// ```should_panic
+/// use helmholtz_invariance::{assert_ergodic, assert_invariant, step_fn};
+/// use helmholtz_random::Enumerator;
+///
+/// assert_invariant!(|_problem| step_fn(|_: &mut usize, _: &mut Enumerator| ())); // passes
+/// assert_ergodic!(|_problem| step_fn(|_: &mut usize, _: &mut Enumerator| ()));
+/// ```
+#[macro_export]
+macro_rules! assert_ergodic {
+    (|$target:ident| $kernel:expr $(,)?) => {
+        $crate::assert_ergodic!($crate::families::finite_problems(1..=6), |$target| $kernel)
+    };
+    ($family:expr, |$target:ident| $kernel:expr $(,)?) => {
+        $crate::families::for_every($family, |$target| {
+            $crate::families::check_ergodic($target, &$kernel)
+        })
+    };
+}
+
+/// Proves that a kernel does *not* leave its target invariant, on one case of a family or more: for the deliberately
+/// wrong twin of a kernel, without which a certificate is worth little.
+///
+/// The forms are those of [`assert_invariant!`](crate::assert_invariant). It panics if every case is invariant, and if a
+/// kernel has no matrix over its target's states.
+///
+/// ```
+/// use helmholtz_invariance::{assert_not_invariant, step_fn};
+/// use helmholtz_random::{Chance, Enumerator};
+///
+/// // A proposal from q, accepted as though it were uniform.
+/// assert_not_invariant!(|problem| step_fn(|x: &mut usize, chance: &mut Enumerator| {
+///     let to = chance.choose(problem.log_q()).unwrap();
+///     let log_p = problem.log_p();
+///     if log_p[to].is_finite() && (!log_p[*x].is_finite() || chance.accept(log_p[to] - log_p[*x])) {
+///         *x = to;
+///     }
+/// }));
+/// ```
+///
+/// ```should_panic
+/// use helmholtz_invariance::assert_not_invariant;
+/// use helmholtz_samplers::{Independence, Mis};
+///
+/// assert_not_invariant!(|problem| Independence::new(problem, problem, Mis, 2).unwrap());
+/// ```
+#[macro_export]
+macro_rules! assert_not_invariant {
+    (|$target:ident| $kernel:expr $(,)?) => {
+        $crate::assert_not_invariant!($crate::families::finite_problems(1..=6), |$target| $kernel)
+    };
+    ($family:expr, |$target:ident| $kernel:expr $(,)?) => {
+        $crate::families::assert_some_leak($family, |$target| {
+            $crate::families::check_invariant($target, &$kernel)
+        })
+    };
+}
+
 /// The certificate of [`assert_invariant!`](crate::assert_invariant) for one target.
 ///
 /// # Errors
@@ -82,6 +155,22 @@ pub fn check_invariant<T: FiniteTarget>(
     TransitionMatrix::of(kernel, &states)?.check_invariant(&law, TOLERANCE)
 }
 
+/// The certificate of [`assert_ergodic!`](crate::assert_ergodic) for one target.
+///
+/// # Errors
+/// Those of [`check_invariant`], [`InvarianceError::NotIrreducible`], [`InvarianceError::Periodic`].
+pub fn check_ergodic<T: FiniteTarget>(
+    target: &T,
+    kernel: &impl Kernel<T::State, Enumerator>,
+) -> Result<(), InvarianceError> {
+    let states = target.states();
+    let law = Law::of(&states, |state| target.log_density(state))?;
+    let matrix = TransitionMatrix::of(kernel, &states)?;
+    matrix.check_invariant(&law, TOLERANCE)?;
+    matrix.check_irreducible(&law)?;
+    matrix.check_aperiodic(&law)
+}
+
 /// Makes `check` on every case of `family`: 64 cases, always the same, or as many as the environment variable
 /// `PROPTEST_CASES` says.
 ///
@@ -92,18 +181,51 @@ pub fn for_every<T: Debug>(
     family: impl Strategy<Value = T>,
     check: impl Fn(&T) -> Result<(), InvarianceError>,
 ) {
+    let outcome = runner().run(&family, |case| {
+        check(&case).map_err(|error| TestCaseError::fail(error.to_string()))
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}
+
+/// What [`assert_not_invariant!`](crate::assert_not_invariant) does: `check` fails on a case of `family`, by
+/// [`InvarianceError::NotInvariant`].
+///
+/// # Panics
+/// If no case fails, or one fails otherwise.
+#[track_caller]
+pub fn assert_some_leak<T: Debug>(
+    family: impl Strategy<Value = T>,
+    check: impl Fn(&T) -> Result<(), InvarianceError>,
+) {
+    let mut runner = runner();
+    for _ in 0..runner.config().cases {
+        let case = match family.new_tree(&mut runner) {
+            Ok(tree) => tree.current(),
+            Err(reason) => panic!("no case of the family: {reason}"),
+        };
+        match check(&case) {
+            Ok(()) => {}
+            Err(InvarianceError::NotInvariant { .. }) => return,
+            Err(error) => panic!("{error}, for {case:?}"),
+        }
+    }
+    panic!(
+        "the kernel leaves all {} targets invariant, so it is no wrong twin; make its defect larger, or the family wider",
+        runner.config().cases
+    );
+}
+
+/// The same cases at every run.
+fn runner() -> TestRunner {
     let mut config = Config::default();
     if std::env::var_os("PROPTEST_CASES").is_none() {
         config.cases = 64;
     }
     config.failure_persistence = None;
     let rng = TestRng::deterministic_rng(config.rng_algorithm);
-    let outcome = TestRunner::new_with_rng(config, rng).run(&family, |case| {
-        check(&case).map_err(|error| TestCaseError::fail(error.to_string()))
-    });
-    if let Err(error) = outcome {
-        panic!("{error}");
-    }
+    TestRunner::new_with_rng(config, rng)
 }
 
 /// Proves on 64 random targets and proposals ([`finite_problems`] of 1 to 5 states) that an index kernel leaves its
@@ -151,6 +273,55 @@ mod tests {
     #[should_panic(expected = "the law is not invariant")]
     fn the_frozen_reference_is_not() {
         assert_index_kernel_invariant(&FrozenReferenceMis);
+    }
+
+    #[test]
+    #[should_panic(expected = "the kernel is not irreducible")]
+    fn the_identity_is_invariant_and_not_ergodic() {
+        assert_invariant!(|_problem| step_fn(|_: &mut usize, _: &mut Enumerator| ()));
+        assert_ergodic!(|_problem| step_fn(|_: &mut usize, _: &mut Enumerator| ()));
+    }
+
+    #[test]
+    #[should_panic(expected = "the kernel is periodic")]
+    fn a_kernel_that_never_stays_is_not_ergodic() {
+        let even = (1..3usize).prop_map(|pairs| Even(2 * pairs));
+        assert_ergodic!(even, |ring| step_fn(
+            |x: &mut usize, chance: &mut Enumerator| {
+                let step = if chance.accept(0.5f64.ln()) {
+                    1
+                } else {
+                    ring.0 - 1
+                };
+                *x = (*x + step) % ring.0;
+            }
+        ));
+    }
+
+    /// The uniform law on a ring.
+    #[derive(Debug)]
+    struct Even(usize);
+
+    impl FiniteTarget for Even {
+        type State = usize;
+        fn states(&self) -> Vec<usize> {
+            (0..self.0).collect()
+        }
+        fn log_density(&self, _: &usize) -> f64 {
+            0.0
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "is no wrong twin")]
+    fn a_right_kernel_is_no_wrong_twin() {
+        assert_not_invariant!(|problem| Independence::new(problem, problem, Cis, 1).unwrap());
+    }
+
+    #[test]
+    #[should_panic(expected = "which is not among the states")]
+    fn a_kernel_without_a_matrix_is_no_wrong_twin_either() {
+        assert_not_invariant!(|_problem| step_fn(|x: &mut usize, _: &mut Enumerator| *x += 1));
     }
 
     #[test]
