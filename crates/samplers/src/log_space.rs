@@ -1,20 +1,24 @@
 //! Sums of numbers that are given by their logarithms.
 
-/// ln Σ exp(`log_terms`), with the maximum subtracted first.
+use std::borrow::Borrow;
+
+/// ln Σ exp(`log_terms`), with the maximum subtracted first; of a slice or of any iterator of numbers.
 ///
 /// -inf terms are zeros, and the sum of nothing is -inf. A NaN or +inf term makes the sum NaN or +inf.
 ///
 /// ```
 /// use helmholtz_samplers::log_sum_exp;
+/// let log_weights = vec![0.0, 3f64.ln()];
+/// assert!((log_sum_exp(&log_weights) - 4f64.ln()).abs() < 1e-15);
 /// assert_eq!(log_sum_exp([-1000.0, f64::NEG_INFINITY]), -1000.0);
 /// assert!((log_sum_exp([800.0, 800.0]) - (800.0 + 2f64.ln())).abs() < 1e-12);
 /// ```
 pub fn log_sum_exp<I>(log_terms: I) -> f64
 where
-    I: IntoIterator<Item = f64>,
+    I: IntoIterator<Item: Borrow<f64>>,
     I::IntoIter: Clone,
 {
-    let log_terms = log_terms.into_iter();
+    let log_terms = log_terms.into_iter().map(|l| *l.borrow());
     let max = log_terms.clone().fold(f64::NEG_INFINITY, f64::max);
     if max.is_infinite() {
         // All zeros or a +inf; the plain sum keeps these, and a NaN beside them.
@@ -60,7 +64,7 @@ mod tests {
         assert_eq!(log_sum_exp([-80.0; 4]), -80.0 + 4f64.ln());
         assert_eq!(log_sum_exp([f64::MAX, f64::MAX]), f64::MAX);
         assert_eq!(log_sum_exp([NINF, NINF]), NINF);
-        assert_eq!(log_sum_exp([]), NINF);
+        assert_eq!(log_sum_exp([0.0; 0]), NINF);
     }
 
     #[test]
