@@ -88,7 +88,7 @@ impl<S, R, D, N> Chains<S, R, D, N> {
         if settings.warm_up > 0 {
             let (acceptance, rows) = (settings.acceptance, (self.rows)(&state));
             let kernel = kernel(&state, step_size)?;
-            let warmed = kernel.warm_up(acceptance, settings.warm_up, rows, stream);
+            let warmed = kernel.tune_step_size(acceptance, settings.warm_up, rows, stream);
             step_size = warmed.map_err(failed)?.0.step_size();
         }
         let mut info = Info::default();

@@ -6,12 +6,14 @@ use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Tensor, TensorData};
 use helmholtz_random::{Chance, Draws};
 
-use crate::kernels::dual_averaging::DualAveraging;
-use crate::kernels::hmc::{DIVERGED, at_least_one_step, first_step, open_unit, positive};
+use crate::arguments::{at_least_one, open_unit, positive};
+use crate::kernels::state::dual_averaging::DualAveraging;
+use crate::kernels::state::hmc::{DIVERGED, first_step, jittered_steps};
+use crate::kernels::state::warm_up::{Moments, Windows};
 use crate::{Info, SamplerError};
 
-/// [`Hmc`](crate::Hmc) with the identity as mass, of C chains at once: one gradient by burn moves them all, and each is accepted
-/// or refused on its own (feature `burn`).
+/// [`Hmc`](crate::Hmc) of C chains at once, with one mass for all: one gradient by burn moves them all, and each is accepted or
+/// refused on its own (feature `burn`).
 ///
 /// Chains are the rows of a tensor `[C, n]`; `log_density` maps it to `[C]`, ln p of each row up to a constant (nats), and no row may
 /// depend on another. All chains may have the same target or, as where each instance of a batch has its own, different ones.
@@ -29,6 +31,9 @@ pub struct BatchedHmc<B, F> {
     log_density: F,
     step_size: f64,
     leapfrog_steps: usize,
+    jittered: bool,
+    /// The diagonal of the mass matrix; none for ones.
+    mass: Option<Vec<f64>>,
     backend: PhantomData<B>,
 }
 
@@ -39,12 +44,23 @@ struct Phase<I: Backend> {
     momentum: Tensor<I, 2>,
     log_density: Tensor<I, 1>,
     gradient: Tensor<I, 2>,
+    /// 1 / m_i, `[1, n]`; none for ones.
+    inverse_mass: Option<Tensor<I, 2>>,
 }
 
 impl<I: Backend> Phase<I> {
-    /// H = ½ |r|² − ln p of each chain, nats.
+    /// r_i / m_i of momenta r.
+    fn velocity(&self, momentum: Tensor<I, 2>) -> Tensor<I, 2> {
+        match &self.inverse_mass {
+            Some(inverse_mass) => momentum * inverse_mass.clone(),
+            None => momentum,
+        }
+    }
+
+    /// H = ½ Σ r_i² / m_i − ln p of each chain, nats.
     fn energies(&self) -> Vec<f64> {
-        let kinetic: Tensor<I, 1> = self.momentum.clone().square().sum_dim(1).squeeze_dim(1);
+        let squares = self.velocity(self.momentum.clone().square());
+        let kinetic: Tensor<I, 1> = squares.sum_dim(1).squeeze_dim(1);
         let kinetic: Vec<f64> = kinetic.into_data().iter().collect();
         let densities = self.log_density.to_data();
         let densities = densities.iter::<f64>();
@@ -66,9 +82,35 @@ where
         Ok(Self {
             log_density,
             step_size: positive("the step size", step_size)?,
-            leapfrog_steps: at_least_one_step(leapfrog)?,
+            leapfrog_steps: at_least_one("the number of leapfrog steps", leapfrog)?,
+            jittered: false,
+            mass: None,
             backend: PhantomData,
         })
+    }
+
+    /// The kernel with the diagonal mass matrix `mass`, one entry a coordinate, the same for all chains.
+    ///
+    /// # Errors
+    /// [`SamplerError::Parameter`] unless all entries are positive and finite.
+    pub fn with_mass(mut self, mass: Vec<f64>) -> Result<Self, SamplerError> {
+        for &m in &mass {
+            positive("a mass", m)?;
+        }
+        self.mass = Some(mass);
+        Ok(self)
+    }
+
+    /// The kernel with a number of leapfrog steps drawn anew for each step, the same for all chains: see
+    /// [`Hmc::jittered`](crate::Hmc::jittered).
+    pub fn jittered(mut self) -> Self {
+        self.jittered = true;
+        self
+    }
+
+    /// The diagonal of the mass matrix; `None` for the identity.
+    pub fn mass(&self) -> Option<&[f64]> {
+        self.mass.as_deref()
     }
 
     /// The step size ε.
@@ -76,10 +118,11 @@ where
         self.step_size
     }
 
-    /// Moves all chains `[C, n]`. The draws are the momenta, row by row, then a coin for each chain.
+    /// Moves all chains `[C, n]`. The draws are the length if it is jittered, the momenta, row by row, then a coin for each
+    /// chain.
     ///
     /// # Panics
-    /// If `log_density` doesn't give a number a chain.
+    /// If `log_density` doesn't give a number a chain, or a mass was given for another number of coordinates.
     pub fn step(
         &self,
         position: Tensor<B::InnerBackend, 2>,
@@ -89,9 +132,9 @@ where
         trajectories.finish(chance)
     }
 
-    /// Runs `steps` transitions from `position` while tuning the step size so that the acceptance probability is
-    /// `target_acceptance`, a mean over chains and transitions, and returns the kernel with the step size found, which stays, and
-    /// where the chains are. How it is found, and how near: [`Hmc::warm_up`](crate::Hmc::warm_up).
+    /// Runs `steps` transitions from `position` while finding step size and diagonal mass, and returns the kernel with what was
+    /// found, which stays, with jittered lengths, and where the chains are. How it is found: [`Hmc::warm_up`](crate::Hmc::warm_up);
+    /// the variances are those of all chains, about one mean. Chains of different targets share the mass.
     ///
     /// # Errors
     /// [`SamplerError::Parameter`] unless `target_acceptance` is in (0, 1), the log-density and its gradient are finite at every
@@ -100,14 +143,78 @@ where
     /// # Panics
     /// As [`step`](Self::step).
     pub fn warm_up(
+        self,
+        target_acceptance: f64,
+        steps: usize,
+        position: Tensor<B::InnerBackend, 2>,
+        chance: &mut (impl Chance + Draws + ?Sized),
+    ) -> Result<(Self, Tensor<B::InnerBackend, 2>), SamplerError> {
+        let windows = match self.mass {
+            None => Windows::new(steps),
+            Some(_) => Windows::new(0),
+        };
+        self.jittered()
+            .adapt(target_acceptance, steps, windows, position, chance)
+    }
+
+    /// Runs `steps` transitions from `position` while tuning the step size so that the acceptance probability is
+    /// `target_acceptance`, a mean over chains and transitions, and returns the kernel with the step size found, which stays, and
+    /// where the chains are. How it is found, and how near: [`Hmc::tune_step_size`](crate::Hmc::tune_step_size).
+    ///
+    /// # Errors
+    /// As [`warm_up`](Self::warm_up).
+    ///
+    /// # Panics
+    /// As [`step`](Self::step).
+    pub fn tune_step_size(
+        self,
+        target_acceptance: f64,
+        steps: usize,
+        position: Tensor<B::InnerBackend, 2>,
+        chance: &mut (impl Chance + Draws + ?Sized),
+    ) -> Result<(Self, Tensor<B::InnerBackend, 2>), SamplerError> {
+        self.adapt(target_acceptance, steps, Windows::new(0), position, chance)
+    }
+
+    fn adapt(
         mut self,
         target_acceptance: f64,
         steps: usize,
+        windows: Windows,
         mut position: Tensor<B::InnerBackend, 2>,
         chance: &mut (impl Chance + Draws + ?Sized),
     ) -> Result<(Self, Tensor<B::InnerBackend, 2>), SamplerError> {
         let target_acceptance = open_unit("the target acceptance", target_acceptance)?;
-        let momentum = Self::momentum(&position, chance);
+        let coordinates = position.dims()[1];
+        self.step_size = self.first_step(&position, chance)?;
+        let mut averaging = DualAveraging::new(self.step_size, target_acceptance);
+        let mut moments = Moments::new(coordinates);
+        for t in 0..steps {
+            let trajectories = self.trajectories(position, averaging.trial(), chance);
+            averaging.update(trajectories.acceptance());
+            position = trajectories.finish(chance).0;
+            if windows.collects(t) {
+                let rows: Vec<f64> = position.to_data().iter().collect();
+                rows.chunks(coordinates.max(1))
+                    .for_each(|row| moments.push(row));
+            }
+            if windows.ends_at(t) {
+                self = self.with_mass(moments.mass())?;
+                moments = Moments::new(coordinates);
+                self.step_size = self.first_step(&position, chance)?;
+                averaging = DualAveraging::new(self.step_size, target_acceptance);
+            }
+        }
+        self.step_size = positive("the step size found by the warm-up", averaging.average())?;
+        Ok((self, position))
+    }
+
+    fn first_step(
+        &self,
+        position: &Tensor<B::InnerBackend, 2>,
+        chance: &mut (impl Draws + ?Sized),
+    ) -> Result<f64, SamplerError> {
+        let momentum = self.momentum(position, chance);
         let start = self.phase(position.clone(), momentum);
         let of_start = [start.log_density.to_data(), start.gradient.to_data()];
         let mut of_start = of_start.iter().flat_map(|data| data.iter::<f64>());
@@ -118,29 +225,26 @@ where
                 allowed: "finite",
             });
         }
-        self.step_size = first_step(self.step_size, |step_size| {
+        first_step(self.step_size, |step_size| {
             let (before, mut phase) = (start.energies(), start.clone());
             self.leapfrog(&mut phase, step_size, 1);
             Trajectories::new(before, start.position.clone(), phase).acceptance() > 0.5
-        })?;
-        let mut averaging = DualAveraging::new(self.step_size, target_acceptance);
-        for _ in 0..steps {
-            let trajectories = self.trajectories(position, averaging.trial(), chance);
-            averaging.update(trajectories.acceptance());
-            position = trajectories.finish(chance).0;
-        }
-        self.step_size = positive("the step size found by the warm-up", averaging.average())?;
-        Ok((self, position))
+        })
     }
 
     fn momentum(
+        &self,
         like: &Tensor<B::InnerBackend, 2>,
         draws: &mut (impl Draws + ?Sized),
     ) -> Tensor<B::InnerBackend, 2> {
-        let shape = like.dims();
-        let normals: Vec<f64> = (0..shape[0] * shape[1]).map(|_| draws.normal()).collect();
+        let [chains, n] = like.dims();
+        if let Some(mass) = &self.mass {
+            assert_eq!(mass.len(), n, "a mass per coordinate is needed");
+        }
+        let scale = |i: usize| self.mass.as_ref().map_or(1.0, |mass| mass[i % n].sqrt());
+        let normals: Vec<f64> = (0..chains * n).map(|i| scale(i) * draws.normal()).collect();
         Tensor::from_data(
-            TensorData::new(normals, shape),
+            TensorData::new(normals, [chains, n]),
             (&like.device(), like.dtype()),
         )
     }
@@ -152,7 +256,15 @@ where
         momentum: Tensor<B::InnerBackend, 2>,
     ) -> Phase<B::InnerBackend> {
         let (log_density, gradient) = self.evaluate(&position);
+        let inverse_mass = self.mass.as_ref().map(|mass| {
+            let inverse: Vec<f64> = mass.iter().map(|m| 1.0 / m).collect();
+            Tensor::from_data(
+                TensorData::new(inverse, [1, mass.len()]),
+                (&position.device(), position.dtype()),
+            )
+        });
         Phase {
+            inverse_mass,
             position,
             momentum,
             log_density,
@@ -181,7 +293,8 @@ where
         for _ in 0..steps {
             let half = phase.gradient.clone().mul_scalar(0.5 * step_size);
             let middle = phase.momentum.clone() + half;
-            phase.position = phase.position.clone() + middle.clone().mul_scalar(step_size);
+            let velocity = phase.velocity(middle.clone());
+            phase.position = phase.position.clone() + velocity.mul_scalar(step_size);
             (phase.log_density, phase.gradient) = self.evaluate(&phase.position);
             phase.momentum = middle + phase.gradient.clone().mul_scalar(0.5 * step_size);
         }
@@ -193,10 +306,14 @@ where
         step_size: f64,
         draws: &mut (impl Draws + ?Sized),
     ) -> Trajectories<B::InnerBackend> {
-        let momentum = Self::momentum(&position, draws);
+        let steps = match self.jittered {
+            true => jittered_steps(self.leapfrog_steps, draws),
+            false => self.leapfrog_steps,
+        };
+        let momentum = self.momentum(&position, draws);
         let mut phase = self.phase(position.clone(), momentum);
         let before = phase.energies();
-        self.leapfrog(&mut phase, step_size, self.leapfrog_steps);
+        self.leapfrog(&mut phase, step_size, steps);
         Trajectories::new(before, position, phase)
     }
 }

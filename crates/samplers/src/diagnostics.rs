@@ -26,7 +26,7 @@
 //! Stan and ArviZ, but for an indicator of [`tail_ess`] that never varies, which those count as S independent draws.
 //!
 //! ```
-//! use helmholtz_random::{Draws, Purpose, Stream};
+//! use helmholtz_samplers::random::{Draws, Purpose, Stream};
 //! use helmholtz_samplers::diagnostics::summary;
 //!
 //! // Two chains with x' = 0.5 x + noise, whose draws are worth a third each.

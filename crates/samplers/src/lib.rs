@@ -2,8 +2,8 @@
 //! no tensors, no framework.
 //!
 //! ```
-//! use helmholtz_random::{Purpose, Stream};
 //! use helmholtz_samplers::diagnostics::summary;
+//! use helmholtz_samplers::random::{Purpose, Stream};
 //! use helmholtz_samplers::{Kernel, MetropolisHastings, RandomWalk};
 //!
 //! // A target is any function of the state that gives ln p up to a constant (nats).
@@ -30,7 +30,7 @@
 //! computes log-weights wherever it likes, in batches or on another device; states are moved by their index.
 //!
 //! ```
-//! use helmholtz_random::{Purpose, Stream};
+//! use helmholtz_samplers::random::{Purpose, Stream};
 //! use helmholtz_samplers::{IndexKernel, Mis, Visits};
 //!
 //! // One datum: the cached state's log-weight, and those of three proposals.
@@ -65,9 +65,14 @@
 //! |---|---|---|
 //! | [`Independence`] | an index kernel on K draws of q | q is close to p, as a trained inference model is; uniformly ergodic iff p / q is bounded |
 //! | [`FiniteGibbs`] | x_i ~ p(x_i given the rest), by trying its values | discrete components with few values |
+//! | [`BlockGibbs`] | several discrete components jointly, by trying all configurations | components that hold each other fast |
+//! | [`HammingBall`] | a block within m changes of an auxiliary state | blocks too large for all their configurations |
+//! | [`LocallyBalanced`] | one change, with weights g(p(y) / p(x)) of all changes; Gibbs with gradients | discrete states in many dimensions, by all [differences](DifferenceTarget) or a gradient |
+//! | [`PathAuxiliary`] | several such changes, at the price of one | the same, where changes interact little |
+//! | [`DiscreteLangevin`] | all sites at once, independently, with the Metropolis test (DMALA) or without (DULA, biased) | the same, with a step size; [cycles](cyclical_step_sizes) of them for several modes |
 //! | [`Gibbs`] | a part from its conditional, by the user's function | conjugate conditionals |
 //! | [`MetropolisHastings`] | min(1, p(x') q(x given x') / (p(x) q(x' given x))) | any proposal that can be scored both ways; [`RandomWalk`] for a few real coordinates without a gradient |
-//! | [`Hmc`] | a leapfrog trajectory, min(1, exp(H - H')) | many real coordinates with a gradient, by hand or by burn (feature `burn`); constrained ones after a change of variables with its Jacobian |
+//! | [`Hmc`] | a leapfrog trajectory, min(1, exp(H - H')) | many real coordinates with a gradient, by hand or by burn (feature `burn`), after [`Hmc::warm_up`]; constrained ones after a change of variables with its Jacobian |
 //! | `BatchedHmc` (feature `burn`) | the same for the rows of a tensor | many chains at once, one gradient by burn for all |
 //! | [`Mixture`] | one of several kernels, Σ π_k P_k | random-scan Metropolis-within-Gibbs; bold and timid moves together |
 //! | [`Cycle`] | several in turn, P_1 P_2 ... P_n | systematic-scan Metropolis-within-Gibbs |
@@ -87,11 +92,11 @@
 //!
 //! # Proving a kernel
 //!
-//! Coins and choices come from [`Chance`](helmholtz_random::Chance): sampled in production, enumerated in proofs. The
-//! transition matrix of a kernel of one's own, exactly, from the code that runs:
+//! Coins and choices come from [`Chance`](helmholtz_random::Chance): sampled in production, enumerated in proofs. A row
+//! of the transition matrix of a kernel of one's own, exactly, from the code that runs:
 //!
 //! ```
-//! use helmholtz_random::{Enumerator, enumerate};
+//! use helmholtz_samplers::random::{Enumerator, enumerate};
 //! use helmholtz_samplers::{FiniteGibbs, Kernel};
 //!
 //! let p = |x: &Vec<bool>| if x[0] == x[1] { 0.3f64.ln() } else { 0.2f64.ln() };
@@ -106,6 +111,9 @@
 //! assert!((stays - 0.6).abs() < 1e-15);
 //! ```
 //!
+//! The crate `helmholtz-invariance` is the test kit that goes on from here: whole matrices, `assert_invariant!` on random
+//! targets in one line, and tests with a stated false-alarm rate for kernels that draw real numbers.
+//!
 //! # Contents
 //!
 //! * index kernels, with [`Visits`] and [`Info`], and state kernels: the tables above;
@@ -117,57 +125,54 @@
 //! * [`Scan`], the order in which data are visited;
 //! * [`log_sum_exp`] and [`effective_sample_size`] of weights;
 //! * [`random`]: the streams and the chance that all of this draws from, so that this crate alone is enough to depend on.
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `burn` | no | `BurnTarget` and `BatchedHmc`: log-densities that burn differentiates |
+//! | `serde` | no | `Serialize` and `Deserialize` for [`Mark`], which a checkpoint records |
 
-mod barker;
+mod arguments;
 #[cfg(feature = "burn")]
 mod batched_hmc;
 mod bit_fields;
 mod bits;
 #[cfg(feature = "burn")]
 mod burn_target;
-mod cis;
 pub mod diagnostics;
 mod error;
-mod frozen_reference;
-mod index_kernel;
 mod info;
 mod kernel;
 mod kernels;
 mod latents;
 mod log_space;
-mod mis;
-mod mtmis;
 pub mod resampling;
 mod scan;
 pub mod smc;
 mod store;
 mod targets;
-mod visits;
 
-pub use barker::Barker;
 #[cfg(feature = "burn")]
 pub use batched_hmc::BatchedHmc;
 pub use bits::{pack_bits, unpack_bits};
 #[cfg(feature = "burn")]
 pub use burn_target::BurnTarget;
-pub use cis::Cis;
 pub use error::SamplerError;
-pub use frozen_reference::FrozenReferenceMis;
 pub use helmholtz_random as random;
-pub use index_kernel::IndexKernel;
 pub use info::Info;
 pub use kernel::Kernel;
-pub use kernels::{
-    Cycle, FiniteGibbs, Gibbs, Hmc, Independence, MetropolisHastings, Mixture, RandomWalk, Repeat,
+pub use kernels::index::{Barker, Cis, FrozenReferenceMis, IndexKernel, Mis, Mtmis, Visits};
+pub use kernels::state::{
+    BlockGibbs, Cycle, DifferenceTarget, DiscreteLangevin, EachChange, FiniteGibbs, FirstOrder,
+    Gibbs, HammingBall, Hmc, Independence, LocallyBalanced, MetropolisHastings, Mixture,
+    PathAuxiliary, RandomWalk, Repeat, Site, balancing_functions, cyclical_step_sizes,
 };
 pub use latents::{Latents, Layer, Values};
 pub use log_space::{effective_sample_size, log_sum_exp};
-pub use mis::Mis;
-pub use mtmis::Mtmis;
 pub use scan::{Scan, ScanOrder};
 pub use store::{ChainStore, MappedStore, Mark, MemoryStore};
 pub use targets::{GradientTarget, IndependenceProposal, Proposal, Target};
-pub use visits::Visits;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

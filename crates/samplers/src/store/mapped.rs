@@ -15,7 +15,10 @@ use crate::{Latents, SamplerError};
 const KEPT: u64 = 2;
 
 /// Where a chain store stood when a checkpoint was made: the checkpoint records it, [`MappedStore::open`] returns to it.
+///
+/// With feature `serde` it is serialised as a map of its three numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mark {
     /// Which base file the states build on.
     pub generation: u64,
@@ -361,4 +364,22 @@ fn remove_generations(folder: &Path, which: impl Fn(u64) -> bool) -> Result<(), 
     doomed
         .iter()
         .try_for_each(|path| fs::remove_file(path).map_err(io("remove", path)))
+}
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    use super::Mark;
+
+    #[test]
+    fn a_mark_is_a_map_of_three_numbers_and_comes_back() {
+        let mark = Mark {
+            generation: 3,
+            log_bytes: u64::MAX,
+            checksum: 7,
+        };
+        let text = serde_json::to_string(&mark).unwrap();
+        let expected = r#"{"generation":3,"log_bytes":18446744073709551615,"checksum":7}"#;
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<Mark>(&text).unwrap(), mark);
+    }
 }

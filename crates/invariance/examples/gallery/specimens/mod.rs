@@ -1,6 +1,7 @@
 //! Kernels and estimators that are wrong in the ways in which published code was wrong, each with its repaired twin.
 
 mod continuous;
+mod discrete;
 mod estimators;
 mod finite;
 mod trials;
@@ -40,6 +41,7 @@ pub fn all() -> Vec<Specimen> {
     [
         finite::specimens(),
         trials::specimens(),
+        discrete::specimens(),
         continuous::specimens(),
         estimators::specimens(),
     ]

@@ -18,7 +18,7 @@ use crate::{IndexKernel, Info};
 /// variance (Peskun, 1973).
 ///
 /// ```
-/// use helmholtz_random::{Purpose, Stream};
+/// use helmholtz_samplers::random::{Purpose, Stream};
 /// use helmholtz_samplers::{Cis, IndexKernel};
 ///
 /// let mut visits = Vec::new();

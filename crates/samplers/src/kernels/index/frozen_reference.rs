@@ -2,7 +2,7 @@
 
 use helmholtz_random::Chance;
 
-use crate::index_kernel::metropolis;
+use super::index_kernel::metropolis;
 use crate::{IndexKernel, Info};
 
 /// The defect of released code in which the accept test is never told that the chain moved. **Not** a sampler of the

@@ -2,6 +2,7 @@
 
 use helmholtz_random::Chance;
 
+use crate::arguments::at_least_one;
 use crate::{IndependenceProposal, IndexKernel, Info, Kernel, SamplerError, Target, Visits};
 
 /// An [`IndexKernel`] on states: draws K proposals from q, weighs them and the current state by ln p - ln q, and takes
@@ -15,7 +16,7 @@ use crate::{IndependenceProposal, IndexKernel, Info, Kernel, SamplerError, Targe
 /// weight, and is left at once like every state without a finite one.
 ///
 /// ```
-/// use helmholtz_random::{Draws, Purpose, Stream};
+/// use helmholtz_samplers::random::{Draws, Purpose, Stream};
 /// use helmholtz_samplers::{IndependenceProposal, Independence, Kernel, Mis};
 ///
 /// struct Wide; // N(0, 2²)
@@ -44,18 +45,11 @@ impl<T, Q, K> Independence<T, Q, K> {
     /// # Errors
     /// [`SamplerError::Parameter`] without proposals.
     pub fn new(target: T, proposal: Q, kernel: K, proposals: usize) -> Result<Self, SamplerError> {
-        if proposals == 0 {
-            return Err(SamplerError::Parameter {
-                what: "the number of proposals",
-                found: 0.0,
-                allowed: "at least 1",
-            });
-        }
         Ok(Self {
             target,
             proposal,
             kernel,
-            proposals,
+            proposals: at_least_one("the number of proposals", proposals)?,
         })
     }
 }

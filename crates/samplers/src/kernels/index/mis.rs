@@ -2,7 +2,7 @@
 
 use helmholtz_random::Chance;
 
-use crate::index_kernel::metropolis;
+use super::index_kernel::metropolis;
 use crate::{IndexKernel, Info};
 
 /// K Metropolis independence moves in sequence, one a proposal: K transitions from K proposals.
@@ -13,7 +13,7 @@ use crate::{IndexKernel, Info};
 /// gradient-estimators §7.1, §7.2.)
 ///
 /// ```
-/// use helmholtz_random::{Purpose, Stream};
+/// use helmholtz_samplers::random::{Purpose, Stream};
 /// use helmholtz_samplers::{IndexKernel, Mis, Visits};
 ///
 /// let mut visits = Vec::new();

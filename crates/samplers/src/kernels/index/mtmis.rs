@@ -12,7 +12,7 @@ use crate::{IndexKernel, Info, log_sum_exp};
 /// Wong, 2000, and Liu, 2001, in the form with independent trials; gradient-estimators §7.3.)
 ///
 /// ```
-/// use helmholtz_random::{Purpose, Stream};
+/// use helmholtz_samplers::random::{Purpose, Stream};
 /// use helmholtz_samplers::{IndexKernel, Mtmis};
 ///
 /// let mut visits = Vec::new();

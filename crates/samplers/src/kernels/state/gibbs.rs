@@ -10,7 +10,7 @@ use crate::{Info, Kernel};
 /// itself. (Geman and Geman, 1984.)
 ///
 /// ```
-/// use helmholtz_random::{Draws, Purpose, Stream};
+/// use helmholtz_samplers::random::{Draws, Purpose, Stream};
 /// use helmholtz_samplers::{Cycle, Gibbs, Kernel};
 ///
 /// // Two standard normals with correlation 0.6: x_i | x_j ~ N(0.6 x_j, 0.8²).

@@ -15,7 +15,7 @@ use crate::{Info, Kernel, Proposal, Target};
 /// it.
 ///
 /// ```
-/// use helmholtz_random::{Purpose, Stream};
+/// use helmholtz_samplers::random::{Purpose, Stream};
 /// use helmholtz_samplers::{Kernel, MetropolisHastings, RandomWalk};
 ///
 /// let target = |x: &Vec<f64>| -0.5 * (x[0] * x[0] + 4.0 * x[1] * x[1]);

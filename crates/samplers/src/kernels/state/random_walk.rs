@@ -2,7 +2,7 @@
 
 use helmholtz_random::Draws;
 
-use super::hmc::positive;
+use crate::arguments::positive;
 use crate::{Proposal, SamplerError};
 
 /// A symmetric proposal on ℝⁿ: x'_i = x_i + s_i z_i, z_i ~ N(0, 1).

@@ -10,7 +10,7 @@ use crate::{Info, Kernel, SamplerError};
 /// reversible. Over the components of a state it is random-scan Metropolis-within-Gibbs. (Tierney, 1994.)
 ///
 /// ```
-/// use helmholtz_random::{Purpose, Stream};
+/// use helmholtz_samplers::random::{Purpose, Stream};
 /// use helmholtz_samplers::{Kernel, MetropolisHastings, Mixture, RandomWalk};
 ///
 /// // A bold walk one time in four, a timid one otherwise.
@@ -91,7 +91,7 @@ impl<S, C: Chance + ?Sized, K: Kernel<S, C, Info = Info>> Kernel<S, C> for Mixtu
 
 /// A uniform index below `n`, chosen group by group: what `choose` costs is in the number of its weights, and this way
 /// a step on one of a million components does not cost a million.
-fn uniform_index(n: usize, chance: &mut (impl Chance + ?Sized)) -> usize {
+pub(crate) fn uniform_index(n: usize, chance: &mut (impl Chance + ?Sized)) -> usize {
     const GROUPS: usize = 16;
     let (mut first, mut n) = (0, n);
     while n > GROUPS {

@@ -4,26 +4,28 @@ use helmholtz_random::{Chance, Draws};
 
 use super::dual_averaging::DualAveraging;
 use super::dynamics::Dynamics;
+use super::warm_up::{Moments, Windows};
+use crate::arguments::{at_least_one, open_unit, positive};
 use crate::{GradientTarget, Info, Kernel, SamplerError};
 
 /// Moves a position in ℝⁿ along a leapfrog trajectory of L steps of size ε from a fresh momentum r ~ N(0, M), and
 /// accepts its end with probability min(1, exp(H - H')), H = -ln p(x) + ½ r' M⁻¹ r.
 ///
 /// One step costs L + 1 gradients, and is in detailed balance with p. Give coordinates of very different scale a mass
-/// of 1 / variance each. A trajectory whose length ε L is a multiple of a period of the target goes round in circles:
-/// if in doubt, mix kernels of different L in a [`Mixture`](crate::Mixture). (Duane, Kennedy, Pendleton and Roweth,
-/// 1987; Neal, 2011.)
+/// of 1 / variance each. A trajectory whose length ε L is a multiple of a period of the target goes round in circles,
+/// which [`jittered`](Self::jittered) lengths prevent. [`warm_up`](Self::warm_up) finds step size and mass, and jitters.
+/// (Duane, Kennedy, Pendleton and Roweth, 1987; Neal, 2011.)
 ///
 /// A trajectory diverges if its energy at the end is NaN or infinite, or more than 1000 nats above that at the start,
 /// where the acceptance probability is zero in floating point; it is rejected and counted in
 /// [`Info::non_finite`](crate::Info::non_finite). A start of infinite energy, of either sign, is left for the first
 /// finite end.
 ///
-/// The step size is tuned by [`warm_up`](Self::warm_up), and by nothing else: a kernel never adapts in
-/// [`step`](Kernel::step), since one that does leaves nothing invariant.
+/// A kernel never adapts in [`step`](Kernel::step), since one that does leaves nothing invariant: the warm-up returns a
+/// kernel that stays as it is.
 ///
 /// ```
-/// use helmholtz_random::{Purpose, Stream};
+/// use helmholtz_samplers::random::{Purpose, Stream};
 /// use helmholtz_samplers::{Hmc, Kernel};
 ///
 /// // N(0, 1) and N(0, 3²).
@@ -48,6 +50,7 @@ pub struct Hmc<T> {
     dynamics: Dynamics<T>,
     step_size: f64,
     leapfrog_steps: usize,
+    jittered: bool,
 }
 
 /// A rise of the energy from which a trajectory has diverged (nats).
@@ -65,7 +68,8 @@ impl<T: GradientTarget> Hmc<T> {
         Ok(Self {
             dynamics: Dynamics { target, mass: None },
             step_size: positive("the step size", step_size)?,
-            leapfrog_steps: at_least_one_step(leapfrog_steps)?,
+            leapfrog_steps: at_least_one("the number of leapfrog steps", leapfrog_steps)?,
+            jittered: false,
         })
     }
 
@@ -81,9 +85,57 @@ impl<T: GradientTarget> Hmc<T> {
         Ok(self)
     }
 
+    /// The kernel with a number of leapfrog steps drawn anew for each trajectory, uniform on 1, ..., 2 L - 1 and so L on
+    /// average.
+    ///
+    /// A mixture of kernels in detailed balance, and in no period of the target for ever (Mackenzie, 1989; Neal, 2011,
+    /// §3.2). A step draws the length first, by one uniform.
+    pub fn jittered(mut self) -> Self {
+        self.jittered = true;
+        self
+    }
+
     /// The step size ε.
     pub fn step_size(&self) -> f64 {
         self.step_size
+    }
+
+    /// The diagonal of the mass matrix; `None` for the identity.
+    pub fn mass(&self) -> Option<&[f64]> {
+        self.dynamics.mass.as_deref()
+    }
+
+    /// Runs `steps` transitions from `position` while finding step size and diagonal mass, and returns the kernel with
+    /// what was found, which stays, and with [`jittered`](Self::jittered) lengths.
+    ///
+    /// The step size is that of [`tune_step_size`](Self::tune_step_size). The mass is 1 / variance of the positions in a
+    /// window of steps, in windows that grow as the chain finds its way, as Stan's do; after each the step size is found
+    /// anew. A thousand steps are customary, fewer than 20 find no mass. A mass given by [`with_mass`](Self::with_mass)
+    /// stays as it is.
+    ///
+    /// L stays too. Coordinates then have scale one, so without correlations a trajectory of length ε L of about 1.5
+    /// suffices; correlated targets need longer ones, √κ times for a condition number κ of the correlation matrix. The
+    /// transitions are burn-in: do not average over them.
+    ///
+    /// # Errors
+    /// [`SamplerError::Parameter`] unless `target_acceptance` is in (0, 1), the log-density and its gradient are finite
+    /// at `position`, and the step size found is positive and finite.
+    ///
+    /// # Panics
+    /// As [`step`](Kernel::step).
+    pub fn warm_up(
+        self,
+        target_acceptance: f64,
+        steps: usize,
+        position: &mut Vec<f64>,
+        chance: &mut (impl Chance + Draws + ?Sized),
+    ) -> Result<Self, SamplerError> {
+        let windows = match self.dynamics.mass {
+            None => Windows::new(steps),
+            Some(_) => Windows::new(0),
+        };
+        self.jittered()
+            .adapt(target_acceptance, steps, windows, position, chance)
     }
 
     /// Runs `steps` transitions from `position` while tuning the step size so that the acceptance probability is
@@ -98,26 +150,46 @@ impl<T: GradientTarget> Hmc<T> {
     /// average over them.
     ///
     /// # Errors
-    /// [`SamplerError::Parameter`] unless `target_acceptance` is in (0, 1), the log-density and its gradient are finite
-    /// at `position`, and the step size found is positive and finite.
+    /// As [`warm_up`](Self::warm_up).
     ///
     /// # Panics
     /// As [`step`](Kernel::step).
-    pub fn warm_up(
+    pub fn tune_step_size(
+        self,
+        target_acceptance: f64,
+        steps: usize,
+        position: &mut Vec<f64>,
+        chance: &mut (impl Chance + Draws + ?Sized),
+    ) -> Result<Self, SamplerError> {
+        self.adapt(target_acceptance, steps, Windows::new(0), position, chance)
+    }
+
+    fn adapt(
         mut self,
         target_acceptance: f64,
         steps: usize,
+        windows: Windows,
         position: &mut Vec<f64>,
         chance: &mut (impl Chance + Draws + ?Sized),
     ) -> Result<Self, SamplerError> {
         let target_acceptance = open_unit("the target acceptance", target_acceptance)?;
         self.step_size = self.first_step(position, chance)?;
         let mut averaging = DualAveraging::new(self.step_size, target_acceptance);
-        for _ in 0..steps {
+        let mut moments = Moments::new(position.len());
+        for t in 0..steps {
             self.step_size = averaging.trial();
             let trajectory = self.trajectory(position, chance);
             averaging.update(trajectory.acceptance());
             trajectory.finish(position, chance);
+            if windows.collects(t) {
+                moments.push(position);
+            }
+            if windows.ends_at(t) {
+                self = self.with_mass(moments.mass())?;
+                moments = Moments::new(position.len());
+                self.step_size = self.first_step(position, chance)?;
+                averaging = DualAveraging::new(self.step_size, target_acceptance);
+            }
         }
         self.step_size = positive("the step size found by the warm-up", averaging.average())?;
         Ok(self)
@@ -149,11 +221,14 @@ impl<T: GradientTarget> Hmc<T> {
     }
 
     fn trajectory(&self, position: &[f64], chance: &mut (impl Draws + ?Sized)) -> Trajectory {
+        let steps = match self.jittered {
+            true => jittered_steps(self.leapfrog_steps, chance),
+            false => self.leapfrog_steps,
+        };
         let momentum = self.dynamics.momentum(position.len(), chance);
         let mut phase = self.dynamics.phase(position.to_vec(), momentum);
         let before = self.dynamics.energy(&phase);
-        self.dynamics
-            .leapfrog(&mut phase, self.step_size, self.leapfrog_steps);
+        self.dynamics.leapfrog(&mut phase, self.step_size, steps);
         let after = self.dynamics.energy(&phase);
         Trajectory {
             end: phase.position,
@@ -202,6 +277,13 @@ impl<T: GradientTarget, C: Chance + Draws + ?Sized> Kernel<Vec<f64>, C> for Hmc<
     }
 }
 
+/// A number of leapfrog steps, uniform on 1, ..., 2 `mean` - 1.
+pub(crate) fn jittered_steps(mean: usize, chance: &mut (impl Draws + ?Sized)) -> usize {
+    let choices = 2 * mean - 1;
+    // A product may round up to the bound.
+    1 + ((chance.uniform() * choices as f64) as usize).min(choices - 1)
+}
+
 /// A step size at which one leapfrog step crosses acceptance ½, from a guess that is doubled or halved (Hoffman and Gelman, 2014,
 /// Algorithm 4).
 pub(crate) fn first_step(
@@ -216,41 +298,6 @@ pub(crate) fn first_step(
         }
     }
     positive("the first step size of the warm-up", step_size)
-}
-
-pub(crate) fn at_least_one_step(leapfrog_steps: usize) -> Result<usize, SamplerError> {
-    match leapfrog_steps {
-        0 => Err(SamplerError::Parameter {
-            what: "the number of leapfrog steps",
-            found: 0.0,
-            allowed: "at least 1",
-        }),
-        steps => Ok(steps),
-    }
-}
-
-pub(crate) fn open_unit(what: &'static str, found: f64) -> Result<f64, SamplerError> {
-    if found > 0.0 && found < 1.0 {
-        Ok(found)
-    } else {
-        Err(SamplerError::Parameter {
-            what,
-            found,
-            allowed: "between 0 and 1",
-        })
-    }
-}
-
-pub(crate) fn positive(what: &'static str, found: f64) -> Result<f64, SamplerError> {
-    if found > 0.0 && found.is_finite() {
-        Ok(found)
-    } else {
-        Err(SamplerError::Parameter {
-            what,
-            found,
-            allowed: "positive and finite",
-        })
-    }
 }
 
 #[cfg(test)]
@@ -336,6 +383,34 @@ mod tests {
             let info = hmc.step(&mut x, &mut stream());
             assert_eq!((info.accepted, info.non_finite), (1, 1), "{beyond}");
             assert!(x[0] < 5.0);
+        }
+    }
+
+    #[test]
+    fn jittered_lengths_are_one_to_twice_the_mean_less_one() {
+        struct Uniform(f64);
+        impl Draws for Uniform {
+            fn uniform(&mut self) -> f64 {
+                self.0
+            }
+            fn normal(&mut self) -> f64 {
+                unreachable!()
+            }
+            fn gamma(&mut self, _: f64) -> f64 {
+                unreachable!()
+            }
+            fn beta(&mut self, _: f64, _: f64) -> f64 {
+                unreachable!()
+            }
+        }
+        for mean in [1, 2, 7] {
+            let choices = 2 * mean - 1;
+            let lengths: Vec<usize> = (0..choices)
+                .map(|i| jittered_steps(mean, &mut Uniform((i as f64 + 0.5) / choices as f64)))
+                .collect();
+            assert_eq!(lengths, (1..=choices).collect::<Vec<_>>());
+            let largest = 1.0 - f64::EPSILON / 2.0;
+            assert_eq!(jittered_steps(mean, &mut Uniform(largest)), choices);
         }
     }
 

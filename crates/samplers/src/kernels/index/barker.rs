@@ -12,7 +12,7 @@ use crate::{IndexKernel, Info};
 /// acceptance probability is smooth in the weights. (Barker, 1965.)
 ///
 /// ```
-/// use helmholtz_random::{Purpose, Stream};
+/// use helmholtz_samplers::random::{Purpose, Stream};
 /// use helmholtz_samplers::{Barker, IndexKernel};
 ///
 /// let mut visits = Vec::new();

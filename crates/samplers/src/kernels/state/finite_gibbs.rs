@@ -14,7 +14,7 @@ use crate::{Info, Kernel, Target};
 /// is.
 ///
 /// ```
-/// use helmholtz_random::{Purpose, Stream};
+/// use helmholtz_samplers::random::{Purpose, Stream};
 /// use helmholtz_samplers::{FiniteGibbs, Kernel, Mixture};
 ///
 /// // A ring of spins -1 and 1 with coupling 0.4.
