@@ -237,6 +237,14 @@ pub enum SamplerError {
         /// What does not vary.
         what: &'static str,
     },
+    /// Coupled chains that are still apart.
+    #[error(
+        "the coupled chains have not met after {steps} steps; allow more, or take a proposal that is closer to the target"
+    )]
+    NotMet {
+        /// The steps allowed.
+        steps: usize,
+    },
     /// The file system refused.
     #[error("cannot {action} {path}: {source}")]
     Io {

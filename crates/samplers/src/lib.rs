@@ -118,6 +118,7 @@
 //!
 //! * index kernels, with [`Visits`] and [`Info`], and state kernels: the tables above;
 //! * [`diagnostics`] of chains: effective sample sizes, R̂, Monte-Carlo errors;
+//! * [`coupling`] of chains: bounds on the distance to the target, estimates without burn-in bias;
 //! * [`resampling`] of weighted particles, and the SMC samplers of [`smc`] on top;
 //! * chain stores, one packed state a datum: [`MemoryStore`], which goes into a checkpoint as a whole, and [`MappedStore`],
 //!   for more rows than fit in memory; [`Latents`] of [`Layer`]s and their [`Values`] for what they hold, [`pack_bits`] and
@@ -140,6 +141,7 @@ mod bit_fields;
 mod bits;
 #[cfg(feature = "burn")]
 mod burn_target;
+pub mod coupling;
 pub mod diagnostics;
 mod error;
 mod info;

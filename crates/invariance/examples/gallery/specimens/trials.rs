@@ -1,7 +1,8 @@
 //! Kernels over log-weights of independent proposals, and resampling.
 
 use helmholtz_invariance::{InvarianceError, Law, TransitionMatrix, on_grid};
-use helmholtz_random::{Chance, Draws};
+use helmholtz_random::{Chance, Draws, Enumerator, enumerate};
+use helmholtz_samplers::coupling::CoupledIndexKernel;
 use helmholtz_samplers::{Cis, FrozenReferenceMis, IndexKernel, Info, Mis, Mtmis, log_sum_exp};
 
 use super::{Check, Specimen};
@@ -24,6 +25,10 @@ pub fn specimens() -> Vec<Specimen> {
             wrong_denominator,
         ),
         invariance("resampling without the retained particle", without_retained),
+        invariance(
+            "coupled chains: the second moves only with the first",
+            moves_with_the_first,
+        ),
         invariance("weights smoothed by 1e-9 before resampling", smoothed),
         Specimen {
             defect: "systematic resampling picks weight zero at u = 0",
@@ -149,6 +154,38 @@ fn smoothed(repaired: bool) -> Result<f64, InvarianceError> {
     } else {
         error(&Smoothed, log_w, 2)
     }
+}
+
+/// The error of the law of the second of two coupled chains, from independent draws of the posterior.
+fn moves_with_the_first(repaired: bool) -> Result<f64, InvarianceError> {
+    let posterior = Law::of(&[0, 1, 2], |&h| LOG_PRIOR[h] + LOG_LIKELIHOOD[h])?;
+    let p = posterior.probabilities();
+    let log_w = [0, 1, 2].map(log_w);
+    let mut after = [0.0; 3];
+    for (x, y) in (0..9).map(|pair| (pair / 3, pair % 3)) {
+        for (proposal, q) in Q[..3].iter().enumerate() {
+            let ends = enumerate(|chance: &mut Enumerator| {
+                let (mut a, mut b) = (Vec::new(), Vec::new());
+                let (current, proposals) = ([log_w[x], log_w[y]], [log_w[proposal]]);
+                if repaired {
+                    Mis.run_both(current, &proposals, chance, [&mut a, &mut b]);
+                } else {
+                    Mis.run(current[0], &proposals, chance, &mut a);
+                    b = vec![0];
+                    if a == [1] {
+                        Mis.run(current[1], &proposals, chance, &mut b);
+                    }
+                }
+                if b == [1] { proposal } else { y }
+            });
+            let total: f64 = Q[..3].iter().sum();
+            for (branch, end) in ends {
+                after[end] += p[x] * p[y] * q / total * branch;
+            }
+        }
+    }
+    let errors = after.iter().zip(p).map(|(a, b)| (a - b).abs());
+    Ok(errors.fold(0.0, f64::max))
 }
 
 /// Ancestors at positions (i + u) / n of the cumulative weights; the first sum that reaches, or rather exceeds, it.

@@ -54,6 +54,34 @@ impl<T, Q, K> Independence<T, Q, K> {
     }
 }
 
+impl<T, Q, K> Independence<T, Q, K> {
+    pub(crate) fn kernel(&self) -> &K {
+        &self.kernel
+    }
+
+    /// ln p - ln q.
+    pub(crate) fn log_weight<S, C: ?Sized>(&self, state: &S) -> f64
+    where
+        T: Target<S>,
+        Q: IndependenceProposal<S, C>,
+    {
+        self.target.log_density(state) - self.proposal.log_density(state)
+    }
+
+    /// Draws of q, with their log-weights.
+    pub(crate) fn proposals<S, C: ?Sized>(&self, chance: &mut C) -> (Vec<S>, Vec<f64>)
+    where
+        T: Target<S>,
+        Q: IndependenceProposal<S, C>,
+    {
+        let proposals: Vec<S> = (0..self.proposals)
+            .map(|_| self.proposal.propose(chance))
+            .collect();
+        let log_w = proposals.iter().map(|s| self.log_weight(s)).collect();
+        (proposals, log_w)
+    }
+}
+
 impl<S, C, T, Q, K> Kernel<S, C> for Independence<T, Q, K>
 where
     C: Chance + ?Sized,
@@ -64,15 +92,11 @@ where
     type Info = Info;
 
     fn step(&self, state: &mut S, chance: &mut C) -> Info {
-        let log_w = |s: &S| self.target.log_density(s) - self.proposal.log_density(s);
-        let mut proposals: Vec<S> = (0..self.proposals)
-            .map(|_| self.proposal.propose(chance))
-            .collect();
-        let log_w_proposals: Vec<f64> = proposals.iter().map(log_w).collect();
+        let (mut proposals, log_w) = self.proposals(chance);
         let mut visits = Vec::new();
         let info = self
             .kernel
-            .run(log_w(state), &log_w_proposals, chance, &mut visits);
+            .run(self.log_weight(state), &log_w, chance, &mut visits);
         if let Some(taken) = Visits::new(&visits).last().checked_sub(1) {
             *state = proposals.swap_remove(taken);
         }
