@@ -70,6 +70,7 @@ mod sorted_uniforms;
 mod ssp;
 mod stratified;
 mod systematic;
+mod turned;
 mod weights;
 
 pub use by_choice::MultinomialByChoice;
@@ -128,11 +129,9 @@ impl<C: ?Sized, R: Resampler<C> + ?Sized> Resampler<C> for Box<R> {
 /// path alive (Andrieu, Doucet and Holenstein, 2010).
 ///
 /// The law is that of the scheme *with its slots turned*, given that the pinned slot descends from the pinned particle.
-/// Turned means that the slots are put in a random order, uniform over all orders for [`Multinomial`] and over the M
-/// rotations for [`Stratified`] and [`Systematic`]. Then each slot has ancestor j with probability W_j, which conditional
+/// Turned means that the slots are put in a random order, uniform over the M rotations for [`Stratified`] and
+/// [`Systematic`], and over all orders for the others. Then each slot has ancestor j with probability W_j, which conditional
 /// SMC asks for, and which ascending order would break.
-///
-/// [`Residual`] and [`Ssp`] do not implement it.
 pub trait ConditionalResampler<C: ?Sized> {
     /// Draws `ancestors.len()` ancestors given that slot `slot` descends from particle `ancestor`.
     ///

@@ -2,8 +2,8 @@
 
 use helmholtz_random::Chance;
 
-use super::Resampler;
 use super::weights::Weights;
+use super::{ConditionalResampler, Resampler};
 use crate::SamplerError;
 
 /// M independent choices among the weights, one after the other: [`Multinomial`](super::Multinomial) as it is defined.
@@ -26,6 +26,23 @@ impl<C: Chance + ?Sized> Resampler<C> for MultinomialByChoice {
                 .choose(log_weights)
                 .map_or(weights.largest(), |j| j as u32);
         }
+        Ok(())
+    }
+}
+
+impl<C: Chance + ?Sized> ConditionalResampler<C> for MultinomialByChoice {
+    /// The other slots do not depend on the pinned one.
+    fn resample_given(
+        &self,
+        slot: usize,
+        ancestor: u32,
+        log_weights: &[f64],
+        chance: &mut C,
+        ancestors: &mut [u32],
+    ) -> Result<(), SamplerError> {
+        Weights::new(log_weights)?.check_pinned(slot, ancestors.len(), ancestor)?;
+        self.resample(log_weights, chance, ancestors)?;
+        ancestors[slot] = ancestor;
         Ok(())
     }
 }

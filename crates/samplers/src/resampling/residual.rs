@@ -1,14 +1,18 @@
 //! What is certain first, then draws for the rest.
 
-use helmholtz_random::Draws;
+use helmholtz_random::{Chance, Draws};
 
-use super::Resampler;
 use super::sorted_uniforms::SortedUniforms;
+use super::turned::turn;
 use super::weights::{Cursor, Weights};
+use super::{ConditionalResampler, Resampler};
 use crate::SamplerError;
 
 /// ⌊M W_j⌋ copies of j for certain, and the remaining R = M - Σ⌊M W_j⌋ by independent draws with probabilities
 /// proportional to M W_j - ⌊M W_j⌋ (Liu and Chen, 1998). Uses R uniforms.
+///
+/// Given one slot's ancestor j, that copy is one of the certain ones with probability ⌊M W_j⌋ / (M W_j), and else one of
+/// the R draws; the other draws are as before, and the slots are shuffled. Uses R weighted choices at most, O(N R).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residual;
 
@@ -43,6 +47,45 @@ impl<C: Draws + ?Sized> Resampler<C> for Residual {
         for ancestor in open {
             *ancestor = cursor.seek(0.0, sorted.next(draws));
         }
+        Ok(())
+    }
+}
+
+impl<C: Chance + ?Sized> ConditionalResampler<C> for Residual {
+    fn resample_given(
+        &self,
+        slot: usize,
+        ancestor: u32,
+        log_weights: &[f64],
+        chance: &mut C,
+        ancestors: &mut [u32],
+    ) -> Result<(), SamplerError> {
+        let weights = Weights::new(log_weights)?;
+        let slots = ancestors.len();
+        weights.check_pinned(slot, slots, ancestor)?;
+        let (certain, rest) = weights.copies(ancestor as usize, slots);
+        let n = certain as f64;
+        let of_certain = chance.accept((n / (n + rest)).ln());
+        ancestors[0] = ancestor;
+        let mut filled = 1;
+        for j in 0..weights.len() {
+            let (mut copies, _) = weights.copies(j, slots);
+            if of_certain && j == ancestor as usize {
+                copies -= 1;
+            }
+            let end = slots.min(filled + copies);
+            ancestors[filled..end].fill(j as u32);
+            filled = end;
+        }
+        let log_rests: Vec<f64> = (0..weights.len())
+            .map(|j| weights.copies(j, slots).1.ln())
+            .collect();
+        for open in &mut ancestors[filled..] {
+            *open = chance
+                .choose(&log_rests)
+                .map_or(weights.largest(), |j| j as u32);
+        }
+        turn(ancestors, slot, chance);
         Ok(())
     }
 }
