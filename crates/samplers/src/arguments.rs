@@ -42,3 +42,16 @@ pub(crate) fn at_least_one(what: &'static str, found: usize) -> Result<usize, Sa
         found => Ok(found),
     }
 }
+
+/// # Errors
+/// [`SamplerError::Parameter`] for zero and one.
+pub(crate) fn at_least_two(what: &'static str, found: usize) -> Result<usize, SamplerError> {
+    if found >= 2 {
+        return Ok(found);
+    }
+    Err(SamplerError::Parameter {
+        what,
+        found: found as f64,
+        allowed: "at least 2",
+    })
+}

@@ -147,3 +147,17 @@ pub trait ConditionalResampler<C: ?Sized> {
         ancestors: &mut [u32],
     ) -> Result<(), SamplerError>;
 }
+
+/// A reference to a scheme is that scheme.
+impl<C: ?Sized, R: ConditionalResampler<C> + ?Sized> ConditionalResampler<C> for &R {
+    fn resample_given(
+        &self,
+        slot: usize,
+        ancestor: u32,
+        log_weights: &[f64],
+        chance: &mut C,
+        ancestors: &mut [u32],
+    ) -> Result<(), SamplerError> {
+        (**self).resample_given(slot, ancestor, log_weights, chance, ancestors)
+    }
+}

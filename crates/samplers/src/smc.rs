@@ -22,7 +22,9 @@
 //! * [`Increment`]: log v from the four log-densities, by name;
 //! * [`Smc`]: a resampling scheme and a policy, and the step above;
 //! * [`Tempered`]: the ready-made sampler from an easy density to a hard one through any [`Kernel`](crate::Kernel);
-//! * [`Ancestry`]: who descends from whom.
+//! * [`Tempered::step_waste_free`]: the same, with every state of the chains kept;
+//! * [`Ancestry`]: who descends from whom, and from it [`relative_variance`], the variance of Ẑ from one run;
+//! * [`ConditionalSmc`]: a kernel on whole paths of a [`PathModel`], for particle Gibbs, with ancestor or backward sampling.
 //!
 //! # Which reverse kernel
 //!
@@ -66,15 +68,21 @@
 //! ```
 
 mod ancestry;
+mod conditional;
 mod increment;
 mod path;
+mod path_model;
 mod population;
 mod sampler;
 mod tempered;
+mod variance;
 
 pub use ancestry::Ancestry;
+pub use conditional::{AncestorSampling, BackwardSampling, ConditionalSmc, Traced};
 pub use increment::Increment;
 pub use path::TemperedPath;
+pub use path_model::{PathModel, ScoredPathModel};
 pub use population::Population;
 pub use sampler::{Smc, StepInfo};
 pub use tempered::{Tempered, TemperedInfo};
+pub use variance::relative_variance;

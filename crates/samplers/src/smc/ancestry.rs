@@ -77,6 +77,11 @@ impl Ancestry {
         Some(lineage)
     }
 
+    /// How often the population was resampled.
+    pub fn resamplings(&self) -> usize {
+        self.generations.iter().flatten().count()
+    }
+
     /// For each particle of the last generation, its ancestor in generation 0. Few distinct ones mean that averages over
     /// paths are poor.
     pub fn roots(&self) -> Vec<u32> {

@@ -180,6 +180,13 @@ impl<S> Population<S> {
         Ok(ancestors)
     }
 
+    /// Puts in as many other states, equally weighted. Ẑ stays.
+    pub(super) fn replace(&mut self, states: Vec<S>) {
+        let log_weight = -(states.len() as f64).ln();
+        self.states = states;
+        self.log_weights.fill(log_weight);
+    }
+
     /// Moves each particle of positive weight, and leaves the weights: for a kernel that leaves the present target
     /// invariant. What the moves answered is returned in order.
     pub fn move_each<I>(&mut self, mut step: impl FnMut(&mut S) -> I) -> Vec<I> {

@@ -34,6 +34,10 @@ impl<R> Smc<R> {
         })
     }
 
+    pub(super) fn resampler(&self) -> &R {
+        &self.resampler
+    }
+
     /// Resamples if the weights ask for it; then each particle is moved by `step`, which answers with the log of its
     /// incremental weight (nats), of an [`Increment`](super::Increment) for example.
     ///

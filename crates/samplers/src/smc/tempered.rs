@@ -136,18 +136,7 @@ where
     where
         R: Resampler<C>,
     {
-        if !(beta > self.beta && beta <= 1.0) {
-            return Err(SamplerError::Temperature {
-                from: self.beta,
-                to: beta,
-            });
-        }
-        let before = self.population.log_evidence();
-        let rise = beta - self.beta;
-        let increments: Vec<f64> = self.log_ratios.iter().map(|ratio| rise * ratio).collect();
-        self.population.reweight(&increments)?;
-        self.beta = beta;
-        let ess = self.population.effective_sample_size();
+        let (before, ess) = self.weigh(beta)?;
         let ancestors = self.smc.resample_if_wanted(&mut self.population, chance)?;
         let moves = self
             .population
@@ -158,6 +147,59 @@ where
             ess,
             log_increment: self.population.log_evidence() - before,
             ancestors,
+            moves,
+        })
+    }
+
+    /// Weighs for `beta`, resamples `chains` particles, and replaces the population by the N / `chains` first states of
+    /// a chain of `kernel` from each, the particle itself among them: *waste-free* SMC (Dau and Chopin, 2022, Algorithm
+    /// 2).
+    ///
+    /// No state that was paid for is thrown away, so that long chains need not be thinned to particles. Ẑ stays without
+    /// bias on a fixed ladder. The policy is not asked: every step resamples.
+    ///
+    /// # Errors
+    /// [`SamplerError::Parameter`] unless `chains` divides the number of particles; else those of [`step`](Self::step).
+    pub fn step_waste_free<C: ?Sized, K: Kernel<S, C>>(
+        &mut self,
+        beta: f64,
+        kernel: &K,
+        chains: usize,
+        chance: &mut C,
+    ) -> Result<TemperedInfo<K::Info>, SamplerError>
+    where
+        R: Resampler<C>,
+    {
+        let particles = self.log_ratios.len();
+        if chains == 0 || !particles.is_multiple_of(chains) {
+            return Err(SamplerError::Parameter {
+                what: "the number of chains of a waste-free step",
+                found: chains as f64,
+                allowed: "a divisor of the number of particles",
+            });
+        }
+        let (before, ess) = self.weigh(beta)?;
+        let mut ancestors = vec![0; chains];
+        let log_weights = self.population.log_weights();
+        (self.smc.resampler()).resample(log_weights, chance, &mut ancestors)?;
+        let (mut states, mut moves) = (Vec::with_capacity(particles), Vec::new());
+        for &ancestor in &ancestors {
+            let mut state = self.population.states()[ancestor as usize].clone();
+            states.push(state.clone());
+            for _ in 1..particles / chains {
+                moves.push(kernel.step(&mut state, chance));
+                states.push(state.clone());
+            }
+        }
+        self.population.replace(states);
+        self.measure();
+        let length = particles / chains;
+        let of_slot = |slot: usize| ancestors[slot / length];
+        Ok(TemperedInfo {
+            beta,
+            ess,
+            log_increment: self.population.log_evidence() - before,
+            ancestors: Some((0..particles).map(of_slot).collect()),
             moves,
         })
     }
@@ -240,6 +282,22 @@ where
             }
         }
         Ok(low.max(self.beta.next_up()))
+    }
+
+    /// Goes to `beta`: log Ẑ before, and the effective sample size after.
+    fn weigh(&mut self, beta: f64) -> Result<(f64, f64), SamplerError> {
+        if !(beta > self.beta && beta <= 1.0) {
+            return Err(SamplerError::Temperature {
+                from: self.beta,
+                to: beta,
+            });
+        }
+        let before = self.population.log_evidence();
+        let rise = beta - self.beta;
+        let increments: Vec<f64> = self.log_ratios.iter().map(|ratio| rise * ratio).collect();
+        self.population.reweight(&increments)?;
+        self.beta = beta;
+        Ok((before, self.population.effective_sample_size()))
     }
 
     /// Computes the ratios of the states as they are.

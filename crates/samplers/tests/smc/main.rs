@@ -1,6 +1,7 @@
 //! SMC samplers, proved by enumerating all that can happen to a small population, and tried on an Ising model.
 
 mod broken;
+mod conditional;
 mod evidence;
 mod genealogy;
 mod ising;
@@ -9,3 +10,4 @@ mod ising;
 mod law;
 mod tempered;
 mod toy;
+mod waste_free;
