@@ -4,6 +4,7 @@ mod continuous;
 mod discrete;
 mod estimators;
 mod finite;
+mod paths;
 mod trials;
 
 use helmholtz_invariance::{InvarianceError, Report, Share, Suite};
@@ -42,6 +43,7 @@ pub fn all() -> Vec<Specimen> {
         finite::specimens(),
         trials::specimens(),
         discrete::specimens(),
+        paths::specimens(),
         continuous::specimens(),
         estimators::specimens(),
     ]
