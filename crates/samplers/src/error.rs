@@ -245,6 +245,18 @@ pub enum SamplerError {
         /// The steps allowed.
         steps: usize,
     },
+    /// A run that was told to stop.
+    #[error(
+        "the run was cancelled when chain {chain} had made {done} of {of} transitions; a run in a folder goes on from there"
+    )]
+    Cancelled {
+        /// Which chain.
+        chain: usize,
+        /// Transitions made.
+        done: usize,
+        /// Transitions in all.
+        of: usize,
+    },
     /// The file system refused.
     #[error("cannot {action} {path}: {source}")]
     Io {

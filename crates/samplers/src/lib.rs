@@ -118,6 +118,7 @@
 //!
 //! * index kernels, with [`Visits`] and [`Info`], and state kernels: the tables above;
 //! * [`diagnostics`] of chains: effective sample sizes, R̂, Monte-Carlo errors;
+//! * [`sampling`]: chains on threads, with progress, in folders from which they go on after a kill;
 //! * [`coupling`] of chains: bounds on the distance to the target, estimates without burn-in bias;
 //! * [`resampling`] of weighted particles, and the SMC samplers of [`smc`] on top;
 //! * chain stores, one packed state a datum: [`MemoryStore`], which goes into a checkpoint as a whole, and [`MappedStore`],
@@ -150,6 +151,7 @@ mod kernels;
 mod latents;
 mod log_space;
 pub mod resampling;
+pub mod sampling;
 mod scan;
 pub mod smc;
 mod store;
