@@ -53,9 +53,13 @@ impl<B: Backend> Mean<B> for Bernoulli<B> {
 }
 
 impl<B: Backend> Entropy<B> for Bernoulli<B> {
-    /// Σ_d softplus(a) − a σ(a): minus the log-probability of the mean.
+    /// Σ_d softplus(a) − a σ(a), as ln(1 + e^−|a|) + |a| σ(−|a|): two positive terms, so that none of the few digits of a
+    /// small entropy in f32 are lost.
     fn entropy(&self) -> Tensor<B, 1> {
-        self.log_prob(self.mean()).neg()
+        let a = self.logits.clone().abs();
+        let tail = a.clone().neg().exp().log1p();
+        let each = tail + a.clone() * activation::sigmoid(a.neg());
+        each.sum_dim(1).squeeze_dim(1)
     }
 }
 

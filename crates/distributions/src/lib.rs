@@ -24,8 +24,11 @@
 //! | [`BinaryConcrete`] | logits `[rows, bits]`, a temperature |
 //! | [`Categorical`] | logits `[rows, variables · (classes − 1)]`, those of the first classes pinned to 0 |
 //! | [`Normal`] | mean and standard deviation, elementwise |
+//! | [`Laplace`] | mean and scale, elementwise |
+//! | [`Student`] | degrees of freedom, location and scale, elementwise |
 //! | [`Gamma`] | shape and rate, elementwise |
 //! | [`Beta`] | the powers of x and 1 − x, elementwise |
+//! | [`Poisson`], [`Binomial`] | rate; trials and logit, elementwise |
 //! | [`NormalGamma`] | mean, ν, shape and rate, elementwise; conjugate to normal observations |
 //!
 //! A layer of bits or classes in a model is a [`Variables`]: [`Bits`] or [`Classes`], or [`Mixed`] in a model that has both;
@@ -49,28 +52,37 @@
 mod bernoulli;
 mod beta;
 mod binary_concrete;
+mod binomial;
 mod bits;
 mod capabilities;
 mod categorical;
 mod classes;
+mod counts;
 mod gamma;
+mod laplace;
 mod mixed;
 mod noise;
 mod normal;
 mod normal_gamma;
+mod poisson;
+mod student;
 mod variables;
 mod variates;
 
 pub use bernoulli::Bernoulli;
 pub use beta::Beta;
 pub use binary_concrete::BinaryConcrete;
+pub use binomial::Binomial;
 pub use bits::Bits;
 pub use capabilities::{Entropy, LogProb, Mean, Sample, SampleReal};
 pub use categorical::Categorical;
 pub use classes::Classes;
 pub use gamma::Gamma;
+pub use laplace::Laplace;
 pub use mixed::Mixed;
 pub use noise::{Noise, uniforms};
 pub use normal::Normal;
 pub use normal_gamma::NormalGamma;
+pub use poisson::Poisson;
+pub use student::Student;
 pub use variables::{Relaxable, Variables, draw};

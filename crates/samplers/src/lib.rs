@@ -121,7 +121,7 @@
 //! * [`sampling`]: chains on threads, with progress, in folders from which they go on after a kill;
 //! * [`coupling`] of chains: bounds on the distance to the target, estimates without burn-in bias;
 //! * [`resampling`] of weighted particles, and the SMC samplers of [`smc`] on top;
-//! * chain stores, one packed state a datum: [`MemoryStore`], which goes into a checkpoint as a whole, and [`MappedStore`],
+//! * chain stores, one packed state a datum: [`MemoryStore`], which goes into a checkpoint as a whole, and `MappedStore`,
 //!   for more rows than fit in memory; [`Latents`] of [`Layer`]s and their [`Values`] for what they hold, [`pack_bits`] and
 //!   [`unpack_bits`] for bits alone;
 //! * [`Scan`], the order in which data are visited;
@@ -132,8 +132,9 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
+//! | `mmap` | yes | `MappedStore` and its `Mark`: a chain store on disk; without it the crate needs no memory-mapped files |
 //! | `burn` | no | `BurnTarget` and `BatchedHmc`: log-densities that burn differentiates |
-//! | `serde` | no | `Serialize` and `Deserialize` for [`Mark`], which a checkpoint records |
+//! | `serde` | no | `Serialize` and `Deserialize` for `Mark`, which a checkpoint records |
 
 mod arguments;
 #[cfg(feature = "burn")]
@@ -175,9 +176,11 @@ pub use kernels::state::{
 pub use latents::{Latents, Layer, Values};
 pub use log_space::{effective_sample_size, log_sum_exp};
 pub use scan::{Scan, ScanOrder};
-pub use store::{ChainStore, MappedStore, Mark, MemoryStore};
+pub use store::{ChainStore, MemoryStore};
+#[cfg(feature = "mmap")]
+pub use store::{MappedStore, Mark};
 pub use targets::{GradientTarget, IndependenceProposal, Proposal, Target};
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "mmap"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,11 +1,15 @@
 //! One chain state a datum.
 
 mod image;
+#[cfg(feature = "mmap")]
 mod log;
+#[cfg(feature = "mmap")]
 mod mapped;
 mod memory;
+#[cfg(feature = "mmap")]
 mod working_copy;
 
+#[cfg(feature = "mmap")]
 pub use mapped::{MappedStore, Mark};
 pub use memory::MemoryStore;
 

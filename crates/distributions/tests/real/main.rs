@@ -4,13 +4,15 @@
 use helmholtz_invariance::Suite;
 
 mod conjugacy;
+mod counts;
 mod densities;
 mod divergence;
 mod draws;
 mod gradients;
 mod laws;
+mod tails;
 
 mod numbers;
 
 /// One false alarm in a million runs of everything here.
-static SUITE: Suite = Suite::new(1911, 9);
+static SUITE: Suite = Suite::new(1911, 12);

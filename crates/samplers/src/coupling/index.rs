@@ -166,13 +166,13 @@ mod tests {
                     let infos = kernel.run_both(current, proposals, chance, [&mut a, &mut b]);
                     (a, b, infos)
                 });
-                for chain in 0..2 {
+                for (chain, log_w) in current.into_iter().enumerate() {
                     let of_pairs = pairs
                         .iter()
                         .map(|(p, (a, b, _))| (*p, if chain == 0 { a.clone() } else { b.clone() }));
                     let alone = law(enumerate(|chance: &mut Enumerator| {
                         let mut visits = Vec::new();
-                        kernel.run(current[chain], proposals, chance, &mut visits);
+                        kernel.run(log_w, proposals, chance, &mut visits);
                         visits
                     }));
                     let of_pairs = law(of_pairs);

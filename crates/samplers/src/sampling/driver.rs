@@ -222,7 +222,7 @@ impl<'a> Sampling<'a> {
             }
         };
         std::thread::scope(|scope| {
-            (1..threads).for_each(|_| drop(scope.spawn(&work)));
+            (1..threads).for_each(|_| drop(scope.spawn(work)));
             work();
         });
         let mut ends = ends

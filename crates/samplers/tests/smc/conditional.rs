@@ -165,11 +165,14 @@ fn they_are_with_the_srinivasan_process() {
     assert_invariant(&Ssp, 3, 2);
 }
 
+/// A pinned slot and its ancestor, and the bits of the log-weights.
+type Asked = (Option<(usize, u32)>, Vec<u64>);
+
 /// A scheme of the crate that asks for uniforms, conditional and not, as one choice by its exact law.
 struct ByLaw {
     plain: fn(&[f64], usize) -> Law,
     given: fn(usize, u32, &[f64], usize) -> Law,
-    known: RefCell<HashMap<(Option<(usize, u32)>, Vec<u64>), Law>>,
+    known: RefCell<HashMap<Asked, Law>>,
 }
 
 fn given_by_steps(
