@@ -29,7 +29,7 @@
 //! [`assert_not_invariant!`](crate::assert_not_invariant) is for wrong twins.
 //!
 //! For index kernels [`assert_index_kernel_invariant`] draws the proposals itself. Any other property of random cases is
-//! checked by [`for_every`].
+//! checked by [`for_every`], or by [`for_every_kept`], which keeps the cases that failed in a file and tries them first.
 //!
 //! A family of your own is a strategy of values that implement [`FiniteTarget`].
 //!
@@ -42,7 +42,7 @@ mod weights;
 
 pub use check::{
     FiniteTarget, assert_index_kernel_invariant, assert_some_leak, check_ergodic, check_invariant,
-    for_every,
+    for_every, for_every_kept,
 };
 pub use latent_model::{LatentModel, latent_models};
 pub use problem::{FiniteProblem, finite_problems};

@@ -51,6 +51,8 @@
 //! 3. **The target is a posterior, and prior and data can be simulated**: [`Geweke`] for a kernel; [`Calibration`] for
 //!    posterior draws, or for a reversible kernel.
 //! 4. **An estimator has a known mean**: [`Unbiased`]; for an evidence, [`Evidence`].
+//!
+//!    [`Report::to_svg`] draws the ranks of a calibration; [`sequential`] looks several times, with more samples each.
 //! 5. **Uniforms are compared with thresholds**: [`on_grid`] and [`Uniforms`], with both ends of the interval.
 //!
 //! Chapter [`statistical`] has 2 to 4, what a false-alarm rate is, and what each test can see.
@@ -110,8 +112,8 @@ mod step_fn;
 pub use exact::{Law, Leak, TOLERANCE, TransitionMatrix, Uniforms, expectation, on_grid};
 #[doc(no_inline)]
 pub use statistical::{
-    Calibration, Comparison, Evidence, Geweke, OneStep, POWER, Report, Share, Suite, Unbiased,
-    energy_distance, ks_one_sample, ks_two_sample,
+    Calibration, Comparison, Evidence, Geweke, OneStep, POWER, Ranks, Report, Share, Suite,
+    Unbiased, energy_distance, ks_one_sample, ks_two_sample, sequential,
 };
 
 pub use error::InvarianceError;

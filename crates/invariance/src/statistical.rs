@@ -37,7 +37,9 @@ mod geweke;
 mod ks;
 mod moments;
 mod one_step;
+mod rank_plot;
 mod report;
+mod sequential;
 mod suite;
 mod unbiased;
 
@@ -47,6 +49,8 @@ pub use evidence::Evidence;
 pub use geweke::Geweke;
 pub use ks::{ks_one_sample, ks_two_sample};
 pub use one_step::OneStep;
+pub use rank_plot::Ranks;
 pub use report::{Comparison, POWER, Report};
+pub use sequential::sequential;
 pub use suite::{Share, Suite};
 pub use unbiased::Unbiased;

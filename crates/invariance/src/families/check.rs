@@ -6,7 +6,7 @@ use helmholtz_random::Enumerator;
 use helmholtz_samplers::{IndexKernel, Kernel};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, TestCaseError, TestRng, TestRunner};
+use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestRng, TestRunner};
 
 use crate::families::finite_problems;
 use crate::{InvarianceError, Law, TOLERANCE, TransitionMatrix};
@@ -182,6 +182,30 @@ pub fn for_every<T: Debug>(
     check: impl Fn(&T) -> Result<(), InvarianceError>,
 ) {
     let outcome = runner().run(&family, |case| {
+        check(&case).map_err(|error| TestCaseError::fail(error.to_string()))
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}
+
+/// As [`for_every`], with the cases that ever failed kept in the file at `path`, which is made at the first failure; they
+/// are tried first at every later run, also one of more cases or of another family of the same shape. Commit it beside
+/// the test: what was once found stays found. (A line a case, in proptest's form: what it takes to make the case again,
+/// and the smallest case it shrank to.)
+///
+/// # Panics
+/// As [`for_every`].
+#[track_caller]
+pub fn for_every_kept<T: Debug>(
+    path: &'static str,
+    family: impl Strategy<Value = T>,
+    check: impl Fn(&T) -> Result<(), InvarianceError>,
+) {
+    let mut config = runner().config().clone();
+    config.failure_persistence = Some(Box::new(FileFailurePersistence::Direct(path)));
+    let rng = TestRng::deterministic_rng(config.rng_algorithm);
+    let outcome = TestRunner::new_with_rng(config, rng).run(&family, |case| {
         check(&case).map_err(|error| TestCaseError::fail(error.to_string()))
     });
     if let Err(error) = outcome {
@@ -410,6 +434,37 @@ mod tests {
             Ok(())
         });
         assert!(*impossible.borrow() > 10);
+    }
+
+    #[test]
+    fn a_case_that_failed_once_is_tried_first_from_then_on() {
+        use std::cell::RefCell;
+        let path = std::env::temp_dir().join(format!("helmholtz-cases-{}", std::process::id()));
+        let path: &'static str = Box::leak(path.to_string_lossy().into_owned().into_boxed_str());
+        let _ = std::fs::remove_file(path);
+        let first = |fails: bool| {
+            let seen = RefCell::new(Vec::new());
+            let run = std::panic::AssertUnwindSafe(|| {
+                for_every_kept(path, 0usize..1_000_000, |&case| {
+                    seen.borrow_mut().push(case);
+                    match fails && case > 900_000 {
+                        true => Err(InvarianceError::Periodic { period: case }),
+                        false => Ok(()),
+                    }
+                });
+            });
+            let passed = std::panic::catch_unwind(run).is_ok();
+            (passed, seen.borrow()[0], seen.borrow().len())
+        };
+        let (passed, before, _) = first(true);
+        assert!(!passed && std::fs::read_to_string(path).unwrap().contains("900001"));
+        let (passed, after, cases) = first(false);
+        std::fs::remove_file(path).unwrap();
+        assert!(
+            passed && after > 900_000 && before <= 900_000,
+            "{before} {after}"
+        );
+        assert!(cases > 64);
     }
 
     #[test]

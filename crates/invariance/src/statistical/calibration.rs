@@ -4,7 +4,7 @@ use helmholtz_random::Stream;
 
 use crate::InvarianceError;
 use crate::special::{binomial_upper, bisect, ln_binomial_mass};
-use crate::statistical::{Comparison, POWER, Report, Share, ks};
+use crate::statistical::{Comparison, POWER, Ranks, Report, Share, ks};
 
 /// Whether posterior draws are calibrated (Talts, Betancourt, Simpson, Vehtari and Gelman, 2018; Cook, Gelman and
 /// Rubin, 2006): θ ~ p(θ), x ~ p(x | θ), L draws from p(θ | x); then θ and the draws are exchangeable given x, so the
@@ -167,18 +167,24 @@ where
             }
         }
         let rate = share.rate() / (2 * ranks.len()) as f64;
+        let ranks = ranks.into_iter().map(|ranks| Ranks {
+            ranks,
+            draws: self.draws,
+        });
+        let ranks: Vec<Ranks> = ranks.collect();
         let mut comparisons = Vec::new();
         for (i, ranks) in ranks.iter().enumerate() {
-            let values: Vec<f64> = ranks.iter().map(|&r| r as f64).collect();
+            let values: Vec<f64> = ranks.ranks.iter().map(|&r| r as f64).collect();
             let states = (self.draws + 1) as f64;
             let cdf = |r: f64| ((r.floor() + 1.0) / states).clamp(0.0, 1.0);
             let name = format!("ranks of function {i}");
             comparisons.push(ks::one_sample(&name, &values, cdf, test, rate)?);
-            comparisons.push(self.histogram(i, ranks, test, rate)?);
+            comparisons.push(histogram(i, ranks, test, rate)?);
         }
         Ok(Report {
             name: test.to_owned(),
             comparisons,
+            ranks,
         })
     }
 
@@ -200,56 +206,6 @@ where
             }),
         }
     }
-
-    /// The largest deviation of a bin's count from its mean.
-    fn histogram(
-        &self,
-        function: usize,
-        ranks: &[usize],
-        test: &str,
-        rate: f64,
-    ) -> Result<Comparison, InvarianceError> {
-        let states = self.draws + 1;
-        let bins = states.min(20);
-        let bin = |rank: usize| rank * bins / states;
-        let (mut counts, mut sizes) = (vec![0u64; bins], vec![0; bins]);
-        ranks.iter().for_each(|&rank| counts[bin(rank)] += 1);
-        (0..states).for_each(|rank| sizes[bin(rank)] += 1);
-        let n = ranks.len() as u64;
-        let share = |size: usize| size as f64 / states as f64;
-        // One threshold for bins of both sizes, the larger of theirs.
-        let both = [states / bins, states.div_ceil(bins)].map(share);
-        let deviation = both
-            .map(|p| significant_deviation(n, p, rate / bins as f64))
-            .into_iter()
-            .fold(0.0, f64::max);
-        let mut sees = 0.0f64;
-        for p in both {
-            let count = (n as f64 * p + deviation).ceil() as u64;
-            if count > n {
-                return Err(InvarianceError::TooFewSamples {
-                    test: test.to_owned(),
-                    found: ranks.len(),
-                    needed: 2 * ranks.len(),
-                    why: "no histogram of ranks could be refused",
-                });
-            }
-            // The bin probability at which a count this large is missed with probability 1 - power.
-            let seen = bisect(p, 1.0, |q| q < 1.0 && binomial_upper(count, n, q) < POWER);
-            sees = sees.max(seen - p);
-        }
-        Ok(Comparison {
-            name: format!("histogram of function {function}"),
-            statistic: (counts.iter().zip(sizes))
-                .map(|(&c, size)| (c as f64 - n as f64 * share(size)).abs())
-                .fold(0.0, f64::max),
-            threshold: deviation,
-            false_alarm: rate,
-            samples: ranks.len(),
-            sees,
-            unit: "excess of a bin's probability",
-        })
-    }
 }
 
 fn length(values: &[f64], expected: usize) -> Result<(), InvarianceError> {
@@ -260,6 +216,51 @@ fn length(values: &[f64], expected: usize) -> Result<(), InvarianceError> {
         what: "the vector of test functions",
         found: values.len(),
         expected,
+    })
+}
+
+/// The largest deviation of a bin's count from its mean.
+fn histogram(
+    function: usize,
+    ranks: &Ranks,
+    test: &str,
+    rate: f64,
+) -> Result<Comparison, InvarianceError> {
+    let (counts, sizes) = ranks.bins();
+    let (states, bins) = (ranks.draws + 1, counts.len());
+    let n = ranks.ranks.len() as u64;
+    let share = |size: usize| size as f64 / states as f64;
+    // One threshold for bins of both sizes, the larger of theirs.
+    let both = [states / bins, states.div_ceil(bins)].map(share);
+    let deviation = both
+        .map(|p| significant_deviation(n, p, rate / bins as f64))
+        .into_iter()
+        .fold(0.0, f64::max);
+    let mut sees = 0.0f64;
+    for p in both {
+        let count = (n as f64 * p + deviation).ceil() as u64;
+        if count > n {
+            return Err(InvarianceError::TooFewSamples {
+                test: test.to_owned(),
+                found: ranks.ranks.len(),
+                needed: 2 * ranks.ranks.len(),
+                why: "no histogram of ranks could be refused",
+            });
+        }
+        // The bin probability at which a count this large is missed with probability 1 - power.
+        let seen = bisect(p, 1.0, |q| q < 1.0 && binomial_upper(count, n, q) < POWER);
+        sees = sees.max(seen - p);
+    }
+    Ok(Comparison {
+        name: format!("histogram of function {function}"),
+        statistic: (counts.iter().zip(sizes))
+            .map(|(&c, size)| (c as f64 - n as f64 * share(size)).abs())
+            .fold(0.0, f64::max),
+        threshold: deviation,
+        false_alarm: rate,
+        samples: ranks.ranks.len(),
+        sees,
+        unit: "excess of a bin's probability",
     })
 }
 
@@ -389,14 +390,17 @@ mod tests {
             .assert_passed();
     }
 
+    fn of(draws: usize, ranks: Vec<usize>) -> Ranks {
+        Ranks { ranks, draws }
+    }
+
     /// An excess of the size that is said to be seen in a bin is seen: 300 tests, all but 1 % + 5 sd of them. In bins of
     /// one rank each, and in those of a prime number of ranks: 17 of one, 3 of two.
     #[test]
     fn what_is_said_to_be_seen_in_a_bin_is_seen() {
         let mut rng = share(0.1, "bins").stream(0, 0);
         for (states, size) in [(20, 1.0), (23, 1.0), (23, 2.0)] {
-            let test = model().draws(states - 1);
-            let c = test.histogram(0, &[0; 500], "t", 1e-4).unwrap();
+            let c = histogram(0, &of(states - 1, vec![0; 500]), "t", 1e-4).unwrap();
             let excess = c.sees / (1.0 - size / states as f64);
             let excessive = if size == 1.0 { 2 } else { 7 };
             let missed = (0..300)
@@ -410,7 +414,9 @@ mod tests {
                             }
                         })
                         .collect();
-                    test.histogram(0, &ranks, "t", 1e-4).unwrap().passed()
+                    histogram(0, &of(states - 1, ranks), "t", 1e-4)
+                        .unwrap()
+                        .passed()
                 })
                 .count();
             assert!(missed <= 11, "missed {missed} of 300, excess {excess}");
@@ -420,11 +426,14 @@ mod tests {
     #[test]
     fn any_number_of_ranks_is_looked_at_in_bins_and_a_single_one_is_refused() {
         for draws in [1, 2, 22, 30, 36] {
-            let test = model().draws(draws);
             let ranks: Vec<usize> = (0..=draws).cycle().take(2000).collect();
-            let even = test.histogram(0, &ranks, "t", 1e-4).unwrap();
+            let even = histogram(0, &of(draws, ranks), "t", 1e-4).unwrap();
             assert!(even.passed() && even.sees > 0.01, "{even:?}");
-            assert!(!test.histogram(0, &[0; 2000], "t", 1e-4).unwrap().passed());
+            assert!(
+                !histogram(0, &of(draws, vec![0; 2000]), "t", 1e-4)
+                    .unwrap()
+                    .passed()
+            );
         }
         let nonsense = |_: &f64, _: &mut Stream| 1e9;
         assert!(matches!(

@@ -39,6 +39,7 @@ pub fn energy_distance(
     Ok(Report {
         name: share.name().to_owned(),
         comparisons: vec![comparison],
+        ranks: Vec::new(),
     })
 }
 

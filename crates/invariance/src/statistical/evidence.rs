@@ -79,6 +79,7 @@ impl Evidence {
         Ok(Report {
             name: share.name().to_owned(),
             comparisons: vec![moments.z_test("Ẑ / Z", 1.0, share.name(), share.rate())?],
+            ranks: Vec::new(),
         })
     }
 }

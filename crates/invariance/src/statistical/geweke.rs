@@ -130,6 +130,7 @@ where
         Ok(Report {
             name: test.to_owned(),
             comparisons,
+            ranks: Vec::new(),
         })
     }
 }

@@ -35,6 +35,7 @@ pub fn ks_one_sample(
     Ok(Report {
         name: share.name().to_owned(),
         comparisons: vec![comparison],
+        ranks: Vec::new(),
     })
 }
 
@@ -55,6 +56,7 @@ pub fn ks_two_sample(a: &[f64], b: &[f64], share: Share) -> Result<Report, Invar
     Ok(Report {
         name: share.name().to_owned(),
         comparisons: vec![comparison],
+        ranks: Vec::new(),
     })
 }
 

@@ -90,6 +90,7 @@ where
         Ok(Report {
             name: share.name().to_owned(),
             comparisons: ks::columns("coordinate", &after, &fresh, share.name(), share.rate())?,
+            ranks: Vec::new(),
         })
     }
 

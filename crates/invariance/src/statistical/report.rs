@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::statistical::Ranks;
+
 /// The probability with which a discrepancy of the size that a comparison [`sees`](Comparison::sees) is found.
 pub const POWER: f64 = 0.99;
 
@@ -53,9 +55,18 @@ pub struct Report {
     pub name: String,
     /// What was compared.
     pub comparisons: Vec<Comparison>,
+    /// The ranks of each function, two comparisons a function; only of a [`Calibration`](crate::Calibration).
+    pub ranks: Vec<Ranks>,
 }
 
 impl Report {
+    /// A picture, as SVG, of the ranks of a [`Calibration`](crate::Calibration): histograms and differences of
+    /// distribution functions, with bands that hold for all bins and ranks at once. `None` for other tests.
+    pub fn to_svg(&self) -> Option<String> {
+        (!self.ranks.is_empty())
+            .then(|| super::rank_plot::svg(&self.name, &self.ranks, &self.comparisons))
+    }
+
     /// Whether every comparison passed. A test that compared nothing has not passed.
     pub fn passed(&self) -> bool {
         !self.comparisons.is_empty() && self.comparisons.iter().all(Comparison::passed)
@@ -150,6 +161,7 @@ mod tests {
         let report = Report {
             name: "a test".into(),
             comparisons: vec![comparison("x", 1.0), comparison("x squared", 7.5)],
+            ranks: Vec::new(),
         };
         assert!(!report.passed());
         let text = report.to_string();
@@ -174,6 +186,7 @@ mod tests {
         let report = Report {
             name: "t".into(),
             comparisons: vec![],
+            ranks: Vec::new(),
         };
         assert!(!report.passed());
         assert!(report.to_string().contains("nothing was compared"));
@@ -187,6 +200,7 @@ mod tests {
         Report {
             name: "t".into(),
             comparisons,
+            ranks: Vec::new(),
         }
         .assert_passed();
     }

@@ -139,6 +139,7 @@ impl Unbiased {
         Ok(Report {
             name: test.to_owned(),
             comparisons,
+            ranks: Vec::new(),
         })
     }
 }
