@@ -1,5 +1,7 @@
 //! The driver: the same bits on any number of threads, in parts, and after a kill at any byte.
 
+mod check;
+
 use std::fs;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -231,4 +233,14 @@ fn a_process_that_is_killed_goes_on_to_the_same_bits() {
         .run_in(folder.path(), "walk", &kernel(), starts(1))
         .expect("chains");
     assert_eq!(resumed, sampling.run(&kernel(), starts(1)).expect("chains"));
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_after_any_part_of_a_trace_are_cut_off_or_refused(
+        length in 0usize..400,
+        bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200),
+    ) {
+        check::check(length, &bytes);
+    }
 }
