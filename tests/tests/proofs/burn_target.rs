@@ -191,11 +191,11 @@ fn the_warm_up_refuses_a_start_of_no_density() {
 }
 
 #[test]
-fn the_warm_up_finds_the_acceptance_that_is_asked_for() {
+fn the_step_size_that_is_tuned_gives_the_acceptance_that_is_asked_for() {
     let hmc = BatchedHmc::new(rows_by_burn, 1e-3, 4).unwrap();
     let mut stream = Stream::new(4, Purpose::new("hmc"), [0, 0]);
     let start = chains(vec![0.5; 2 * 200], 2);
-    let (hmc, mut x) = hmc.warm_up(0.7, 300, start, &mut stream).unwrap();
+    let (hmc, mut x) = hmc.tune_step_size(0.7, 300, start, &mut stream).unwrap();
     let mut all = Info::default();
     for _ in 0..50 {
         let (next, info) = hmc.step(x, &mut stream);

@@ -98,9 +98,12 @@ fn rows<const FMA: bool>(
             *out = row::<FMA>(logits.row(n), values.row(n, scratch), None) as f32;
         }
     } else {
-        let logarithms: Vec<f64> = (0..logits.rows)
-            .map(|n| logarithms::<FMA>(logits.row(n)))
-            .collect();
+        // A loop of its own: what `collect` calls is compiled without the instruction set.
+        let mut likelier = vec![0.0; width];
+        let mut logarithms = Vec::with_capacity(logits.rows);
+        for n in 0..logits.rows {
+            logarithms.push(self::logarithms::<FMA>(logits.row(n), &mut likelier));
+        }
         for (n, out) in log_prob.iter_mut().enumerate() {
             let linear = linear::<FMA>(logits.row(n), values.row(n, scratch));
             *out = (linear - logarithms[n % logits.rows]) as f32;
@@ -281,9 +284,11 @@ fn linear<const FMA: bool>(logits: &[f32], values: &[f32]) -> f64 {
 
 /// The part of [`row`] that does not: ln Π (1 + e^−|a|), which is minus the log-probability of the likelier bits.
 #[inline(always)]
-fn logarithms<const FMA: bool>(logits: &[f32]) -> f64 {
-    let likelier: Vec<f32> = logits.iter().map(|&a| f32::from(a > 0.0)).collect();
-    -row::<FMA>(logits, &likelier, None)
+fn logarithms<const FMA: bool>(logits: &[f32], likelier: &mut [f32]) -> f64 {
+    for (likelier, &a) in likelier.iter_mut().zip(logits) {
+        *likelier = if a > 0.0 { 1.0 } else { 0.0 };
+    }
+    -row::<FMA>(logits, likelier, None)
 }
 
 /// A logit so negative that a zero bit is certain: what pads a row adds nothing.

@@ -17,15 +17,19 @@ pub enum Way {
 ///
 /// The costs are those of a panel of 16 columns of f32, in processor cycles, fitted to measurements of the three kernels alone (one
 /// thread, AVX2; `cargo bench -p helmholtz-ops --bench bits` draws them). Their ratios are what counts, and those differ little
-/// between processors: each kernel is bound by its additions out of the first cache.
+/// between processors: each kernel is bound by its additions out of the first cache. Below [`FEW`] rows nothing pays for tables or
+/// for a copy of the matrix in panels.
 pub fn way(rows: usize, inner: usize, ones: usize) -> Way {
+    if rows < FEW {
+        return Way::Dense;
+    }
     let (r, k) = (rows as f64, inner as f64);
     let blocks = rows.next_multiple_of(BLOCK) as f64;
     let dense = 1.2 * r * k + 4.0 * k;
     let tables = k.div_euclid(BITS as f64).max(1.0) * (1.4 * blocks + 90.0);
     // Short lists of few rows go for many columns at once.
-    let each = if inner <= 60 { 8.0 } else { 22.0 };
-    let sums = 1.4 * ones as f64 + each * r * (k / 400.0).max(1.0) + 8.0 * k;
+    let (addition, list) = if inner <= 60 { (1.2, 8.0) } else { (1.7, 22.0) };
+    let sums = addition * ones as f64 + list * r * (k / 400.0).max(1.0) + 9.0 * k;
     if sums <= dense.min(tables) && inner <= Lists::MOST {
         Way::Sums
     } else if tables <= dense {
@@ -34,6 +38,9 @@ pub fn way(rows: usize, inner: usize, ones: usize) -> Way {
         Way::Dense
     }
 }
+
+/// Rows, of bits for a product and of the matrix for a gradient, from which another way than the dense one can pay.
+const FEW: usize = 12;
 
 /// The same for the product of `bits` with a matrix.
 pub fn way_of(bits: Rows<'_>) -> Way {
@@ -54,7 +61,8 @@ mod tests {
         assert_eq!(way(250, 200, 250 * 70), Way::Tables);
         // One-hot classes: 20 variables of 10.
         assert_eq!(way(250, 200, 250 * 20), Way::Sums);
-        // Too few rows to pay for tables.
-        assert_eq!(way(4, 200, 4 * 150), Way::Dense);
+        // Too few rows to pay for anything, and for tables.
+        assert_eq!(way(4, 784, 4 * 40), Way::Dense);
+        assert_eq!(way(14, 200, 14 * 150), Way::Dense);
     }
 }
