@@ -257,9 +257,9 @@ fn below(u: &[f32; WORD], p: &[f32; WORD]) -> u32 {
     // Powers of two in four bytes of each of eight lanes: sums of distinct ones, which are their union.
     let mut lanes = [0u32; 8];
     for part in 0..4 {
-        for lane in 0..8 {
+        for (lane, own) in lanes.iter_mut().enumerate() {
             let at = 8 * part + lane;
-            lanes[lane] |= u32::from(u[at] < p[at]) << at;
+            *own |= u32::from(u[at] < p[at]) << at;
         }
     }
     lanes.iter().fold(0, |word, &own| word | own)
