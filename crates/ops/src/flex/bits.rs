@@ -63,7 +63,7 @@ pub fn linear(words: &FlexTensor, weight: &FlexTensor, bias: &FlexTensor) -> Fle
     linear_by(way, words, weight, bias)
 }
 
-/// [`linear`] by one of the ways: benches compare them. f64 has no dense one.
+/// The product by one of the ways: benches compare them. f64 has no dense one.
 pub fn linear_by(
     way: Way,
     words: &FlexTensor,

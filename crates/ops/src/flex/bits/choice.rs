@@ -7,9 +7,9 @@ use super::words::{BITS, BLOCK, Lists, Rows};
 pub enum Way {
     /// As numbers, by the dense product.
     Dense,
-    /// By [tables](super::tables) of sums.
+    /// By tables of sums (`tables.rs`).
     Tables,
-    /// As [sums](super::sums) of the rows whose bits are set.
+    /// As sums of the rows whose bits are set (`sums.rs`).
     Sums,
 }
 
