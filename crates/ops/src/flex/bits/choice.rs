@@ -39,7 +39,7 @@ pub fn way(rows: usize, inner: usize, ones: usize) -> Way {
     }
 }
 
-/// Rows, of bits for a product and of the matrix for a gradient, from which another way than the dense one can pay.
+/// Rows of the output from which another way than the dense one can pay.
 const FEW: usize = 12;
 
 /// The same for the product of `bits` with a matrix.
