@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use pulp::{Simd, WithSimd};
 
 use super::source::Source;
-use super::vector::{Number, Panel, WIDE, add, by_registers, load, store, zeros};
+use super::vector::{Line, Number, Panel, WIDE, add, by_registers, load, store, zeros};
 use super::words::Lists;
 
 /// Bytes of the matrix at a time, in panels: they stay in a first cache of 32 KiB.
@@ -54,7 +54,7 @@ impl<T: Number> Sums<'_, T> {
             .max(1);
         let each = inner.div_ceil(passes);
         let ends = ends(lists, inner, each);
-        let mut panels = vec![zero; each];
+        let mut panels = vec![Line(zero); each];
         let mut sums = vec![zero; if passes > 1 { lists.rows() } else { 0 }];
         for first in (0..columns).step_by(lanes) {
             let width = lanes.min(columns - first);
@@ -62,7 +62,7 @@ impl<T: Number> Sums<'_, T> {
             for pass in 0..passes {
                 let from = pass * each;
                 for (panel, i) in panels.iter_mut().zip(from..inner) {
-                    *panel = load::<T, S, P>(simd, matrix.from(i, first));
+                    *panel = Line(load::<T, S, P>(simd, matrix.from(i, first)));
                 }
                 for n in 0..lists.rows() {
                     let [begin, end] =
@@ -94,11 +94,12 @@ unsafe fn sum<T: Number, S: Simd, const P: usize>(
     simd: S,
     start: Panel<T, S, P>,
     list: &[u16],
-    panels: &[Panel<T, S, P>],
+    panels: &[Line<Panel<T, S, P>>],
     from: usize,
 ) -> Panel<T, S, P> {
+    let base = panels.as_ptr().wrapping_sub(from);
     // SAFETY: as the caller promises.
-    let panel = |i: u16| unsafe { panels.get_unchecked(usize::from(i) - from) };
+    let panel = |i: u16| unsafe { &(*base.wrapping_add(usize::from(i))).0 };
     let mut sum = start;
     if P == WIDE {
         for &i in list {
@@ -106,17 +107,25 @@ unsafe fn sum<T: Number, S: Simd, const P: usize>(
         }
         return sum;
     }
-    // Two sums, so that an addition need not wait for the one before.
-    let mut other = zeros::<T, S, P>(simd);
-    let (pairs, last) = list.as_chunks::<2>();
-    for &[i, j] in pairs {
+    // Four sums, so that an addition need not wait for the one before.
+    let zero = zeros::<T, S, P>(simd);
+    let mut others = [zero; 3];
+    let (fours, last) = list.as_chunks::<4>();
+    for &[i, j, k, l] in fours {
         sum = add::<T, S, P>(simd, sum, *panel(i));
-        other = add::<T, S, P>(simd, other, *panel(j));
+        for (other, i) in others.iter_mut().zip([j, k, l]) {
+            *other = add::<T, S, P>(simd, *other, *panel(i));
+        }
     }
     for &i in last {
         sum = add::<T, S, P>(simd, sum, *panel(i));
     }
-    add::<T, S, P>(simd, sum, other)
+    let [b, c, d] = others;
+    add::<T, S, P>(
+        simd,
+        add::<T, S, P>(simd, sum, b),
+        add::<T, S, P>(simd, c, d),
+    )
 }
 
 /// For each pass over `each` of the `inner` rows of the matrix, and first for none, how many positions of each list are done

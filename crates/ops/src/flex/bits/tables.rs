@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use pulp::{Simd, WithSimd};
 
 use super::source::Source;
-use super::vector::{Number, Panel, add, by_registers, lanes, load, store, zeros};
+use super::vector::{Line, Number, Panel, add, by_registers, lanes, load, store, zeros};
 use super::words::{BITS, BLOCK, Codes};
 
 /// Subsets of a group.
@@ -60,9 +60,9 @@ impl<T: Number> Tables<'_, T> {
         let zero = zeros::<T, S, P>(simd);
         let passes = codes.groups().div_ceil(TABLES).max(1);
         let each = codes.groups().div_ceil(passes);
-        let mut tables = vec![[zero; ENTRIES]; each];
+        let mut tables = vec![Line([zero; ENTRIES]); each];
         let blocks = codes.rows().div_ceil(BLOCK);
-        let mut sums = vec![[zero; BLOCK]; if passes > 1 { blocks } else { 0 }];
+        let mut sums = vec![Line([zero; BLOCK]); if passes > 1 { blocks } else { 0 }];
         for first in (0..columns).step_by(lanes::<T>()) {
             let width = lanes::<T>().min(columns - first);
             let start = bias.map_or(zero, |bias| load::<T, S, P>(simd, &bias[first..][..width]));
@@ -73,13 +73,13 @@ impl<T: Number> Tables<'_, T> {
                         i if i < matrix.rows() => load::<T, S, P>(simd, matrix.from(i, first)),
                         _ => zero,
                     };
-                    fill::<T, S, P>(simd, table, [row(0), row(1), row(2), row(3)]);
+                    fill::<T, S, P>(simd, &mut table.0, [row(0), row(1), row(2), row(3)]);
                 }
                 for block in 0..blocks {
                     let own = codes.block(block, groups.clone());
                     let mut sum = match pass {
                         0 => [start; BLOCK],
-                        _ => sums[block],
+                        _ => sums[block].0,
                     };
                     for (table, codes) in tables.iter().zip(own) {
                         for (row, sum) in sum.iter_mut().enumerate() {
@@ -96,7 +96,7 @@ impl<T: Number> Tables<'_, T> {
                         }
                     }
                     if pass + 1 < passes {
-                        sums[block] = sum;
+                        sums[block] = Line(sum);
                         continue;
                     }
                     let rows = out[block * BLOCK * columns..].chunks_exact_mut(columns);

@@ -63,6 +63,11 @@ impl Number for f64 {
 /// P registers side by side.
 pub type Panel<T, S, const P: usize> = [<T as Number>::Vector<S>; P];
 
+/// A value that begins a cache line, so that no vector of it lies across two: pulp's vectors are aligned as their numbers are.
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+pub struct Line<V>(pub V);
+
 /// Numbers of a panel.
 pub const fn lanes<T>() -> usize {
     PANEL / size_of::<T>()
