@@ -10,7 +10,8 @@
 /// |---|---|
 /// | 1 | everything before the version was recorded |
 /// | 2 | products of bit-packed tensors |
-pub const ARITHMETIC: u32 = 2;
+/// | 3 | sums of set rows in four parts; the way of a product by the costs of the instruction set |
+pub const ARITHMETIC: u32 = 3;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {

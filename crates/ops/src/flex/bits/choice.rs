@@ -13,23 +13,63 @@ pub enum Way {
     Sums,
 }
 
-/// The cheapest way to multiply `rows` rows of `inner` bits, `ones` of which are set in all, with a matrix.
-///
-/// The costs are those of a panel of 16 columns of f32, in processor cycles, fitted to measurements of the three kernels alone (one
-/// thread, AVX2; `cargo bench -p helmholtz-ops --bench bits` draws them). Their ratios are what counts, and those differ little
-/// between processors: each kernel is bound by its additions out of the first cache. Below [`FEW`] rows nothing pays for tables or
-/// for a copy of the matrix in panels.
+/// What the kernels cost, in processor cycles for a panel of 16 columns of f32, fitted to measurements of each alone (one thread;
+/// `cargo bench -p helmholtz-ops --bench bits` draws them). Only their ratios count.
+struct Costs {
+    /// A row of bits and one of the matrix, multiplied densely.
+    product: f64,
+    /// A row of bits in a table of four, and a table.
+    entry: f64,
+    table: f64,
+    /// A set bit, and a row of bits.
+    addition: f64,
+    list: f64,
+}
+
+/// With registers of 64 bytes dense products gain most: two multiply-adds a cycle, of 16 numbers each.
+const WIDE: Costs = Costs {
+    product: 0.58,
+    entry: 1.03,
+    table: 34.0,
+    addition: 1.05,
+    list: 16.0,
+};
+
+const NARROW: Costs = Costs {
+    product: 1.2,
+    entry: 1.48,
+    table: 60.0,
+    addition: 1.4,
+    list: 18.0,
+};
+
+/// Those of this machine.
+fn costs() -> &'static Costs {
+    #[cfg(target_arch = "x86_64")]
+    if let pulp::Arch::V4(_) = pulp::Arch::new() {
+        return &WIDE;
+    }
+    &NARROW
+}
+
+/// The cheapest way to multiply `rows` rows of `inner` bits, `ones` of which are set in all, with a matrix. Below [`FEW`] rows
+/// nothing pays for tables or for a copy of the matrix in panels.
 pub fn way(rows: usize, inner: usize, ones: usize) -> Way {
     if rows < FEW {
         return Way::Dense;
     }
+    cheapest(costs(), rows, inner, ones)
+}
+
+fn cheapest(costs: &Costs, rows: usize, inner: usize, ones: usize) -> Way {
+    /// A row of the matrix, copied into a panel.
+    const COPY: f64 = 6.0;
     let (r, k) = (rows as f64, inner as f64);
     let blocks = rows.next_multiple_of(BLOCK) as f64;
-    let dense = 1.2 * r * k + 4.0 * k;
-    let tables = k.div_euclid(BITS as f64).max(1.0) * (1.4 * blocks + 90.0);
-    // Short lists of few rows go for many columns at once.
-    let (addition, list) = if inner <= 60 { (1.2, 8.0) } else { (1.7, 22.0) };
-    let sums = addition * ones as f64 + list * r * (k / 400.0).max(1.0) + 9.0 * k;
+    let dense = costs.product * r * k + COPY * k;
+    let tables = k.div_euclid(BITS as f64).max(1.0) * (costs.entry * blocks + costs.table);
+    let passes = (k / 400.0).max(1.0);
+    let sums = costs.addition * ones as f64 + costs.list * r * passes + COPY * k;
     if sums <= dense.min(tables) && inner <= Lists::MOST {
         Way::Sums
     } else if tables <= dense {
@@ -53,16 +93,23 @@ mod tests {
 
     #[test]
     fn the_products_of_table_1_go_the_way_that_measured_quickest() {
-        // The encoder, forward, on images; the decoder, forward and backward; an evaluation.
-        assert_eq!(way(50, 784, 50 * 102), Way::Sums);
-        assert_eq!(way(150, 200, 150 * 70), Way::Tables);
-        assert_eq!(way(200, 75, 200 * 26), Way::Tables);
-        assert_eq!(way(784, 50, 50 * 102), Way::Sums);
-        assert_eq!(way(250, 200, 250 * 70), Way::Tables);
-        // One-hot classes: 20 variables of 10.
-        assert_eq!(way(250, 200, 250 * 20), Way::Sums);
-        // Too few rows to pay for anything, and for tables.
-        assert_eq!(way(4, 784, 4 * 40), Way::Dense);
-        assert_eq!(way(14, 200, 14 * 150), Way::Dense);
+        for costs in [&WIDE, &NARROW] {
+            let way = |rows, inner, ones| cheapest(costs, rows, inner, ones);
+            // The encoder, forward and backward, on images; the decoder, forward and backward; an evaluation.
+            assert_eq!(way(50, 784, 50 * 102), Way::Sums);
+            assert_eq!(way(784, 50, 50 * 102), Way::Tables);
+            assert_eq!(way(150, 200, 150 * 70), Way::Tables);
+            assert_eq!(way(200, 75, 200 * 26), Way::Tables);
+            assert_eq!(way(250, 200, 250 * 70), Way::Tables);
+            // One-hot classes: 20 variables of 10.
+            assert_eq!(way(250, 200, 250 * 20), Way::Sums);
+            // Too few rows to pay for tables.
+            assert_eq!(way(14, 200, 14 * 150), Way::Dense);
+        }
+    }
+
+    #[test]
+    fn few_rows_are_multiplied_densely() {
+        assert_eq!(way(FEW - 1, 784, 40), Way::Dense);
     }
 }
