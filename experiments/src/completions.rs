@@ -1,12 +1,12 @@
 //! Sampled completions of images as a picture: what a conditional model has learned, to look at.
 
-use crate::picture::{GREY, Picture};
 use burn::tensor::Tensor;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Images;
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
+use helmholtz_report::picture::{GREY, Picture};
 
 const COMPLETIONS: Purpose = Purpose::new("complete");
 /// Test images, evenly spread: files may be sorted.

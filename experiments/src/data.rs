@@ -3,7 +3,6 @@
 use crate::error::HarnessError;
 use crate::schedule::Sizes;
 use crate::spec::Profile;
-use crate::table::text::wrap;
 use helmholtz_datasets::{DatasetName, Error, Splits};
 use std::sync::Arc;
 
@@ -80,7 +79,11 @@ pub fn banner(name: DatasetName, wanted: DatasetName) -> Vec<String> {
         "There was no file and no download. {} Results are kept apart from those on {wanted}.",
         name.caution().unwrap_or_default()
     );
-    lines.extend(wrap(&text, 72).iter().map(|line| line.trim().to_string()));
+    lines.extend(
+        textwrap::wrap(&text, 72)
+            .iter()
+            .map(|line| line.trim().to_string()),
+    );
     let rule = "█".repeat(78);
     let framed = lines.into_iter().map(|line| format!("█  {line:<72}  █"));
     std::iter::once(rule.clone())

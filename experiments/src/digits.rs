@@ -1,7 +1,6 @@
 //! Digits that a model has learned, as pictures: drawn from p, and drawn again from what q sees in test images.
 
 use crate::completions::{SIDE, images, spread};
-use crate::picture::Picture;
 use burn::tensor::activation::sigmoid;
 use burn::tensor::backend::BackendTypes;
 use burn::tensor::{DType, Tensor};
@@ -10,6 +9,7 @@ use helmholtz_estimators::{Dream, Particles, Propose};
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
+use helmholtz_report::picture::Picture;
 
 const SAMPLES: Purpose = Purpose::new("samples");
 const RECONSTRUCTIONS: Purpose = Purpose::new("again");
@@ -57,15 +57,14 @@ pub fn reconstructed<B: Backend, M: Propose<B>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::tests::read_bytes;
     use burn_flex::Flex;
     use helmholtz_sbn::{Sbn, SbnConfig};
 
     /// Pixels of the image in a column and a row of a grid.
     fn image(picture: &Picture, column: usize, row: usize) -> Vec<u8> {
-        let (width, _, pixels) = read_bytes(&picture.png());
+        let (width, pixels) = (picture.width(), picture.pixels());
         let at = |k: usize| 2 + k * (SIDE + 2);
-        let line = |y: usize| &pixels[(at(row) + y) * width as usize + at(column)..][..SIDE];
+        let line = |y: usize| &pixels[(at(row) + y) * width + at(column)..][..SIDE];
         (0..SIDE).flat_map(line).copied().collect()
     }
 

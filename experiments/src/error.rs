@@ -53,6 +53,9 @@ pub enum HarnessError {
         /// Why.
         source: std::io::Error,
     },
+    /// A table, figure or picture that could not be written.
+    #[error(transparent)]
+    Report(#[from] helmholtz_report::ReportError),
     /// The binary was built without this device.
     #[error(
         "this binary was built without `{device}`; `cargo xtask reproduce … --device {device}` builds and runs one that has it"

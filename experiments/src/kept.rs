@@ -4,7 +4,6 @@ use crate::cell::Cell;
 use crate::completions;
 use crate::digits;
 use crate::error::HarnessError;
-use crate::picture::Picture;
 use burn::backend::Autodiff;
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
@@ -16,6 +15,7 @@ use helmholtz_estimators::{Dream, Model, Particles, Parts, Propose};
 use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
+use helmholtz_report::picture::Picture;
 use helmholtz_sbn::{MixedSbn, Sbn};
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -22,8 +22,8 @@
 //! * [`data`], [`device`], [`backend`]: what it runs on.
 //! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
 //! * [`cell_runner`], [`runner`], [`nets`], [`driver`], [`progress`]: running cells and watching them.
-//! * [`kept`], [`log_likelihoods`], [`completions`], [`digits`], [`picture`]: what a run keeps besides likelihoods, and pictures of what it learned.
-//! * [`table`], [`plot`], [`figures`], [`report`]: the outcome.
+//! * [`kept`], [`log_likelihoods`], [`completions`], [`digits`]: what a run keeps besides likelihoods, and pictures of what it learned.
+//! * [`table`], [`figures`], [`report`]: the outcome.
 //! * [`arm_toy`], [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`]: experiments of other kinds; [`stepwise`] ones are counted in gradient steps.
 //! * [`trained`]: the parameters of a run, to be used again.
 //! * [`variance`], [`variance_curve`]: how noisy the methods' gradients are, for what they cost, and during training.
@@ -35,6 +35,7 @@ pub mod apg_kl;
 pub mod apg_table;
 pub mod arm_toy;
 pub mod backend;
+mod blocks;
 pub mod cell;
 pub mod cell_runner;
 pub mod cli;
@@ -55,9 +56,7 @@ pub mod log_likelihoods;
 pub mod machine;
 pub mod names;
 pub mod nets;
-pub mod picture;
 pub mod plan;
-pub mod plot;
 mod populations;
 mod profiles;
 pub mod progress;

@@ -13,6 +13,7 @@ use crate::source::Source;
 use burn::module::AutodiffModule;
 use helmholtz_datasets::Locator;
 use helmholtz_ops::AutodiffBackend;
+use helmholtz_report::Document;
 use helmholtz_runs::RunFolder;
 use helmholtz_training::{Event, Objective, StepConfig, TrainError, train_steps};
 use serde::de::DeserializeOwned;
@@ -88,8 +89,8 @@ pub trait Stepwise: Serialize + DeserializeOwned {
     /// [`HarnessError::Interrupted`] for a stop, and what keeps the run from going on.
     fn compute(&self, request: Request<'_>) -> Result<Self::Outcome, HarnessError>;
 
-    /// The table.
-    fn markdown(&self, outcome: &Self::Outcome) -> String;
+    /// The outcome as a document.
+    fn document(&self, outcome: &Self::Outcome) -> Document;
 
     /// What the samplers reached, as a column of a table of several models; the caller names the folder.
     fn column(&self, outcome: &Self::Outcome) -> Column;

@@ -11,6 +11,7 @@ use helmholtz_experiments::plan::{CellStatus, profile_of};
 use helmholtz_experiments::report::record::{Record, What, find};
 use helmholtz_experiments::spec::{Selection, Spec};
 use helmholtz_experiments::{apg_bmnist, apg_dmm, apg_gmm, arm_toy};
+use helmholtz_report::{Block, Document, latex, markdown};
 use helmholtz_runs::{config_hash, read_config};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -107,4 +108,41 @@ fn every_recorded_configuration_parses_keeps_its_hash_and_is_recognised() {
         assert_eq!(found, expected);
     }
     assert_eq!(found.lines().count(), 267);
+}
+
+/// The numbers with a decimal point in the rows of tables in Markdown.
+fn numbers(markdown: &str) -> Vec<String> {
+    let rows = markdown.lines().filter(|line| line.starts_with('|'));
+    let words = rows.flat_map(|row| row.split(|c: char| !(c.is_ascii_digit() || c == '.')));
+    words
+        .filter(|word| word.contains('.') && word.parse::<f64>().is_ok())
+        .map(String::from)
+        .collect()
+}
+
+#[test]
+fn tables_of_other_kinds_are_rebuilt_from_results_with_the_recorded_numbers() {
+    let mut rebuilt = 0;
+    for record in recorded() {
+        let What::Other(run) = &record.what else {
+            continue;
+        };
+        let verbatim = |block: &Block| matches!(block, Block::Verbatim(_));
+        let Ok(kept) = std::fs::read_to_string(record.folder.join("table.md")) else {
+            continue;
+        };
+        if run.blocks.iter().any(verbatim) {
+            continue;
+        }
+        let again = markdown::render(&Document::of_blocks("", run.blocks.clone()));
+        let again = numbers(&again);
+        let missing: Vec<String> = numbers(&kept)
+            .into_iter()
+            .filter(|number| !again.contains(number))
+            .collect();
+        assert!(missing.is_empty(), "{}: {missing:?}", record.place);
+        assert!(!latex::render(&Document::of_blocks("", run.blocks.clone())).contains('—'));
+        rebuilt += 1;
+    }
+    assert!(rebuilt >= 2, "{rebuilt}");
 }

@@ -92,7 +92,7 @@ fn a_run_of_two_commits_names_both_and_what_changes_no_bit_does_not_stop_it() {
     let provenance = &result.provenance;
     assert_eq!(
         (provenance.commit.as_str(), provenance.arithmetic),
-        ("bbbb", 2)
+        ("bbbb", helmholtz_runs::ARITHMETIC)
     );
     let parts = &provenance.history;
     let commits: Vec<&str> = parts.iter().map(|part| part.commit.as_str()).collect();

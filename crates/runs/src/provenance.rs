@@ -48,10 +48,10 @@ impl Provenance {
         Self::new(&config_hash(config), seed, device, &clock::now(), 0.0)
     }
 
-    /// What a table says below its numbers, as a list in Markdown.
-    pub fn markdown(&self) -> String {
-        let mut text = format!(
-            "- Commit {}, arithmetic {}, configuration {}, seed {}; {}, {}, {} ({}).\n- {:.1} s, started {}.\n",
+    /// The lines that stand below a table's numbers.
+    pub fn lines(&self) -> Vec<String> {
+        let made = format!(
+            "Commit {}, arithmetic {}, configuration {}, seed {}; {}, {}, {} ({}).",
             self.commit,
             self.arithmetic,
             self.config_hash,
@@ -60,13 +60,10 @@ impl Provenance {
             self.device,
             self.cpu,
             self.cpu_features.join(" "),
-            self.seconds,
-            self.started
         );
-        if let Some(several) = self.several_programs() {
-            text += &format!("- {several}\n");
-        }
-        text
+        let when = format!("{:.1} s, started {}.", self.seconds, self.started);
+        let several = self.several_programs();
+        [made, when].into_iter().chain(several).collect()
     }
 
     /// Which program trained which part, in words, where there was more than one.

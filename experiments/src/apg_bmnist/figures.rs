@@ -1,8 +1,8 @@
 //! The figures of a run.
 
 use super::{Evaluation, Settings};
-use crate::plot::{Axis, Figure, Panel, Series};
 use crate::stepwise::points;
+use helmholtz_report::figure::{Axis, Figure, Panel, Series};
 use serde_json::Value;
 
 /// The checks during training.

@@ -3,7 +3,8 @@
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
 use crate::apg_table::{Column, Entry};
-use crate::stepwise::Measured;
+use crate::blocks::{checks, measured, provenance};
+use helmholtz_report::{Block, Cell, Document, Kind, Table};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -51,22 +52,19 @@ impl Outcome {
         }
     }
 
-    /// The table in Markdown.
-    pub fn markdown(&self, settings: &Settings) -> String {
-        [
-            format!("# {}\n", settings.title),
-            self.training(settings),
-            self.rows(settings),
-            self.provenance.markdown(),
-        ]
-        .join("\n")
+    /// The numbers as a document.
+    pub fn document(&self, settings: &Settings) -> Document {
+        let mut blocks = self.training(settings).to_vec();
+        blocks.extend(self.rows(settings));
+        blocks.push(provenance(&self.provenance));
+        Document::of_blocks(&settings.title, blocks)
     }
 
-    fn training(&self, settings: &Settings) -> String {
+    fn training(&self, settings: &Settings) -> [Block; 2] {
         let (t, canvas) = (&settings.training, &settings.model.canvas);
-        let mut out = format!(
+        let text = format!(
             "Trained by {} gradient steps on {side} x {side} pixels and digits of {digit} x {digit}: K = {} sweeps, L = {} particles, {} \
-             sequences of T = {} frames and D = {} digits, Adam with {:e}{}. Measured on {} other sequences of training images.\n\n",
+             sequences of T = {} frames and D = {} digits, Adam with {:e}{}. Measured on {} other sequences of training images.",
             self.steps,
             t.sweeps,
             t.particles,
@@ -83,8 +81,7 @@ impl Outcome {
             side = canvas.side,
             digit = canvas.digit,
         );
-        out += "| | at the start | at the end |\n| --- | --- | --- |\n";
-        for (label, key) in [
+        let keys = [
             ("squared error a frame, one shot", "mse_one_shot"),
             ("squared error a frame, last sweep", "mse_end"),
             ("log joint, one shot", "log_joint_one_shot"),
@@ -94,27 +91,20 @@ impl Outcome {
             ("ESS / L, one shot", "ess_one_shot"),
             ("ESS / L, positions of a frame", "ess_where"),
             ("ESS / L, appearances", "ess_what"),
-        ] {
-            let of = |check: &Map<String, Value>| match check.get(key).and_then(Value::as_f64) {
-                Some(x) => format!("{x:.3}"),
-                None => "—".into(),
-            };
-            out += &format!(
-                "| {label} | {} | {} |\n",
-                of(&self.checks[0]),
-                of(&self.checks[1])
-            );
-        }
-        out
+        ];
+        let table = checks("training-checks", &keys, &self.checks, |x| {
+            Cell::fixed(x, 3)
+        });
+        [Block::Text(text), Block::Table(table)]
     }
 
-    fn rows(&self, settings: &Settings) -> String {
+    fn rows(&self, settings: &Settings) -> [Block; 2] {
         let e = &settings.evaluation;
-        let mut out = format!(
+        let text = format!(
             "{} sequences of test images for each T and D, mean ± standard error over sequences. MSE: squared error of the \
              posterior mean frame, summed over pixels, mean over frames; HMC-RWS on the first {} of them. K = 1 is the one-shot \
              proposal alone, of the same nets; nothing was trained again for other T and D. Behind: by how much the last row of a \
-             setting is better in MSE and in log joint, pairwise on the row's own sequences.\n\n",
+             setting is better in MSE and in log joint, pairwise on the row's own sequences.",
             e.sequences,
             moved_sequences(settings),
         );
@@ -123,48 +113,50 @@ impl Outcome {
             .rows
             .iter()
             .any(|row| published(settings, row).is_some());
-        let [heading, line] = match beside {
-            true => [" *published MSE* |", " --- |"],
-            false => ["", ""],
-        };
-        out += &format!(
-            "| T | D | sampler | K | L | MSE |{heading} log joint | behind, MSE | behind, nats | tracking error, pixels | accepted, at step \
-             size |\n\
-             | --- | --- | --- | --- | --- | --- |{line} --- | --- | --- | --- | --- |\n"
-        );
-        let with_error = |of: &Measured, digits: usize| {
-            format!("{:.digits$} ± {:.digits$}", of.mean, of.standard_error)
-        };
+        let heads = ["T", "D", "Sampler", "K", "L", "MSE"].into_iter();
+        let heads = heads.chain(beside.then_some("Published MSE")).chain([
+            "Log joint",
+            "Behind, MSE",
+            "Behind, nats",
+            "Tracking error, pixels",
+            "Accepted, at step size",
+        ]);
+        let mut table = Table::new("samplers", "", heads);
         for row in &self.evaluation.rows {
-            let accepted = match row.accepted {
-                Some([share, step_size]) => format!("{share:.2} at {step_size:.1e}"),
-                None => String::new(),
+            let accepted = row
+                .accepted
+                .map(|[share, step]| format!("{share:.2} at {step:.1e}"));
+            let theirs = match published(settings, row) {
+                Some(mse) => Cell::number(Kind::Published, mse.to_string(), mse),
+                None => Cell::of(Kind::Published, ""),
             };
-            let theirs = published(settings, row).map_or(String::new(), |mse| format!("*{mse}*"));
-            let theirs = if beside {
-                format!(" {theirs} |")
-            } else {
-                theirs
+            let behind = |which: usize, digits| match &row.behind {
+                Some(behind) => measured(&behind[which], digits),
+                None => Cell::of(Kind::Ours, ""),
             };
-            let behind = |which: usize, digits| {
-                let measured = row.behind.as_ref().map(|behind| &behind[which]);
-                measured.map_or(String::new(), |behind| with_error(behind, digits))
-            };
-            out += &format!(
-                "| {} | {} | {} | {} | {} | {} |{theirs} {} | {} | {} | {} | {accepted} |\n",
-                row.frames,
-                row.digits,
-                row.sampler,
-                row.sweeps,
-                row.particles,
-                with_error(&row.mse, 2),
-                with_error(&row.log_joint, 0),
+            let first = [
+                Cell::count(row.frames),
+                Cell::count(row.digits),
+                row.sampler.as_str().into(),
+                Cell::count(row.sweeps),
+                Cell::count(row.particles),
+                measured(&row.mse, 2),
+            ];
+            let last = [
+                measured(&row.log_joint, 0),
                 behind(0, 2),
                 behind(1, 0),
-                with_error(&row.error, 2),
+                measured(&row.error, 2),
+                accepted.unwrap_or_default().into(),
+            ];
+            table.push(
+                first
+                    .into_iter()
+                    .chain(beside.then_some(theirs))
+                    .chain(last),
             );
         }
-        out
+        [Block::Text(text), Block::Table(table)]
     }
 }
 

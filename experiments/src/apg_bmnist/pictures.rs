@@ -1,7 +1,7 @@
 //! Sequences with what is found in them, still and moving.
 
 use super::evaluation::{Frame, Shown};
-use crate::picture::{GREY, Picture};
+use helmholtz_report::picture::{GREY, Picture};
 use helmholtz_tracker::Canvas;
 
 /// Frames of a sequence on a sheet.

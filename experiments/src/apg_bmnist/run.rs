@@ -8,13 +8,14 @@ use crate::apg_table::Column;
 use crate::backend::{OnBackend, on_device};
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::picture::write_animation;
 use crate::runner::failed;
 use crate::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use helmholtz_datasets::{Error, GreyMnist, Locator, Missing, load_grey_mnist};
 use helmholtz_ops::Backend;
+use helmholtz_report::Document;
+use helmholtz_report::picture::write_animation;
 use helmholtz_runs::read_metrics;
 use helmholtz_tracker::Tracker;
 use helmholtz_training::StepConfig;
@@ -117,8 +118,8 @@ impl Stepwise for Settings {
         )
     }
 
-    fn markdown(&self, outcome: &Outcome) -> String {
-        outcome.markdown(self)
+    fn document(&self, outcome: &Outcome) -> Document {
+        outcome.document(self)
     }
 
     fn column(&self, outcome: &Outcome) -> Column {

@@ -3,6 +3,8 @@
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
 use crate::apg_table::{Column, Entry};
+use crate::blocks::{checks, measured, or_none, provenance};
+use helmholtz_report::{Block, Cell, Document, Table};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -46,22 +48,19 @@ impl Outcome {
         }
     }
 
-    /// The table in Markdown.
-    pub fn markdown(&self, settings: &Settings) -> String {
-        [
-            format!("# {}\n", settings.title),
-            self.training(settings),
-            self.rows(settings),
-            self.provenance.markdown(),
-        ]
-        .join("\n")
+    /// The numbers as a document.
+    pub fn document(&self, settings: &Settings) -> Document {
+        let mut blocks = self.training(settings).to_vec();
+        blocks.extend(self.rows(settings));
+        blocks.push(provenance(&self.provenance));
+        Document::of_blocks(&settings.title, blocks)
     }
 
-    fn training(&self, settings: &Settings) -> String {
+    fn training(&self, settings: &Settings) -> [Block; 2] {
         let t = &settings.training;
-        let mut out = format!(
+        let text = format!(
             "Trained by {} gradient steps: K = {} sweeps, L = {} particles, {} instances of {} data, Adam with {:e}; the likelihood's \
-             σ = {}, the data's {}. Measured on {} other instances.\n\n",
+             σ = {}, the data's {}. Measured on {} other instances.",
             self.steps,
             t.sweeps,
             t.particles,
@@ -72,8 +71,7 @@ impl Outcome {
             settings.data.noise,
             t.check_instances,
         );
-        out += "| | at the start | at the end |\n| --- | --- | --- |\n";
-        for (label, key) in [
+        let keys = [
             ("radius R", "radius"),
             ("log joint, one shot", "log_joint_one_shot"),
             ("log joint, last sweep", "log_joint_end"),
@@ -82,60 +80,54 @@ impl Outcome {
             ("ESS / L, one shot", "ess_one-shot"),
             ("ESS / L, block μ", "ess_mu"),
             ("ESS / L, block (c, h)", "ess_c, h"),
-        ] {
-            let of = |check: &Map<String, Value>| match check.get(key).and_then(Value::as_f64) {
-                Some(x) => format!("{x:.3}"),
-                None => "—".into(),
-            };
-            out += &format!(
-                "| {label} | {} | {} |\n",
-                of(&self.checks[0]),
-                of(&self.checks[1])
-            );
-        }
-        out
+        ];
+        let table = checks("training-checks", &keys, &self.checks, |x| {
+            Cell::fixed(x, 3)
+        });
+        [Block::Text(text), Block::Table(table)]
     }
 
-    fn rows(&self, settings: &Settings) -> String {
-        let mut out = format!(
+    fn rows(&self, settings: &Settings) -> [Block; 2] {
+        let text = format!(
             "{} fresh instances of N data each, mean ± standard error over instances: the weighted log joint log p(x, μ, c, h) in \
              nats, and the share of data that the likeliest particle puts on their own rings; the same, for RWS and APG, over the \
              first {} instances whose rings do not touch. R = {:.3}, the data's {}. Nothing was trained again for another N. RWS is the one-shot \
              proposal of the same nets, BPG proposes the centres from their prior. HMC-RWS moves μ and h from the one-shot proposal, with \
              a step size found by a warm-up, and draws c from its exact conditional; its particles have equal weights, and the \
-             likeliest is that with the highest log joint.\n\n",
+             likeliest is that with the highest log joint.",
             settings.evaluation.instances,
             settings.evaluation.separated,
             self.evaluation.radius,
             settings.data.radius,
         );
-        out += "| N | sampler | L | K | log joint | accuracy | separated rings |\n| --- | --- | --- | --- | --- | --- | --- |\n";
+        let heads = [
+            "N",
+            "Sampler",
+            "L",
+            "K",
+            "Log joint",
+            "Accuracy",
+            "Separated rings",
+        ];
+        let mut table = Table::new("samplers", "", heads);
         for row in &self.evaluation.rows {
-            let separated = match row.separated {
-                Some(own) => format!("{:.3} ± {:.3}", own.mean, own.standard_error),
-                None => "—".into(),
-            };
             let label = match row.accepted {
                 Some([share, step]) => {
-                    format!(
-                        "{} ({:.0} % accepted, ε = {step:.1e})",
-                        row.label,
-                        100.0 * share
-                    )
+                    let share = 100.0 * share;
+                    format!("{} ({share:.0} % accepted, ε = {step:.1e})", row.label)
                 }
                 None => row.label.clone(),
             };
-            out += &format!(
-                "| {} | {label} | {} | {} | {:.1} ± {:.1} | {:.3} ± {:.3} | {separated} |\n",
-                row.points,
-                row.particles,
-                row.sweeps,
-                row.log_joint.mean,
-                row.log_joint.standard_error,
-                row.accuracy.mean,
-                row.accuracy.standard_error,
-            );
+            table.push([
+                Cell::count(row.points),
+                label.into(),
+                Cell::count(row.particles),
+                Cell::count(row.sweeps),
+                measured(&row.log_joint, 1),
+                measured(&row.accuracy, 3),
+                or_none(row.separated.as_ref(), |own| measured(own, 3)),
+            ]);
         }
-        out
+        [Block::Text(text), Block::Table(table)]
     }
 }

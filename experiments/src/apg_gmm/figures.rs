@@ -1,8 +1,8 @@
 //! The figures of a run.
 
 use super::evaluation::{Curve, Division, Evaluation, Snapshot};
-use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::stepwise::points;
+use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use serde_json::Value;
 
 /// Points of an ellipse.

@@ -3,6 +3,8 @@
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
 use crate::apg_table::{Column, Entry};
+use crate::blocks::{checks, measured, provenance, small_or_fixed};
+use helmholtz_report::{Block, Cell, Document, Kind, Table};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,16 +25,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The table in Markdown.
-    pub fn markdown(&self, settings: &Settings) -> String {
-        [
-            format!("# {}\n", settings.title),
-            self.training(settings),
-            self.rows(settings),
-            self.divisions(settings),
-            self.provenance.markdown(),
-        ]
-        .join("\n")
+    /// The numbers as a document.
+    pub fn document(&self, settings: &Settings) -> Document {
+        let mut blocks = self.training(settings).to_vec();
+        blocks.extend(self.rows(settings));
+        blocks.extend(self.divisions(settings));
+        blocks.push(provenance(&self.provenance));
+        Document::of_blocks(&settings.title, blocks)
     }
 
     /// What the samplers reached, for the common table.
@@ -56,12 +55,12 @@ impl Outcome {
         }
     }
 
-    fn training(&self, settings: &Settings) -> String {
+    fn training(&self, settings: &Settings) -> [Block; 2] {
         let t = &settings.training;
-        let mut out = format!(
+        let text = format!(
             "Trained by {} gradient steps: K = {} sweeps, L = {} particles, {} instances of {} data, Adam with {:e}. Measured on \
              {} other instances. KL(p‖q) is inclusive, by cluster for (μ, τ) and by instance for c, in nats, given the true other \
-             block; ESS / L after the last sweep.\n\n",
+             block; ESS / L after the last sweep.",
             self.steps,
             t.sweeps,
             t.particles,
@@ -70,76 +69,88 @@ impl Outcome {
             t.learning_rate,
             t.check_instances,
         );
-        out += "| | at the start | at the end |\n| --- | --- | --- |\n";
-        for (label, key) in [
+        let keys = [
             ("KL, (μ, τ) given c", "kl"),
             ("KL, c given (μ, τ)", "assignment_kl"),
             ("ESS / L, one shot", "ess_one-shot"),
             ("ESS / L, block (μ, τ)", "ess_eta"),
             ("ESS / L, block c", "ess_c"),
             ("log Ẑ", "log_evidence"),
-        ] {
-            let of = |check: &Map<String, Value>| match check.get(key).and_then(Value::as_f64) {
-                Some(x) if x.abs() < 0.1 => format!("{x:.2e}"),
-                Some(x) => format!("{x:.3}"),
-                None => "—".into(),
-            };
-            out += &format!(
-                "| {label} | {} | {} |\n",
-                of(&self.checks[0]),
-                of(&self.checks[1])
-            );
-        }
-        out
+        ];
+        let table = checks("training-checks", &keys, &self.checks, small_or_fixed);
+        [Block::Text(text), Block::Table(table)]
     }
 
-    fn rows(&self, settings: &Settings) -> String {
+    fn rows(&self, settings: &Settings) -> [Block; 2] {
         let e = &settings.evaluation;
         let published = settings.published.as_ref();
         let published = published.filter(|published| published.points == e.points);
-        let published = published.map_or(String::new(), |published| {
-            format!(
-                " The published value for {}, of its own instances, is {}.",
-                published.sampler, published.log_joint
-            )
-        });
-        let mut out = format!(
+        let text = format!(
             "Log joint density log p(x, μ, τ, c), weighted, mean ± standard error over {} fresh instances of {} data, in nats. Exact \
              draws from the posterior have {:.2} over all instances. All start from the one-shot proposal, which K counts as the first \
-             sweep, and which alone, by the same nets, is RWS; the difference is from Gibbs with K = {}, instance by instance.{published}\n\n",
+             sweep, and which alone, by the same nets, is RWS; the difference is from Gibbs with K = {}, instance by instance. Published \
+             numbers are of the paper's own instances.",
             e.instances, e.points, self.expected, e.sweeps,
         );
-        out += "| sampler | L | K | log joint | without weights | over Gibbs |\n| --- | --- | --- | --- | --- | --- |\n";
+        let heads = [
+            "Sampler",
+            "L",
+            "K",
+            "Log joint",
+            "Without weights",
+            "Over Gibbs",
+        ];
+        let all = heads.into_iter().chain(published.map(|_| "Published"));
+        let mut table = Table::new("samplers", "", all);
+        let mut found = false;
         for row in &self.evaluation.rows {
-            out += &format!(
-                "| {} | {} | {} | {:.2} ± {:.2} | {:.2} | {:+.2} ± {:.2} |\n",
-                row.label,
-                row.particles,
-                row.sweeps,
-                row.log_joint.mean,
-                row.log_joint.standard_error,
-                row.plain,
-                row.over_gibbs.mean,
-                row.over_gibbs.standard_error,
-            );
+            let over = &row.over_gibbs;
+            let over_text = format!("{:+.2} ± {:.2}", over.mean, over.standard_error);
+            let sampler = format!("{}, K = {}", row.label, row.sweeps);
+            let theirs = published.map(|published| match published.sampler == sampler {
+                true => published_number(published.log_joint),
+                false => Cell::of(Kind::Published, ""),
+            });
+            found |= published.is_some_and(|published| published.sampler == sampler);
+            let own = [
+                row.label.as_str().into(),
+                Cell::count(row.particles),
+                Cell::count(row.sweeps),
+                measured(&row.log_joint, 2),
+                Cell::fixed(row.plain, 2),
+                Cell::number(Kind::Ours, over_text, over.mean),
+            ];
+            table.push(own.into_iter().chain(theirs));
         }
-        out
+        if let Some(published) = published.filter(|_| !found) {
+            let mut row = vec![Cell::from(published.sampler.as_str())];
+            row.resize(heads.len(), Cell::default());
+            row.push(published_number(published.log_joint));
+            table.push(row);
+        }
+        [Block::Text(text), Block::Table(table)]
     }
 
-    fn divisions(&self, settings: &Settings) -> String {
+    fn divisions(&self, settings: &Settings) -> [Block; 2] {
         let e = &settings.evaluation;
-        let mut out = format!(
-            "Sweeps against particles, K L = {}, on one instance of {} data, mean over {} runs:\n\n\
-             | blocks | K | L | log joint | ESS / L |\n| --- | --- | --- | --- | --- |\n",
+        let text = format!(
+            "Sweeps against particles, K L = {}, on one instance of {} data, mean over {} runs:",
             e.budget, e.points, e.curve_runs,
         );
+        let mut table = Table::new("budget", "", ["Blocks", "K", "L", "Log joint", "ESS / L"]);
         for d in &self.evaluation.divisions {
-            let line = format!(
-                "| {} | {} | {} | {:.2} | {:.3} |\n",
-                d.label, d.sweeps, d.particles, d.log_joint, d.ess
-            );
-            out += &line;
+            table.push([
+                d.label.as_str().into(),
+                Cell::count(d.sweeps),
+                Cell::count(d.particles),
+                Cell::fixed(d.log_joint, 2),
+                Cell::fixed(d.ess, 3),
+            ]);
         }
-        out
+        [Block::Text(text), Block::Table(table)]
     }
+}
+
+fn published_number(value: f64) -> Cell {
+    Cell::number(Kind::Published, value.to_string(), value)
 }

@@ -15,6 +15,7 @@ use burn::tensor::DType;
 use helmholtz_datasets::Locator;
 use helmholtz_gmm::Gmm;
 use helmholtz_ops::Backend;
+use helmholtz_report::Document;
 use helmholtz_runs::read_metrics;
 use serde_json::Value;
 use std::sync::atomic::AtomicBool;
@@ -87,8 +88,8 @@ impl Stepwise for Settings {
         )
     }
 
-    fn markdown(&self, outcome: &Outcome) -> String {
-        outcome.markdown(self)
+    fn document(&self, outcome: &Outcome) -> Document {
+        outcome.document(self)
     }
 
     fn column(&self, outcome: &Outcome) -> Column {

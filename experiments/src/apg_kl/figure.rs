@@ -1,8 +1,10 @@
 //! The runs' checks, drawn, and at their end.
 
 use super::Division;
-use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::blocks::{NONE, or_none, small_or_fixed};
 use crate::stepwise::points;
+use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
+use helmholtz_report::{Block, Cell, Document, Kind, Note, Table};
 use helmholtz_runs::Provenance;
 use serde_json::Value;
 
@@ -77,44 +79,50 @@ pub fn figure(title: &str, runs: &[Trained]) -> Figure {
     }
 }
 
-/// Where the runs end, in Markdown.
-pub fn table(title: &str, runs: &[Trained]) -> String {
-    let mut out = format!(
-        "# {title}\n\nAt the end of training, on instances with known assignments: KL(p‖q) of (μ, τ) given c, by cluster, and of c given (μ, τ), by \
-         instance, in nats; ESS / L of both blocks after the last sweep. *Published*: stored logs of the released code, about 200,000 \
-         steps.\n\n| K | L | steps | KL, (μ, τ) | published | KL, c | ESS / L, (μ, τ) | ESS / L, c |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-    );
-    let number = |value: Option<f64>| match value {
-        Some(x) if x.abs() < 0.1 => format!("{x:.2e}"),
-        Some(x) => format!("{x:.3}"),
-        None => "—".into(),
-    };
+/// Where the runs end.
+pub fn document(title: &str, runs: &[Trained]) -> Document {
+    let text = "At the end of training, on instances with known assignments: KL(p‖q) of (μ, τ) given c, by cluster, and of c given \
+                (μ, τ), by instance, in nats; ESS / L of both blocks after the last sweep. Published: the range of stored logs of \
+                the released code, about 200,000 steps.";
+    let heads = [
+        "K",
+        "L",
+        "Steps",
+        "KL, (μ, τ)",
+        "Published KL, (μ, τ)",
+        "KL, c",
+        "ESS / L, (μ, τ)",
+        "ESS / L, c",
+    ];
+    let mut table = Table::new("ends", "", heads);
     for run in runs {
         let clusters = run.clusters as f64;
         let published = match run.division.published {
-            Some([low, high]) => format!("*{:.1e} to {:.1e}*", low / clusters, high / clusters),
-            None => "—".into(),
+            Some([low, high]) => format!("{:.1e} to {:.1e}", low / clusters, high / clusters),
+            None => NONE.into(),
         };
-        out += &format!(
-            "| {} | {} | {} | {} | {published} | {} | {} | {} |\n",
-            run.division.sweeps,
-            run.division.particles,
-            run.steps,
-            number(run.last("kl")),
-            number(run.last("assignment_kl")),
-            number(run.last("ess_eta")),
-            number(run.last("ess_c")),
-        );
+        let last = |key| or_none(run.last(key), small_or_fixed);
+        table.push([
+            Cell::count(run.division.sweeps),
+            Cell::count(run.division.particles),
+            Cell::count(run.steps),
+            last("kl"),
+            Cell::of(Kind::Published, published),
+            last("assignment_kl"),
+            last("ess_eta"),
+            last("ess_c"),
+        ]);
     }
-    out += "\n";
-    for run in runs {
+    let note = |run: &Trained| {
         let Provenance { commit, device, .. } = &run.provenance;
-        out += &format!(
-            "- {}: `{}`; commit {commit}, {device}.\n",
-            run.label(),
-            run.folder.display()
-        );
-    }
-    out
+        let (label, folder) = (run.label(), run.folder.display());
+        Note::remark(format!("{label}: {folder}; commit {commit}, {device}."))
+    };
+    let notes = runs.iter().map(note).collect();
+    let blocks = vec![
+        Block::Text(text.into()),
+        Block::Table(table),
+        Block::Notes(notes),
+    ];
+    Document::of_blocks(title, blocks)
 }

@@ -3,10 +3,10 @@
 //! | file | holds |
 //! |---|---|
 //! | [`Settings`], [`Division`] | `experiments/apg-kl.toml`: how a budget is divided |
-//! | [`figure`], [`table`] | the runs' checks, drawn and at their end |
+//! | [`figure`], [`document`] | the runs' checks, drawn and at their end |
 
 mod figure;
 mod settings;
 
-pub use figure::{Trained, figure, table};
+pub use figure::{Trained, document, figure};
 pub use settings::{Division, Settings};

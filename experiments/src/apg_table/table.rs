@@ -1,13 +1,14 @@
 //! Columns side by side.
 
 use super::{Published, Settings};
-use crate::plot::field;
+use crate::blocks::{NONE, measured};
 use crate::stepwise::Measured;
+use helmholtz_report::{Block, Cell, Document, Kind, Note};
 use helmholtz_runs::Provenance;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a sampler reached.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The sampler, with K.
     pub sampler: String,
@@ -18,7 +19,7 @@ pub struct Entry {
 }
 
 /// What the run of a model's experiment reached.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     /// The experiment.
     pub experiment: String,
@@ -35,7 +36,7 @@ pub struct Column {
 }
 
 /// The table.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Heads it.
     pub title: String,
@@ -75,80 +76,68 @@ impl Table {
         own.map(|own| own.log_joint)
     }
 
-    /// Markdown.
-    pub fn markdown(&self) -> String {
-        let mut out = format!("# {}\n\n", self.title);
-        out += "Mean log joint, nats an instance ± standard error over instances; *published* numbers in italics. RWS is the \
-                one-shot proposal of the same nets with as many particles as the others use in all. K counts it as the first \
-                sweep. Where n is given, a number is over the first n instances of its column. HMC-RWS moves particles from the same proposal; for bouncing \
-                digits by nearest pixels, where the likelihood pulls at no position, and by bilinear ones.\n\n";
-        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let titles = self.columns.iter().map(|column| column.title.clone());
-        out += &line(std::iter::once("sampler".into()).chain(titles).collect());
-        out += &line(vec!["---".into(); self.columns.len() + 1]);
-        for sampler in self.samplers() {
-            let cells = self.columns.iter().map(|column| {
-                let own = column.entries.iter().find(|entry| entry.sampler == sampler);
-                let own = own.map(|entry| {
-                    let Measured {
-                        mean,
-                        standard_error,
-                    } = entry.log_joint;
-                    let text = format!("{mean:.1} ± {standard_error:.1}");
-                    let all = column.entries.iter().map(|entry| entry.instances).max();
-                    match all.is_some_and(|all| entry.instances < all) {
-                        true => format!("{text} (n = {})", entry.instances),
-                        false => text,
-                    }
-                });
-                let published = self.published(column, sampler);
-                let published = published.map(|value| format!("*{value}*"));
-                let both: Vec<String> = own.into_iter().chain(published).collect();
-                match both.is_empty() {
-                    true => "—".into(),
-                    false => both.join(" "),
-                }
-            });
-            out += &line(std::iter::once(sampler.to_string()).chain(cells).collect());
-        }
-        out += "\nThe published numbers are the best of their rows, the only ones that can be read in the paper's text, printed \
-                without their scale, which is inferred; the settings behind them are the paper's own.\n\n";
-        for column in &self.columns {
-            out += &format!(
-                "- {}: {} gradient steps, `{}`; commit {}, {}.\n",
-                column.title,
-                column.steps,
-                column.folder,
-                column.provenance.commit,
-                column.provenance.device,
-            );
-        }
-        out
+    /// The numbers as a document: for each model a column of ours, and one of published numbers where there are any.
+    pub fn document(&self) -> Document {
+        let text = "Mean log joint, nats an instance ± standard error over instances. RWS is the one-shot proposal of the same nets \
+                    with as many particles as the others use in all. K counts it as the first sweep. Where n is given, a number \
+                    is over the first n instances of its column. HMC-RWS moves particles from the same proposal; for bouncing \
+                    digits by nearest pixels, where the likelihood pulls at no position, and by bilinear ones.";
+        let published = "The published numbers are the best of their rows, the only ones that can be read in the paper's text. They \
+                         are printed without their scale, which is inferred; the settings behind them are the paper's own.";
+        let run = |column: &Column| {
+            let Provenance { commit, device, .. } = &column.provenance;
+            Note::remark(format!(
+                "{}: {} gradient steps, {}; commit {commit}, {device}.",
+                column.title, column.steps, column.folder,
+            ))
+        };
+        let blocks = vec![
+            Block::Text(text.into()),
+            Block::Table(self.samplers_table()),
+            Block::Text(published.into()),
+            Block::Notes(self.columns.iter().map(run).collect()),
+        ];
+        Document::of_blocks(&self.title, blocks)
     }
 
-    /// `experiment,steps,sampler,log_joint,standard_error,instances,published`, a line for each entry.
-    pub fn csv(&self) -> String {
-        let mut out =
-            String::from("experiment,steps,sampler,log_joint,standard_error,instances,published\n");
-        for column in &self.columns {
-            for entry in &column.entries {
-                let Entry {
-                    sampler,
-                    log_joint,
-                    instances,
-                } = entry;
-                let published = self.published(column, sampler);
-                let published = published.map_or(String::new(), |value| value.to_string());
-                out += &format!(
-                    "{},{},{},{},{},{instances},{published}\n",
-                    field(&column.experiment),
-                    column.steps,
-                    field(sampler),
-                    log_joint.mean,
-                    log_joint.standard_error,
-                );
-            }
+    /// A row for each sampler.
+    pub fn samplers_table(&self) -> helmholtz_report::Table {
+        let has_published = |column: &Column| {
+            let mut entries = column.entries.iter();
+            entries.any(|entry| self.published(column, &entry.sampler).is_some())
+        };
+        let heads = self.columns.iter().flat_map(|column| {
+            let published = has_published(column).then(|| format!("{}, published", column.title));
+            [Some(column.title.clone()), published]
+                .into_iter()
+                .flatten()
+        });
+        let heads = std::iter::once("Sampler".to_string()).chain(heads);
+        let mut table = helmholtz_report::Table::new("samplers", "", heads);
+        for sampler in self.samplers() {
+            let cells = self.columns.iter().flat_map(|column| {
+                let theirs = || match self.published(column, sampler) {
+                    Some(value) => Cell::number(Kind::Published, value.to_string(), value),
+                    None => Cell::of(Kind::Published, ""),
+                };
+                let theirs = has_published(column).then(theirs);
+                [Some(ours(column, sampler)), theirs].into_iter().flatten()
+            });
+            table.push(std::iter::once(sampler.into()).chain(cells));
         }
-        out
+        table
     }
+}
+
+/// A sampler's number in a column, with the instances that it is over if they are fewer than others'.
+fn ours(column: &Column, sampler: &str) -> Cell {
+    let Some(entry) = column.entries.iter().find(|entry| entry.sampler == sampler) else {
+        return Cell::of(Kind::Ours, NONE);
+    };
+    let mut cell = measured(&entry.log_joint, 1);
+    let all = column.entries.iter().map(|entry| entry.instances).max();
+    if all.is_some_and(|all| entry.instances < all) {
+        cell.text += &format!(" (n = {})", entry.instances);
+    }
+    cell
 }

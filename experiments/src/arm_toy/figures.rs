@@ -4,7 +4,7 @@ use super::ascent::{Ascent, exact};
 use super::classes::{Climb, Point};
 use super::variance::{Variance, peak_logit};
 use super::{Estimator, Settings, law, sigmoid, table};
-use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 
 /// Points of a curve in closed form.
 const CURVE: u32 = 201;

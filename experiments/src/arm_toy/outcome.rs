@@ -4,6 +4,8 @@ use super::classes::Climb;
 use super::t1::GradientVariance;
 use super::variance::{Variance, mean_and_variance, peak_logit};
 use super::{Estimator, Settings, ascent, ascent::Ascent, law, sigmoid, table};
+use crate::blocks::{NONE, provenance};
+use helmholtz_report::{Block, Cell, Document, Kind, Table};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
 
@@ -73,123 +75,143 @@ impl Ends {
 }
 
 impl Outcome {
-    /// The table in Markdown.
-    pub fn markdown(&self, settings: &Settings) -> String {
-        [
-            format!("# {}\n", settings.title),
-            ascents(settings, &self.numbers.ascents),
-            variances(settings, &self.numbers.variances),
-            classes(settings, &self.numbers.classes),
-            t1(settings, &self.numbers.t1),
-            self.provenance.markdown(),
-        ]
-        .join("\n")
+    /// The numbers as a document.
+    pub fn document(&self, settings: &Settings) -> Document {
+        let mut blocks = ascents(settings, &self.numbers.ascents).to_vec();
+        blocks.extend(variances(settings, &self.numbers.variances));
+        blocks.extend(classes(settings, &self.numbers.classes));
+        blocks.extend(t1(settings, &self.numbers.t1));
+        blocks.push(provenance(&self.provenance));
+        Document::of_blocks(&settings.title, blocks)
     }
 }
 
-fn ascents(settings: &Settings, ends: &[Ends]) -> String {
+fn ascents(settings: &Settings, ends: &[Ends]) -> [Block; 2] {
     let a = &settings.ascent;
-    let mut out = format!(
+    let text = format!(
         "Maximise E f, f(z) = (z − p₀)², z ~ Bernoulli(σ(a)): gradient ascent from a = {} with step {}, {} iterations, \
-         {} independent runs. The objective is linear in σ(a); the optimum is σ = 1 for p₀ < ½ and σ = 0 for p₀ > ½.\n\n",
+         {} independent runs. The objective is linear in σ(a); the optimum is σ = 1 for p₀ < ½ and σ = 0 for p₀ > ½.",
         a.start, a.step, a.iterations, a.replicates
     );
-    out += "| p₀ | exact: last σ(a) | estimator | K | last σ(a), mean ± sd | on the optimum's side of ½ | first gradient | sd of its estimate |\n";
-    out += "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    let heads = [
+        "p₀",
+        "Exact: last σ(a)",
+        "Estimator",
+        "K",
+        "Last σ(a), mean ± sd",
+        "On the optimum's side of ½",
+        "First gradient",
+        "Sd of its estimate",
+    ];
+    let mut table = Table::new("ascents", "", heads);
     for e in ends {
-        out += &format!(
-            "| {} | {:.4} | {} | {} | {:.4} ± {:.4} | {:.1} % | {:.6} | {:.6} |\n",
-            e.target,
-            e.exact,
-            e.estimator.label(),
-            e.samples,
-            e.mean,
-            e.sd,
-            100.0 * e.right,
-            e.first_gradient,
-            e.first_sd,
-        );
+        let last = format!("{:.4} ± {:.4}", e.mean, e.sd);
+        table.push([
+            Cell::count(e.target),
+            Cell::fixed(e.exact, 4),
+            e.estimator.label().into(),
+            Cell::count(e.samples),
+            Cell::number(Kind::Ours, last, e.mean),
+            Cell::number(Kind::Ours, format!("{:.1} %", 100.0 * e.right), e.right),
+            Cell::fixed(e.first_gradient, 6),
+            Cell::fixed(e.first_sd, 6),
+        ]);
     }
-    out
+    [Block::Text(text), Block::Table(table)]
 }
 
-fn variances(settings: &Settings, variances: &[Variance]) -> String {
+fn variances(settings: &Settings, variances: &[Variance]) -> [Block; 3] {
     let v = &settings.variance;
     let f = table(v.target);
-    let mut out = format!(
+    let text = format!(
         "Variance of one estimate against a, in units of Δ² = (f(1) − f(0))² = {:.3e} (p₀ = {}); sampled from {} estimates, and \
-         in closed form where that is known:\n\n| a | σ(a) |",
+         in closed form where that is known:",
         (f[1] - f[0]).powi(2),
         v.target,
         v.replicates,
     );
-    for estimator in &v.estimators {
-        out += &format!(" {0}, sampled | {0}, law |", estimator.label());
-    }
-    out += &format!("\n|{}\n", " --- |".repeat(2 + 2 * v.estimators.len()));
+    let heads = v.estimators.iter().flat_map(|estimator| {
+        ["sampled", "law"].map(|what| format!("{}, {what}", estimator.label()))
+    });
+    let heads = ["a", "σ(a)"].map(String::from).into_iter().chain(heads);
+    let mut table = Table::new("one-bit", "", heads);
     let first = |x: &&Variance| Some(&x.estimator) == v.estimators.first() && x.logit >= 0.0;
     for row in variances.iter().filter(first) {
-        out += &format!("| {:.4} | {:.6} |", row.logit, sigmoid(row.logit));
-        for x in variances.iter().filter(|x| x.logit == row.logit) {
-            let law = x.law.map_or("—".into(), |law| format!("{law:.3e}"));
-            out += &format!(" {:.3e} | {law} |", x.sampled);
-        }
-        out += "\n";
+        let of_row = variances.iter().filter(|x| x.logit == row.logit);
+        let cells = of_row.flat_map(|x| {
+            let law = x.law.map_or(NONE.into(), |law| Cell::scientific(law, 3));
+            [Cell::scientific(x.sampled, 3), law]
+        });
+        let at = [
+            Cell::fixed(row.logit, 4),
+            Cell::fixed(sigmoid(row.logit), 6),
+        ];
+        table.push(at.into_iter().chain(cells));
     }
-    out + &format!(
-        "\nARM's variance is largest at |a| = {:.4}, where its two values of f agree with a probability that is to that of \
-         differing as the golden ratio: {:.7} Δ², below Δ²/25. Negative a: `variance.csv`.\n",
+    let peak = format!(
+        "ARM's variance is largest at |a| = {:.4}, where its two values of f agree with a probability that is to that of \
+         differing as the golden ratio: {:.7} Δ², below Δ²/25. Negative a: variance.csv.",
         peak_logit(),
         law::arm_supremum(),
-    )
+    );
+    [Block::Text(text), Block::Table(table), Block::Text(peak)]
 }
 
-fn classes(settings: &Settings, climbs: &[Climb]) -> String {
+fn classes(settings: &Settings, climbs: &[Climb]) -> [Block; 2] {
     let all = &settings.classes;
-    let mut out = format!(
+    let text = format!(
         "One variable of {0} classes, f(c) = ½ + (c + 1)/(30 · {0}), c from 0: gradient ascent on its free logits from {1} with step \
          {2}, {3} iterations, one run of each, K = 1; variance of one estimate, summed over the logits, from {4} estimates at the \
-         same logits, and the median of the measurements (every {5} iterations).\n\n",
+         same logits, and the median of the measurements (every {5} iterations).",
         all.classes, all.start, all.step, all.iterations, all.replicates, all.measure_every
     );
-    out += "| estimator | last E f | last P(best class) | variance at the start | median along the run |\n";
-    out += "| --- | --- | --- | --- | --- |\n";
+    let heads = [
+        "Estimator",
+        "Last E f",
+        "Last P(best class)",
+        "Variance at the start",
+        "Median along the run",
+    ];
+    let mut table = Table::new("classes", "", heads);
     for climb in climbs {
         let (first, last) = (climb.points[0], climb.points[climb.points.len() - 1]);
         let mut all: Vec<f64> = climb.points.iter().map(|point| point.variance).collect();
         all.sort_by(f64::total_cmp);
         let median = all[all.len() / 2];
-        let variances = match climb.estimator {
-            None => "— | —".into(),
-            Some(_) => format!("{:.3e} | {median:.3e}", first.variance),
+        let variance = |value: f64| match climb.estimator {
+            None => NONE.into(),
+            Some(_) => Cell::scientific(value, 3),
         };
         let label = climb.estimator.map_or("exact gradient", Estimator::label);
-        out += &format!(
-            "| {label} | {:.5} | {:.4} | {variances} |\n",
-            last.value, last.best
-        );
+        table.push([
+            label.into(),
+            Cell::fixed(last.value, 5),
+            Cell::fixed(last.best, 4),
+            variance(first.variance),
+            variance(median),
+        ]);
     }
-    out
+    [Block::Text(text), Block::Table(table)]
 }
 
-fn t1(settings: &Settings, variances: &[GradientVariance]) -> String {
+fn t1(settings: &Settings, variances: &[GradientVariance]) -> [Block; 2] {
     let t1 = &settings.t1;
-    let mut out = format!(
+    let text = format!(
         "Gradient of the inference net of T1 (4 visible bits, 3 latents, linear, parameters N(0, 1.5²), one datum) with {} \
          values of f an estimate: variance summed over the parameters, ± its standard error, from {} estimates. The order is \
          reported, it is no theorem. REINFORCE gains here without a baseline: the unlikely states, whose scores are large, \
-         happen to have an f near zero.\n\n",
+         happen to have an f near zero.",
         t1.values, t1.replicates
     );
-    out += "| estimator | K | variance |\n| --- | --- | --- |\n";
+    let mut table = Table::new("t1", "", ["Estimator", "K", "Variance"]);
     for row in variances {
-        out += &format!(
-            "| {} | {} | {:.3} ± {:.3} |\n",
-            row.estimator.label(),
-            row.samples,
-            row.phi.variance,
-            row.phi.standard_error,
-        );
+        let phi = &row.phi;
+        let variance = format!("{:.3} ± {:.3}", phi.variance, phi.standard_error);
+        table.push([
+            row.estimator.label().into(),
+            Cell::count(row.samples),
+            Cell::number(Kind::Ours, variance, phi.variance),
+        ]);
     }
-    out
+    [Block::Text(text), Block::Table(table)]
 }

@@ -8,9 +8,9 @@ use super::variance::Variance;
 use super::{Numbers, Settings, figures, t1, variance};
 use crate::backend::OnBackend;
 use crate::error::HarnessError;
-use crate::plot::Figure;
 use burn::backend::Autodiff;
 use helmholtz_ops::Backend;
+use helmholtz_report::figure::Figure;
 
 /// What a run gives.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,12 +5,13 @@ use super::reproduce::{End, named_together, shown, stopped};
 use super::stepwise;
 use super::streams::Streams;
 use crate::apg_gmm;
-use crate::apg_kl::{Settings, Trained, figure, table};
+use crate::apg_kl::{Settings, Trained, document, figure};
 use crate::cli::Reproduce;
 use crate::error::HarnessError;
 use crate::source::Source;
-use crate::table::files::write_one;
 use helmholtz_datasets::Locator;
+use helmholtz_report::files::write_text;
+use helmholtz_report::{markdown, text};
 use helmholtz_runs::read_metrics;
 use serde_json::json;
 use std::sync::atomic::AtomicBool;
@@ -83,13 +84,18 @@ pub fn reproduce(
         return Ok(End::Complete);
     }
     let folder = folders[0].open()?;
-    let text = table(&settings.title, &runs);
+    let document = document(&settings.title, &runs);
     if !args.json {
-        streams.out.line(&text);
+        let shown = text::render(&document, streams.out_colours);
+        streams.out.line(shown);
     }
-    let mut files = vec![write_one(folder.path(), "table.md", &text)?];
+    let mut files = vec![write_text(
+        folder.path(),
+        "table.md",
+        &markdown::render(&document),
+    )?];
     files.extend(figure(&settings.title, &runs).write(folder.path(), "kl")?);
-    joint::finish(folder, args, seed)?;
+    joint::finish(folder, args, seed, None)?;
     if args.json {
         let line = json!({"event": "figure", "files": shown(&files)});
         streams.out.line(line.to_string());

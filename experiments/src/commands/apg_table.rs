@@ -9,9 +9,10 @@ use crate::cli::Reproduce;
 use crate::error::HarnessError;
 use crate::source::{Kind, Source};
 use crate::stepwise::Stepwise;
-use crate::table::files::write_one;
 use crate::{apg_bmnist, apg_dmm, apg_gmm};
 use helmholtz_datasets::Locator;
+use helmholtz_report::files::write_text;
+use helmholtz_report::{csv, markdown, text};
 use serde_json::json;
 use std::sync::atomic::AtomicBool;
 
@@ -88,15 +89,25 @@ pub fn reproduce(
     let folder = folders[0].open()?;
     let table = Table::new(&settings, columns);
     if !args.json {
-        streams.out.line(table.markdown());
+        streams
+            .out
+            .line(text::render(&table.document(), streams.out_colours));
     }
     let json_text = serde_json::to_string_pretty(&table).expect("a table is plain data") + "\n";
     let files = [
-        write_one(folder.path(), "table.md", &table.markdown())?,
-        write_one(folder.path(), "table.csv", &table.csv())?,
-        write_one(folder.path(), "table.json", &json_text)?,
+        write_text(
+            folder.path(),
+            "table.md",
+            &markdown::render(&table.document()),
+        )?,
+        write_text(
+            folder.path(),
+            "table.csv",
+            &csv::render(&table.samplers_table()),
+        )?,
+        write_text(folder.path(), "table.json", &json_text)?,
     ];
-    joint::finish(folder, args, seed)?;
+    joint::finish(folder, args, seed, Some(json!(table)))?;
     if args.json {
         let line = json!({"event": "table", "table": table, "files": shown(&files)});
         streams.out.line(line.to_string());

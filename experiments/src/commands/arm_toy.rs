@@ -9,7 +9,8 @@ use crate::cli::Reproduce;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::source::Source;
-use crate::table::files::write_one;
+use helmholtz_report::files::write_text;
+use helmholtz_report::{markdown, text};
 use helmholtz_runs::{OpenMode, RunFolder, Status};
 use serde_json::{json, to_value};
 use std::path::{Path, PathBuf};
@@ -151,8 +152,8 @@ fn compute(
         numbers: report.numbers,
         provenance: folder.provenance(settings.seed, Device::Cpu.as_str()),
     };
-    let table = outcome.markdown(settings);
-    write_one(folder.path(), "table.md", &table)?;
+    let table = markdown::render(&outcome.document(settings));
+    write_text(folder.path(), "table.md", &table)?;
     folder.finish(&to_value(&outcome).expect("an outcome is plain data"))?;
     Ok(outcome)
 }
@@ -170,7 +171,9 @@ fn show(args: &Reproduce, settings: &Settings, outcome: &Outcome, place: &Path, 
         let line = json!({"event": "table", "table": outcome, "files": shown(&files)});
         streams.out.line(line.to_string());
     } else {
-        streams.out.line(outcome.markdown(settings));
+        let document = outcome.document(settings);
+        let shown = text::render(&document, streams.out_colours);
+        streams.out.line(shown);
         let line = format!(
             "Written to {}; each figure's data beside it, as CSV",
             named_together(&files)

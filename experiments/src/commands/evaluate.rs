@@ -4,6 +4,7 @@ use super::loading::Loading;
 use super::reproduce::{End, named_together};
 use super::streams::Streams;
 use crate::backend::{OnBackend, on_device};
+use crate::blocks;
 use crate::cli::Evaluate;
 use crate::device::Device;
 use crate::error::HarnessError;
@@ -11,14 +12,14 @@ use crate::kept::Keeps;
 use crate::log_likelihoods;
 use crate::nets::{Net, OnModel};
 use crate::runner::failed;
-use crate::table::files::write_one;
-use crate::table::markdown::{heading, line};
 use crate::trained::Run;
 use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load, random_subset};
 use helmholtz_estimators::Method;
 use helmholtz_evaluation::{Evaluation, LogLikelihoods, Nll, log_weights_at};
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
+use helmholtz_report::files::write_text;
+use helmholtz_report::{Block, Cell, Document, Note, Table, markdown, text};
 use helmholtz_runs::Provenance;
 use helmholtz_training::{Parameters, load_model};
 use serde_json::json;
@@ -92,15 +93,17 @@ pub fn evaluate(
         data.name
     );
     let caution = name.caution();
+    let document = document(&head, caution, &rows, &provenance);
     if args.json {
         let line = json!({"event": "table", "run": head, "rows": rows, "provenance": provenance, "caution": caution});
         streams.out.line(line.to_string());
     } else {
-        streams.out.line(text(&head, caution, &rows));
+        let shown = text::render(&document, streams.out_colours);
+        streams.out.line(shown);
     }
     if let Some(folder) = &args.out {
-        let table = markdown(&head, caution, &rows, &provenance);
-        let mut files = vec![write_one(folder, "evaluation.md", &table)?];
+        let table = markdown::render(&document);
+        let mut files = vec![write_text(folder, "evaluation.md", &table)?];
         if let Some(all) = log_likelihoods {
             files.push(folder.join(log_likelihoods::write(folder, &all)?.name));
         }
@@ -129,35 +132,26 @@ fn test_images(data: &Splits, count: Option<usize>, seed: u64) -> Result<Images,
     }
 }
 
-fn text(head: &str, caution: Option<&str>, rows: &[Nll]) -> String {
-    let mut out = format!("{head}\n");
-    out.extend(caution.map(|caution| format!("{caution}\n")));
-    out += &format!(
-        "\n  {:>8}  {:>10}  {:>8}  {:>10}\n",
-        "S", "NLL", "+-", "-ELBO"
-    );
+fn document(head: &str, caution: Option<&str>, rows: &[Nll], from: &Provenance) -> Document {
+    let heads = ["S", "NLL", "Error over images", "-ELBO"];
+    let mut table = Table::new("evaluation", "", heads);
     for row in rows {
-        out += &format!(
-            "  {:>8}  {:>10.3}  {:>8.3}  {:>10.3}\n",
-            row.samples, row.mean, row.standard_error, -row.elbo
-        );
-    }
-    out + "\nIn nats; +- is the standard error over images. The fewer samples, the more too high the NLL is."
-}
-
-fn markdown(head: &str, caution: Option<&str>, rows: &[Nll], provenance: &Provenance) -> String {
-    let mut out = format!("# {head}\n\n");
-    out.extend(caution.map(|caution| format!("{caution}\n\n")));
-    out += &heading(&["S", "NLL", "Error over images", "-ELBO"]);
-    for row in rows {
-        out += &line(&[
-            row.samples.to_string(),
-            format!("{:.3}", row.mean),
-            format!("{:.3}", row.standard_error),
-            format!("{:.3}", -row.elbo),
+        table.push([
+            Cell::count(row.samples),
+            Cell::fixed(row.mean, 3),
+            Cell::fixed(row.standard_error, 3),
+            Cell::fixed(-row.elbo, 3),
         ]);
     }
-    format!("{out}\n{}", provenance.markdown())
+    let remark = "In nats. With few samples the NLL is overestimated, most for a broad q.";
+    let cautions = caution.map(Note::caution).into_iter();
+    let notes = cautions.chain([Note::remark(remark)]).collect();
+    let blocks = vec![
+        Block::Table(table),
+        Block::Notes(notes),
+        blocks::provenance(from),
+    ];
+    Document::of_blocks(head, blocks)
 }
 
 /// What was evaluated: nothing if it was stopped.

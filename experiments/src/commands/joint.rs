@@ -25,11 +25,19 @@ pub fn folder(args: &Reproduce, path: PathBuf, config: Value) -> Result<Folder, 
     Ok(Folder { path, config })
 }
 
-/// Says that the folder is complete.
+/// Completes the folder, with a table of the runs if there is one.
 ///
 /// # Errors
 /// A folder that cannot be written.
-pub fn finish(mut folder: RunFolder, args: &Reproduce, seed: u64) -> Result<(), HarnessError> {
-    let provenance = folder.provenance(seed, args.device.as_str());
-    Ok(folder.finish(&json!({"provenance": provenance}))?)
+pub fn finish(
+    mut folder: RunFolder,
+    args: &Reproduce,
+    seed: u64,
+    table: Option<Value>,
+) -> Result<(), HarnessError> {
+    let mut result = json!({"provenance": folder.provenance(seed, args.device.as_str())});
+    if let Some(table) = table {
+        result["table"] = table;
+    }
+    Ok(folder.finish(&result)?)
 }

@@ -13,13 +13,13 @@ use crate::kept::{Keeps, Shown};
 use crate::nets::{Net, OnModel};
 use crate::plan::CellStatus;
 use crate::report::build::{Found, Picture, document};
-use crate::report::files;
 use crate::report::record::{CellRun, Record, What, find, images};
 use crate::runner::failed;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::{Images, Locator, load};
 use helmholtz_estimators::Method;
 use helmholtz_ops::Backend;
+use helmholtz_report::files;
 use helmholtz_runs::{Checkpoint, read_checkpoint};
 use helmholtz_training::{Parameters, load_model};
 use std::collections::BTreeMap;
@@ -212,7 +212,7 @@ impl<B: Backend> OnModel<B> for Draw<'_> {
         let method: Method = self.cell.method.parse().map_err(failed)?;
         let model = method.tested(model, epoch);
         let pictures = M::pictures(&model, self.test, self.cell.seed, &device);
-        let as_file = |(shown, picture): (Shown, crate::picture::Picture)| {
+        let as_file = |(shown, picture): (Shown, helmholtz_report::picture::Picture)| {
             (shown.caption().to_string(), picture.png())
         };
         Ok(pictures.into_iter().map(as_file).collect())

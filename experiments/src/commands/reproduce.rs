@@ -24,10 +24,11 @@ use crate::published::Published;
 use crate::schedule::{Sizes, say};
 use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
-use crate::table::{self, Table, damages, files, gather, text};
+use crate::table::{self, Table, damages, files, gather};
 use crate::{apg_bmnist, apg_dmm, apg_gmm};
 use console::style;
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
+use helmholtz_report::text;
 use helmholtz_runs::RunError;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -223,7 +224,8 @@ fn show_table(
         streams.out.line(line);
     } else {
         streams.out.line("");
-        streams.out.line(text::render(table, streams.out_colours));
+        let shown = text::render(&table::document(table), streams.out_colours);
+        streams.out.line(shown);
         say_data(data, streams);
     }
     if plan.has_unusable() {

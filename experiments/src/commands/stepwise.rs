@@ -11,8 +11,9 @@ use crate::machine::{Machine, Needs};
 use crate::schedule::say;
 use crate::source::Source;
 use crate::stepwise::{Request, Stepwise};
-use crate::table::files::write_one;
 use helmholtz_datasets::Locator;
+use helmholtz_report::files::write_text;
+use helmholtz_report::{markdown, text};
 use helmholtz_runs::{FINGERPRINT, OpenMode, RunError, RunFolder, Status, read_checkpoint};
 use helmholtz_training::Event;
 use serde_json::{Value, json, to_value};
@@ -481,7 +482,8 @@ fn compute<E: Stepwise>(
         stop,
     })?;
     drop(loading);
-    write_one(folder.path(), "table.md", &experiment.markdown(&outcome))?;
+    let table = markdown::render(&experiment.document(&outcome));
+    write_text(folder.path(), "table.md", &table)?;
     let mut result = to_value(&outcome).expect("an outcome is plain data");
     result[EVALUATION] = evaluation;
     if let Some(fingerprint) = fingerprint {
@@ -504,7 +506,9 @@ fn show<E: Stepwise>(
         let line = json!({"event": "table", "table": outcome, "files": shown(&files)});
         streams.out.line(line.to_string());
     } else {
-        streams.out.line(experiment.markdown(outcome));
+        let document = experiment.document(outcome);
+        let shown = text::render(&document, streams.out_colours);
+        streams.out.line(shown);
         let line = format!(
             "Written to {}; each figure's data beside it, as CSV",
             named_together(&files)

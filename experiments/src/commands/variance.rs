@@ -7,7 +7,6 @@ use crate::backend::on_device;
 use crate::cli::Variance;
 use crate::error::HarnessError;
 use crate::nets::Net;
-use crate::table::files::write_one;
 use crate::trained::Run;
 use crate::variance::measure::{Event, Measurement};
 use crate::variance::report::Report;
@@ -16,6 +15,8 @@ use crate::variance::show;
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use helmholtz_estimators::Entry;
 use helmholtz_evaluation::Replication;
+use helmholtz_report::files::write_text;
+use helmholtz_report::{markdown, text};
 use helmholtz_runs::Provenance;
 use helmholtz_training::Parameters;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -51,17 +52,23 @@ pub fn variance(
     let seed = request.replication.seed;
     let mut provenance = Provenance::of(&config, seed, args.device.as_str());
     provenance.seconds = started.elapsed().as_secs_f64();
-    let report = Report::new(&request, &data.name, data.synthetic, rows, provenance);
+    let report = Report::new(&request, &data.name, rows, provenance);
     if args.json {
         let line = json!({"event": "table", "table": report});
         streams.out.line(line.to_string());
     } else {
-        streams.out.line(show::text(&report, streams.out_colours));
+        let document = show::document(&report);
+        let shown = text::render(&document, streams.out_colours);
+        streams.out.line(shown);
     }
     if let Some(folder) = &args.out {
         let paths = [
-            write_one(folder, "variance.md", &show::markdown(&report))?,
-            write_one(folder, "variance.csv", &show::csv(&report))?,
+            write_text(
+                folder,
+                "variance.md",
+                &markdown::render(&show::document(&report)),
+            )?,
+            write_text(folder, "variance.csv", &show::csv(&report))?,
         ];
         let written = format!("Written to {}", named_together(&paths));
         if args.json {

@@ -17,12 +17,13 @@ use crate::runner;
 use crate::schedule::{Sizes, say};
 use crate::source::Source;
 use crate::spec::Spec;
-use crate::table::files::write_one;
 use crate::variance_curve::run::{Told, Track};
 use crate::variance_curve::show::{self, Run};
 use crate::variance_curve::{Outcome, Profile, Settings};
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use helmholtz_estimators::Method;
+use helmholtz_report::files::write_text;
+use helmholtz_report::{markdown, text};
 use helmholtz_runs::{OpenMode, RunFolder, Status};
 use helmholtz_training::Event;
 use serde_json::{Value, json, to_value};
@@ -235,7 +236,8 @@ impl Planned {
             outcome: outcome.clone(),
         };
         let title = self.config["title"].as_str().unwrap_or_default();
-        write_one(folder.path(), "table.md", &show::markdown(title, &[own]))?;
+        let table = markdown::render(&show::document(title, &[own]));
+        write_text(folder.path(), "table.md", &table)?;
         folder.finish(&to_value(&outcome).expect("an outcome is plain data"))?;
         Ok(outcome)
     }
@@ -410,11 +412,16 @@ fn show(
     if done.is_empty() {
         return Ok(());
     }
-    let table = show::markdown(&settings.title, &done);
+    let document = show::document(&settings.title, &done);
     if !args.json {
-        streams.out.line(&table);
+        let shown = text::render(&document, streams.out_colours);
+        streams.out.line(shown);
     }
-    let mut files = vec![write_one(&request.base, "table.md", &table)?];
+    let mut files = vec![write_text(
+        &request.base,
+        "table.md",
+        &markdown::render(&document),
+    )?];
     let title = titled(&settings.title, request.dataset.as_str());
     files.extend(show::figure(&title, &done).write(&request.base, &settings.name)?);
     if args.json {

@@ -1,7 +1,7 @@
 //! Runs as a figure: NLL against epochs and against time.
 
 use super::curve::{Curve, Point};
-use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use serde::Deserialize;
 
 /// What stands on the horizontal axis.

@@ -6,10 +6,10 @@ use super::settings::Settings;
 use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::plan::CellStatus;
-use crate::plot::Figure;
 use crate::report::record::{Record, What, find};
 use crate::spec::Spec;
 use helmholtz_datasets::DatasetName;
+use helmholtz_report::figure::Figure;
 use std::path::PathBuf;
 
 /// A run that is drawn, or would be.

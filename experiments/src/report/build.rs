@@ -1,14 +1,14 @@
 //! From runs to a document.
 
-use super::document::{Block, Column, Datum, Document, Kind, Section, Table, slug};
 use super::group::{Group, groups};
-use super::markdown;
 use super::record::{CellRun, OtherRun, Record, What};
 use super::{curves, results, variance_curve};
 use crate::cell_runner::CellResult;
 use crate::plan::CellStatus;
 use crate::schedule::say;
 use crate::table::{self, Row, Source};
+use helmholtz_report::document::slug;
+use helmholtz_report::{Block, Cell, Document, Kind, Note, Section, Table};
 use helmholtz_runs::Provenance;
 
 /// A picture of what a run has learned: caption and content of a PNG.
@@ -83,6 +83,7 @@ pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
         .iter()
         .flat_map(|found| found.problems.iter().map(|p| format!("{}/{p}", found.root)))
         .collect();
+    let problems: Vec<Note> = problems.into_iter().map(Note::remark).collect();
     sections.insert(0, summary(overview, problems));
     Document {
         title: "helmholtz: recorded results".into(),
@@ -106,14 +107,14 @@ fn distinct(place: &str, taken: &mut Vec<String>) -> String {
     id
 }
 
-fn link(section: &Section) -> Datum {
-    Datum {
+fn link(section: &Section) -> Cell {
+    Cell {
         link: Some(section.id.clone()),
         ..section.title.as_str().into()
     }
 }
 
-fn overview_row(section: &Section, place: &str, runs: usize, finished: usize) -> Vec<Datum> {
+fn overview_row(section: &Section, place: &str, runs: usize, finished: usize) -> Vec<Cell> {
     vec![
         link(section),
         place.into(),
@@ -123,7 +124,10 @@ fn overview_row(section: &Section, place: &str, runs: usize, finished: usize) ->
     ]
 }
 
-fn summary(rows: Vec<Vec<Datum>>, problems: Vec<String>) -> Section {
+fn summary(rows: Vec<Vec<Cell>>, problems: Vec<Note>) -> Section {
+    let heads = ["Experiment", "Folder", "Runs", "Finished", "Unfinished"];
+    let mut table = Table::new(OVERVIEW, "What is recorded", heads);
+    rows.into_iter().for_each(|row| table.push(row));
     let mut blocks = vec![
         Block::Text(
             "Likelihoods are in nats, estimated by importance sampling with S samples at the epoch with the best validation \
@@ -132,14 +136,7 @@ fn summary(rows: Vec<Vec<Datum>>, problems: Vec<String>) -> Section {
              of its own. The difference is ours minus published, and in units of √(sd² published + sd² ours)."
                 .into(),
         ),
-        Block::Table(Table {
-            name: OVERVIEW.into(),
-            caption: "What is recorded".into(),
-            columns: ["Experiment", "Folder", "Runs", "Finished", "Unfinished"]
-                .map(Column::plain)
-                .to_vec(),
-            rows,
-        }),
+        Block::Table(table),
     ];
     if !problems.is_empty() {
         blocks.push(Block::Text(
@@ -177,13 +174,13 @@ fn of_group(group: &Group, place: &str, id: String, pictures: &mut Pictures<'_>)
         .runs
         .iter()
         .filter_map(|(record, _)| record.damage_note());
-    let mut notes: Vec<String> = damaged.collect();
+    let mut notes: Vec<Note> = damaged.collect();
     notes.extend(unfinished(&rows));
     notes.extend(table::notes(source, &deviations, &rows, &cells));
-    notes.extend(choice(group, profile));
+    notes.extend(choice(group, profile).map(Note::remark));
     // Rows of quoted numbers alone, which stars are in too, stand in the table's own file.
     let starred = rows.iter().any(|row| row.published_text().contains('*'));
-    notes.retain(|note| starred || !note.starts_with("* "));
+    notes.retain(|note| starred || !note.text.starts_with("* "));
     let mut blocks = vec![
         Block::Table(results::table(group, &rows, &id)),
         Block::Notes(notes),
@@ -255,7 +252,7 @@ pub(super) fn titled(title: &str, place: &str) -> String {
 }
 
 /// Rows none of whose runs is finished: the table's own notes say nothing of these.
-fn unfinished(rows: &[Row]) -> Vec<String> {
+fn unfinished(rows: &[Row]) -> Vec<Note> {
     let none = rows.iter().filter(|row| row.results.is_empty());
     none.map(|row| {
         let left = row.unfinished.iter();
@@ -263,7 +260,7 @@ fn unfinished(rows: &[Row]) -> Vec<String> {
             .map(|(seed, what)| format!("seed {seed}: {what}"))
             .collect();
         let (net, method) = (row.group_label(), &row.method_label);
-        format!("CUT SHORT: {net} / {method}: {}.", left.join(", "))
+        Note::caution(format!("CUT SHORT: {net} / {method}: {}.", left.join(", ")))
     })
     .collect()
 }
@@ -275,21 +272,26 @@ pub(super) fn anchor(id: &str, place: &str) -> String {
 
 /// Where each number comes from.
 fn runs(group: &Group, place: &str, id: &str) -> Table {
-    let columns = [
-        Column::plain("Run folder"),
-        Column::new("Test NLL", Kind::Own),
-        Column::new("Validation NLL at the check", Kind::Own),
-        Column::plain("Best epoch"),
-        Column::plain("Epochs done of planned"),
-        Column::plain("Seed"),
-        Column::plain("Commit"),
-        Column::plain("Configuration"),
-        Column::plain("Device"),
-        Column::plain("Started"),
-        Column::plain("Time"),
+    let heads = [
+        "Run folder",
+        "Test NLL",
+        "Validation NLL at the check",
+        "Best epoch",
+        "Epochs done of planned",
+        "Seed",
+        "Commit",
+        "Configuration",
+        "Device",
+        "Started",
+        "Time",
     ];
+    let caption = format!(
+        "Runs in {place}; ± is the standard error over images; commit and configuration are the first digits of those in \
+         each run's result.json"
+    );
+    let mut table = Table::new(format!("{id}-runs"), caption, heads);
     let rows = group.runs.iter().map(|(record, run)| {
-        let folder = Datum {
+        let folder = Cell {
             anchor: Some(anchor(id, &record.place)),
             ..below(group, record).into()
         };
@@ -301,7 +303,7 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
             status => {
                 let (epoch, left) = (run.curve.epochs, unfinished_text(status));
                 let epochs = format!("{left}: {epoch} of {planned}");
-                let dash = || Datum::from("-");
+                let dash = || Cell::from("-");
                 vec![
                     dash(),
                     dash(),
@@ -318,15 +320,8 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
         });
         data
     });
-    Table {
-        name: format!("{id}-runs"),
-        caption: format!(
-            "Runs in {place}; ± is the standard error over images; commit and configuration are the first digits of \
-             those in each run's result.json"
-        ),
-        columns: columns.to_vec(),
-        rows: rows.collect(),
-    }
+    rows.for_each(|row| table.push(row));
+    table
 }
 
 /// A run's folder below that of its group.
@@ -335,7 +330,7 @@ pub(super) fn below<'a>(group: &Group, record: &'a Record) -> &'a str {
     own.unwrap_or(&record.place).trim_start_matches('/')
 }
 
-fn of_result(result: &CellResult, seed: &str) -> Vec<Datum> {
+fn of_result(result: &CellResult, seed: &str) -> Vec<Cell> {
     let from = &result.provenance;
     let nll = result.reported_nll();
     let error = result
@@ -349,8 +344,8 @@ fn of_result(result: &CellResult, seed: &str) -> Vec<Datum> {
     };
     let valid = format!("{:.2} ± {:.2}", result.valid_nll, result.valid_se);
     vec![
-        Datum::number(format!("{nll:.2} ± {error:.2}"), nll),
-        Datum::number(valid, result.valid_nll),
+        Cell::number(Kind::Ours, format!("{nll:.2} ± {error:.2}"), nll),
+        Cell::number(Kind::Ours, valid, result.valid_nll),
         result.selected_epoch.to_string().into(),
         epochs.into(),
         seed.into(),
@@ -400,10 +395,14 @@ fn images(group: &Group, id: &str, pictures: &mut Pictures<'_>) -> Vec<Block> {
 fn of_other(run: &OtherRun, place: &str, own: &str, id: String) -> Section {
     let mut blocks = Vec::new();
     if let Some(what) = &run.unfinished {
-        blocks.push(Block::Notes(vec![format!("CUT SHORT: {what}.")]));
+        let note = Note::caution(format!("CUT SHORT: {what}."));
+        blocks.push(Block::Notes(vec![note]));
     }
-    if let Some(table) = &run.table {
-        blocks.extend(markdown::read(table, &id));
+    for mut block in run.blocks.iter().cloned() {
+        if let Block::Table(table) = &mut block {
+            table.name = format!("{id}-{}", table.name);
+        }
+        blocks.push(block);
     }
     blocks.extend(run.images.iter().map(|(name, bytes)| Block::Image {
         name: format!("{id}-{name}"),
@@ -447,14 +446,12 @@ pub(super) fn provenance<'a>(
             from.started.clone(),
             say(from.seconds),
         ];
-        row.map(Datum::from).to_vec()
+        row.map(Cell::from)
     };
-    Table {
-        name: format!("{id}-run"),
-        caption: "Where the numbers come from".into(),
-        columns: columns.map(Column::plain).to_vec(),
-        rows: runs.into_iter().map(row).collect(),
-    }
+    let caption = "Where the numbers come from";
+    let mut table = Table::new(format!("{id}-run"), caption, columns);
+    runs.into_iter().for_each(|run| table.push(row(run)));
+    table
 }
 
 #[cfg(test)]

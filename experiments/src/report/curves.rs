@@ -1,13 +1,13 @@
 //! The likelihoods of a group's runs during training, as figures.
 
-use super::document::Block;
 use super::group::Group;
 use super::record::{CellRun, Record};
 use crate::cell::Cell;
 use crate::figures::curves::{Line, Quantity, both};
 use crate::figures::label;
 use crate::figures::runs::steps_an_epoch;
-use crate::plot::Style;
+use helmholtz_report::Block;
+use helmholtz_report::figure::Style;
 
 /// As many methods in a figure as styles tell apart, below what is to be known of all; nothing where no run has two checks.
 pub fn blocks(group: &Group, id: &str) -> Vec<Block> {
@@ -83,9 +83,9 @@ pub fn blocks(group: &Group, id: &str) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::Figure;
     use crate::report::group::groups;
     use crate::report::testing::{finished, paper, record};
+    use helmholtz_report::figure::Figure;
 
     /// The figures of finished runs of JSA on one net.
     fn figures(cells: Vec<Cell>) -> Vec<(String, Figure)> {

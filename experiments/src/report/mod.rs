@@ -2,24 +2,17 @@
 //!
 //! * [`record`]: the run folders below a folder, unopened.
 //! * [`group`]: runs that make a table, and the published numbers that they are compared with.
-//! * [`document`]: what a report holds, whatever the format.
 //! * [`build`]: from runs to a document, with [`results`], the table of a group, [`curves`], its figures, and [`variance_curve`], the
 //!   runs that measure gradients.
-//! * [`html`], [`markdown`], [`latex`], [`csv`]: a document in a format, every text escaped.
-//! * [`files`]: all of it, written.
+//! * [`other`]: the numbers of a run of another kind, from its `result.json`.
 //!
 //! A number of ours comes from the `result.json` of a run, or is the mean over those of several seeds; a published one from
 //! `published.toml`. They never share a column.
 
 pub mod build;
-pub mod csv;
 pub mod curves;
-pub mod document;
-pub mod files;
 pub mod group;
-pub mod html;
-pub mod latex;
-pub mod markdown;
+pub mod other;
 pub mod record;
 pub mod results;
 #[cfg(test)]

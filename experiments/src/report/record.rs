@@ -1,11 +1,13 @@
 //! A run as a report sees it: what its folder says, unopened.
 
+use super::other;
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
 use crate::figures::curve::Curve;
 use crate::plan::CellStatus;
 use crate::variance_curve::Outcome;
+use helmholtz_report::{Block, Note};
 use helmholtz_runs::{Provenance, RunError, RunFolder, Status, read_config, read_metrics};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -52,8 +54,8 @@ pub struct OtherRun {
     pub provenance: Option<Provenance>,
     /// What became of it, if it is not.
     pub unfinished: Option<String>,
-    /// The table that it keeps.
-    pub table: Option<String>,
+    /// Its numbers, as far as this program can read them.
+    pub blocks: Vec<Block>,
     /// The figures and pictures that it keeps: name and content.
     pub images: Vec<(String, Vec<u8>)>,
     /// What is measured, where a net is trained for that.
@@ -102,13 +104,13 @@ impl Record {
         })
     }
 
-    /// The grave note that damaged metrics are due.
-    pub fn damage_note(&self) -> Option<String> {
+    /// The caution that damaged metrics are due.
+    pub fn damage_note(&self) -> Option<Note> {
         let damage = self.damage.as_ref()?;
-        Some(format!(
+        Some(Note::caution(format!(
             "DAMAGED METRICS: {}: {damage}. No curve is drawn of them.",
             self.place
-        ))
+        )))
     }
 }
 
@@ -153,15 +155,21 @@ impl OtherRun {
             title: title.unwrap_or(place).to_string(),
             provenance: provenance.and_then(|from| serde_json::from_value(from).ok()),
             unfinished,
+            blocks: match result
+                .as_ref()
+                .and_then(|result| other::blocks(config, result))
+            {
+                Some(blocks) => blocks,
+                None => verbatim(&folder.join("table.md"))?.into_iter().collect(),
+            },
             measured: Measured::of(config, result),
-            table: read_text(&folder.join("table.md"))?,
             images: images(folder)?,
         })
     }
 
     /// Whether there is nothing to say of it.
     pub fn is_empty(&self) -> bool {
-        let shows = self.provenance.is_some() || self.table.is_some() || !self.images.is_empty();
+        let shows = self.provenance.is_some() || !self.blocks.is_empty() || !self.images.is_empty();
         !shows && self.unfinished.is_none()
     }
 }
@@ -175,10 +183,12 @@ impl Measured {
     }
 }
 
-/// A file's text; nothing where there is no file.
-fn read_text(path: &Path) -> Result<Option<String>, HarnessError> {
+/// The table that an older program has written, as it is; nothing where there is none.
+fn verbatim(path: &Path) -> Result<Option<Block>, HarnessError> {
     match std::fs::read(path) {
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Ok(bytes) => Ok(Some(Block::Verbatim(
+            String::from_utf8_lossy(&bytes).into_owned(),
+        ))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(unreadable(path, source)),
     }

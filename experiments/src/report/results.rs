@@ -1,24 +1,19 @@
 //! The table of a group: a row for each net and method.
 
 use super::build::{anchor, below};
-use super::document::{Column, Datum, Kind, Table};
 use super::group::Group;
 use super::record::Record;
 use crate::cell_runner::CellResult;
 use crate::table::{Row, say_seeds};
+use helmholtz_report::{Cell, Kind, Table};
 
 /// The table of a group: ours, published, difference.
 pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
     let published = |row: &Row| row.published.or(row.published_bound);
     let beside = rows.iter().any(|row| published(row).is_some());
-    let mut columns = vec![
-        Column::plain("Net"),
-        Column::plain("Method"),
-        Column::new("Ours", Kind::Own),
-    ];
+    let mut columns = vec!["Net", "Method", "Ours"];
     if beside {
-        columns.push(Column::new("Published", Kind::Published));
-        columns.push(Column::plain("Difference"));
+        columns.extend(["Published", "Difference"]);
     }
     let last = [
         "Best epoch",
@@ -28,7 +23,7 @@ pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
         "Test images",
         "Run folder",
     ];
-    columns.extend(last.map(Column::plain));
+    columns.extend(last);
     // What released code reports is always of all images.
     let released = |row: &Row| row.by_released().map(|released| (released, "all".into()));
     let rows = rows.iter().flat_map(|row| {
@@ -49,24 +44,28 @@ pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
             0 | 1 => text,
             several => format!("{text}, {several} runs"),
         };
-        let ours = Datum {
-            exact: row.ours.map(|ours| ours.mean),
+        let ours = Cell {
+            value: row.ours.map(|ours| ours.mean),
             link: of_row.first().map(|record| anchor(id, &record.place)),
-            ..text.into()
+            ..Cell::of(Kind::Ours, text)
         };
-        let mut data = vec![
+        let mut data: Vec<Cell> = vec![
             row.group_label().into(),
             row.method_label.as_str().into(),
             ours,
         ];
         if beside {
-            data.push(published(row).map_or(row.published_text().into(), |p| {
-                Datum::number(row.published_text(), p.mean)
-            }));
-            let difference = row
-                .difference
-                .map(|d| Datum::number(row.difference_text(), d.nats));
-            data.push(difference.unwrap_or("-".into()));
+            let text = row.published_text();
+            data.push(match published(row) {
+                Some(number) if number.quoted => Cell::number(Kind::Quoted, text, number.mean),
+                Some(number) => Cell::number(Kind::Published, text, number.mean),
+                None => Cell::of(Kind::Published, text),
+            });
+            let text = row.difference_text();
+            data.push(match row.difference {
+                Some(difference) => Cell::number(Kind::Difference, text, difference.nats),
+                None => Cell::of(Kind::Difference, text),
+            });
         }
         let seeds: Vec<u64> = row.results.keys().copied().collect();
         let best = match seeds.is_empty() {
@@ -98,12 +97,10 @@ pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
         ]);
         data
     });
-    Table {
-        name: format!("{id}-results"),
-        caption: format!("{}: test NLL, nats, on {}", group.spec.title, group.dataset),
-        columns,
-        rows: rows.collect(),
-    }
+    let caption = format!("{}: test NLL, nats, on {}", group.spec.title, group.dataset);
+    let mut table = Table::new(format!("{id}-results"), caption, columns);
+    rows.for_each(|row| table.push(row));
+    table
 }
 
 /// `1000`, `100 (published: 1000)`, `ended at 120 of 1000`, `cut short: 17 of 20 epochs`.
@@ -161,7 +158,7 @@ mod tests {
         let ours = column(&results, "Ours");
         assert_eq!(ours[0].text, "105.50 ± 0.71, 2 runs");
         assert_eq!(
-            (ours[0].exact, ours[1].text.as_str()),
+            (ours[0].value, ours[1].text.as_str()),
             (Some(105.5), "108.00")
         );
         let folders = column(&results, "Run folder");
@@ -195,7 +192,7 @@ mod tests {
         let results = table(&sections(records)[0], "-results");
         let exact = |head: &str| -> Vec<_> {
             let data = column(&results, head).into_iter();
-            data.map(|datum| datum.exact.unwrap()).collect()
+            data.map(|cell| cell.value.unwrap()).collect()
         };
         assert_eq!(exact("Ours"), [90.0, 82.75]);
         assert_eq!(exact("Published"), [82.8, 82.8]);

@@ -1,7 +1,6 @@
 //! Runs for the report's tests, with made-up numbers.
 
 use super::build::{Found, document};
-use super::document::{Block, Datum, Section, Table};
 use super::record::{CellRun, Record, What};
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
@@ -9,6 +8,7 @@ use crate::figures::curves::tests::line;
 use crate::plan::CellStatus;
 use crate::spec::Selection;
 use crate::spec::tests::table1;
+use helmholtz_report::{Block, Cell as TableCell, Section, Table};
 use helmholtz_runs::Provenance;
 use serde_json::json;
 use std::path::PathBuf;
@@ -80,10 +80,11 @@ pub fn sections(records: Vec<Record>) -> Vec<Section> {
 /// The section's remarks.
 pub fn notes(section: &Section) -> String {
     let notes = section.blocks.iter().filter_map(|block| match block {
-        Block::Notes(notes) => Some(notes.join("\n")),
+        Block::Notes(notes) => Some(notes),
         _ => None,
     });
-    notes.collect::<Vec<_>>().join("\n")
+    let texts: Vec<&str> = notes.flatten().map(|note| note.text.as_str()).collect();
+    texts.join("\n")
 }
 
 /// The section's table whose name ends so.
@@ -99,8 +100,8 @@ pub fn table(section: &Section, end: &str) -> Table {
 }
 
 /// What stands in a column of a table.
-pub fn column<'a>(table: &'a Table, head: &str) -> Vec<&'a Datum> {
-    let at = table.columns.iter().position(|column| column.head == head);
+pub fn column<'a>(table: &'a Table, head: &str) -> Vec<&'a TableCell> {
+    let at = table.columns.iter().position(|column| column == head);
     let at = at.expect("the column");
     table.rows.iter().map(|row| &row[at]).collect()
 }

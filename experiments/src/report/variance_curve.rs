@@ -1,9 +1,7 @@
 //! Runs that train a net and measure gradients on the way: those of an experiment on a data set as one figure and one table.
 
 use super::build::{provenance, titled};
-use super::document::{Block, Section};
 use super::group::base;
-use super::markdown;
 use super::record::{Measured, OtherRun, Record, What};
 use crate::figures::label;
 use crate::names::lookup;
@@ -12,6 +10,7 @@ use crate::spec::Spec;
 use crate::variance_curve::Settings;
 use crate::variance_curve::show::{self, Run};
 use helmholtz_estimators::Method;
+use helmholtz_report::{Block, Document, Note, Section};
 use std::collections::BTreeMap;
 
 /// The runs of an experiment on a data set that lie in one folder.
@@ -90,12 +89,11 @@ impl Curves<'_> {
         let left = self.runs.iter().filter_map(|(_, run, of)| {
             let seed = of.cell.seed;
             let what = run.unfinished.as_ref()?;
-            Some(format!(
-                "CUT SHORT: {}: seed {seed}: {what}.",
-                self.label(&of.cell.method)
-            ))
+            let label = self.label(&of.cell.method);
+            let text = format!("CUT SHORT: {label}: seed {seed}: {what}.");
+            Some(Note::caution(text))
         });
-        let left: Vec<String> = left.collect();
+        let left: Vec<Note> = left.collect();
         let done = self.runs.iter().filter_map(|(_, _, of)| {
             Some(Run {
                 method: of.cell.method.clone(),
@@ -130,9 +128,10 @@ impl Curves<'_> {
 
     /// The table with its notes, and the figure.
     fn measured(&self, done: &[Run], id: &str) -> Vec<Block> {
-        let mut blocks = markdown::read(&show::markdown(&self.title, done), id);
+        let mut blocks = blocks_of(show::document(&self.title, done));
         for block in &mut blocks {
             if let Block::Table(table) = block {
+                table.name = format!("{id}-{}", table.name);
                 table.caption = format!("{}, on {}", self.title, self.dataset);
             }
         }
@@ -150,15 +149,21 @@ impl Curves<'_> {
     }
 }
 
+/// All blocks of a document.
+fn blocks_of(document: Document) -> Vec<Block> {
+    let sections = document.sections.into_iter();
+    sections.flat_map(|section| section.blocks).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::build::{Found, document};
     use crate::report::record::find;
     use crate::report::testing::{column, notes, sections, table};
-    use crate::report::{html, latex};
     use crate::variance_curve::{Outcome, Point};
     use helmholtz_evaluation::Variance;
+    use helmholtz_report::{html, latex};
     use helmholtz_runs::{OpenMode, RunFolder};
     use serde_json::json;
     use std::path::Path;
@@ -260,7 +265,7 @@ mod tests {
         assert!(notes(glyphs).contains("GENERATED IMAGES"));
         assert!(!notes(mnist).contains("CUT SHORT") && !notes(mnist).contains("GENERATED"));
 
-        let measured = table(glyphs, "-table-1");
+        let measured = table(glyphs, "-variance");
         assert_eq!(measured.rows.len(), 3 * 2);
         assert_eq!(column(&measured, "ln V φ")[0].text, "0.69 ± 0.10");
         let runs = table(glyphs, "-run");

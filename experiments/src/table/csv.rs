@@ -1,32 +1,35 @@
 //! The table as comma-separated values: a line for each net and method, full precision, empty where there is nothing.
 
 use super::Table;
+use helmholtz_report::csv::lines;
 
 /// The table; for generated images without the columns of published numbers.
 pub fn render(table: &Table) -> String {
     let by_particles = table.rows.iter().any(|row| row.particles.is_some());
     let released = table.rows.iter().any(|row| row.released.is_some());
-    let mut out = String::from(match by_particles {
-        true => "net,particles,method,",
-        false => "net,method,",
-    });
-    out += "dataset,synthetic,profile,seeds,test_nll_mean,test_nll_sd";
+    let mut head = vec!["net"];
+    head.extend(by_particles.then_some("particles"));
+    head.extend(["method", "dataset", "synthetic", "profile", "seeds"]);
+    head.extend(["test_nll_mean", "test_nll_sd"]);
     if table.bounds {
-        out += ",test_nll_errors_over_images,bound_mean";
+        head.extend(["test_nll_errors_over_images", "bound_mean"]);
     }
     if released {
-        out += ",released_nll_mean,released_nll_sd";
+        head.extend(["released_nll_mean", "released_nll_sd"]);
     }
     if !table.synthetic {
-        out += ",published_mean,published_sd,published_is_quoted,difference_nats,difference_sds";
+        head.extend(["published_mean", "published_sd", "published_is_quoted"]);
+        head.extend(["difference_nats", "difference_sds"]);
         if table.bounds {
-            out += ",published_bound,published_is_doubtful";
+            head.extend(["published_bound", "published_is_doubtful"]);
         }
         if released {
-            out += ",released_difference_nats";
+            head.push("released_difference_nats");
         }
     }
-    out += ",selected_epochs,epochs_done,epochs_planned,samples,test_images\n";
+    head.extend(["selected_epochs", "epochs_done", "epochs_planned"]);
+    head.extend(["samples", "test_images"]);
+    let mut records = vec![head.into_iter().map(String::from).collect()];
     for row in &table.rows {
         let each = |of: &dyn Fn(&crate::cell_runner::CellResult) -> u64| {
             row.results
@@ -93,9 +96,9 @@ pub fn render(table: &Table) -> String {
             each(&|r| r.reported_samples()),
             each(&|r| r.images),
         ]);
-        out += &(cells.join(",") + "\n");
+        records.push(cells);
     }
-    out
+    lines(records)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The table's files: written beside the run folders, each in one step.
 
-use super::{Table, csv, markdown};
+use super::{Table, csv, document};
 use crate::error::HarnessError;
-use std::fs::File;
-use std::io::Write;
+use helmholtz_report::files::write_text;
+use helmholtz_report::markdown;
 use std::path::{Path, PathBuf};
 
 /// Writes `table.md`, `table.csv` and `table.json` into `folder`, and returns their paths.
@@ -13,53 +13,13 @@ use std::path::{Path, PathBuf};
 pub fn write(table: &Table, folder: &Path) -> Result<Vec<PathBuf>, HarnessError> {
     let json = serde_json::to_string_pretty(table).expect("a table is plain data") + "\n";
     [
-        ("table.md", markdown::render(table)),
+        ("table.md", markdown::render(&document(table))),
         ("table.csv", csv::render(table)),
         ("table.json", json),
     ]
     .into_iter()
-    .map(|(name, content)| write_one(folder, name, &content))
+    .map(|(name, content)| Ok(write_text(folder, name, &content)?))
     .collect()
-}
-
-/// Writes one file into `folder` in one step, and returns its path.
-pub(crate) fn write_one(folder: &Path, name: &str, content: &str) -> Result<PathBuf, HarnessError> {
-    write_bytes(folder, name, content.as_bytes())
-}
-
-/// [`write_one`], of bytes.
-pub(crate) fn write_bytes(
-    folder: &Path,
-    name: &str,
-    content: &[u8],
-) -> Result<PathBuf, HarnessError> {
-    let path = folder.join(name);
-    match replace(&path, content) {
-        Ok(()) => Ok(path),
-        Err(source) => Err(HarnessError::Io {
-            action: "write",
-            path,
-            source,
-        }),
-    }
-}
-
-/// Replaces a file in one step: a scratch file, synced, then renamed.
-fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut scratch = path.as_os_str().to_owned();
-    scratch.push(format!(".{}.tmp", std::process::id()));
-    let written = File::create(&scratch).and_then(|mut file| {
-        file.write_all(content)?;
-        file.sync_all()?;
-        std::fs::rename(&scratch, path)
-    });
-    if written.is_err() {
-        // The error itself says more than a failed clean-up would.
-        let _ = std::fs::remove_file(&scratch);
-    }
-    written
 }
 
 #[cfg(test)]

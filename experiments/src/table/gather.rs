@@ -6,6 +6,7 @@ use crate::error::HarnessError;
 use crate::existing;
 use crate::plan::CellStatus;
 use crate::spec::Selection;
+use helmholtz_report::Note;
 use helmholtz_runs::read_metrics;
 use std::path::Path;
 
@@ -57,12 +58,13 @@ pub fn gather(
     Ok(cells)
 }
 
-/// Grave notes on the finished runs below `base` whose metrics are not those that they finished with.
-pub fn damages(base: &Path, cells: &[(Cell, CellStatus)]) -> Vec<String> {
+/// Cautions about the finished runs below `base` whose metrics are not those that they finished with.
+pub fn damages(base: &Path, cells: &[(Cell, CellStatus)]) -> Vec<Note> {
     let damage =
         |(cell, status): &(Cell, CellStatus)| match (status, read_metrics(cell.folder(base))) {
             (CellStatus::Done(_), Err(error)) => {
-                Some(format!("DAMAGED METRICS: {}: {error}.", cell.label()))
+                let text = format!("DAMAGED METRICS: {}: {error}.", cell.label());
+                Some(Note::caution(text))
             }
             _ => None,
         };

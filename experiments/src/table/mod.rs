@@ -6,16 +6,16 @@
 
 mod choice;
 pub mod csv;
+mod document;
 pub mod files;
 mod gather;
-pub mod markdown;
 mod notes;
 mod numbers;
 mod row;
-pub mod text;
 
+pub use document::document;
 pub use gather::{damages, gather};
-pub(crate) use notes::{is_grave, notes};
+pub(crate) use notes::notes;
 pub use numbers::{Difference, Ours, PublishedNumber};
 pub use row::Row;
 
@@ -25,6 +25,7 @@ use crate::error::HarnessError;
 use crate::plan::CellStatus;
 use crate::published::Published;
 use crate::spec::Spec;
+use helmholtz_report::Note;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -54,7 +55,7 @@ pub struct Table {
     /// Whether ± is the standard error over seeds.
     pub standard_error: bool,
     /// What must be known to read the numbers.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// A published row that the authors copied from elsewhere.
@@ -237,7 +238,14 @@ mod tests {
     use crate::existing;
     use crate::spec::Selection;
     use crate::spec::tests::table1;
+    use helmholtz_report::{markdown, text};
     use helmholtz_runs::{OpenMode, RunFolder};
+
+    /// The notes of a table, a line each.
+    pub(super) fn notes_text(table: &Table) -> String {
+        let lines: Vec<&str> = table.notes.iter().map(|note| note.text.as_str()).collect();
+        lines.join("\n")
+    }
 
     /// A finished cell with this test NLL.
     pub(super) fn done(
@@ -388,14 +396,14 @@ mod tests {
         assert!((sds[0].unwrap() - 1.0).abs() < 1e-9, "{sds:?}");
         // Published as 42.8 ± 0.0.
         assert!((sds[2].unwrap() - 2.0).abs() < 1e-9, "{sds:?}");
-        let text = text::render(&table, false);
+        let text = text::render(&document(&table), false);
         for part in [
             "Lower half given the upper, K = 5\n",
             "Lower half given the upper, K = 80\n",
         ] {
             assert!(text.contains(part), "{text}");
         }
-        let notes = table.notes.join("\n");
+        let notes = notes_text(&table);
         assert!(
             notes.contains("a published sd of 0.0 counts as 0.05"),
             "{notes}"
@@ -439,17 +447,17 @@ mod tests {
             (90.0, 82.75)
         );
         assert_eq!(row.published.unwrap().mean, 82.8);
-        let notes = table.notes.join("\n");
+        let notes = notes_text(&table);
         assert!(
             notes.contains("the released code's formula gives 82.75")
                 && notes.contains("the epoch that the right NLL selects"),
             "{notes}"
         );
         // A row of its own, where there is such a number, beside what is published.
-        let markdown = markdown::render(&table);
+        let markdown = markdown::render(&document(&table));
         for line in [
-            "ST Gumbel-softmax (learned) | 90.00 | 82.8 ± 0.2 | +7.20 (+36.0 sd) | 499 of 500 | seed 1 | 100 | 1000 |",
-            "ST Gumbel-softmax (learned), by the released formula | 82.75 | 82.8 ± 0.2 | -0.05 (-0.2 sd) | 499 of 500 | \
+            "ST Gumbel-softmax (learned) | 90.00 | 82.8 ± 0.2 | +7.20 | +36.0 | 499 of 500 | seed 1 | 100 | 1000 |",
+            "ST Gumbel-softmax (learned), by the released formula | 82.75 | 82.8 ± 0.2 | -0.05 | -0.2 | 499 of 500 | \
              seed 1 | 100 | all |",
         ] {
             assert!(markdown.contains(line), "{line} in {markdown}");
@@ -476,8 +484,8 @@ mod tests {
             ..source
         };
         let table = Table::build(generated, &cells).unwrap();
-        let markdown = markdown::render(&table);
-        let line = "by the released formula | 82.75 [glyphs] | 499 of 500 |";
+        let markdown = markdown::render(&document(&table));
+        let line = "by the released formula | 82.75 \\[glyphs\\] | 499 of 500 |";
         assert!(markdown.contains(line), "{markdown}");
         assert!(!csv::render(&table).contains("released_difference_nats"));
     }
@@ -535,10 +543,10 @@ mod tests {
             )
         });
         assert_eq!(texts, expected);
-        let markdown = markdown::render(&table);
+        let markdown = markdown::render(&document(&table));
         for part in [
-            "| Ours (bound) | Error over images | Published |",
-            "| 104.00 (113.50) | 0.25 | 103.5 (112.7) | +0.50 |",
+            "| Ours (bound) | Published |",
+            "| 104.00 (113.50) | 103.5 (112.7) | +0.50 |",
             "| WS | 116.3 (120.7)\\* | 106.9 (109.4)\\* |",
             "- † RWS and JSA-MIS share both numbers",
             "no spread over runs is published",
@@ -549,8 +557,8 @@ mod tests {
         let cut_short = "60 epochs, while validation still got better";
         assert!(markdown.contains(cut_short), "{markdown}");
         let patient = Table::build(source, &cells[..2]).unwrap();
-        assert!(!markdown::render(&patient).contains(cut_short));
-        let text = text::render(&table, false);
+        assert!(!markdown::render(&document(&patient)).contains(cut_short));
+        let text = text::render(&document(&table), false);
         assert!(text.contains("103.5 (112.7)"), "{text}");
         let lines = csv::render(&table);
         let columns: Vec<usize> = lines.lines().map(|line| line.split(',').count()).collect();
@@ -582,7 +590,7 @@ mod tests {
         assert_eq!(row.method_label, "JSA (K = 11)");
         // sd √(0.18/3) = 0.245, over four seeds.
         assert_eq!(row.ours_text(&table), "98.30 ± 0.12");
-        let notes = table.notes.join("\n");
+        let notes = notes_text(&table);
         assert!(
             notes.contains("mean ± standard error over seeds 1-4")
                 && notes.contains("12 evaluations of f an image")
@@ -644,8 +652,8 @@ mod tests {
         }
         assert!(table.quoted.is_empty());
         let everything = [
-            text::render(&table, false),
-            markdown::render(&table),
+            text::render(&document(&table), false),
+            markdown::render(&document(&table)),
             csv::render(&table),
         ]
         .concat();
@@ -758,7 +766,7 @@ mod tests {
                 .collect();
             let seeds: Vec<u64> = cells.iter().map(|(c, _)| c.seed).collect();
             assert_eq!(seeds, [1, 2, 3]);
-            (rates, Table::build(source, &cells).unwrap().notes.concat())
+            (rates, notes_text(&Table::build(source, &cells).unwrap()))
         };
         let own = wanted[0].settings.learning_rate;
         finish("slow", 1, 90.0);

@@ -5,6 +5,7 @@ use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::plan::CellStatus;
 use helmholtz_datasets::DatasetName;
+use helmholtz_report::Note;
 
 /// The notes of a table with these rows, the gravest first; `deviations` are those of its runs from the publication.
 pub(crate) fn notes(
@@ -12,9 +13,9 @@ pub(crate) fn notes(
     deviations: &[String],
     rows: &[Row],
     cells: &[(Cell, CellStatus)],
-) -> Vec<String> {
+) -> Vec<Note> {
     let results: Vec<&CellResult> = rows.iter().flat_map(|row| row.results.values()).collect();
-    let mut notes = Vec::new();
+    let mut cautions = Vec::new();
     let mut data: Vec<&String> = results
         .iter()
         .filter_map(|r| r.fingerprint.as_ref())
@@ -22,17 +23,17 @@ pub(crate) fn notes(
     data.sort_unstable();
     data.dedup();
     if data.len() > 1 {
-        notes.push("OTHER DATA: the runs of this table are not all on the same images, by their fingerprints.".to_string());
+        cautions.push("OTHER DATA: the runs of this table are not all on the same images, by their fingerprints.".to_string());
     }
     let dataset = source.dataset.parse::<DatasetName>().ok();
-    notes.extend(dataset.and_then(DatasetName::caution).map(String::from));
+    cautions.extend(dataset.and_then(DatasetName::caution).map(String::from));
     if let (Some(published), false) = (source.published, results.is_empty()) {
         let short = |all: u64| {
             let done = results.iter().map(|r| r.epochs_done);
             distinct(done.filter(|&epochs| epochs < all))
         };
         match published.epochs.map(|all| (all, short(all))) {
-            Some((all, short)) if !short.is_empty() => notes.push(format!(
+            Some((all, short)) if !short.is_empty() => cautions.push(format!(
                 "NOT CONVERGED NUMBERS: {} of the paper's {all} epochs.",
                 list(&short)
             )),
@@ -56,7 +57,7 @@ pub(crate) fn notes(
         if !short.is_empty() {
             let done = distinct(short.iter().map(|(done, _)| *done));
             let all = distinct(short.iter().map(|(_, all)| *all));
-            notes.push(format!(
+            cautions.push(format!(
                 "NOT CONVERGED NUMBERS: {}, where the profile that trains to the end has {}.",
                 epochs(&done),
                 list(&all)
@@ -74,11 +75,12 @@ pub(crate) fn notes(
     });
     let cut_short = distinct(cut_short.map(|(cell, _)| cell.settings.epochs));
     if !cut_short.is_empty() {
-        notes.push(format!(
+        cautions.push(format!(
             "NOT CONVERGED NUMBERS: {}, while validation still got better.",
             epochs(&cut_short)
         ));
     }
+    let mut notes: Vec<String> = Vec::new();
     for row in rows
         .iter()
         .filter(|row| !row.results.is_empty() && !row.unfinished.is_empty())
@@ -171,11 +173,14 @@ pub(crate) fn notes(
             notes.push(format!("* {}.", published.quoted_note));
         }
     }
-    notes
+    let cautions = cautions.into_iter().map(Note::caution);
+    cautions
+        .chain(notes.into_iter().map(Note::remark))
+        .collect()
 }
 
 /// Which learning rates were chosen, where a profile chooses.
-pub(super) fn choice(source: Source, rows: &[Row], cells: &[(Cell, CellStatus)]) -> Option<String> {
+pub(super) fn choice(source: Source, rows: &[Row], cells: &[(Cell, CellStatus)]) -> Option<Note> {
     // A report knows runs of profiles that are no more.
     let profile = source.spec.profile(source.profile).ok()?;
     let others: Vec<String> = profile
@@ -196,18 +201,12 @@ pub(super) fn choice(source: Source, rows: &[Row], cells: &[(Cell, CellStatus)])
     };
     let rates: Vec<String> = rows.iter().filter_map(rate).collect();
     (!others.is_empty() && !rates.is_empty()).then(|| {
-        format!(
+        Note::remark(format!(
             "Learning rates have the best validation NLL among this profile and {}, as far as those are finished: {}.",
             others.join(", "),
             rates.join("; ")
-        )
+        ))
     })
-}
-
-/// Whether a note is one that must not be overlooked: it begins with two words of capitals.
-pub(crate) fn is_grave(note: &str) -> bool {
-    let mut words = note.split(' ').take(2);
-    words.all(|word| word.contains(char::is_uppercase) && !word.contains(char::is_lowercase))
 }
 
 /// What our numbers are: samples, images, seeds, selection.
@@ -289,14 +288,16 @@ fn list(numbers: &[u64]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::table::tests::{done, table};
+    use crate::table::tests::{done, notes_text, table};
 
     #[test]
     fn a_cell_of_fewer_epochs_than_the_paper_says_how_many() {
         let notes = |epochs| {
-            table("quick", false, &[done("linear", "jsa", 1, 120.0, epochs)])
-                .notes
-                .join("\n")
+            notes_text(&table(
+                "quick",
+                false,
+                &[done("linear", "jsa", 1, 120.0, epochs)],
+            ))
         };
         assert!(
             notes(5).contains("NOT CONVERGED NUMBERS: 5 of the paper's 1000 epochs."),
@@ -307,24 +308,11 @@ mod tests {
     }
 
     #[test]
-    fn grave_notes_are_told_from_others() {
-        for note in [
-            "GENERATED IMAGES (`x`): y.",
-            "NOT CONVERGED NUMBERS: 5.",
-            "GREY PIXELS: z.",
-            "CUT SHORT: linear.",
-        ] {
-            assert!(super::is_grave(note), "{note}");
-        }
-        for note in [
-            "REBAR has a learned prior.",
-            "JSA: 3 of 4 epochs.",
-            "* copied.",
-            "Ours: test NLL.",
-            "10c is read so.",
-        ] {
-            assert!(!super::is_grave(note), "{note}");
-        }
+    fn cautions_come_first() {
+        let notes = table("quick", true, &[done("linear", "jsa", 1, 50.0, 5)]).notes;
+        assert!(notes[0].is_caution() && notes[0].text.contains("GENERATED"));
+        assert!(notes.is_sorted_by_key(|note| !note.is_caution()));
+        assert!(!notes.last().unwrap().is_caution());
     }
 
     #[test]
@@ -334,7 +322,7 @@ mod tests {
             done("linear", "jsa", 2, 105.0, 1000),
             done("linear", "rws", 1, 108.0, 1000),
         ];
-        let notes = table("paper", false, &cells).notes.join("\n");
+        let notes = notes_text(&table("paper", false, &cells));
         assert!(
             notes.contains("mean ± sample sd over the seeds of each row"),
             "{notes}"
@@ -343,9 +331,11 @@ mod tests {
 
     #[test]
     fn samples_images_and_deviations_are_said() {
-        let quick = table("quick", false, &[done("linear", "jsa", 1, 120.0, 5)])
-            .notes
-            .join("\n");
+        let quick = notes_text(&table(
+            "quick",
+            false,
+            &[done("linear", "jsa", 1, 120.0, 5)],
+        ));
         assert!(
             quick.contains(
                 "S = 100 importance samples, 1000 test images (a seeded random subset); seed 1."
@@ -360,7 +350,7 @@ mod tests {
             done("linear", "jsa", 1, 106.0, 1000),
             done("linear", "jsa", 2, 105.0, 1000),
         ];
-        let paper = table("paper", false, &cells).notes.join("\n");
+        let paper = notes_text(&table("paper", false, &cells));
         assert!(
             paper.contains("mean ± sample sd over seeds 1-2."),
             "{paper}"

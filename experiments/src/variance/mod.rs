@@ -4,7 +4,7 @@
 //! * [`request`]: what is measured; the parameters, fresh or of a run folder.
 //! * [`measure`]: measuring, on any backend.
 //! * [`report`]: the rows, with what must be known to read them.
-//! * [`show`]: the report as text, Markdown and CSV.
+//! * [`show`]: the report as a document and as CSV.
 
 pub mod measure;
 pub mod report;

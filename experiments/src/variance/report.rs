@@ -1,8 +1,10 @@
 //! The rows, with what must be known to read them.
 
 use super::request::Request;
+use helmholtz_datasets::DatasetName;
 use helmholtz_estimators::Entry;
 use helmholtz_evaluation::GradientVariance;
+use helmholtz_report::Note;
 use helmholtz_runs::Provenance;
 use serde::Serialize;
 
@@ -88,17 +90,16 @@ pub struct Report {
     /// The measured methods, the smallest V × seconds first.
     pub rows: Vec<Row>,
     /// What must be known to read them.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Where the numbers come from.
     pub provenance: Provenance,
 }
 
 impl Report {
-    /// The report of `rows`; of a data set that is `synthetic` or not.
+    /// The report of `rows`.
     pub fn new(
         request: &Request,
         dataset: &str,
-        synthetic: bool,
         mut rows: Vec<Row>,
         provenance: Provenance,
     ) -> Self {
@@ -113,21 +114,18 @@ impl Report {
                 Some(run) => format!("parameters of {}", run.label()),
                 None => format!("fresh parameters (seed {})", request.replication.seed),
             },
-            notes: notes(request, dataset, synthetic, &rows),
+            notes: notes(request, dataset, &rows),
             rows,
             provenance,
         }
     }
 }
 
-/// The gravest first.
-fn notes(request: &Request, dataset: &str, synthetic: bool, rows: &[Row]) -> Vec<String> {
-    let mut notes = Vec::new();
-    if synthetic {
-        notes.push(format!(
-            "GENERATED IMAGES (`{dataset}`): these numbers are comparable with nothing published."
-        ));
-    }
+/// Cautions first.
+fn notes(request: &Request, dataset: &str, rows: &[Row]) -> Vec<Note> {
+    let name = dataset.parse::<DatasetName>().ok();
+    let caution = name.and_then(DatasetName::caution);
+    let mut notes: Vec<Note> = caution.map(Note::caution).into_iter().collect();
     let is_there = |name: &str| rows.iter().any(|row| row.method == name);
     let names = |which: &dyn Fn(&Entry) -> bool| {
         let named = request.methods.iter().filter(|entry| which(entry));
@@ -137,27 +135,27 @@ fn notes(request: &Request, dataset: &str, synthetic: bool, rows: &[Row]) -> Vec
     let few = |row: &&Row| row.measured.replicates < request.replication.replicates;
     for row in rows.iter().filter(few) {
         let (label, made) = (row.label(), row.measured.replicates);
-        notes.push(format!("STOPPED: {label} after {made} replicates."));
+        let text = format!("STOPPED: {label} after {made} replicates.");
+        notes.push(Note::caution(text));
     }
     if !missing.is_empty() {
-        notes.push(format!("STOPPED before {missing}."));
+        notes.push(Note::caution(format!("STOPPED before {missing}.")));
     }
-    notes.push(
+    notes.push(Note::remark(
         "V is the sample variance of the gradient of the mini-batch mean, summed over parameters, and in V x f and V x s \
          over both groups; f counts the values of f that an estimate takes for an image; ms is the median time of an \
-         estimate with its backward pass. V says nothing about bias, and estimates of different gradients do not compare."
-            .to_string(),
-    );
+         estimate with its backward pass. V says nothing about bias, and estimates of different gradients do not compare.",
+    ));
     if rows.iter().any(|row| row.chains != Chains::None) {
         let own = request.run.as_ref().is_some_and(|run| run.has_chains());
         let start = match own {
             true => "The chains are the run's.",
             false => "The chains were started at draws from q.",
         };
-        notes.push(format!(
+        notes.push(Note::remark(format!(
             "held: given the chain states, the same for every replicate. moving: the chains move on from replicate to \
              replicate, so that V is over their states, too. {start}"
-        ));
+        )));
     }
     let trained = request.run.as_ref().map(|run| run.cell.method.as_str());
     let fresh = names(&|entry| {
@@ -165,16 +163,16 @@ fn notes(request: &Request, dataset: &str, synthetic: bool, rows: &[Row]) -> Vec
         learns && trained != Some(entry.name) && is_there(entry.name)
     });
     if !fresh.is_empty() {
-        notes.push(format!(
+        notes.push(Note::remark(format!(
             "{fresh}: what is learned beside the model is fresh, and held fixed."
-        ));
+        )));
     }
     if is_there("rloo") {
         let k = request.particles as f64;
-        notes.push(format!(
+        notes.push(Note::remark(format!(
             "The VIMCO of JSA's released code is rloo without the factor K/(K-1): without it ln V phi is {:.3} lower.",
             2.0 * (k / (k - 1.0)).ln()
-        ));
+        )));
     }
     notes
 }

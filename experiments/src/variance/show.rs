@@ -1,111 +1,62 @@
-//! The report as text, Markdown and CSV.
+//! The report as a document and as CSV.
 
-use super::report::{Report, Row};
-use crate::table::markdown::{escape, heading, line};
-use crate::table::text::wrap;
-use console::Style;
+use super::report::Report;
 use helmholtz_evaluation::Variance;
+use helmholtz_report::csv::lines;
+use helmholtz_report::{Block, Cell, Document, Kind, Note, Table};
 
-/// The width to which notes are wrapped.
-const WIDTH: usize = 78;
-
-/// A header, and the text of a row.
-type Column = (&'static str, fn(&Row) -> String);
-
-/// The columns right of the method's.
-const COLUMNS: [Column; 7] = [
-    ("ln V theta", |row| ln(&row.measured.theta)),
-    ("ln V phi", |row| ln(&row.measured.phi)),
-    ("f", |row| row.evaluations.to_string()),
-    ("ms", |row| format!("{:.2}", 1e3 * row.measured.seconds)),
-    ("V x f", |row| format!("{:.2e}", row.by_evaluations())),
-    ("V x s", |row| format!("{:.2e}", row.by_seconds())),
-    ("R", |row| row.measured.replicates.to_string()),
-];
-
-fn ln(variance: &Variance) -> String {
+fn ln(variance: &Variance) -> Cell {
     let (ln, error) = variance.ln();
-    format!("{ln:.2} ± {error:.2}")
+    Cell::number(Kind::Ours, format!("{ln:.2} ± {error:.2}"), ln)
 }
 
-fn title(report: &Report) -> String {
-    format!("Gradient variance: {} on {}", report.net, report.dataset)
-}
-
-fn setting(report: &Report) -> String {
-    format!(
-        "first {} training images, K = {}, {} replicates, {}",
+/// The measured methods and what must be known to read them.
+pub fn document(report: &Report) -> Document {
+    let title = format!("Gradient variance: {} on {}", report.net, report.dataset);
+    let setting = format!(
+        "First {} training images, K = {}, {} replicates, {}.",
         report.images, report.particles, report.replicates, report.parameters
-    )
-}
-
-/// Lines for a terminal, with colours or plain.
-pub fn text(report: &Report, colours: bool) -> String {
-    let style = |style: Style| style.force_styling(colours);
-    let (bold, dim, loud) = (
-        style(Style::new().bold()),
-        style(Style::new().dim()),
-        style(Style::new().yellow().bold()),
     );
-    let methods = report.rows.iter().map(|row| row.label().chars().count());
-    let first = methods.max().unwrap_or(0).max("Method".len());
-    let widths = COLUMNS.map(|(header, cell)| {
-        let cells = report.rows.iter().map(|row| cell(row).chars().count());
-        cells.max().unwrap_or(0).max(header.len())
-    });
-    let in_columns = |method: &str, cell: &dyn Fn(usize) -> String| {
-        let others = widths.iter().enumerate();
-        let others: String = others
-            .map(|(column, &width)| format!("  {:>width$}", cell(column)))
-            .collect();
-        format!("{method:<first$}{others}")
-    };
-    let header = in_columns("Method", &|column| COLUMNS[column].0.to_string());
-    let rule = "─".repeat(header.chars().count());
-    let mut lines = vec![bold.apply_to(title(report)).to_string()];
-    lines.extend(
-        wrap(&setting(report), WIDTH)
-            .iter()
-            .map(|line| dim.apply_to(line).to_string()),
-    );
-    lines.extend([
-        String::new(),
-        bold.apply_to(header).to_string(),
-        dim.apply_to(&rule).to_string(),
-    ]);
-    for row in &report.rows {
-        lines.push(in_columns(&row.label(), &|column| COLUMNS[column].1(row)));
-    }
-    lines.extend([dim.apply_to(&rule).to_string(), String::new()]);
-    for note in &report.notes {
-        let grave = note.starts_with("GENERATED") || note.starts_with("STOPPED");
-        let style = if grave { &loud } else { &dim };
-        let wrapped = wrap(note, WIDTH).into_iter();
-        lines.extend(wrapped.map(|line| style.apply_to(line).to_string()));
-    }
-    lines.join("\n") + "\n"
-}
-
-/// A table in Markdown with its notes.
-pub fn markdown(report: &Report) -> String {
-    let heads = ["Method"].into_iter().chain(COLUMNS.map(|c| c.0));
-    let heads: Vec<&str> = heads.chain(["unbiased for"]).collect();
-    let mut out = format!("# {}\n\n{}.\n\n", title(report), setting(report)) + &heading(&heads);
-    for row in &report.rows {
-        let cells: Vec<String> = [row.label()]
-            .into_iter()
-            .chain(COLUMNS.map(|(_, cell)| cell(row)))
-            .chain([escape(&row.target)])
-            .collect();
-        out += &line(&cells);
-    }
-    out.push('\n');
     let from = &report.provenance;
     let made = format!("Commit {}, {} ({}).", from.commit, from.device, from.cpu);
-    for note in report.notes.iter().chain([&made]) {
-        out += &format!("- {}\n", escape(note));
+    let mut notes = report.notes.clone();
+    notes.push(Note::remark(made));
+    let blocks = vec![
+        Block::Text(setting),
+        Block::Table(table(report)),
+        Block::Notes(notes),
+    ];
+    Document::of_blocks(title, blocks)
+}
+
+fn table(report: &Report) -> Table {
+    let heads = [
+        "Method",
+        "ln V theta",
+        "ln V phi",
+        "f",
+        "ms",
+        "V x f",
+        "V x s",
+        "R",
+        "Unbiased for",
+    ];
+    let mut table = Table::new("variance", "", heads).with_details(1);
+    for row in &report.rows {
+        let milliseconds = 1e3 * row.measured.seconds;
+        table.push([
+            row.label().into(),
+            ln(&row.measured.theta),
+            ln(&row.measured.phi),
+            Cell::count(row.evaluations),
+            Cell::fixed(milliseconds, 2),
+            Cell::scientific(row.by_evaluations(), 2),
+            Cell::scientific(row.by_seconds(), 2),
+            Cell::count(row.measured.replicates),
+            row.target.as_str().into(),
+        ]);
     }
-    out
+    table
 }
 
 /// Every digit of every number, a line for a row.
@@ -120,20 +71,18 @@ pub fn csv(report: &Report) -> String {
         ];
         columns.map(|column| format!("{name}_{column}")).join(",")
     };
-    let mut out = format!(
+    let head = format!(
         "method,chains,net,dataset,images,particles,replicates,evaluations,seconds,{},{},variance_x_evaluations,\
-         variance_x_seconds\n",
+         variance_x_seconds",
         group("theta"),
         group("phi")
     );
+    let mut records = vec![head.split(',').map(String::from).collect()];
     let numbers = |of: &Variance| {
         let (parameters, error) = (of.parameters, of.standard_error);
-        format!(
-            "{parameters},{},{error},{},{}",
-            of.variance,
-            of.ln().0,
-            of.mean_norm
-        )
+        let (ln, _) = of.ln();
+        let numbers = [of.variance, error, ln, of.mean_norm].map(|x| x.to_string());
+        std::iter::once(parameters.to_string()).chain(numbers)
     };
     for row in &report.rows {
         let measured = &row.measured;
@@ -147,12 +96,10 @@ pub fn csv(report: &Report) -> String {
             measured.replicates.to_string(),
             row.evaluations.to_string(),
             measured.seconds.to_string(),
-            numbers(&measured.theta),
-            numbers(&measured.phi),
-            row.by_evaluations().to_string(),
-            row.by_seconds().to_string(),
         ];
-        out += &(cells.join(",") + "\n");
+        let merits = [row.by_evaluations(), row.by_seconds()].map(|merit| merit.to_string());
+        let cells = cells.into_iter().chain(numbers(&measured.theta));
+        records.push(cells.chain(numbers(&measured.phi)).chain(merits).collect());
     }
-    out
+    lines(records)
 }

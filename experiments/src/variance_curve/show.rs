@@ -2,9 +2,9 @@
 
 use super::outcome::{Outcome, Point};
 use crate::figures::label::label;
-use crate::plot::{Axis, Figure, Mark, Panel, Series};
-use crate::table::markdown::{escape, heading, line};
 use helmholtz_evaluation::Variance;
+use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
+use helmholtz_report::{Block, Cell, Document, Kind, Note, Table};
 
 /// A method's run.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,13 +101,29 @@ fn panel(title: &str, runs: &[Run], of: fn(&Point) -> &Variance, inference: bool
     }
 }
 
-/// The table in Markdown.
-pub fn markdown(title: &str, runs: &[Run]) -> String {
-    let mut out = format!("# {title}\n\n");
+/// The measurements of these runs as a document.
+pub fn document(title: &str, runs: &[Run]) -> Document {
+    let mut blocks = Vec::new();
     if runs.iter().any(|run| run.outcome.synthetic) {
-        out += "- GENERATED IMAGES: these numbers are comparable with nothing published.\n\n";
+        let note = "GENERATED IMAGES: these numbers are comparable with nothing published.";
+        blocks.push(Block::Notes(vec![Note::caution(note)]));
     }
-    out += &heading(&[
+    blocks.push(Block::Table(table(runs)));
+    let mut notes = notes(runs);
+    for run in runs {
+        let (done, planned) = (run.outcome.epochs_done, run.outcome.epochs_planned);
+        let label = &run.label;
+        notes.push(format!(
+            "{label}: {done} of {planned} epochs (the last is measured, not made)."
+        ));
+        notes.extend(run.outcome.provenance.lines());
+    }
+    blocks.push(Block::Notes(notes.into_iter().map(Note::remark).collect()));
+    Document::of_blocks(title, blocks)
+}
+
+fn table(runs: &[Run]) -> Table {
+    let heads = [
         "Method",
         "Seed",
         "Epochs",
@@ -117,10 +133,12 @@ pub fn markdown(title: &str, runs: &[Run]) -> String {
         "ln V φ, released scale",
         "ln V θ",
         "R",
-    ]);
+    ];
+    let mut table = Table::new("variance", "", heads);
     let ln = |variance: &Variance, add: f64| {
         let (ln, error) = variance.ln();
-        format!("{:.2} ± {error:.2}", ln + add)
+        let text = format!("{:.2} ± {error:.2}", ln + add);
+        Cell::number(Kind::Ours, text, ln + add)
     };
     for run in runs {
         let scale = released(&run.method, run.outcome.images, run.outcome.particles);
@@ -130,32 +148,20 @@ pub fn markdown(title: &str, runs: &[Run]) -> String {
                 (_, false) => "held",
                 (_, true) => "moving",
             };
-            out += &line(&[
-                escape(&run.label),
-                run.seed.to_string(),
-                point.epoch.to_string(),
-                point.stage.to_string(),
+            table.push([
+                run.label.as_str().into(),
+                Cell::count(run.seed),
+                Cell::count(point.epoch),
+                Cell::count(point.stage),
                 chains.into(),
                 ln(&point.phi, 0.0),
                 scale.map_or("the same".into(), |(add, _)| ln(&point.phi, add)),
                 ln(&point.theta, 0.0),
-                point.replicates.to_string(),
+                Cell::count(point.replicates),
             ]);
         }
     }
-    out.push('\n');
-    for note in notes(runs) {
-        out += &format!("- {}\n", escape(&note));
-    }
-    for run in runs {
-        let (done, planned) = (run.outcome.epochs_done, run.outcome.epochs_planned);
-        out += &format!(
-            "- {}: {done} of {planned} epochs (the last is measured, not made).\n",
-            escape(&run.label)
-        );
-        out += &run.outcome.provenance.markdown();
-    }
-    out
+    table
 }
 
 fn notes(runs: &[Run]) -> Vec<String> {
@@ -194,6 +200,7 @@ fn notes(runs: &[Run]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use helmholtz_report::markdown;
     use helmholtz_runs::Provenance;
     use serde_json::json;
 
@@ -283,7 +290,8 @@ mod tests {
 
     #[test]
     fn the_table_tells_both_scales_and_where_it_comes_from() {
-        let text = markdown("Title", &[run("jsa", Some(300)), run("arsm", None)]);
+        let runs = [run("jsa", Some(300)), run("arsm", None)];
+        let text = markdown::render(&document("Title", &runs));
         assert!(
             text.contains(
                 "| ARSM | 1 | 50 | 1 |  | 0.69 ± 0.10 | 11.29 ± 0.10 | 0.00 ± 0.10 | 1000 |"

@@ -74,8 +74,10 @@ fn check_one_shot_alone(small: fn(&Path), row: &str) {
     small(dir.path());
     let args = ["small.toml", "--profile", "rws", "--steps", "2"];
     let output = reproduce(dir.path(), &args);
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    let err = text(&output.stderr);
     assert!(output.status.success(), "{err}");
+    let folder = dir.path().join("runs/small/rws-2-steps/seed-1");
+    let out = fs::read_to_string(folder.join("table.md")).unwrap();
     assert!(out.contains("K = 1 sweeps, L = 100 particles"), "{out}");
     assert!(out.contains(row) && out.contains("HMC-RWS"), "{out}");
     // K and L, or L and K.

@@ -208,8 +208,8 @@ impl<'a> Legend<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::Axis;
-    use crate::plot::tests::{figure, series};
+    use crate::figure::Axis;
+    use crate::figure::tests::{figure, series};
 
     #[test]
     fn the_drawing_holds_titles_labels_and_one_legend_for_all_panels() {

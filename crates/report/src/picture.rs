@@ -1,6 +1,7 @@
 //! Grey pictures, as PNG, and moving ones, as animated PNG.
 
-use crate::error::HarnessError;
+use crate::error::ReportError;
+use crate::files::write_bytes;
 use std::path::Path;
 
 /// What is between images, and what is not given.
@@ -39,6 +40,16 @@ impl Picture {
         }
     }
 
+    /// Pixels in a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The pixels, row by row.
+    pub fn pixels(&self) -> &[u8] {
+        &self.pixels
+    }
+
     /// The picture as a PNG of one byte a pixel.
     pub fn png(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -58,8 +69,8 @@ impl Picture {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), HarnessError> {
-        write(path, self.png())
+    pub fn write(&self, path: &Path) -> Result<(), ReportError> {
+        write_bytes(path, &self.png())
     }
 
     /// The same picture with squares of `factor` pixels for each.
@@ -79,14 +90,6 @@ impl Picture {
     }
 }
 
-fn write(path: &Path, bytes: Vec<u8>) -> Result<(), HarnessError> {
-    std::fs::write(path, bytes).map_err(|error| HarnessError::Io {
-        action: "write",
-        path: path.to_path_buf(),
-        source: error,
-    })
-}
-
 /// Writes pictures of the same size, one after the other and again, as an animated PNG: browsers play it, and what knows none shows the
 /// first.
 ///
@@ -99,7 +102,7 @@ pub fn write_animation(
     pictures: &[Picture],
     milliseconds: u16,
     path: &Path,
-) -> Result<(), HarnessError> {
+) -> Result<(), ReportError> {
     let (width, height) = (pictures[0].width as u32, pictures[0].height as u32);
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
@@ -116,20 +119,16 @@ pub fn write_animation(
         writer.finish()
     });
     written.expect("pictures of one size can be encoded in memory");
-    write(path, bytes)
+    write_bytes(path, &bytes)
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
 
     /// Width, height and pixels of a PNG of one byte a pixel.
-    pub(crate) fn read(path: &Path) -> (u32, u32, Vec<u8>) {
-        read_bytes(&std::fs::read(path).unwrap())
-    }
-
-    /// The same of a PNG in memory.
-    pub(crate) fn read_bytes(bytes: &[u8]) -> (u32, u32, Vec<u8>) {
+    fn read(path: &Path) -> (u32, u32, Vec<u8>) {
+        let bytes = std::fs::read(path).unwrap();
         let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
             .read_info()
             .unwrap();
@@ -180,12 +179,9 @@ pub(crate) mod tests {
 
     #[test]
     fn a_picture_that_cannot_be_written_names_its_file() {
-        let error = Picture::grid(&[], 2).write(Path::new("/nowhere/picture.png"));
-        assert!(
-            error
-                .unwrap_err()
-                .to_string()
-                .contains("/nowhere/picture.png")
-        );
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().join("picture.png");
+        let error = Picture::grid(&[], 2).write(&path).unwrap_err();
+        assert!(error.to_string().contains("picture.png"));
     }
 }

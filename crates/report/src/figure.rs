@@ -3,7 +3,7 @@
 //! A figure is read without its colours as well as with them: a style is a colour, a dash pattern and a marker together.
 //!
 //! ```
-//! use helmholtz_experiments::plot::{Axis, Figure, Mark, Panel, Series};
+//! use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 //!
 //! let squares = (1..=9).map(|x| [f64::from(x), f64::from(x * x)]).collect();
 //! let panel = Panel {
@@ -20,12 +20,12 @@ mod csv;
 mod scale;
 mod style;
 
-pub(crate) use csv::field;
-pub use style::Style;
 mod svg;
 
-use crate::error::HarnessError;
-use crate::table::files::write_one;
+pub use style::Style;
+
+use crate::error::ReportError;
+use crate::files::write_text;
 use std::path::{Path, PathBuf};
 
 /// A figure of panels, filled row by row, with one legend for all of them.
@@ -144,10 +144,10 @@ impl Figure {
     ///
     /// # Errors
     /// A folder or file that cannot be written; what was there before stays whole.
-    pub fn write(&self, folder: &Path, name: &str) -> Result<[PathBuf; 2], HarnessError> {
+    pub fn write(&self, folder: &Path, name: &str) -> Result<[PathBuf; 2], ReportError> {
         Ok([
-            write_one(folder, &format!("{name}.svg"), &self.svg())?,
-            write_one(folder, &format!("{name}.csv"), &self.csv())?,
+            write_text(folder, &format!("{name}.svg"), &self.svg())?,
+            write_text(folder, &format!("{name}.csv"), &self.csv())?,
         ])
     }
 }

@@ -4,31 +4,27 @@ use super::Figure;
 
 /// `panel,series,x,y`, a line for each point, in full precision.
 pub fn render(figure: &Figure) -> String {
-    let mut out = String::from("panel,series,x,y\n");
-    for panel in &figure.panels {
-        for series in &panel.series {
-            let names = format!("{},{}", field(&panel.title), field(&series.label));
-            for [x, y] in &series.points {
-                out += &format!("{names},{x},{y}\n");
-            }
-        }
-    }
-    out
-}
-
-/// A text as a field (RFC 4180): in quotes where a reader would split it.
-pub(crate) fn field(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_string(),
-    }
+    let head = ["panel", "series", "x", "y"].map(String::from).to_vec();
+    let points = figure.panels.iter().flat_map(|panel| {
+        panel.series.iter().flat_map(|series| {
+            let line = |[x, y]: &[f64; 2]| {
+                let names = [panel.title.clone(), series.label.clone()];
+                names
+                    .into_iter()
+                    .chain([x.to_string(), y.to_string()])
+                    .collect()
+            };
+            series.points.iter().map(line)
+        })
+    });
+    crate::csv::lines(std::iter::once(head).chain(points))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::tests::{figure, series};
-    use crate::plot::{Axis, Mark};
+    use crate::figure::tests::{figure, series};
+    use crate::figure::{Axis, Mark};
 
     #[test]
     fn every_point_is_a_line_in_full_precision() {

@@ -1,7 +1,6 @@
 //! A report as one page, which needs nothing else: no network, no script, figures and pictures inside.
 
-use super::document::{Block, Document, Kind, Section, Table};
-use crate::table::is_grave;
+use crate::document::{Block, Document, Kind, Note, Section, Table};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -24,7 +23,11 @@ pub fn render(document: &Document) -> String {
 fn section(section: &Section) -> String {
     let (id, title) = (escape(&section.id), escape(&section.title));
     let body = blocks(&section.blocks);
-    format!("<section id=\"{id}\">\n<h2>{title}</h2>\n{body}</section>\n")
+    let heading = match title.as_str() {
+        "" => String::new(),
+        title => format!("<h2>{title}</h2>\n"),
+    };
+    format!("<section id=\"{id}\">\n{heading}{body}</section>\n")
 }
 
 fn blocks(of: &[Block]) -> String {
@@ -44,10 +47,11 @@ fn blocks(of: &[Block]) -> String {
 fn block(block: &Block) -> String {
     match block {
         Block::Text(text) => format!("<p>{}</p>\n", escape(text)),
+        Block::Verbatim(text) => format!("<pre>{}</pre>\n", escape(text)),
         Block::Notes(notes) => {
             let items = notes
                 .iter()
-                .map(|note| format!("<li{}>{}</li>\n", gravity(note), escape(note)));
+                .map(|note| format!("<li{}>{}</li>\n", class(note), escape(&note.text)));
             format!("<ul class=\"notes\">\n{}</ul>\n", items.collect::<String>())
         }
         Block::Table(of) => table(of),
@@ -81,10 +85,9 @@ fn block(block: &Block) -> String {
     }
 }
 
-/// What must not be overlooked.
-fn gravity(note: &str) -> &'static str {
-    match is_grave(note) {
-        true => " class=\"grave\"",
+fn class(note: &Note) -> &'static str {
+    match note.is_caution() {
+        true => " class=\"caution\"",
         false => "",
     }
 }
@@ -92,21 +95,22 @@ fn gravity(note: &str) -> &'static str {
 fn table(table: &Table) -> String {
     let heads = table.columns.iter();
     let heads: String = heads
-        .map(|c| format!("<th scope=\"col\">{}</th>", escape(&c.head)))
+        .map(|c| format!("<th scope=\"col\">{}</th>", escape(c)))
         .collect();
     let mut rows = String::new();
     for row in &table.rows {
-        let anchor = row.iter().find_map(|datum| datum.anchor.as_ref());
+        let anchor = row.iter().find_map(|cell| cell.anchor.as_ref());
         let id = anchor.map_or(String::new(), |id| format!(" id=\"{}\"", escape(id)));
         rows += &format!("<tr{id}>");
-        for (datum, column) in row.iter().zip(&table.columns) {
-            let class = match column.kind {
+        for cell in row {
+            let class = match cell.kind {
                 Kind::Plain => "",
-                Kind::Own => " class=\"own\"",
-                Kind::Published => " class=\"published\"",
+                Kind::Ours => " class=\"own\"",
+                Kind::Published | Kind::Quoted => " class=\"published\"",
+                Kind::Difference => " class=\"difference\"",
             };
-            let text = escape(&datum.text);
-            let text = match &datum.link {
+            let text = escape(&cell.text);
+            let text = match &cell.link {
                 Some(place) => format!("<a href=\"#{}\">{text}</a>", escape(place)),
                 None => text,
             };
@@ -114,9 +118,12 @@ fn table(table: &Table) -> String {
         }
         rows += "</tr>\n";
     }
-    let caption = escape(&table.caption);
+    let caption = match table.caption.as_str() {
+        "" => String::new(),
+        caption => format!("<caption>{}</caption>", escape(caption)),
+    };
     format!(
-        "<div class=\"scroll\">\n<table>\n<caption>{caption}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n\
+        "<div class=\"scroll\">\n<table>\n{caption}\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n\
          </table>\n</div>\n"
     )
 }
@@ -140,28 +147,33 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::curves::tests::line;
-    use crate::figures::curves::{Quantity, both};
-    use crate::report::document::{Column, Datum};
+    use crate::document::Cell;
+    use crate::figure::{Axis, Figure, Panel, Series};
 
     /// A document with every block, and a text that would be a script wherever it stands.
     fn hostile() -> Document {
         let bad = "\"><script src=\"http://x.example/y.js\"></script>'&";
-        let table = Table {
-            name: bad.into(),
-            caption: bad.into(),
-            columns: vec![Column::new(bad, Kind::Published)],
-            rows: vec![vec![Datum {
-                link: Some(bad.into()),
-                anchor: Some(bad.into()),
-                ..bad.into()
-            }]],
+        let mut table = Table::new(bad, bad, [bad]);
+        table.push([Cell {
+            link: Some(bad.into()),
+            anchor: Some(bad.into()),
+            ..Cell::of(Kind::Published, bad)
+        }]);
+        let panel = Panel {
+            title: bad.into(),
+            x: Axis::linear(bad),
+            y: Axis::linear(bad),
+            series: vec![Series::line(bad, 0, vec![[0.0, 1.0], [1.0, 2.0]])],
         };
-        let lines = vec![line(bad, 0, true, true)];
-        let figure = both(bad, &[(bad.into(), lines)], Quantity::Nll);
+        let figure = Figure {
+            title: bad.into(),
+            columns: 1,
+            panels: vec![panel],
+        };
         let blocks = vec![
             Block::Text(bad.into()),
-            Block::Notes(vec![bad.into()]),
+            Block::Verbatim(bad.into()),
+            Block::Notes(vec![Note::caution(bad)]),
             Block::Table(table),
             Block::Figure {
                 name: bad.into(),

@@ -1,0 +1,133 @@
+//! Files, each replaced in one step, and a document in all formats.
+
+use crate::document::{Block, Document, tables};
+use crate::error::ReportError;
+use crate::{csv, html, latex, markdown};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Writes a text into `folder` in one step; the path.
+///
+/// # Errors
+/// A folder or file that cannot be written; what was there before stays whole.
+pub fn write_text(folder: &Path, name: &str, text: &str) -> Result<PathBuf, ReportError> {
+    let path = folder.join(name);
+    write_bytes(&path, text.as_bytes())?;
+    Ok(path)
+}
+
+/// Writes a file in one step: a scratch file, synced, then renamed. Missing folders are made.
+///
+/// # Errors
+/// A folder or file that cannot be written; what was there before stays whole.
+pub fn write_bytes(path: &Path, content: &[u8]) -> Result<(), ReportError> {
+    replace(path, content).map_err(|source| ReportError {
+        action: "write",
+        path: path.to_path_buf(),
+        source,
+    })
+}
+
+fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut scratch = path.as_os_str().to_owned();
+    scratch.push(format!(".{}.tmp", std::process::id()));
+    let written = File::create(&scratch).and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()?;
+        std::fs::rename(&scratch, path)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&scratch);
+    }
+    written
+}
+
+/// Writes `report.html`, `report.md`, `report.tex`, and the folders `tables` (CSV), `figures` (SVG and CSV) and `images`
+/// into `folder`; gives the paths of the first three. Files of an earlier report in those folders are removed.
+///
+/// # Errors
+/// A folder or file that cannot be written.
+pub fn write(document: &Document, folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
+    let again = folder.join(PAGE).is_file();
+    let mut written = Vec::new();
+    for (_, table) in tables(document) {
+        let name = format!("{}.csv", table.name);
+        written.push(write_text(
+            &folder.join("tables"),
+            &name,
+            &csv::render(table),
+        )?);
+    }
+    for section in &document.sections {
+        write_blocks(&section.blocks, folder, &mut written)?;
+    }
+    let paths = [
+        (PAGE, html::render(document)),
+        ("report.md", markdown::render(document)),
+        ("report.tex", latex::render(document)),
+    ]
+    .iter()
+    .map(|(name, text)| write_text(folder, name, text))
+    .collect::<Result<_, _>>()?;
+    if again {
+        for (part, endings) in PARTS {
+            remove_others(&folder.join(part), endings, &written)?;
+        }
+    }
+    Ok(paths)
+}
+
+/// The page.
+const PAGE: &str = "report.html";
+
+/// The folders beside it, and the endings of the files in each.
+const PARTS: [(&str, &[&str]); 3] = [
+    ("tables", &["csv"]),
+    ("figures", &["svg", "csv"]),
+    ("images", &["svg", "png"]),
+];
+
+fn write_blocks(
+    blocks: &[Block],
+    folder: &Path,
+    written: &mut Vec<PathBuf>,
+) -> Result<(), ReportError> {
+    for block in blocks {
+        match block {
+            Block::Figure { name, figure } => {
+                written.extend(figure.write(&folder.join("figures"), name)?);
+            }
+            Block::Image { name, bytes, .. } => {
+                let path = folder.join("images").join(name);
+                write_bytes(&path, bytes)?;
+                written.push(path);
+            }
+            Block::Folded { blocks, .. } => write_blocks(blocks, folder, written)?,
+            Block::Text(_) | Block::Verbatim(_) | Block::Notes(_) | Block::Table(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Removes the files with these endings, but for those that are written.
+fn remove_others(folder: &Path, endings: &[&str], written: &[PathBuf]) -> Result<(), ReportError> {
+    // An earlier report need not have had any.
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Ok(());
+    };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let is_ours = ending.is_some_and(|ending| endings.contains(&ending)) && path.is_file();
+        if is_ours && !written.contains(&path) {
+            std::fs::remove_file(&path).map_err(|source| ReportError {
+                action: "remove",
+                path: path.clone(),
+                source,
+            })?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! The table as a document.
+
+use super::numbers::published_text;
+use super::{Row, Table, say_seeds};
+use helmholtz_report as report;
+use helmholtz_report::{Block, Cell, Document, Kind};
+
+/// The table, its quoted rows and its notes.
+pub fn document(table: &Table) -> Document {
+    let head = format!(
+        "Profile {}, data set {}.",
+        table.profile_text(),
+        table.dataset
+    );
+    let mut blocks = vec![Block::Text(head), Block::Table(results(table))];
+    if !table.quoted.is_empty() {
+        blocks.push(Block::Table(quoted(table)));
+    }
+    blocks.push(Block::Notes(table.notes.clone()));
+    Document::of_blocks(&table.title, blocks)
+}
+
+/// Of generated images nothing published is shown.
+fn results(table: &Table) -> report::Table {
+    let published = ["Published", "Difference", "in sd"].iter();
+    let published = published.filter(|_| !table.synthetic);
+    let error = table.bounds.then_some("Error over images");
+    let details = ["Seeds", "S", "Test images"].into_iter().chain(error);
+    let heads = ["Net", "Method", table.ours_header()].into_iter();
+    let heads = heads.chain(published.copied()).chain(["Best epoch"]);
+    let mut results = report::Table::new("results", "", heads.chain(details.clone()))
+        .grouped()
+        .with_details(details.count());
+    for row in &table.rows {
+        results.push(cells(row, table, row.errors_text(), row.images_text()));
+        if let Some(released) = row.by_released() {
+            // Always of all images; its error is not kept.
+            results.push(cells(&released, table, "-".into(), "all".into()));
+        }
+    }
+    results
+}
+
+fn cells(row: &Row, table: &Table, errors: String, images: String) -> Vec<Cell> {
+    let number = |kind, text: String, value: Option<f64>| match value {
+        Some(value) => Cell::number(kind, text, value),
+        None => Cell::of(kind, "-"),
+    };
+    let ours = number(Kind::Ours, row.ours_text(table), row.ours.map(|o| o.mean));
+    let mut cells = vec![
+        row.group_label().into(),
+        row.method_label.clone().into(),
+        ours,
+    ];
+    if !table.synthetic {
+        let published = row.published.or(row.published_bound);
+        let kind = match published.is_some_and(|number| number.quoted) {
+            true => Kind::Quoted,
+            false => Kind::Published,
+        };
+        cells.push(number(
+            kind,
+            row.published_text(),
+            published.map(|p| p.mean),
+        ));
+        let difference = |text: Option<String>, value: Option<f64>| {
+            number(Kind::Difference, text.unwrap_or_default(), value)
+        };
+        let own = row.difference;
+        cells.push(difference(own.map(|d| d.nats_text()), own.map(|d| d.nats)));
+        cells.push(difference(
+            own.map(|d| d.sds_text()),
+            own.and_then(|d| d.sds),
+        ));
+    }
+    let seeds: Vec<u64> = row.results.keys().copied().collect();
+    let seeds = match seeds.is_empty() {
+        true => "-".to_string(),
+        false => say_seeds(&seeds),
+    };
+    cells.extend([row.epoch_text(), seeds, row.samples_text(), images].map(Cell::from));
+    cells.extend(table.bounds.then(|| Cell::of(Kind::Ours, errors)));
+    cells
+}
+
+fn quoted(table: &Table) -> report::Table {
+    let heads = std::iter::once("Method").chain(table.nets.iter().map(String::as_str));
+    let caption = "Quoted by the publication, not targets";
+    let mut quoted = report::Table::new("quoted", caption, heads);
+    for row in &table.quoted {
+        let numbers = row.numbers.iter().zip(&row.bounds).map(|(&nll, &bound)| {
+            let text = published_text(nll, bound);
+            match nll.or(bound) {
+                Some(number) => Cell::number(Kind::Quoted, text, number.mean),
+                None => Cell::of(Kind::Quoted, text),
+            }
+        });
+        quoted.push(std::iter::once(row.label.as_str().into()).chain(numbers));
+    }
+    quoted
+}
+
+impl Row {
+    /// The importance samples behind the reported numbers, as far as the results say.
+    pub(crate) fn samples_text(&self) -> String {
+        distinct(
+            self.results
+                .values()
+                .map(|result| result.reported_samples()),
+        )
+    }
+
+    pub(crate) fn images_text(&self) -> String {
+        distinct(self.results.values().map(|result| result.images))
+    }
+}
+
+fn distinct(numbers: impl Iterator<Item = u64>) -> String {
+    let mut numbers: Vec<u64> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if numbers.is_empty() {
+        return "-".to_string();
+    }
+    numbers
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::tests::cell;
+    use crate::plan::CellStatus;
+    use crate::table::tests::{done, table};
+    use helmholtz_report::{markdown, text};
+
+    #[test]
+    fn the_table_on_a_terminal_reads_as_it_should() {
+        let cells = [
+            done("linear", "jsa", 1, 105.75, 1000),
+            done("linear", "rws", 1, 123.456, 1000),
+            (
+                cell("two-layers", "jsa", 1),
+                CellStatus::Partial { epoch: 2 },
+            ),
+        ];
+        let text = text::render(&document(&table("quick", false, &cells)), false);
+        let head: String = text.lines().take(12).map(|l| format!("{l}\n")).collect();
+        assert_eq!(
+            head,
+            "\
+JSA Table 1: Bernoulli VAEs, test NLL
+
+Profile quick, data set binarized-mnist.
+
+  Method    Ours    Published  Difference  in sd  Best epoch
+───────────────────────────────────────────────────────────────
+Linear
+  JSA     105.75  105.5 ± 0.1       +0.25   +2.5  999 of 1000
+  RWS     123.46  108.0 ± 0.3      +15.46  +51.5  999 of 1000
+───────────────────────────────────────────────────────────────
+Two layers
+  JSA          -   95.3 ± 0.1           -      -  2 of 5 epochs
+"
+        );
+        assert!(text.contains("ARM        107.2 ± 0.1*"), "{text}");
+    }
+
+    #[test]
+    fn a_full_table_fits_eighty_columns() {
+        let mut cells = Vec::new();
+        for net in ["linear", "nonlinear", "two-layers"] {
+            for method in ["jsa", "rws", "rloo"] {
+                cells.extend(
+                    (1..=5).map(|seed| done(net, method, seed, 104.0 + 3.3 * seed as f64, 1000)),
+                );
+            }
+        }
+        let plain = text::render(&document(&table("paper", false, &cells)), false);
+        assert!(
+            plain.lines().all(|line| line.chars().count() <= 80),
+            "{plain}"
+        );
+    }
+
+    #[test]
+    fn the_markdown_reads_as_it_should() {
+        let cells = [done("linear", "jsa", 1, 105.75, 5)];
+        let text = markdown::render(&document(&table("quick", false, &cells)));
+        assert!(
+            text.starts_with(
+                "\
+# JSA Table 1: Bernoulli VAEs, test NLL
+
+Profile quick, data set binarized-mnist.
+
+| Net | Method | Ours | Published | Difference | in sd | Best epoch | Seeds | S | Test images |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| Linear | JSA | 105.75 | 105.5 ± 0.1 | +0.25 | +2.5 | 4 of 5 | seed 1 | 100 | 1000 |
+
+Quoted by the publication, not targets:
+
+| Method | Linear | Nonlinear | Two layers |
+| --- | --- | --- | --- |
+| REINFORCE | 170.1\\* | 114.1\\* | 159.2\\* |
+"
+            ),
+            "{text}"
+        );
+        let caution = "- **NOT CONVERGED NUMBERS: 5 of the paper's 1000 epochs.**\n";
+        assert!(text.contains(caution), "{text}");
+    }
+
+    #[test]
+    fn generated_images_have_no_published_column() {
+        let cells = [done("linear", "jsa", 1, 50.0, 5)];
+        let text = markdown::render(&document(&table("quick", true, &cells)));
+        assert!(
+            text.contains("| Net | Method | Ours | Best epoch | Seeds | S | Test images |"),
+            "{text}"
+        );
+        assert!(
+            text.contains("| Linear | JSA | 50.00 \\[glyphs\\] | 4 of 5 |"),
+            "{text}"
+        );
+    }
+}
