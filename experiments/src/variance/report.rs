@@ -176,3 +176,33 @@ fn notes(request: &Request, dataset: &str, rows: &[Row]) -> Vec<Note> {
     }
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use helmholtz_evaluation::Replication;
+
+    #[test]
+    fn the_caution_of_a_data_set_comes_first() {
+        let request = Request {
+            net: "linear".into(),
+            methods: vec![],
+            particles: 2,
+            images: 4,
+            chains: false,
+            analytic_kl: false,
+            replication: Replication {
+                replicates: 2,
+                seed: 1,
+            },
+            run: None,
+        };
+        let first = |dataset: &str| notes(&request, dataset, &[])[0].clone();
+        for name in DatasetName::ALL {
+            let caution = name.caution().map(Note::caution);
+            let first = first(name.as_str());
+            assert_eq!(caution.is_some(), first.is_caution(), "{name}");
+            assert!(caution.is_none_or(|caution| caution == first), "{name}");
+        }
+    }
+}
