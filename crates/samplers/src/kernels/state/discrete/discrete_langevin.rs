@@ -109,7 +109,7 @@ impl<T, G: Fn(f64) -> f64> DiscreteLangevin<T, G> {
         T: DifferenceTarget<V>,
     {
         let target_acceptance = open_unit("the target acceptance", target_acceptance)?;
-        let mut averaging = DualAveraging::new(self.step_size, target_acceptance);
+        let mut averaging = DualAveraging::new(self.step_size, target_acceptance, steps);
         for _ in 0..steps {
             // A step size above this one proposes as at infinity; below its inverse nothing ever moves.
             self.step_size = averaging.trial().clamp(1.0 / LARGEST, LARGEST);
