@@ -118,7 +118,7 @@
 //!
 //! * index kernels, with [`Visits`] and [`Info`], and state kernels: the tables above;
 //! * [`diagnostics`] of chains: effective sample sizes, R̂, Monte-Carlo errors;
-//! * [`sampling`]: chains on threads, with progress, in folders from which they go on after a kill;
+//! * [`sampling`]: chains on threads, with progress, in folders from which they go on after a kill, and as InferenceData;
 //! * [`coupling`] of chains: bounds on the distance to the target, estimates without burn-in bias;
 //! * [`resampling`] of weighted particles, and the SMC samplers of [`smc`] on top;
 //! * chain stores, one packed state a datum: [`MemoryStore`], which goes into a checkpoint as a whole, and `MappedStore`,
@@ -134,6 +134,7 @@
 //! |---|---|---|
 //! | `mmap` | yes | `MappedStore` and its `Mark`: a chain store on disk; without it the crate needs no memory-mapped files |
 //! | `burn` | no | `BurnTarget` and `BatchedHmc`: log-densities that burn differentiates |
+//! | `zarr` | no | `Chains::write_inference_data`: draws, statistics and diagnostics that ArviZ opens |
 //! | `serde` | no | `Serialize` and `Deserialize` for `Mark`, which a checkpoint records |
 
 mod arguments;
