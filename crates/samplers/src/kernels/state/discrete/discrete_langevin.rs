@@ -170,6 +170,23 @@ impl<T, G: Fn(f64) -> f64> DiscreteLangevin<T, G> {
         ((around.log_p, rows), around.non_finite)
     }
 
+    /// Makes one transition, of the adjusted kernel, and answers with the accepted changes that were to be expected: those
+    /// proposed, times their acceptance probability.
+    pub(super) fn accepted_changes<V: Site>(
+        &self,
+        state: &mut Vec<V>,
+        chance: &mut (impl Chance + ?Sized),
+    ) -> f64
+    where
+        T: DifferenceTarget<V>,
+    {
+        let proposed = self.propose(state, chance);
+        let changes = (state.iter().zip(&proposed.to)).filter(|(from, to)| from != to);
+        let expected = changes.count() as f64 * proposed.log_ratio.min(0.0).exp();
+        self.settle(proposed, state, chance);
+        expected
+    }
+
     fn settle<V: Site>(
         &self,
         proposed: Move<V>,
