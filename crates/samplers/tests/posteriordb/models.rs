@@ -225,6 +225,9 @@ impl Posterior for Hmm {
     }
 }
 
+/// The density is not bounded: it grows where one σ falls to zero at a datum, and a chain that starts near there stays. The
+/// reference is of the other mode, and so are the starts of the tests.
+///
 /// y ~ θ N(μ_1, σ_1²) + (1 - θ) N(μ_2, σ_2²), μ_1 < μ_2, priors N(0, 2²) on μ and σ > 0, Beta(5, 5) on θ;
 /// x = (μ_1, ln(μ_2 - μ_1), ln σ, logit θ).
 struct GaussianMixture(Vec<f64>);

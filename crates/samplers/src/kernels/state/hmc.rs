@@ -4,7 +4,7 @@ use helmholtz_random::{Chance, Draws};
 
 use super::dual_averaging::DualAveraging;
 use super::dynamics::{Dynamics, Phase};
-use super::turns::{LONGEST, Turns};
+use super::turns::{LONGEST, LONGEST_WITHOUT_MASS, Turns};
 use super::warm_up::{Moments, Windows};
 use crate::arguments::{at_least_one, open_unit, positive};
 use crate::{GradientTarget, Info, Kernel, SamplerError};
@@ -119,9 +119,9 @@ impl<T: GradientTarget> Hmc<T> {
     /// anew. A thousand steps are customary, fewer than 20 find no mass. A mass given by [`with_mass`](Self::with_mass)
     /// stays as it is.
     ///
-    /// The longest length 2 L - 1 is the 90 % quantile of the lengths after which trajectories turned back, up to 1000
-    /// steps (Hoffman and Gelman, 2014; Wu, Stoehr and Robert, 2018). Each transition follows its trajectory until it
-    /// turns, and moves along a random part of it. The transitions are burn-in: do not average over them.
+    /// The longest length 2 L - 1 is the 80 % quantile of the lengths after which trajectories turned back, up to 1000
+    /// steps, and 250 before a mass is found (Hoffman and Gelman, 2014; Wu, Stoehr and Robert, 2018). Some transitions
+    /// follow their trajectory until it turns, for this alone, and move along a random part of it. The transitions are burn-in: do not average over them.
     ///
     /// # Errors
     /// [`SamplerError::Parameter`] unless `target_acceptance` is in (0, 1), the log-density and its gradient are finite
@@ -194,8 +194,8 @@ impl<T: GradientTarget> Hmc<T> {
             self.step_size = averaging.trial();
             self.take_length(&turns);
             let trajectory = match &mut turns {
-                Some(turns) => self.trajectory_and_turn(position, chance, turns),
-                None => self.trajectory(position, chance),
+                Some(turns) if turns.wants(t) => self.trajectory_and_turn(position, chance, turns),
+                _ => self.trajectory(position, chance),
             };
             averaging.update(trajectory.acceptance());
             trajectory.finish(position, chance);
@@ -261,6 +261,10 @@ impl<T: GradientTarget> Hmc<T> {
         turns: &mut Turns,
     ) -> Trajectory {
         let (mut phase, steps) = self.start(position, chance);
+        let longest = match self.dynamics.mass {
+            Some(_) => LONGEST,
+            None => LONGEST_WITHOUT_MASS,
+        };
         let before = self.dynamics.energy(&phase);
         let mut turned = None;
         let mut advance = |phase: &mut Phase, step: usize| {
@@ -274,10 +278,10 @@ impl<T: GradientTarget> Hmc<T> {
         let after = self.dynamics.energy(&phase);
         let trajectory = Trajectory::new(before, after, phase.position.clone());
         if !over {
-            (steps + 1..=LONGEST).any(|step| advance(&mut phase, step));
+            (steps + 1..=longest).any(|step| advance(&mut phase, step));
         }
         if !trajectory.diverged {
-            turns.push(self.step_size * turned.unwrap_or(LONGEST) as f64);
+            turns.push(self.step_size * turned.unwrap_or(longest) as f64);
         }
         trajectory
     }
