@@ -134,6 +134,7 @@
 //! |---|---|---|
 //! | `mmap` | yes | `MappedStore` and its `Mark`: a chain store on disk; without it the crate needs no memory-mapped files |
 //! | `burn` | no | `BurnTarget` and `BatchedHmc`: log-densities that burn differentiates |
+//! | `nuts-rs` | no | nothing but the example `nuts` |
 //! | `zarr` | no | `Chains::write_inference_data`: draws, statistics and diagnostics that ArviZ opens |
 //! | `serde` | no | `Serialize` and `Deserialize` for `Mark`, which a checkpoint records |
 
