@@ -11,6 +11,7 @@ mod locally_balanced;
 mod neighbourhood;
 mod path_auxiliary;
 mod site;
+mod urn;
 
 pub mod balancing_functions {
     //! Balancing functions g, given by ln g as a function of ln t (Zanella, 2020).
