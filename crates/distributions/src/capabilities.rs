@@ -5,7 +5,8 @@
 //!
 //! Distributions of **real numbers** are elementwise, of any rank `D`: parameters broadcast against each other and against
 //! the values (dimensions of size 1 repeat), and each element has a log-density of its own. The caller sums over what belongs
-//! to one variable.
+//! to one variable. Vectors ([`Dirichlet`](crate::Dirichlet), [`MultivariateNormal`](crate::MultivariateNormal)) lie along the
+//! last dimension, which is of size 1 in what is one number for each of them.
 
 use burn::tensor::{Tensor, backend::Backend};
 use helmholtz_random::Draws;

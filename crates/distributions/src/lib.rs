@@ -30,6 +30,8 @@
 //! | [`Beta`] | the powers of x and 1 − x, elementwise |
 //! | [`Poisson`], [`Binomial`] | rate; trials and logit, elementwise |
 //! | [`NormalGamma`] | mean, ν, shape and rate, elementwise; conjugate to normal observations |
+//! | [`Dirichlet`] | concentrations, along the last dimension |
+//! | [`MultivariateNormal`] | means `[rows, K]` and Cholesky factors `[rows, K, K]` |
 //!
 //! A layer of bits or classes in a model is a [`Variables`]: [`Bits`] or [`Classes`], or [`Mixed`] in a model that has both;
 //! those that are the sign or the largest entry of noisy logits are [`Relaxable`].
@@ -58,9 +60,11 @@ mod capabilities;
 mod categorical;
 mod classes;
 mod counts;
+mod dirichlet;
 mod gamma;
 mod laplace;
 mod mixed;
+mod multivariate_normal;
 mod noise;
 mod normal;
 mod normal_gamma;
@@ -77,9 +81,11 @@ pub use bits::Bits;
 pub use capabilities::{Entropy, LogProb, Mean, Sample, SampleReal};
 pub use categorical::Categorical;
 pub use classes::Classes;
+pub use dirichlet::Dirichlet;
 pub use gamma::Gamma;
 pub use laplace::Laplace;
 pub use mixed::Mixed;
+pub use multivariate_normal::MultivariateNormal;
 pub use noise::{Noise, uniforms};
 pub use normal::Normal;
 pub use normal_gamma::NormalGamma;

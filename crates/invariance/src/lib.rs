@@ -49,7 +49,7 @@
 //! 2. **The target can be drawn from exactly**: [`OneStep`]. A kernel in production has a target that cannot, but the
 //!    kernel does not know: test it on one that can.
 //! 3. **The target is a posterior, and prior and data can be simulated**: [`Geweke`] for a kernel; [`Calibration`] for
-//!    posterior draws, or for a reversible kernel.
+//!    posterior draws, or for a reversible kernel; [`ProbabilityCalibration`] for the exact probabilities of a class.
 //! 4. **An estimator has a known mean**: [`Unbiased`]; for an evidence, [`Evidence`].
 //!
 //!    [`Report::to_svg`] draws the ranks of a calibration; [`sequential`] looks several times, with more samples each.
@@ -112,8 +112,8 @@ mod step_fn;
 pub use exact::{Law, Leak, TOLERANCE, TransitionMatrix, Uniforms, expectation, on_grid};
 #[doc(no_inline)]
 pub use statistical::{
-    Calibration, Comparison, Evidence, Geweke, OneStep, POWER, Ranks, Report, Share, Suite,
-    Unbiased, energy_distance, ks_one_sample, ks_two_sample, sequential,
+    Calibration, Comparison, Evidence, Geweke, OneStep, POWER, ProbabilityCalibration, Ranks,
+    Report, Share, Suite, Unbiased, energy_distance, ks_one_sample, ks_two_sample, sequential,
 };
 
 pub use error::InvarianceError;

@@ -17,6 +17,7 @@
 //! | exact draws from π | [`OneStep`]: x ~ π, step, compare with π | exact |
 //! | a simulator of prior and data | [`Geweke`]: two simulators of the joint law | exact (law), CLT (means) |
 //! | posterior draws, or a reversible kernel, and the simulator | [`Calibration`]: ranks are uniform | exact |
+//! | posterior probabilities of a class, and the simulator | [`ProbabilityCalibration`]: as often as they say, in every group | exact |
 //! | an estimator and its exact mean | [`Unbiased`]: z or empirical Bernstein | CLT; exact with bounds |
 //! | an SMC sampler and the exact evidence | [`Evidence`]: E\[Ẑ/Z\] = 1 | CLT |
 //! | values and their distribution function | [`ks_one_sample`] | exact |
@@ -31,12 +32,14 @@
 //! i-th sample has a stream of its own.
 
 mod calibration;
+mod deviation;
 mod energy;
 mod evidence;
 mod geweke;
 mod ks;
 mod moments;
 mod one_step;
+mod probabilities;
 mod rank_plot;
 mod report;
 mod sequential;
@@ -49,6 +52,7 @@ pub use evidence::Evidence;
 pub use geweke::Geweke;
 pub use ks::{ks_one_sample, ks_two_sample};
 pub use one_step::OneStep;
+pub use probabilities::ProbabilityCalibration;
 pub use rank_plot::Ranks;
 pub use report::{Comparison, POWER, Report};
 pub use sequential::sequential;

@@ -2,6 +2,7 @@
 
 use rand_core::Rng;
 
+use crate::math::{exp, ln};
 use crate::stream::unit_f64;
 
 /// Discrete chance: coins and weighted choices, given in log-probabilities (nats).
@@ -26,7 +27,7 @@ pub trait Chance {
 impl<R: Rng + ?Sized> Chance for R {
     fn accept(&mut self, log_prob: f64) -> bool {
         let u = 1.0 - unit_f64(self);
-        log_prob >= 0.0 || u.ln() < log_prob
+        log_prob >= 0.0 || ln(u) < log_prob
     }
 
     fn choose(&mut self, log_weights: &[f64]) -> Option<usize> {
@@ -60,7 +61,7 @@ pub(crate) fn finite_max(log_weights: &[f64]) -> Option<f64> {
 /// exp(`log_weight` - `max`), zero for an entry that is not finite.
 pub(crate) fn relative_weight(log_weight: f64, max: f64) -> f64 {
     if log_weight.is_finite() {
-        (log_weight - max).exp()
+        exp(log_weight - max)
     } else {
         0.0
     }

@@ -1,7 +1,11 @@
 //! Chance that takes every branch.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::Chance;
 use crate::chance::{finite_max, relative_weight};
+use crate::math::{exp, exp_m1};
 
 /// A [`Chance`] that, run by run, walks every branch of a computation depth first. See [`enumerate`].
 ///
@@ -80,7 +84,7 @@ impl Chance for Enumerator {
         } else {
             log_prob.min(0.0)
         };
-        let mut branches = vec![(1, log_prob.exp()), (0, -log_prob.exp_m1())];
+        let mut branches = vec![(1, exp(log_prob)), (0, -exp_m1(log_prob))];
         branches.retain(|branch| branch.1 > 0.0);
         self.branch(branches) == 1
     }

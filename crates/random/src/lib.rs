@@ -30,9 +30,21 @@
 //! Contents: [`Purpose`] and [`Stream`] (keyed generators), [`Chance`] (accept, choose), [`Enumerator`] and
 //! [`enumerate`] (all branches), [`Draws`] (uniform, normal, gamma, beta).
 
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `std` | yes | logarithms and exponentials of the standard library; without it the crate needs `core` and `alloc` only, and takes those of `libm`, which may differ in the last bit |
+
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+extern crate alloc;
+
 mod chance;
 mod draws;
 mod enumerator;
+mod math;
 mod purpose;
 mod stream;
 

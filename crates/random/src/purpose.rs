@@ -1,6 +1,6 @@
 //! What a stream is for.
 
-use std::fmt;
+use core::fmt;
 
 /// A name of one to eight ASCII letters, digits or dashes that keeps streams of different use apart.
 ///

@@ -1,7 +1,8 @@
 //! The keyed generator: ChaCha with eight rounds, whose key is the stream's name.
 
-use std::convert::Infallible;
-use std::fmt;
+use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::fmt;
 
 use chacha20::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng, TryRng};

@@ -187,7 +187,8 @@ where
         let target_acceptance = open_unit("the target acceptance", target_acceptance)?;
         let coordinates = position.dims()[1];
         self.step_size = self.first_step(&position, chance)?;
-        let mut averaging = DualAveraging::new(self.step_size, target_acceptance);
+        let until = |t: usize| windows.next_end(t).unwrap_or(steps) - t;
+        let mut averaging = DualAveraging::new(self.step_size, target_acceptance, until(0));
         let mut moments = Moments::new(coordinates);
         for t in 0..steps {
             let trajectories = self.trajectories(position, averaging.trial(), chance);
@@ -202,7 +203,7 @@ where
                 self = self.with_mass(moments.mass())?;
                 moments = Moments::new(coordinates);
                 self.step_size = self.first_step(&position, chance)?;
-                averaging = DualAveraging::new(self.step_size, target_acceptance);
+                averaging = DualAveraging::new(self.step_size, target_acceptance, until(t + 1));
             }
         }
         self.step_size = positive("the step size found by the warm-up", averaging.average())?;

@@ -69,7 +69,7 @@
 //! | [`HammingBall`] | a block within m changes of an auxiliary state | blocks too large for all their configurations |
 //! | [`LocallyBalanced`] | one change, with weights g(p(y) / p(x)) of all changes; Gibbs with gradients | discrete states in many dimensions, by all [differences](DifferenceTarget) or a gradient |
 //! | [`PathAuxiliary`] | several such changes, at the price of one | the same, where changes interact little |
-//! | [`DiscreteLangevin`] | all sites at once, independently, with the Metropolis test (DMALA) or without (DULA, biased) | the same, with a step size; [cycles](cyclical_step_sizes) of them for several modes |
+//! | [`DiscreteLangevin`] | all sites at once, independently, with the Metropolis test (DMALA) or without (DULA, biased) | the same, with a step size; [cycles](AutomaticCycle) of them for several modes |
 //! | [`Gibbs`] | a part from its conditional, by the user's function | conjugate conditionals |
 //! | [`MetropolisHastings`] | min(1, p(x') q(x given x') / (p(x) q(x' given x))) | any proposal that can be scored both ways; [`RandomWalk`] for a few real coordinates without a gradient |
 //! | [`Hmc`] | a leapfrog trajectory, min(1, exp(H - H')) | many real coordinates with a gradient, by hand or by burn (feature `burn`), after [`Hmc::warm_up`]; constrained ones after a change of variables with its Jacobian |
@@ -118,7 +118,7 @@
 //!
 //! * index kernels, with [`Visits`] and [`Info`], and state kernels: the tables above;
 //! * [`diagnostics`] of chains: effective sample sizes, R̂, Monte-Carlo errors;
-//! * [`sampling`]: chains on threads, with progress, in folders from which they go on after a kill;
+//! * [`sampling`]: chains on threads, with progress, in folders from which they go on after a kill, and as InferenceData;
 //! * [`coupling`] of chains: bounds on the distance to the target, estimates without burn-in bias;
 //! * [`resampling`] of weighted particles, and the SMC samplers of [`smc`] on top;
 //! * chain stores, one packed state a datum: [`MemoryStore`], which goes into a checkpoint as a whole, and `MappedStore`,
@@ -134,6 +134,8 @@
 //! |---|---|---|
 //! | `mmap` | yes | `MappedStore` and its `Mark`: a chain store on disk; without it the crate needs no memory-mapped files |
 //! | `burn` | no | `BurnTarget` and `BatchedHmc`: log-densities that burn differentiates |
+//! | `nuts-rs` | no | nothing but the example `nuts` |
+//! | `zarr` | no | `Chains::write_inference_data`: draws, statistics and diagnostics that ArviZ opens |
 //! | `serde` | no | `Serialize` and `Deserialize` for `Mark`, which a checkpoint records |
 
 mod arguments;
@@ -169,9 +171,10 @@ pub use info::Info;
 pub use kernel::Kernel;
 pub use kernels::index::{Barker, Cis, FrozenReferenceMis, IndexKernel, Mis, Mtmis, Visits};
 pub use kernels::state::{
-    BlockGibbs, Cycle, DifferenceTarget, DiscreteLangevin, EachChange, FiniteGibbs, FirstOrder,
-    Gibbs, HammingBall, Hmc, Independence, LocallyBalanced, MetropolisHastings, Mixture,
-    PathAuxiliary, RandomWalk, Repeat, Site, balancing_functions, cyclical_step_sizes,
+    AutomaticCycle, BlockGibbs, Cycle, DifferenceTarget, DiscreteLangevin, EachChange, FiniteGibbs,
+    FirstOrder, Gibbs, HammingBall, Hmc, Independence, LocallyBalanced, MetropolisHastings,
+    Mixture, PathAuxiliary, RandomWalk, Repeat, Scale, Site, balancing_functions,
+    cyclical_step_sizes,
 };
 pub use latents::{Latents, Layer, Values};
 pub use log_space::{effective_sample_size, log_sum_exp};

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! [`Sampling`] has what that call leaves out: threads, progress and cancelling, kernels that are tuned for each chain,
-//! and [`run_in`](Sampling::run_in) a folder.
+//! and [`run_in`](Sampling::run_in) a folder. With the feature `zarr`, `Chains::write_inference_data` writes them for ArviZ.
 //!
 //! **Randomness.** Transition t of chain i draws from a stream of its own, named by (seed, i, t). So the chains are the
 //! same bits on any number of threads, a run of more draws begins with those of a run of fewer, and a run that was
@@ -24,9 +24,15 @@
 
 mod chains;
 mod driver;
+#[cfg(feature = "zarr")]
+mod inference_data;
 mod record;
 mod trace;
+#[cfg(feature = "zarr")]
+mod zarr;
 
 pub use chains::Chains;
 pub use driver::{Progress, Sampling, sample};
+#[cfg(feature = "zarr")]
+pub use inference_data::Variable;
 pub use record::Record;

@@ -23,6 +23,7 @@
 //! * [`Smc`]: a resampling scheme and a policy, and the step above;
 //! * [`Tempered`]: the ready-made sampler from an easy density to a hard one through any [`Kernel`](crate::Kernel);
 //! * [`Tempered::step_waste_free`]: the same, with every state of the chains kept;
+//! * [`run_in`] a folder, and [`Tempered::run_in`]: samplers that go on after a kill, to the same bits;
 //! * [`Ancestry`]: who descends from whom, and from it [`relative_variance`], the variance of Ẑ from one run;
 //! * [`ConditionalSmc`]: a kernel on whole paths of a [`PathModel`], for particle Gibbs, with ancestor or backward sampling.
 //!
@@ -69,10 +70,13 @@
 
 mod ancestry;
 mod conditional;
+mod folder;
 mod increment;
 mod path;
 mod path_model;
 mod population;
+mod record;
+mod run;
 mod sampler;
 mod tempered;
 mod variance;
@@ -83,6 +87,7 @@ pub use increment::Increment;
 pub use path::TemperedPath;
 pub use path_model::{PathModel, ScoredPathModel};
 pub use population::Population;
+pub use run::run_in;
 pub use sampler::{Smc, StepInfo};
 pub use tempered::{Tempered, TemperedInfo};
 pub use variance::relative_variance;

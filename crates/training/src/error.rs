@@ -45,6 +45,14 @@ pub enum TrainError {
         /// What is missing or unreadable.
         part: &'static str,
     },
+    /// A file of parameters that cannot be written, or does not hold those of the model.
+    #[error("the parameters in {path}: {problem}")]
+    Parameters {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// An objective that cannot be descended any further.
     #[error("{0}; the last checkpoint before it is kept")]
     Objective(#[source] Box<dyn std::error::Error + Send + Sync>),

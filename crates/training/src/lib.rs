@@ -31,6 +31,7 @@
 //! | [`train`] | the loop, with checks and checkpoints |
 //! | [`train_steps`], [`Objective`] | a loop over steps on data that never end, for what is not an estimator: amortized samplers |
 //! | [`load_model`], [`load_learned`], [`load_chains`] | what a checkpoint holds, to look at |
+//! | `save_parameters`, `load_parameters` (feature `safetensors`) | the parameters of a model in a file that other frameworks read |
 //! | [`Event`] | what a run tells while it goes on |
 
 mod adam;
@@ -40,6 +41,8 @@ mod event;
 mod momentum;
 mod optimizer;
 mod progress;
+#[cfg(feature = "safetensors")]
+mod safetensors;
 mod snapshot;
 mod steps;
 mod train;
@@ -52,6 +55,8 @@ pub use event::Event;
 pub use momentum::{Momentum, MomentumState};
 pub use optimizer::{Betas, Optimizer};
 pub use progress::{Check, Selected};
+#[cfg(feature = "safetensors")]
+pub use safetensors::{load_parameters, save_parameters};
 pub use snapshot::{Parameters, load_chains, load_learned, load_model};
 pub use steps::{Objective, StepConfig, train_steps};
 pub use train::{Outcome, train};

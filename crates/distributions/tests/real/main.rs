@@ -11,8 +11,9 @@ mod draws;
 mod gradients;
 mod laws;
 mod tails;
+mod vectors;
 
 mod numbers;
 
 /// One false alarm in a million runs of everything here.
-static SUITE: Suite = Suite::new(1911, 12);
+static SUITE: Suite = Suite::new(1911, 14);

@@ -4,6 +4,7 @@ use helmholtz_random::Stream;
 
 use crate::InvarianceError;
 use crate::special::{binomial_upper, bisect, ln_binomial_mass};
+use crate::statistical::deviation::significant_deviation;
 use crate::statistical::{Comparison, POWER, Ranks, Report, Share, ks};
 
 /// Whether posterior draws are calibrated (Talts, Betancourt, Simpson, Vehtari and Gelman, 2018; Cook, Gelman and
@@ -233,7 +234,10 @@ fn histogram(
     // One threshold for bins of both sizes, the larger of theirs.
     let both = [states / bins, states.div_ceil(bins)].map(share);
     let deviation = both
-        .map(|p| significant_deviation(n, p, rate / bins as f64))
+        .map(|p| {
+            let law: Vec<f64> = (0..=n).map(|k| ln_binomial_mass(k, n, p).exp()).collect();
+            significant_deviation(n as f64 * p, &law, rate / bins as f64)
+        })
         .into_iter()
         .fold(0.0, f64::max);
     let mut sees = 0.0f64;
@@ -264,34 +268,6 @@ fn histogram(
     })
 }
 
-/// The smallest d >= 1/2 with P(|X - np| >= d) <= `rate` for a binomial X.
-fn significant_deviation(n: u64, p: f64, rate: f64) -> f64 {
-    // Outwards from both ends, the less likely deviation first, until the next would be too much.
-    let mean = n as f64 * p;
-    let (mut low, mut high, mut tail) = (0, n, 0.0);
-    loop {
-        let (below, above) = (mean - low as f64, high as f64 - mean);
-        let next = f64::max(below, above);
-        let mut mass = 0.0;
-        if below >= next {
-            mass += ln_binomial_mass(low, n, p).exp();
-        }
-        if above >= next {
-            mass += ln_binomial_mass(high, n, p).exp();
-        }
-        tail += mass;
-        if tail > rate || next < 1.0 {
-            return next + 1e-9;
-        }
-        if below >= next {
-            low += 1;
-        }
-        if above >= next {
-            high -= 1;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use helmholtz_random::{Chance, Draws};
@@ -301,21 +277,6 @@ mod tests {
 
     fn share(rate: f64, name: &str) -> Share {
         Suite::with_rate(rate, 3, 1).share(name).unwrap()
-    }
-
-    #[test]
-    fn a_deviation_is_significant_exactly_at_the_rate() {
-        for (n, p, rate) in [(100, 0.05, 1e-3), (1000, 0.05, 1e-8), (50, 0.5, 0.05)] {
-            let d = significant_deviation(n, p, rate);
-            let mass = |from: f64| -> f64 {
-                (0..=n)
-                    .filter(|&k| (k as f64 - n as f64 * p).abs() >= from)
-                    .map(|k| ln_binomial_mass(k, n, p).exp())
-                    .sum()
-            };
-            assert!(mass(d) <= rate, "{} {rate}", mass(d));
-            assert!(mass(d - 1e-6) > rate, "{} {rate}", mass(d - 1e-6));
-        }
     }
 
     type Draw = fn(&mut Stream) -> f64;

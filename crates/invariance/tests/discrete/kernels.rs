@@ -4,10 +4,10 @@ use helmholtz_invariance::families::{FiniteTarget, check_invariant};
 use helmholtz_invariance::{
     Law, TOLERANCE, TransitionMatrix, assert_ergodic, assert_invariant, assert_not_invariant,
 };
-use helmholtz_random::Enumerator;
+use helmholtz_random::{Enumerator, Purpose, Stream};
 use helmholtz_samplers::{
-    BlockGibbs, Cycle, DiscreteLangevin, FiniteGibbs, HammingBall, Info, Kernel, LocallyBalanced,
-    Mixture, PathAuxiliary, balancing_functions, cyclical_step_sizes,
+    AutomaticCycle, BlockGibbs, Cycle, DiscreteLangevin, FiniteGibbs, HammingBall, Info, Kernel,
+    LocallyBalanced, Mixture, PathAuxiliary, Scale, balancing_functions, cyclical_step_sizes,
 };
 
 use crate::field::{Field, Rough, all, positive, random};
@@ -54,6 +54,10 @@ fn kernels(field: &Field) -> Vec<(&'static str, Boxed<'_>)> {
             "DMALA in a cycle of step sizes",
             Box::new(Cycle::new(cycle.into_iter().map(langevin).collect())),
         ),
+        (
+            "a cycle of scales",
+            Box::new(AutomaticCycle::new(field.exact(), scales()).unwrap()),
+        ),
         ("path of one", Box::new(path(1))),
         ("path of one to three", Box::new(path(2))),
         (
@@ -88,7 +92,15 @@ fn kernels(field: &Field) -> Vec<(&'static str, Boxed<'_>)> {
     ]
 }
 
-/// All but the cycle are in detailed balance with their target.
+fn scales() -> Vec<Scale> {
+    let scale = |(step_size, exponent)| Scale {
+        step_size,
+        exponent,
+    };
+    [(5.0, 0.9), (0.3, 0.55)].map(scale).to_vec()
+}
+
+/// All but the cycles are in detailed balance with their target.
 #[test]
 fn every_kernel_keeps_all_small_targets_and_is_reversible() {
     for field in all() {
@@ -111,6 +123,20 @@ fn every_kernel_keeps_all_small_targets_and_is_reversible() {
 fn every_kernel_keeps_random_targets_with_extremes() {
     for i in 0..kernels(&all().next().unwrap()).len() {
         assert_invariant!(random(), |field| kernels(field).swap_remove(i).1);
+    }
+}
+
+/// The warm-up is over when the chain is averaged over: what it found is one kernel, and that keeps the target.
+#[test]
+fn the_cycle_that_a_warm_up_found_keeps_its_target() {
+    let fields = all().filter(|field| field.sites == 3).step_by(97);
+    for (i, field) in fields.enumerate() {
+        let possible = |state: &Vec<usize>| field.log_density(state).is_finite();
+        let mut state = field.states().into_iter().find(possible).unwrap();
+        let mut stream = Stream::new(5, Purpose::new("test"), [i as u64, 0]);
+        let cycle = AutomaticCycle::warm_up(field.exact(), 2, 200, &mut state, &mut stream);
+        let cycle = cycle.unwrap();
+        check_invariant(&field, &cycle).unwrap_or_else(|e| panic!("{cycle:?}: {e}"));
     }
 }
 

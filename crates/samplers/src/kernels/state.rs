@@ -12,6 +12,7 @@ mod metropolis_hastings;
 pub(crate) mod mixture;
 mod random_walk;
 mod repeat;
+pub(crate) mod turns;
 pub(crate) mod warm_up;
 
 pub use cycle::Cycle;

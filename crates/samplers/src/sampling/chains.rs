@@ -7,18 +7,29 @@ use crate::{Info, SamplerError};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chains<S> {
     draws: Vec<Vec<S>>,
+    reports: Vec<Vec<Info>>,
     infos: Vec<Info>,
 }
 
 impl<S> Chains<S> {
-    pub(super) fn new(chains: Vec<(Vec<S>, Info)>) -> Self {
-        let (draws, infos) = chains.into_iter().unzip();
-        Self { draws, infos }
+    pub(super) fn new(chains: Vec<(Vec<S>, Vec<Info>)>) -> Self {
+        let (draws, reports): (_, Vec<Vec<Info>>) = chains.into_iter().unzip();
+        let total = |chain: &Vec<Info>| chain.iter().copied().sum();
+        Self {
+            draws,
+            infos: reports.iter().map(total).collect(),
+            reports,
+        }
     }
 
     /// The draws of each chain, in order.
     pub fn draws(&self) -> &[Vec<S>] {
         &self.draws
+    }
+
+    /// What the kernel reported of each transition to a draw, in the order of [`draws`](Self::draws).
+    pub fn reports(&self) -> &[Vec<Info>] {
+        &self.reports
     }
 
     /// What the kernel reported over the draws of each chain, warm-up left out.

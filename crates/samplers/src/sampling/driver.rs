@@ -194,7 +194,7 @@ impl<'a> Sampling<'a> {
     fn chains<S: Send>(
         &self,
         starts: Vec<S>,
-        run: impl Fn(usize, S) -> Result<(Vec<S>, Info), SamplerError> + Sync,
+        run: impl Fn(usize, S) -> Result<(Vec<S>, Vec<Info>), SamplerError> + Sync,
     ) -> Result<Chains<S>, SamplerError> {
         crate::arguments::at_least_one("the number of starts", starts.len())?;
         let threads = self.threads.min(starts.len());
@@ -241,15 +241,18 @@ impl<'a> Sampling<'a> {
         kernel: &K,
         made: Vec<(Info, S)>,
         mut keep: impl FnMut(usize, &Info, &S) -> Result<(), SamplerError>,
-    ) -> Result<(Vec<S>, Info), SamplerError> {
+    ) -> Result<(Vec<S>, Vec<Info>), SamplerError> {
         let of = self.warm_up + self.draws;
-        let (mut draws, mut total, mut state) =
-            (Vec::with_capacity(self.draws), Info::default(), start);
+        let (mut draws, mut reports) = (
+            Vec::with_capacity(self.draws),
+            Vec::with_capacity(self.draws),
+        );
+        let mut state = start;
         let begun = made.len();
         let mut collect = |t: usize, info: Info, state: &S| {
             if t >= self.warm_up {
                 draws.push(state.clone());
-                total += info;
+                reports.push(info);
             }
         };
         for (t, (info, after)) in made.into_iter().take(of).enumerate() {
@@ -272,6 +275,6 @@ impl<'a> Sampling<'a> {
                 }
             }
         }
-        Ok((draws, total))
+        Ok((draws, reports))
     }
 }

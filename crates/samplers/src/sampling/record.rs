@@ -1,5 +1,7 @@
 //! States as bytes.
 
+use crate::Info;
+
 /// A state that can be written to a file and read back, bit for bit.
 pub trait Record: Sized {
     /// Appends the state to `bytes`.
@@ -54,6 +56,39 @@ impl Record for bool {
             [1] => Some(true),
             _ => None,
         }
+    }
+}
+
+/// Seven words.
+impl Record for Info {
+    fn write(&self, bytes: &mut Vec<u8>) {
+        let whole = [
+            self.runs,
+            self.moves,
+            self.accepted,
+            self.non_finite,
+            self.gaps,
+        ];
+        whole.iter().for_each(|n| bytes.extend(n.to_le_bytes()));
+        self.ess.write(bytes);
+        self.cache_gap.write(bytes);
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let words: [[u8; 8]; 7] = bytes.as_chunks().0.try_into().ok()?;
+        let (whole, real) = (
+            |i: usize| u64::from_le_bytes(words[i]),
+            |i: usize| f64::from_le_bytes(words[i]),
+        );
+        (bytes.len() == 56).then(|| Self {
+            runs: whole(0),
+            moves: whole(1),
+            accepted: whole(2),
+            non_finite: whole(3),
+            gaps: whole(4),
+            ess: real(5),
+            cache_gap: real(6),
+        })
     }
 }
 

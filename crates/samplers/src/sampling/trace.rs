@@ -94,17 +94,7 @@ impl Trace {
         let mut record = std::mem::take(&mut self.record);
         record.clear();
         record.extend([0; 4]);
-        let whole = [
-            info.runs,
-            info.moves,
-            info.accepted,
-            info.non_finite,
-            info.gaps,
-        ];
-        whole.iter().for_each(|n| record.extend(n.to_le_bytes()));
-        [info.ess, info.cache_gap]
-            .iter()
-            .for_each(|x| record.extend(x.to_le_bytes()));
+        info.write(&mut record);
         state.write(&mut record);
         let length = (record.len() + 4) as u32;
         record[..4].copy_from_slice(&length.to_le_bytes());
@@ -162,19 +152,6 @@ fn record<S: Record>(bytes: &[u8]) -> Option<(usize, Info, S)> {
     if crc32fast::hash(body) != u32::from_le_bytes(*seal) {
         return None;
     }
-    let word = |i: usize| -> [u8; 8] { body[4 + 8 * i..12 + 8 * i].try_into().unwrap_or_default() };
-    let (whole, real) = (
-        |i| u64::from_le_bytes(word(i)),
-        |i| f64::from_le_bytes(word(i)),
-    );
-    let info = Info {
-        runs: whole(0),
-        moves: whole(1),
-        accepted: whole(2),
-        non_finite: whole(3),
-        gaps: whole(4),
-        ess: real(5),
-        cache_gap: real(6),
-    };
+    let info = Info::read(&body[4..60])?;
     Some((length, info, S::read(&body[AROUND - 4..])?))
 }

@@ -63,6 +63,15 @@ impl<S> Population<S> {
         Self::new(states, log_weights)
     }
 
+    /// Of what the accessors gave.
+    pub(super) fn of_parts(states: Vec<S>, log_weights: Vec<f64>, log_evidence: f64) -> Self {
+        Self {
+            states,
+            log_weights,
+            log_evidence,
+        }
+    }
+
     /// The states x_i.
     pub fn states(&self) -> &[S] {
         &self.states

@@ -99,15 +99,25 @@ where
         mut draw: impl FnMut(&mut C) -> S,
     ) -> Result<Self, SamplerError> {
         let population = Population::draw(particles, chance, |chance| (draw(chance), 0.0))?;
+        Ok(Self::of_parts(path, smc, population, 0.0))
+    }
+
+    /// A sampler with this population at `beta`.
+    pub(super) fn of_parts(
+        path: &'a TemperedPath<P, T>,
+        smc: Smc<R>,
+        population: Population<S>,
+        beta: f64,
+    ) -> Self {
         let mut sampler = Self {
             path,
             smc,
             population,
-            beta: 0.0,
+            beta,
             log_ratios: Vec::new(),
         };
         sampler.measure();
-        Ok(sampler)
+        sampler
     }
 
     /// The inverse temperature the population is at.

@@ -28,6 +28,38 @@ fn acceptance(hmc: &Hmc<Density>, x: &mut Vec<f64>, stream: &mut Stream) -> f64 
     info.acceptance_rate().expect("transitions")
 }
 
+/// Ten coordinates ln g with g of a gamma law of shape ½, skewed: ln p = Σ x / 2 - e^x.
+fn log_gammas(x: &[f64], gradient: &mut [f64]) -> f64 {
+    let mut log_density = 0.0;
+    for (x, g) in x.iter().zip(gradient) {
+        *g += 0.5 - x.exp();
+        log_density += 0.5 * x - x.exp();
+    }
+    log_density
+}
+
+/// The mean of eight warm-ups, whose shares have a standard deviation of about 0.04: 0.014, of which the band is 5.
+#[test]
+fn the_warm_up_reaches_the_acceptance_on_skewed_targets() {
+    for target in [0.7, 0.8] {
+        let shares = (0..8).map(|chain| {
+            let (mut x, mut stream) = (vec![0.0; 10], stream(50 + chain));
+            let hmc = Hmc::new(log_gammas as Density, 0.1, 10)
+                .and_then(|hmc| hmc.warm_up(target, 1000, &mut x, &mut stream))
+                .expect("a kernel");
+            let share = acceptance(&hmc, &mut x, &mut stream);
+            println!(
+                "{target}: {share:.3} with {} steps of {:.3}",
+                hmc.leapfrog_steps(),
+                hmc.step_size()
+            );
+            share
+        });
+        let mean = shares.sum::<f64>() / 8.0;
+        assert!((mean - target).abs() < 0.07, "{mean} for {target}");
+    }
+}
+
 /// Over 30 other seeds each, the share was 0.02 above the target (see [`Hmc::tune_step_size`] for why) with a standard deviation
 /// of 0.017 at most, and ln ε had one of 0.024 at most. The bands are 0.02 and 5.8 deviations of the share, and 6 of the
 /// difference of two ln ε: 1e-8 a comparison, if these are normal.
@@ -212,8 +244,9 @@ impl helmholtz_samplers::GradientTarget for &Regression {
     }
 }
 
-/// The call of the documentation. R̂ - 1 of four chains with 100 effective draws each is about 0.003; the bound is
-/// 1.03. The posterior means are those of least squares, within 6 Monte Carlo errors. Twin: the step size alone.
+/// The call of the documentation. R̂ - 1 of four chains with 500 effective draws each is about 0.001; the bound is its
+/// customary threshold. The posterior means are those of least squares, within 6 Monte Carlo errors. Twin: the step size
+/// alone.
 #[test]
 fn the_documented_call_samples_a_plain_regression() {
     use helmholtz_samplers::diagnostics::summary;
@@ -252,12 +285,8 @@ fn the_documented_call_samples_a_plain_regression() {
     };
     for i in 0..4 {
         let found = of(&warmed, i);
-        println!(
-            "coordinate {i}: R̂ {:.4}, {:.1} effective draws per 1000 gradients",
-            found.r_hat,
-            found.bulk_ess / 44.0
-        );
-        assert!(found.r_hat < 1.03, "{i}: {found:?}");
+        println!("coordinate {i}: {found:?}");
+        assert!(found.r_hat < 1.01, "{i}: {found:?}");
     }
     // 434 residuals of deviation 18: their sums have one of 375, 333 and 38,000 over data, and of a part of it here.
     let scales = [375.0, 333.0, 38_000.0];

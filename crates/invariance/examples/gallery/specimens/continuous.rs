@@ -1,6 +1,8 @@
 //! Kernels on real states.
 
-use helmholtz_invariance::{Calibration, Geweke, InvarianceError, OneStep, Report, Share, step_fn};
+use helmholtz_invariance::{
+    Calibration, Geweke, InvarianceError, OneStep, ProbabilityCalibration, Report, Share, step_fn,
+};
 use helmholtz_random::{Chance, Draws, Purpose, Stream};
 
 use super::{Check, Specimen};
@@ -45,6 +47,11 @@ pub fn specimens() -> Vec<Specimen> {
             "prior left out of the posterior",
             "calibration of ranks",
             no_prior,
+        ),
+        specimen(
+            "filtered probabilities given out as smoothed ones",
+            "calibration of probabilities",
+            filtered,
         ),
     ]
 }
@@ -250,6 +257,35 @@ fn no_prior(repaired: bool, samples: usize, share: Share) -> Result<Report, Inva
             if rng.accept(log_p(to, *x, prior) - log_p(*mu, *x, prior)) {
                 *mu = to;
             }
+        },
+        share,
+    )
+}
+
+/// Two steps of a chain on two states that stays with probability 0.9, each seen as itself plus N(0, 1): the probability
+/// of the first state given both observations, or given the first alone.
+fn filtered(repaired: bool, samples: usize, share: Share) -> Result<Report, InvarianceError> {
+    let likelihood = |z: usize, y: f64| (-0.5 * (y - z as f64).powi(2)).exp();
+    let stays = |a: usize, b: usize| if a == b { 0.9 } else { 0.1 };
+    ProbabilityCalibration::new(
+        |rng| {
+            let first = usize::from(rng.accept(0.5f64.ln()));
+            let moves = rng.accept(0.1f64.ln());
+            [first, if moves { 1 - first } else { first }]
+        },
+        |z, rng| z.map(|z| z as f64 + rng.normal()),
+        |z| z[0],
+        |y| vec![y[1]],
+    )
+    .replicates(samples)
+    .test(
+        |y| {
+            let later = |first: usize| match repaired {
+                true => (0..2).map(|z| stays(first, z) * likelihood(z, y[1])).sum(),
+                false => 1.0,
+            };
+            let joint = [0, 1].map(|z| likelihood(z, y[0]) * later(z));
+            joint.map(|p: f64| p / (joint[0] + joint[1])).to_vec()
         },
         share,
     )

@@ -3,8 +3,8 @@
 use helmholtz_invariance::{InvarianceError, Law, TransitionMatrix, step_fn};
 use helmholtz_random::{Chance, Enumerator};
 use helmholtz_samplers::{
-    BlockGibbs, DiscreteLangevin, EachChange, HammingBall, Kernel, LocallyBalanced, PathAuxiliary,
-    balancing_functions, log_sum_exp,
+    AutomaticCycle, BlockGibbs, DiscreteLangevin, EachChange, HammingBall, Kernel, LocallyBalanced,
+    PathAuxiliary, Scale, balancing_functions, log_sum_exp,
 };
 
 use super::{Check, Specimen};
@@ -54,6 +54,10 @@ pub fn specimens() -> Vec<Specimen> {
         specimen(
             "step size by the state, in a cycle that never ends",
             step_by_state,
+        ),
+        specimen(
+            "cycle of scales whose exponents are still looked for",
+            exponent_by_state,
         ),
     ]
 }
@@ -238,5 +242,27 @@ fn step_by_state(repaired: bool) -> Result<f64, InvarianceError> {
         } else {
             small.step(x, chance);
         }
+    }))
+}
+
+/// At each state the exponent whose changes look best from there, instead of the one that a warm-up froze.
+fn exponent_by_state(repaired: bool) -> Result<f64, InvarianceError> {
+    let of = |exponent| {
+        let scale = Scale {
+            step_size: 2.0,
+            exponent,
+        };
+        AutomaticCycle::new(target(), vec![scale])
+    };
+    let (Ok(timid), Ok(bold)) = (of(0.5), of(0.95)) else {
+        return Ok(0.0);
+    };
+    error(&step_fn(|x: &mut Bits, chance: &mut Enumerator| {
+        // Where many flips are liked, the bold exponent proposes more of them.
+        let liked = differences(x).iter().filter(|d| **d > 0.0).count();
+        match repaired || liked < 2 {
+            true => timid.step(x, chance),
+            false => bold.step(x, chance),
+        };
     }))
 }

@@ -21,6 +21,14 @@ pub(crate) struct Phase {
     pub gradient: Vec<f64>,
 }
 
+impl Phase {
+    /// Whether the trajectory moves towards `start`, (x - x_0)' r < 0: its distance in the metric of the mass falls.
+    pub fn turns_back_to(&self, start: &[f64]) -> bool {
+        let away = (self.position.iter().zip(start)).map(|(x, from)| x - from);
+        away.zip(&self.momentum).map(|(d, r)| d * r).sum::<f64>() < 0.0
+    }
+}
+
 impl<T: GradientTarget> Dynamics<T> {
     /// The point (`position`, `momentum`), with the target evaluated there.
     pub fn phase(&self, position: Vec<f64>, momentum: Vec<f64>) -> Phase {

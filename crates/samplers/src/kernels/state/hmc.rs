@@ -3,7 +3,8 @@
 use helmholtz_random::{Chance, Draws};
 
 use super::dual_averaging::DualAveraging;
-use super::dynamics::Dynamics;
+use super::dynamics::{Dynamics, Phase};
+use super::turns::{LONGEST, LONGEST_WITHOUT_MASS, Turns};
 use super::warm_up::{Moments, Windows};
 use crate::arguments::{at_least_one, open_unit, positive};
 use crate::{GradientTarget, Info, Kernel, SamplerError};
@@ -100,22 +101,27 @@ impl<T: GradientTarget> Hmc<T> {
         self.step_size
     }
 
+    /// The number of leapfrog steps L, on average if it is jittered.
+    pub fn leapfrog_steps(&self) -> usize {
+        self.leapfrog_steps
+    }
+
     /// The diagonal of the mass matrix; `None` for the identity.
     pub fn mass(&self) -> Option<&[f64]> {
         self.dynamics.mass.as_deref()
     }
 
-    /// Runs `steps` transitions from `position` while finding step size and diagonal mass, and returns the kernel with
-    /// what was found, which stays, and with [`jittered`](Self::jittered) lengths.
+    /// Runs `steps` transitions from `position` while finding step size, number of leapfrog steps and diagonal mass, and
+    /// returns the kernel with what was found, which stays, and with [`jittered`](Self::jittered) lengths.
     ///
     /// The step size is that of [`tune_step_size`](Self::tune_step_size). The mass is 1 / variance of the positions in a
     /// window of steps, in windows that grow as the chain finds its way, as Stan's do; after each the step size is found
     /// anew. A thousand steps are customary, fewer than 20 find no mass. A mass given by [`with_mass`](Self::with_mass)
     /// stays as it is.
     ///
-    /// L stays too. Coordinates then have scale one, so without correlations a trajectory of length ε L of about 1.5
-    /// suffices; correlated targets need longer ones, √κ times for a condition number κ of the correlation matrix. The
-    /// transitions are burn-in: do not average over them.
+    /// The longest length 2 L - 1 is the 80 % quantile of the lengths after which trajectories turned back, up to 1000
+    /// steps, and 250 before a mass is found (Hoffman and Gelman, 2014; Wu, Stoehr and Robert, 2018). Some transitions
+    /// follow their trajectory until it turns, for this alone, and move along a random part of it. The transitions are burn-in: do not average over them.
     ///
     /// # Errors
     /// [`SamplerError::Parameter`] unless `target_acceptance` is in (0, 1), the log-density and its gradient are finite
@@ -134,8 +140,14 @@ impl<T: GradientTarget> Hmc<T> {
             None => Windows::new(steps),
             Some(_) => Windows::new(0),
         };
-        self.jittered()
-            .adapt(target_acceptance, steps, windows, position, chance)
+        self.jittered().adapt(
+            target_acceptance,
+            steps,
+            windows,
+            Some(Turns::default()),
+            position,
+            chance,
+        )
     }
 
     /// Runs `steps` transitions from `position` while tuning the step size so that the acceptance probability is
@@ -144,10 +156,9 @@ impl<T: GradientTarget> Hmc<T> {
     /// It doubles or halves the step size until one leapfrog step is accepted with probability near ½, then tunes it
     /// by dual averaging (Nesterov, 2009; Hoffman and Gelman, 2014, §3.2 and Algorithm 4). The number of leapfrog steps
     /// stays, so the length of the trajectory grows with the step size. The best acceptance is 0.65 in many dimensions
-    /// (Beskos et al., 2013); 0.8 is the more careful choice. What is reached is a little more: up to a tenth after a few
-    /// hundred steps and a few hundredths after a few thousand, since the step sizes tried are averaged by their
-    /// logarithm, and too large ones cost more acceptance than too small ones gain. The transitions are burn-in: do not
-    /// average over them.
+    /// (Beskos et al., 2013); 0.8 is the more careful choice. The second half of the steps corrects what dual averaging
+    /// leaves: it tries step sizes so far apart that their mean has a higher acceptance than they have on average. The
+    /// transitions are burn-in: do not average over them.
     ///
     /// # Errors
     /// As [`warm_up`](Self::warm_up).
@@ -161,7 +172,8 @@ impl<T: GradientTarget> Hmc<T> {
         position: &mut Vec<f64>,
         chance: &mut (impl Chance + Draws + ?Sized),
     ) -> Result<Self, SamplerError> {
-        self.adapt(target_acceptance, steps, Windows::new(0), position, chance)
+        let windows = Windows::new(0);
+        self.adapt(target_acceptance, steps, windows, None, position, chance)
     }
 
     fn adapt(
@@ -169,16 +181,22 @@ impl<T: GradientTarget> Hmc<T> {
         target_acceptance: f64,
         steps: usize,
         windows: Windows,
+        mut turns: Option<Turns>,
         position: &mut Vec<f64>,
         chance: &mut (impl Chance + Draws + ?Sized),
     ) -> Result<Self, SamplerError> {
         let target_acceptance = open_unit("the target acceptance", target_acceptance)?;
         self.step_size = self.first_step(position, chance)?;
-        let mut averaging = DualAveraging::new(self.step_size, target_acceptance);
+        let until = |t: usize| windows.next_end(t).unwrap_or(steps) - t;
+        let mut averaging = DualAveraging::new(self.step_size, target_acceptance, until(0));
         let mut moments = Moments::new(position.len());
         for t in 0..steps {
             self.step_size = averaging.trial();
-            let trajectory = self.trajectory(position, chance);
+            self.take_length(&turns);
+            let trajectory = match &mut turns {
+                Some(turns) if turns.wants(t) => self.trajectory_and_turn(position, chance, turns),
+                _ => self.trajectory(position, chance),
+            };
             averaging.update(trajectory.acceptance());
             trajectory.finish(position, chance);
             if windows.collects(t) {
@@ -188,11 +206,19 @@ impl<T: GradientTarget> Hmc<T> {
                 self = self.with_mass(moments.mass())?;
                 moments = Moments::new(position.len());
                 self.step_size = self.first_step(position, chance)?;
-                averaging = DualAveraging::new(self.step_size, target_acceptance);
+                averaging = DualAveraging::new(self.step_size, target_acceptance, until(t + 1));
+                turns = turns.map(|_| Turns::default());
             }
         }
         self.step_size = positive("the step size found by the warm-up", averaging.average())?;
+        self.take_length(&turns);
         Ok(self)
+    }
+
+    /// Sets L to what the turns so far say.
+    fn take_length(&mut self, turns: &Option<Turns>) {
+        let found = (turns.as_ref()).and_then(|turns| turns.mean_steps(self.step_size));
+        self.leapfrog_steps = found.unwrap_or(self.leapfrog_steps);
     }
 
     fn first_step(
@@ -221,20 +247,53 @@ impl<T: GradientTarget> Hmc<T> {
     }
 
     fn trajectory(&self, position: &[f64], chance: &mut (impl Draws + ?Sized)) -> Trajectory {
+        let (mut phase, steps) = self.start(position, chance);
+        let before = self.dynamics.energy(&phase);
+        self.dynamics.leapfrog(&mut phase, self.step_size, steps);
+        Trajectory::new(before, self.dynamics.energy(&phase), phase.position)
+    }
+
+    /// The same trajectory, followed until it turns, though its end may come before.
+    fn trajectory_and_turn(
+        &self,
+        position: &[f64],
+        chance: &mut (impl Draws + ?Sized),
+        turns: &mut Turns,
+    ) -> Trajectory {
+        let (mut phase, steps) = self.start(position, chance);
+        let longest = match self.dynamics.mass {
+            Some(_) => LONGEST,
+            None => LONGEST_WITHOUT_MASS,
+        };
+        let before = self.dynamics.energy(&phase);
+        let mut turned = None;
+        let mut advance = |phase: &mut Phase, step: usize| {
+            self.dynamics.leapfrog(phase, self.step_size, 1);
+            if turned.is_none() && phase.turns_back_to(position) {
+                turned = Some(step);
+            }
+            turned.is_some() || !phase.log_density.is_finite()
+        };
+        let over = (1..=steps).fold(false, |_, step| advance(&mut phase, step));
+        let after = self.dynamics.energy(&phase);
+        let trajectory = Trajectory::new(before, after, phase.position.clone());
+        if !over {
+            (steps + 1..=longest).any(|step| advance(&mut phase, step));
+        }
+        if !trajectory.diverged {
+            turns.push(self.step_size * turned.unwrap_or(longest) as f64);
+        }
+        trajectory
+    }
+
+    /// A point at `position` with a fresh momentum, and a number of steps to go.
+    fn start(&self, position: &[f64], chance: &mut (impl Draws + ?Sized)) -> (Phase, usize) {
         let steps = match self.jittered {
             true => jittered_steps(self.leapfrog_steps, chance),
             false => self.leapfrog_steps,
         };
         let momentum = self.dynamics.momentum(position.len(), chance);
-        let mut phase = self.dynamics.phase(position.to_vec(), momentum);
-        let before = self.dynamics.energy(&phase);
-        self.dynamics.leapfrog(&mut phase, self.step_size, steps);
-        let after = self.dynamics.energy(&phase);
-        Trajectory {
-            end: phase.position,
-            rise: before.is_finite().then_some(after - before),
-            diverged: !after.is_finite() || (before.is_finite() && after - before > DIVERGED),
-        }
+        (self.dynamics.phase(position.to_vec(), momentum), steps)
     }
 }
 
@@ -247,6 +306,15 @@ struct Trajectory {
 }
 
 impl Trajectory {
+    /// From the energies at both ends.
+    fn new(before: f64, after: f64, end: Vec<f64>) -> Self {
+        Self {
+            end,
+            rise: before.is_finite().then_some(after - before),
+            diverged: !after.is_finite() || (before.is_finite() && after - before > DIVERGED),
+        }
+    }
+
     /// The probability with which the end is accepted.
     fn acceptance(&self) -> f64 {
         if self.diverged {

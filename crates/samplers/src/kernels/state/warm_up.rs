@@ -4,7 +4,7 @@
 ///
 /// Windows as in Stan (Stan Development Team, Reference Manual, "HMC algorithm parameters"): first the step size alone,
 /// for 75 steps; then windows of 25, 50, 100, ... steps, each with a mass from the one before, the last as long as there
-/// is room; then the step size alone again, for 50 steps. A warm-up of fewer than 150 steps has shares of 15 %, 75 % and
+/// is room; then the step size alone again, for 15 % of the steps and at least 50, which are all that Stan gives it. A warm-up of fewer than 150 steps has shares of 15 %, 75 % and
 /// 10 %, with one window; one of fewer than 20 finds no mass.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
@@ -22,7 +22,7 @@ impl Windows {
                 let (start, last) = (15 * steps / 100, steps - steps / 10);
                 (start, last, last - start)
             }
-            _ => (75, steps - 50, 25),
+            _ => (75, steps - (15 * steps / 100).max(50), 25),
         };
         let (mut ends, mut end, mut length) = (Vec::new(), start, first);
         while end < last {
@@ -40,6 +40,11 @@ impl Windows {
     /// Whether the position after step `t`, from 0, counts.
     pub fn collects(&self, t: usize) -> bool {
         t >= self.start && self.ends.last().is_some_and(|&end| t < end)
+    }
+
+    /// The end of the window in which step `t` is, or of the first one after it.
+    pub fn next_end(&self, t: usize) -> Option<usize> {
+        self.ends.iter().copied().find(|&end| end > t)
     }
 
     /// Whether step `t` is the last of a window.
@@ -89,7 +94,7 @@ mod tests {
 
     #[test]
     fn windows_double_and_the_last_one_takes_what_is_left() {
-        assert_eq!(Windows::new(1000).ends, [100, 150, 250, 450, 950]);
+        assert_eq!(Windows::new(1000).ends, [100, 150, 250, 450, 850]);
         assert_eq!(Windows::new(150).ends, [100]);
         assert_eq!(Windows::new(300).ends, [100, 150, 250]);
         assert_eq!(Windows::new(100).ends, [90]);

@@ -109,7 +109,7 @@ impl<T, G: Fn(f64) -> f64> DiscreteLangevin<T, G> {
         T: DifferenceTarget<V>,
     {
         let target_acceptance = open_unit("the target acceptance", target_acceptance)?;
-        let mut averaging = DualAveraging::new(self.step_size, target_acceptance);
+        let mut averaging = DualAveraging::new(self.step_size, target_acceptance, steps);
         for _ in 0..steps {
             // A step size above this one proposes as at infinity; below its inverse nothing ever moves.
             self.step_size = averaging.trial().clamp(1.0 / LARGEST, LARGEST);
@@ -168,6 +168,23 @@ impl<T, G: Fn(f64) -> f64> DiscreteLangevin<T, G> {
             row[x.code()] = stay;
         }
         ((around.log_p, rows), around.non_finite)
+    }
+
+    /// Makes one transition, of the adjusted kernel, and answers with the accepted changes that were to be expected: those
+    /// proposed, times their acceptance probability.
+    pub(super) fn accepted_changes<V: Site>(
+        &self,
+        state: &mut Vec<V>,
+        chance: &mut (impl Chance + ?Sized),
+    ) -> f64
+    where
+        T: DifferenceTarget<V>,
+    {
+        let proposed = self.propose(state, chance);
+        let changes = (state.iter().zip(&proposed.to)).filter(|(from, to)| from != to);
+        let expected = changes.count() as f64 * proposed.log_ratio.min(0.0).exp();
+        self.settle(proposed, state, chance);
+        expected
     }
 
     fn settle<V: Site>(

@@ -3,10 +3,11 @@
 use helmholtz_random::Chance;
 
 use super::neighbourhood::Neighbourhood;
+use super::urn::Urn;
 use super::{DifferenceTarget, Site};
 use crate::arguments::at_least_one;
 use crate::kernels::state::mixture::uniform_index;
-use crate::{Info, Kernel, SamplerError, log_sum_exp};
+use crate::{Info, Kernel, SamplerError};
 
 /// Changes a random number L of different sites one after the other, each drawn with probability proportional to
 /// g(t_iv), t_iv ≈ p(x with x_i = v) / p(x), among the sites not yet changed, with the weights of the start all along;
@@ -17,7 +18,7 @@ use crate::{Info, Kernel, SamplerError, log_sum_exp};
 /// 1, ..., 2 R - 1, R on average, and at most the number of sites. (Sun, Dai, Xia and Ramamurthy, 2022, "Path auxiliary
 /// proposal for MCMC in discrete space", §3.3 and Algorithm 2.)
 ///
-/// A step costs two evaluations of all differences whatever L is, so that it is [`LocallyBalanced`](crate::LocallyBalanced)
+/// A step costs two evaluations of all differences whatever L is, and about 4 L √N weights of N sites, so that it is [`LocallyBalanced`](crate::LocallyBalanced)
 /// with R changes for the price of one. A path that finds no possible change is rejected.
 ///
 /// ```
@@ -52,12 +53,6 @@ impl<T, G: Fn(f64) -> f64> PathAuxiliary<T, G> {
     }
 }
 
-/// Makes the sites of `row` unavailable.
-fn close(log_weights: &mut [f64], change: usize, values: usize) {
-    let row = change - change % values;
-    log_weights[row..row + values].fill(f64::NEG_INFINITY);
-}
-
 impl<V, C, T, G> Kernel<Vec<V>, C> for PathAuxiliary<T, G>
 where
     V: Site,
@@ -70,26 +65,28 @@ where
     fn step(&self, state: &mut Vec<V>, chance: &mut C) -> Info {
         let values = self.target.values();
         let length = 1 + uniform_index(2 * self.mean_length - 1, chance);
-        let mut here = Neighbourhood::of(&self.target, &self.log_g, state);
+        let here = Neighbourhood::of(&self.target, &self.log_g, state);
+        let mut urn = Urn::new(here.log_weights, values);
         let before = state.clone();
         let (mut path, mut log_q) = (Vec::new(), 0.0);
         for _ in 0..length.min(state.len()) {
-            let Some(change) = chance.choose(&here.log_weights) else {
+            let Some(change) = urn.choose(chance) else {
                 *state = before;
                 return Info::of_move(false, here.non_finite);
             };
-            log_q += here.log_weights[change] - log_sum_exp(&here.log_weights);
-            close(&mut here.log_weights, change, values);
+            log_q += urn.log_probability(change);
+            urn.take_out(change);
             state[change / values] = V::of_code(change % values);
             path.push(change);
         }
-        let mut there = Neighbourhood::of(&self.target, &self.log_g, state);
+        let there = Neighbourhood::of(&self.target, &self.log_g, state);
+        let mut urn = Urn::new(there.log_weights, values);
         let mut log_q_back = 0.0;
         for &change in path.iter().rev() {
             let site = change / values;
             let back = site * values + before[site].code();
-            log_q_back += there.log_weights[back] - log_sum_exp(&there.log_weights);
-            close(&mut there.log_weights, change, values);
+            log_q_back += urn.log_probability(back);
+            urn.take_out(back);
         }
         let possible = there.log_p.is_finite() && log_q_back.is_finite();
         let accepted = match here.log_p.is_finite() {
