@@ -1,11 +1,11 @@
 //! Tensors as checkpoint parts, and back.
 
-use burn::module::{Module, ModuleVisitor, Param};
+use burn::module::{AutodiffModule, Module, ModuleVisitor, Param};
 use burn::optim::Optimizer;
 use burn::record::{BinBytesRecorder, FullPrecisionSettings, Record, Recorder};
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
-use helmholtz_estimators::{Learned, Model, Parts};
+use helmholtz_estimators::{Dream, Estimator, Layered, Learned, Parts};
 use helmholtz_evaluation::LogWeights;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_runs::Checkpoint;
@@ -120,10 +120,11 @@ pub fn load_chains(
     Ok(MemoryStore::restore(snapshot, latents, rows)?)
 }
 
-impl<B, M> Trainer<B, M>
+impl<B, M, E> Trainer<B, M, E>
 where
     B: AutodiffBackend,
-    M: Model<B> + Parts<B>,
+    M: AutodiffModule<B> + Layered<B> + Dream<B> + Parts<B>,
+    E: Estimator<B, M> + Clone,
 {
     /// The parameters with their ids.
     pub(crate) fn save_model(&self) -> Vec<u8> {

@@ -4,9 +4,10 @@ use burn::module::AutodiffModule;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer};
 use burn::tensor::DType;
-use helmholtz_datasets::Images;
+use helmholtz_datasets::Data;
 use helmholtz_estimators::{
-    Batch, Chains, Controls, EstimateError, Learned, Model, Parts, dreams, refresh, scatter,
+    Batch, Chains, Controls, Dream, EstimateError, Estimator, Layered, Learned, Method, Parts,
+    dreams, refresh, scatter,
 };
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::{AutodiffBackend, Values};
@@ -35,8 +36,8 @@ pub struct StepReport {
     pub info: Info,
 }
 
-/// A model in training: what one step changes.
-pub struct Trainer<B, M>
+/// A model in training by an estimator E: what one step changes.
+pub struct Trainer<B, M, E = Method>
 where
     B: AutodiffBackend,
     M: AutodiffModule<B>,
@@ -47,32 +48,33 @@ where
     pub(crate) learned: Learned<B>,
     pub(crate) controls_optimizer: OptimizerAdaptor<Adam<B::InnerBackend>, Controls<B>, B>,
     pub(crate) chains: MemoryStore,
-    config: TrainConfig,
+    config: TrainConfig<E>,
     device: B::Device,
 }
 
-impl<B, M> Trainer<B, M>
+impl<B, M, E> Trainer<B, M, E>
 where
     B: AutodiffBackend,
-    M: Model<B> + Parts<B>,
+    M: AutodiffModule<B> + Layered<B> + Dream<B> + Parts<B>,
+    E: Estimator<B, M> + Clone,
 {
-    /// A fresh optimiser, empty chains for the images, and what the method learns beside the model, fresh.
+    /// A fresh optimiser, empty chains for the data, and what the method learns beside the model, fresh.
     ///
     /// # Errors
     /// If the store cannot hold that many.
     pub fn new(
         model: M,
-        config: TrainConfig,
-        images: &Images,
+        config: TrainConfig<E>,
+        data: &(impl Data + ?Sized),
         device: B::Device,
     ) -> Result<Self, SamplerError> {
         let layers = model.layers();
         let rows = match config.method.keeps_chains() {
-            true => images.len(),
+            true => data.len(),
             false => 0,
         };
         let needed = config.method.controls();
-        let mean = || images.pixel_means();
+        let mean = || data.means();
         Ok(Self {
             chains: MemoryStore::new(&model.latents(), rows)?,
             learned: Learned::init(&needed, mean, &layers, config.seed, DType::F32, &device),
@@ -103,10 +105,10 @@ where
     /// Starts the chain of every datum, where [`ChainStart`] says.
     ///
     /// # Errors
-    /// If the store doesn't fit the images.
-    pub fn start_chains(&mut self, images: &Images) -> Result<(), SamplerError> {
+    /// If the store doesn't fit the data.
+    pub fn start_chains(&mut self, data: &(impl Data + ?Sized)) -> Result<(), SamplerError> {
         let model = self.model.take().expect("a model is there between steps");
-        let rows: Vec<u32> = (0..images.len() as u32).collect();
+        let rows: Vec<u32> = (0..data.len() as u32).collect();
         let result = rows
             .chunks(REFRESH_BATCH)
             .enumerate()
@@ -119,27 +121,27 @@ where
                 if self.config.chain_start == ChainStart::Uniform {
                     return scatter(&mut chains, &mut noise);
                 }
-                let x = batch_of::<B>(images, rows.iter().map(|&row| row as usize), &self.device);
+                let x = batch_of::<B>(data, rows.iter().map(|&row| row as usize), &self.device);
                 refresh(&model, x, &mut chains, &mut noise)
             });
         self.model = Some(model);
         result
     }
 
-    /// One step on these rows of the training images: estimate, write the chains back, update, and sleep where it is time to.
+    /// One step on these rows of the training data: estimate, write the chains back, update, and sleep where it is time to.
     /// Its draws are named by (seed, epoch, step). Chains are used from the switch on.
     ///
     /// # Errors
     /// What the estimator reports; the parameters are unchanged then.
     pub fn step(
         &mut self,
-        images: &Images,
+        data: &(impl Data + ?Sized),
         rows: &[u32],
         epoch: u64,
         step: u64,
     ) -> Result<StepReport, EstimateError> {
         let config = &self.config;
-        let x = batch_of::<B>(images, rows.iter().map(|&row| row as usize), &self.device);
+        let x = batch_of::<B>(data, rows.iter().map(|&row| row as usize), &self.device);
         let chains = config.keeps_chains(epoch).then_some(Chains {
             store: &mut self.chains,
             rows,
@@ -148,8 +150,8 @@ where
         let mut chance = Stream::new(config.seed, ACCEPT, [epoch, step]);
         let model = self.model.take().expect("a model is there between steps");
         let method = match config.sleep_every {
-            Some(_) => config.method.awake(),
-            None => config.method,
+            Some(_) => config.method.clone().awake(),
+            None => config.method.clone(),
         };
         let batch = Batch {
             x: x.clone(),

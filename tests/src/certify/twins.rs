@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_estimators::{
-    Coefficient, Control, Entry, Joint, Jsa, Layered, LogitGradient, Method, Model, Msc, Nvil,
+    Coefficient, Control, Entry, Joint, Jsa, JsaKernel, Layered, LogitGradient, Method, Model, Msc, Nvil,
     Objective, Outcome, Rebar, Reinforce, Rloo, Vimco, Weighting, estimate, estimate_logits,
 };
 use helmholtz_ops::{Backend, Values};
@@ -103,6 +103,8 @@ impl LogitGradient<Bits> for ComplementedArm {
 /// Multiple-trial Metropolis with the chosen trial left out of the denominator and nothing in its place.
 #[derive(Clone, Copy, Debug)]
 pub struct WithoutCurrent;
+
+impl JsaKernel for WithoutCurrent {}
 
 impl IndexKernel for WithoutCurrent {
     fn run(

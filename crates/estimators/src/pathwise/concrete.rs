@@ -3,11 +3,15 @@
 use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{BinaryConcrete, Bits, LogProb, Noise, Relaxable, uniforms};
 use helmholtz_ops::{AutodiffBackend, Values};
-use helmholtz_samplers::Info;
+use helmholtz_random::Chance;
+use helmholtz_samplers::{ChainStore, Info};
 
-use crate::logit_gradient::repeat;
+use crate::logits::logit_gradient::repeat;
 use crate::objective::{at_least, mean};
-use crate::{Estimate, EstimateError, Factored, Layered, Particles};
+use crate::{
+    Batch, Declaration, Description, Domain, Estimate, EstimateError, Estimator, Factored, Layered,
+    Learned, Particles, Target,
+};
 
 /// The bound of the model in which every layer of bits is relaxed, z^l = σ(y^l) with binary Concrete y^l, both in p and in q:
 ///
@@ -22,6 +26,43 @@ pub struct Concrete {
     pub posterior: f64,
     /// τ' of p.
     pub prior: f64,
+}
+
+impl Declaration for Concrete {
+    fn description(&self) -> Description {
+        Description {
+            name: "concrete",
+            label: "Concrete",
+            idea: "relaxed bits with densities of their own, in p and in q",
+            target: Target::Relaxed,
+        }
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Bits
+    }
+
+    fn evaluations(&self, particles: usize, _layers: usize, _retained: bool) -> usize {
+        particles
+    }
+}
+
+impl<B, M> Estimator<B, M> for Concrete
+where
+    B: AutodiffBackend,
+    M: Layered<B, Variables = Bits> + Factored<B>,
+{
+    fn estimate<S: ChainStore + ?Sized>(
+        &self,
+        model: &M,
+        _learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        _chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        batch.check(self)?;
+        self.estimate(model, batch.x, batch.particles, noise)
+    }
 }
 
 impl Concrete {

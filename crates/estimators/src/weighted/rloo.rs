@@ -2,7 +2,7 @@
 
 use helmholtz_random::Chance;
 
-use crate::{Coefficient, Outcome, Weighting};
+use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
 /// (1/K) Σ_k (ℓ_k − mean_{j≠k} ℓ_j) ∇ log q(h_k | x) and (1/K) Σ_k ∇ log p(x, h_k): unbiased for ∇ELBO, K ≥ 2
 /// (Kool, van Hoof & Welling 2019).
@@ -13,6 +13,15 @@ use crate::{Coefficient, Outcome, Weighting};
 pub struct Rloo;
 
 impl Weighting for Rloo {
+    fn description(&self) -> Description {
+        Description {
+            name: "rloo",
+            label: "RLOO",
+            idea: "leave-one-out baselines: what JSA's paper and code call VIMCO",
+            target: Target::Elbo,
+        }
+    }
+
     fn least_particles(&self, _retained: bool) -> usize {
         2
     }

@@ -4,12 +4,14 @@ use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables};
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
-use helmholtz_samplers::Info;
+use helmholtz_random::Chance;
+use helmholtz_samplers::{ChainStore, Info};
 
-use crate::logit_gradient::{mean_loss, repeat, tracked};
+use crate::logits::logit_gradient::{mean_loss, repeat, tracked};
 use crate::objective::{Drawn, at_least, mean};
 use crate::{
-    Controls, ControlsConfig, Estimate, EstimateError, Factored, Joint, Layered, Moments, Particles,
+    Batch, Controls, ControlsConfig, Declaration, Description, Estimate, EstimateError, Estimator,
+    Factored, Joint, Layered, Learned, Moments, Particles, Target,
 };
 
 /// g_φ = Σ_l s_l ∇ log q(h^l | h^{l−1}), s_l = (L_l − C_l(h^{l−1}) − c_l) / max(1, √v_l), with the local signal
@@ -23,6 +25,45 @@ use crate::{
 pub struct Nvil {
     /// Whether the signal is divided by max(1, √v).
     pub normalise: bool,
+}
+
+impl Declaration for Nvil {
+    fn description(&self) -> Description {
+        Description {
+            name: "nvil",
+            label: "NVIL",
+            idea: "local signals, learned baselines; normalised, which scales the gradient",
+            target: Target::Elbo,
+        }
+    }
+
+    fn evaluations(&self, particles: usize, _layers: usize, _retained: bool) -> usize {
+        particles
+    }
+
+    fn controls(&self) -> ControlsConfig {
+        Self::CONTROLS
+    }
+}
+
+impl<B, M> Estimator<B, M> for Nvil
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B> + Layered<B> + Factored<B>,
+    M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
+{
+    fn estimate<S: ChainStore + ?Sized>(
+        &self,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        _chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        batch.check(self)?;
+        let (controls, moments) = learned.both();
+        self.estimate(model, controls, moments, batch.x, batch.particles, noise)
+    }
 }
 
 impl Nvil {

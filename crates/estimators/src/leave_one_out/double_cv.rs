@@ -1,8 +1,16 @@
 //! Double control variates (Titsias & Shi 2022).
 
+use burn::module::AutodiffModule;
+use helmholtz_distributions::{Bits, Noise};
 use helmholtz_ops::AutodiffBackend;
+use helmholtz_random::Chance;
+use helmholtz_samplers::ChainStore;
 
-use crate::{Controls, ControlsConfig, LeaveOneOut, Siblings, Variate};
+use crate::{
+    Batch, Controls, ControlsConfig, Declaration, Description, Domain, Estimate, EstimateError,
+    Estimator, Joint, Layered, Learned, LeaveOneOut, Siblings, Target, Variate,
+    estimate_leave_one_out,
+};
 
 /// REINFORCE with leave-one-out baselines, f_k + c_k in place of f_k throughout, c_k = α ḡ_kᵀ (h_k − μ) the linear term of f's Taylor
 /// expansion with the mean slope ḡ_k = mean_{j≠k} ∂f/∂h_j of the other particles:
@@ -26,6 +34,53 @@ impl DoubleCv {
         coefficients: 1,
         ..ControlsConfig::AS_THE_MODEL
     };
+}
+
+impl Declaration for DoubleCv {
+    fn description(&self) -> Description {
+        Description {
+            name: "double-cv",
+            label: "Double CV",
+            idea: "leave-one-out baselines, with Taylor terms made of the other particles",
+            target: Target::Elbo,
+        }
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Bits
+    }
+
+    fn least_particles(&self, _retained: bool) -> usize {
+        2
+    }
+
+    fn evaluations(&self, particles: usize, _layers: usize, _retained: bool) -> usize {
+        particles
+    }
+
+    fn controls(&self) -> ControlsConfig {
+        Self::CONTROLS
+    }
+}
+
+impl<B, M> Estimator<B, M> for DoubleCv
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B> + Layered<B, Variables = Bits> + Joint<B>,
+    M::InnerModule: Layered<B::InnerBackend, Variables = Bits> + Joint<B::InnerBackend>,
+{
+    fn estimate<S: ChainStore + ?Sized>(
+        &self,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        _chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        batch.check(self)?;
+        let Batch { x, particles, .. } = batch;
+        estimate_leave_one_out(self, model, learned.trained(), x, particles, noise)
+    }
 }
 
 impl LeaveOneOut for DoubleCv {

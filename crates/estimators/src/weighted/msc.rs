@@ -3,8 +3,8 @@
 use helmholtz_random::Chance;
 use helmholtz_samplers::{Cis, IndexKernel, Visits};
 
-use crate::rws::{non_finite, softmax};
-use crate::{Coefficient, Outcome, Weighting};
+use crate::weighted::rws::{non_finite, softmax};
+use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
 /// Conditional importance sampling keeps the chain: among S particles, the retained state and S − 1 proposals, the next
 /// state is J ~ w̃ = softmax(ℓ). Both gradients are Σ_s w̃_s ∇ at all S, the mean over J (Naesseth et al. 2020, algorithm 2;
@@ -16,6 +16,15 @@ use crate::{Coefficient, Outcome, Weighting};
 pub struct Msc;
 
 impl Weighting for Msc {
+    fn description(&self) -> Description {
+        Description {
+            name: "msc",
+            label: "MSC",
+            idea: "conditional importance sampling moves the chain",
+            target: Target::Inclusive,
+        }
+    }
+
     fn proposals(&self, particles: usize, retained: bool) -> usize {
         particles.saturating_sub(usize::from(retained))
     }

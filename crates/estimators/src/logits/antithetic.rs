@@ -4,7 +4,7 @@ use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_ops::{Backend, Values};
 
-use crate::logit_gradient::repeat;
+use crate::logits::logit_gradient::repeat;
 use crate::{Joint, Layered, Objective, Particles};
 
 /// One layer of bits drawn twice, from u and from 1 − u, the layers above drawn for each, and f of both.

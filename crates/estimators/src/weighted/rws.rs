@@ -3,7 +3,7 @@
 use helmholtz_random::Chance;
 use helmholtz_samplers::{Info, log_sum_exp};
 
-use crate::{Coefficient, Outcome, Weighting};
+use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
 /// Σ_k w̃_k ∇ log p(x, h_k), and for q the wake update Σ_k w̃_k ∇ log q(h_k | x), the sleep update ∇ log q(h̃ | x̃) with
 /// (x̃, h̃) ~ p, or their sum; w̃ = softmax(ℓ), held constant (Bornschein & Bengio 2015).
@@ -36,8 +36,38 @@ impl Rws {
 }
 
 impl Weighting for Rws {
+    fn description(&self) -> Description {
+        match (self.wake, self.sleep) {
+            (true, false) => Description {
+                name: "rws",
+                label: "RWS",
+                idea: "reweighted wake-sleep, wake phase for both nets",
+                target: Target::InclusiveAsymptotically,
+            },
+            (false, _) => Description {
+                name: "rws-sleep",
+                label: "RWS (sleep)",
+                idea: "reweighted wake-sleep, sleep phase for q",
+                target: Target::Nothing,
+            },
+            (true, true) => Description {
+                name: "rws-wake-sleep",
+                label: "RWS (wake+sleep)",
+                idea: "reweighted wake-sleep, wake and sleep phase for q",
+                target: Target::LikelihoodsTheta,
+            },
+        }
+    }
+
     fn sleeps(&self) -> bool {
         self.sleep
+    }
+
+    fn awake(self) -> Self {
+        Self {
+            sleep: false,
+            ..self
+        }
     }
 
     fn weigh(

@@ -5,12 +5,14 @@ use burn::module::{AutodiffModule, HasAutodiffModule, Module};
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Relaxable, uniforms};
 use helmholtz_ops::{AutodiffBackend, Values};
-use helmholtz_samplers::Info;
+use helmholtz_random::Chance;
+use helmholtz_samplers::{ChainStore, Info};
 
-use crate::logit_gradient::{mean_loss, repeat, surrogate, tracked};
+use crate::logits::logit_gradient::{mean_loss, repeat, surrogate, tracked};
 use crate::objective::{Drawn, at_least};
 use crate::{
-    Controls, ControlsConfig, Estimate, EstimateError, Joint, Layered, Particles, Temperature,
+    Batch, Controls, ControlsConfig, Declaration, Description, Estimate, EstimateError, Estimator,
+    Joint, Layered, Learned, Particles, Target, Temperature,
 };
 
 /// The control variate c of a layer's noisy logits z.
@@ -41,9 +43,48 @@ pub struct Rebar {
     pub tied: bool,
 }
 
-impl Rebar {
-    /// What it learns.
-    pub fn controls(&self) -> ControlsConfig {
+impl Declaration for Rebar {
+    fn description(&self) -> Description {
+        let (name, label, idea) = match (self.control, self.tied) {
+            (Control::Relaxed, false) => ("rebar", "REBAR", "relaxed f as control variate"),
+            (Control::Relaxed, true) => (
+                "rebar-tied",
+                "REBAR (tied noise)",
+                "REBAR with the conditional noise coupled",
+            ),
+            (Control::RelaxedAndFree, false) => {
+                ("relax", "RELAX", "REBAR plus a free-form control variate")
+            }
+            (Control::RelaxedAndFree, true) => (
+                "relax-tied",
+                "RELAX (tied noise)",
+                "RELAX with the conditional noise coupled",
+            ),
+            (Control::Free, _) => (
+                "relax-all",
+                "RELAX (all)",
+                "a free-form control variate alone",
+            ),
+        };
+        Description {
+            name,
+            label,
+            idea,
+            target: Target::Elbo,
+        }
+    }
+
+    /// Values of f, relaxed or not: f itself, and those of c that relax it.
+    fn evaluations(&self, particles: usize, layers: usize, _retained: bool) -> usize {
+        let each = match (self.control, self.tied) {
+            (Control::Free, _) => 1,
+            (_, true) => 2,
+            (_, false) => 3,
+        };
+        each * particles * layers
+    }
+
+    fn controls(&self) -> ControlsConfig {
         ControlsConfig {
             scales: 1,
             temperature: Some(Temperature::Logarithm(0.5)),
@@ -51,23 +92,37 @@ impl Rebar {
             ..ControlsConfig::AS_REBAR
         }
     }
+}
 
-    /// Values of f, relaxed or not, that one path's estimate for a layer is made of.
-    pub(crate) fn evaluations(&self) -> usize {
-        match (self.control, self.tied) {
-            (Control::Free, _) => 1,
-            (_, true) => 2,
-            (_, false) => 3,
-        }
+impl<B, V, M> Estimator<B, M> for Rebar
+where
+    B: AutodiffBackend,
+    V: Relaxable,
+    M: AutodiffModule<B> + Layered<B, Variables = V> + Joint<B> + HasAutodiffModule<Autodiff<B>>,
+    M::InnerModule: Layered<B::InnerBackend, Variables = V> + Joint<B::InnerBackend>,
+    M::TrainModule: Layered<Autodiff<B>, Variables = V> + Joint<Autodiff<B>>,
+{
+    fn estimate<S: ChainStore + ?Sized>(
+        &self,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        _chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        batch.check(self)?;
+        self.estimate(model, learned.trained(), batch.x, batch.particles, noise)
     }
+}
 
+impl Rebar {
     /// One gradient estimate for a batch x `[batch, visible]`, averaged over K draws a datum.
     ///
     /// # Errors
     /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].
     ///
     /// # Panics
-    /// If `controls` are not made of [`controls`](Self::controls), or are of fewer layers than the model.
+    /// If `controls` are not made of [`controls`](Declaration::controls), or are of fewer layers than the model.
     pub fn estimate<B, V, M>(
         &self,
         model: &M,

@@ -8,7 +8,7 @@ use helmholtz_ops::{Backend, Values};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Latents, Layer, SamplerError};
 
-use crate::states::{pack, unpack, values_of, words, words_of};
+use crate::weighted::states::{pack, unpack, values_of, words, words_of};
 use crate::{EstimateError, Particles, Propose};
 
 /// The chains of a batch: a store, and the data index κ of each row of the batch.

@@ -1,9 +1,17 @@
 //! RODEO: control variates from discrete Stein operators (Shi, Zhou, Hwang, Titsias & Mackey 2022).
 
+use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
+use helmholtz_distributions::{Bits, Noise};
 use helmholtz_ops::AutodiffBackend;
+use helmholtz_random::Chance;
+use helmholtz_samplers::ChainStore;
 
-use crate::{Controls, ControlsConfig, LeaveOneOut, Siblings, Variate};
+use crate::{
+    Batch, Controls, ControlsConfig, Declaration, Description, Domain, Estimate, EstimateError,
+    Estimator, Joint, Layered, Learned, LeaveOneOut, Siblings, Target, Variate,
+    estimate_leave_one_out,
+};
 
 /// REINFORCE with leave-one-out baselines and two control variates of mean zero:
 ///
@@ -32,6 +40,53 @@ impl Rodeo {
         surrogates: true,
         ..ControlsConfig::AS_THE_MODEL
     };
+}
+
+impl Declaration for Rodeo {
+    fn description(&self) -> Description {
+        Description {
+            name: "rodeo",
+            label: "RODEO",
+            idea: "leave-one-out baselines, with discrete Stein operators of learned surrogates",
+            target: Target::Elbo,
+        }
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Bits
+    }
+
+    fn least_particles(&self, _retained: bool) -> usize {
+        2
+    }
+
+    fn evaluations(&self, particles: usize, _layers: usize, _retained: bool) -> usize {
+        particles
+    }
+
+    fn controls(&self) -> ControlsConfig {
+        Self::CONTROLS
+    }
+}
+
+impl<B, M> Estimator<B, M> for Rodeo
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B> + Layered<B, Variables = Bits> + Joint<B>,
+    M::InnerModule: Layered<B::InnerBackend, Variables = Bits> + Joint<B::InnerBackend>,
+{
+    fn estimate<S: ChainStore + ?Sized>(
+        &self,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        _chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        batch.check(self)?;
+        let Batch { x, particles, .. } = batch;
+        estimate_leave_one_out(self, model, learned.trained(), x, particles, noise)
+    }
 }
 
 impl LeaveOneOut for Rodeo {

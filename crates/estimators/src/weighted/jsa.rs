@@ -3,7 +3,7 @@
 use helmholtz_random::Chance;
 use helmholtz_samplers::{FrozenReferenceMis, IndexKernel, Mis, Mtmis, Visits};
 
-use crate::{Coefficient, Outcome, Weighting};
+use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
 /// Ascends log p and log q at the states of a Markov chain that leaves p(h | x) invariant and proposes from q: both
 /// gradients are posterior expectations by the Fisher identity, and chain states replace posterior draws (Xu & Ou 2016; Ou &
@@ -45,7 +45,52 @@ impl Jsa<FrozenReferenceMis> {
     };
 }
 
-impl<K: IndexKernel> Weighting for Jsa<K> {
+/// A kernel that JSA may move its chains with.
+pub trait JsaKernel: IndexKernel {
+    /// What JSA with this kernel is, and claims; unless stated, the name of the kernel's type and no claim.
+    fn jsa(&self) -> Description {
+        Description::of_type::<Self>()
+    }
+}
+
+impl JsaKernel for Mis {
+    fn jsa(&self) -> Description {
+        Description {
+            name: "jsa",
+            label: "JSA",
+            idea: "chain states, moved by Metropolis independence sampling",
+            target: Target::Inclusive,
+        }
+    }
+}
+
+impl JsaKernel for Mtmis {
+    fn jsa(&self) -> Description {
+        Description {
+            name: "jsa-mtmis",
+            label: "JSA (MTMIS)",
+            idea: "chain states, moved by one multiple-trial step",
+            target: Target::Inclusive,
+        }
+    }
+}
+
+impl JsaKernel for FrozenReferenceMis {
+    fn jsa(&self) -> Description {
+        Description {
+            name: "jsa-frozen-reference",
+            label: "JSA (frozen reference)",
+            idea: "ablation: the accept test of released code, which is not invariant",
+            target: Target::Nothing,
+        }
+    }
+}
+
+impl<K: JsaKernel> Weighting for Jsa<K> {
+    fn description(&self) -> Description {
+        self.kernel.jsa()
+    }
+
     fn proposals(&self, particles: usize, retained: bool) -> usize {
         particles + usize::from(self.stage1_extra && !retained)
     }
@@ -57,6 +102,13 @@ impl<K: IndexKernel> Weighting for Jsa<K> {
 
     fn keeps_chains(&self) -> bool {
         true
+    }
+
+    fn with_stage1_extra(self, extra: bool) -> Self {
+        Self {
+            stage1_extra: extra,
+            ..self
+        }
     }
 
     fn weigh(

@@ -3,8 +3,8 @@
 use helmholtz_random::Chance;
 use helmholtz_samplers::log_sum_exp;
 
-use crate::rws::{non_finite, softmax};
-use crate::{Coefficient, Outcome, Weighting};
+use crate::weighted::rws::{non_finite, softmax};
+use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
 /// With L̂ = ln (1/K) Σ_k w_k and L̂^{−k} the same with w_k replaced by the geometric (or arithmetic) mean of the others:
 /// Σ_k (L̂ − L̂^{−k} − w̃_k) ∇ log q(h_k | x) and Σ_k w̃_k ∇ log p(x, h_k), w̃ = softmax(ℓ) (Mnih & Rezende 2016).
@@ -22,6 +22,23 @@ pub struct Vimco {
 }
 
 impl Weighting for Vimco {
+    fn description(&self) -> Description {
+        match self.arithmetic {
+            false => Description {
+                name: "vimco",
+                label: "VIMCO",
+                idea: "local baselines on the K-sample bound",
+                target: Target::Bound,
+            },
+            true => Description {
+                name: "vimco-arithmetic",
+                label: "VIMCO (arithmetic)",
+                idea: "VIMCO with the arithmetic mean of the other weights",
+                target: Target::Bound,
+            },
+        }
+    }
+
     fn least_particles(&self, _retained: bool) -> usize {
         2
     }

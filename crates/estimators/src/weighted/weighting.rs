@@ -3,6 +3,8 @@
 use helmholtz_random::Chance;
 use helmholtz_samplers::Info;
 
+use crate::Description;
+
 /// A particle's coefficients: the estimate of the gradient is Σ_k theta_k ∇ log p(x, h_k) + phi_k ∇ log q(h_k | x), to
 /// be ascended, for one datum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,7 +25,14 @@ pub struct Outcome {
 }
 
 /// From the log-weights of one datum's particles to their coefficients. Nothing differentiates through either.
+///
+/// Implementing it makes an [`Estimator`](crate::Estimator): what it declares is stated here.
 pub trait Weighting {
+    /// Its name, its idea, its claim; unless stated, the name of its type and no claim.
+    fn description(&self) -> Description {
+        Description::of_type::<Self>()
+    }
+
     /// How many particles to propose, for a particle number K and a chain state at hand or not.
     fn proposals(&self, particles: usize, retained: bool) -> usize {
         let _ = retained;
@@ -39,6 +48,22 @@ pub trait Weighting {
     /// Whether the inference model also learns from dreams (x̃, h̃) ~ p.
     fn sleeps(&self) -> bool {
         false
+    }
+
+    /// The same without a sleep phase, where it has one.
+    fn awake(self) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
+
+    /// The same with one stage-I particle beyond K or without it, where it has a stage I ([`Jsa::stage1_extra`](crate::Jsa::stage1_extra)).
+    fn with_stage1_extra(self, _extra: bool) -> Self
+    where
+        Self: Sized,
+    {
+        self
     }
 
     /// Whether the log-weights are to be given less their mean over the mini-batch.

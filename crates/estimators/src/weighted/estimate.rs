@@ -6,10 +6,10 @@ use helmholtz_ops::{Backend, Values};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info, Latents, SamplerError};
 
-use crate::chains::register;
 use crate::host::numbers;
 use crate::objective::at_least;
-use crate::states::words;
+use crate::weighted::chains::register;
+use crate::weighted::states::words;
 use crate::{Chains, Coefficient, Dream, Joint, Proposals, Propose, Weighting};
 
 /// What an estimate gave.

@@ -4,14 +4,18 @@ use burn::module::AutodiffModule;
 use burn::tensor::{Tensor, TensorData};
 use helmholtz_distributions::{Bits, Noise};
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
-use helmholtz_samplers::{Info, log_sum_exp};
+use helmholtz_random::Chance;
+use helmholtz_samplers::{ChainStore, Info, log_sum_exp};
 
-use crate::antithetic::Antithetic;
 use crate::host::numbers;
-use crate::logit_gradient::{surrogate, tracked};
+use crate::logits::antithetic::Antithetic;
+use crate::logits::logit_gradient::{surrogate, tracked};
 use crate::objective::at_least;
-use crate::rws::softmax;
-use crate::{Estimate, EstimateError, Joint, Layered, Objective, Particles};
+use crate::weighted::rws::softmax;
+use crate::{
+    Batch, Declaration, Description, Domain, Estimate, EstimateError, Estimator, Joint, Layered,
+    Learned, Objective, Particles, Target,
+};
 
 /// The K-sample bound L(ℓ) = ln (1/K) Σ_k w_k from K antithetic pairs (h_k¹, h_k²) a datum, which the paper calls DisARM for
 /// multi-sample objectives. With ℓ^j the log-weights of the first (j = 1) or of the second (j = 2) latents of all pairs, and
@@ -32,6 +36,44 @@ use crate::{Estimate, EstimateError, Joint, Layered, Objective, Particles};
 /// drawn again for each latent. 2 K values of f a layer; the direct derivative is that of the first layer's pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DisarmBound;
+
+impl Declaration for DisarmBound {
+    fn description(&self) -> Description {
+        Description {
+            name: "disarm-bound",
+            label: "DisARM (bound)",
+            idea: "DisARM on the K-sample bound, from K antithetic pairs",
+            target: Target::Bound,
+        }
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Bits
+    }
+
+    fn evaluations(&self, particles: usize, layers: usize, _retained: bool) -> usize {
+        2 * particles * layers
+    }
+}
+
+impl<B, M> Estimator<B, M> for DisarmBound
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B> + Layered<B, Variables = Bits> + Joint<B>,
+    M::InnerModule: Layered<B::InnerBackend, Variables = Bits> + Joint<B::InnerBackend>,
+{
+    fn estimate<S: ChainStore + ?Sized>(
+        &self,
+        model: &M,
+        _learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        _chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        batch.check(self)?;
+        self.estimate(model, batch.x, batch.particles, noise)
+    }
+}
 
 impl DisarmBound {
     /// One gradient estimate for a batch x `[batch, visible]`.

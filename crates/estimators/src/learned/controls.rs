@@ -7,7 +7,7 @@ use burn::tensor::{DType, Tensor, TensorData, activation, backend::Backend};
 use helmholtz_distributions::Relaxable;
 use helmholtz_random::{Purpose, Stream};
 
-use crate::mlp::parameter;
+use crate::learned::mlp::parameter;
 use crate::{ControlsConfig, Mlp, Temperature};
 
 const INITIALISE: Purpose = Purpose::new("controls");

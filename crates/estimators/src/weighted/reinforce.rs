@@ -2,7 +2,7 @@
 
 use helmholtz_random::Chance;
 
-use crate::{Coefficient, Outcome, Weighting};
+use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
 /// (1/K) Σ_k ℓ_k ∇ log q(h_k | x) and (1/K) Σ_k ∇ log p(x, h_k): unbiased for ∇ELBO (Williams 1992).
 ///
@@ -14,6 +14,23 @@ pub struct Reinforce {
 }
 
 impl Weighting for Reinforce {
+    fn description(&self) -> Description {
+        match self.centred {
+            false => Description {
+                name: "reinforce",
+                label: "REINFORCE",
+                idea: "score function without a baseline",
+                target: Target::Elbo,
+            },
+            true => Description {
+                name: "reinforce-centred",
+                label: "REINFORCE (centred)",
+                idea: "score function less the mean of the mini-batch (slightly biased)",
+                target: Target::Nothing,
+            },
+        }
+    }
+
     fn centres(&self) -> bool {
         self.centred
     }

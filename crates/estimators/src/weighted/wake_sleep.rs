@@ -2,7 +2,7 @@
 
 use helmholtz_random::Chance;
 
-use crate::{Coefficient, Outcome, Weighting};
+use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
 /// Wake: ∇ log p(x, h), h ~ q. Sleep: ∇ log q(h̃ | x̃), (x̃, h̃) ~ p (Hinton, Dayan, Frey & Neal 1995). One particle, whatever K.
 ///
@@ -19,12 +19,25 @@ impl WakeSleep {
 }
 
 impl Weighting for WakeSleep {
+    fn description(&self) -> Description {
+        Description {
+            name: "ws",
+            label: "WS",
+            idea: "wake-sleep, one particle",
+            target: Target::ElbosTheta,
+        }
+    }
+
     fn proposals(&self, _particles: usize, _retained: bool) -> usize {
         1
     }
 
     fn sleeps(&self) -> bool {
         self.sleep
+    }
+
+    fn awake(self) -> Self {
+        Self { sleep: false }
     }
 
     fn weigh(

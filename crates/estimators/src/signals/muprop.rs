@@ -4,13 +4,15 @@ use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables};
 use helmholtz_ops::{AutodiffBackend, Values};
-use helmholtz_samplers::Info;
+use helmholtz_random::Chance;
+use helmholtz_samplers::{ChainStore, Info};
 
-use crate::logit_gradient::{mean_loss, repeat, tracked};
-use crate::nvil::{local_signals, log_q_factors, q_logits, sum};
+use crate::logits::logit_gradient::{mean_loss, repeat, tracked};
 use crate::objective::{Drawn, at_least, mean};
+use crate::signals::nvil::{local_signals, log_q_factors, q_logits, sum};
 use crate::{
-    Controls, ControlsConfig, Estimate, EstimateError, Factored, Joint, Layered, Particles,
+    Batch, Controls, ControlsConfig, Declaration, Description, Estimate, EstimateError, Estimator,
+    Factored, Joint, Layered, Learned, Particles, Target,
 };
 
 /// With the mean field μ^l = σ(a_l(μ^{l−1})), μ⁰ = x, the local signal L̄_l and its derivative L̄'_l = ∂L̄_l/∂μ^l there, and
@@ -23,6 +25,44 @@ use crate::{
 /// E[(h^l − const) ∇ log q] = ∇ m_l. η and C are trained on the mean of Σ_l s_l².
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MuProp;
+
+impl Declaration for MuProp {
+    fn description(&self) -> Description {
+        Description {
+            name: "muprop",
+            label: "MuProp",
+            idea: "Taylor expansion at the mean field as control variate",
+            target: Target::Elbo,
+        }
+    }
+
+    fn evaluations(&self, particles: usize, layers: usize, _retained: bool) -> usize {
+        particles + layers
+    }
+
+    fn controls(&self) -> ControlsConfig {
+        Self::CONTROLS
+    }
+}
+
+impl<B, M> Estimator<B, M> for MuProp
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B> + Layered<B> + Factored<B>,
+    M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend>,
+{
+    fn estimate<S: ChainStore + ?Sized>(
+        &self,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        _chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        batch.check(self)?;
+        self.estimate(model, learned.trained(), batch.x, batch.particles, noise)
+    }
+}
 
 impl MuProp {
     /// What it learns: C and (η₀, η₁) of each layer.

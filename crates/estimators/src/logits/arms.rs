@@ -1,11 +1,17 @@
 //! ARMS: many antithetic samples (Dimitriev & Zhou 2021).
 
+use burn::module::AutodiffModule;
 use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{Bits, Noise, Variables};
-use helmholtz_ops::{Backend, Values};
+use helmholtz_ops::{AutodiffBackend, Backend, Values};
+use helmholtz_random::Chance;
+use helmholtz_samplers::ChainStore;
 
-use crate::logit_gradient::{fold, repeat};
-use crate::{Joint, Layered, LogitGradient, Objective};
+use crate::logits::logit_gradient::{fold, repeat};
+use crate::{
+    Batch, Declaration, Description, Domain, Estimate, EstimateError, Estimator, Joint, Layered,
+    Learned, LogitGradient, Objective, Target, estimate_logits,
+};
 
 /// G_v = 1/(K−1) Σ_k (f(b_k) − f̄) (b_kv − σ(a_v)) / (1 − ρ_v), over K exchangeable, negatively correlated draws b_k ~ q
 /// with ρ_v the correlation of two of them in bit v (Dimitriev & Zhou 2021, equation 7).
@@ -15,6 +21,48 @@ use crate::{Joint, Layered, LogitGradient, Objective};
 /// 1 − u, and the estimator is [`Disarm`](crate::Disarm). Unbiased; K values of f a layer. K ≥ 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arms;
+
+impl Declaration for Arms {
+    fn description(&self) -> Description {
+        Description {
+            name: "arms",
+            label: "ARMS",
+            idea: "K antithetic samples, Dirichlet copula",
+            target: Target::Elbo,
+        }
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::Bits
+    }
+
+    fn least_particles(&self, _retained: bool) -> usize {
+        2
+    }
+
+    fn evaluations(&self, particles: usize, layers: usize, _retained: bool) -> usize {
+        particles * layers
+    }
+}
+
+impl<B, M> Estimator<B, M> for Arms
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B> + Layered<B, Variables = Bits> + Joint<B>,
+    M::InnerModule: Layered<B::InnerBackend, Variables = Bits> + Joint<B::InnerBackend>,
+{
+    fn estimate<S: ChainStore + ?Sized>(
+        &self,
+        model: &M,
+        _learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        _chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        batch.check(self)?;
+        estimate_logits(self, model, batch.x, batch.particles, noise)
+    }
+}
 
 impl LogitGradient<Bits> for Arms {
     fn paths(&self, _particles: usize) -> usize {
