@@ -39,6 +39,10 @@ mod statistics;
 
 #[doc(hidden)]
 pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
+pub use burn;
 
 pub use block::{Block, Conditional, Joint, Move, Update};
 pub use choices::Choices;

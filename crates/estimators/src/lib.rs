@@ -57,6 +57,10 @@ mod pathwise;
 mod signals;
 mod weighted;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use analytic_kl::{estimate_logits_with_kl, estimate_pathwise_with_kl, kl_to_prior};
 pub use catalogue::{Catalogue, Entry, markdown};
 pub use declaration::{Declaration, Description, Domain, Target};

@@ -139,6 +139,11 @@ impl Method {
         self.declared().evaluations(particles, layers, retained)
     }
 
+    /// [`Declaration::evaluations_of_classes`].
+    pub fn evaluations_of_classes(&self) -> Option<&'static str> {
+        self.declared().evaluations_of_classes()
+    }
+
     /// [`Declaration::takes_analytic_kl`].
     pub fn takes_analytic_kl(&self) -> bool {
         self.declared().takes_analytic_kl()

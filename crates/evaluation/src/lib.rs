@@ -67,6 +67,10 @@ mod log_likelihoods;
 mod nll;
 mod spread;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use analytic_kl::AnalyticKl;
 pub use batch::batch_of;
 pub use gradient_variance::{

@@ -29,14 +29,16 @@
 //! | [`Momentum`] | damped momentum |
 //! | [`Trainer`] | parameters, optimiser and chains, and one step of them |
 //! | [`train`] | the loop, with checks and checkpoints |
-//! | [`train_steps`], [`Objective`] | a loop over steps on data that never end, for what is not an estimator: amortized samplers |
-//! | [`load_model`], [`load_learned`], [`load_chains`] | what a checkpoint holds, to look at |
+//! | [`train_steps`], [`Objective`] | a loop over steps on data that never end: amortized samplers, loops of one's own |
+//! | [`Learner`] | what an estimator learns beside the model, with its optimiser |
+//! | [`load_model`], [`load_learned`], [`load_chains`], [`save_chains`] | what a checkpoint holds |
 //! | [`Event`] | what a run tells while it goes on |
 
 mod adam;
 mod config;
 mod error;
 mod event;
+mod learner;
 mod momentum;
 mod optimizer;
 mod progress;
@@ -45,14 +47,19 @@ mod steps;
 mod train;
 mod trainer;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use adam::{Adam, AdamState};
 pub use config::{ChainStart, TrainConfig};
 pub use error::TrainError;
 pub use event::Event;
+pub use learner::Learner;
 pub use momentum::{Momentum, MomentumState};
 pub use optimizer::{Betas, Optimizer};
 pub use progress::{Check, Selected};
-pub use snapshot::{Parameters, load_chains, load_learned, load_model};
+pub use snapshot::{Parameters, load_chains, load_learned, load_model, save_chains};
 pub use steps::{Objective, StepConfig, train_steps};
 pub use train::{Outcome, train};
 pub use trainer::{StepReport, Trainer};

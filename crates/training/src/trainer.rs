@@ -1,13 +1,11 @@
 //! Parameters, optimiser and chains, and one training step of them.
 
 use burn::module::AutodiffModule;
-use burn::optim::adaptor::OptimizerAdaptor;
-use burn::optim::{GradientsParams, Optimizer};
 use burn::tensor::DType;
 use helmholtz_datasets::Data;
 use helmholtz_estimators::{
-    Batch, Chains, Controls, Dream, EstimateError, Estimator, Layered, Learned, Method, Parts,
-    dreams, refresh, scatter,
+    Batch, Chains, Dream, EstimateError, Estimator, Layered, Learned, Method, Parts, dreams,
+    refresh, scatter,
 };
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::{AutodiffBackend, Values};
@@ -15,7 +13,7 @@ use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Info, MemoryStore, SamplerError};
 
 use crate::optimizer::OfModel;
-use crate::{Adam, ChainStart, TrainConfig};
+use crate::{ChainStart, Learner, TrainConfig};
 
 const NOISE: Purpose = Purpose::new("noise");
 const ACCEPT: Purpose = Purpose::new("accept");
@@ -45,8 +43,7 @@ where
     /// The model; `None` only while a step consumes it.
     model: Option<M>,
     pub(crate) optimizer: OfModel<B, M>,
-    pub(crate) learned: Learned<B>,
-    pub(crate) controls_optimizer: OptimizerAdaptor<Adam<B::InnerBackend>, Controls<B>, B>,
+    pub(crate) learner: Learner<B>,
     pub(crate) chains: MemoryStore,
     config: TrainConfig<E>,
     device: B::Device,
@@ -75,12 +72,10 @@ where
         };
         let needed = config.method.controls();
         let mean = || data.means();
+        let learned = Learned::init(&needed, mean, &layers, config.seed, DType::F32, &device);
         Ok(Self {
             chains: MemoryStore::new(&model.latents(), rows)?,
-            learned: Learned::init(&needed, mean, &layers, config.seed, DType::F32, &device),
-            controls_optimizer: OptimizerAdaptor::from(
-                Adam::default().with_betas([0.9, needed.beta_2]),
-            ),
+            learner: Learner::new(learned, &needed),
             optimizer: OfModel::new(config.optimizer, config.betas, &model),
             model: Some(model),
             config,
@@ -160,7 +155,7 @@ where
             epoch,
             analytic_kl: config.analytic_kl,
         };
-        let learned = &mut self.learned;
+        let learned = &mut self.learner.learned;
         let estimated = method.estimate(&model, learned, batch, &mut noise, &mut chance);
         let estimate = match estimated {
             Ok(estimate) => estimate,
@@ -173,18 +168,7 @@ where
         let rate = config.learning_rate;
         let optimizer = &mut self.optimizer;
         self.model = Some(optimizer.step(rate, rows.len(), model, &mut gradients));
-        if let Some(controls) = self.learned.controls.take() {
-            let mut gradients = match estimate.controls {
-                Some(objective) => objective.backward(),
-                None => gradients,
-            };
-            let of_controls = GradientsParams::from_module(&mut gradients, &controls);
-            let learning_rate = config.method.controls().learning_rate * config.learning_rate;
-            let controls = self
-                .controls_optimizer
-                .step(learning_rate, controls, of_controls);
-            self.learned.controls = Some(controls.bounded());
-        }
+        self.learner.step(rate, estimate.controls, gradients);
         match self.config.sleep_every {
             Some(every) if self.config.method.sleeps() && (step + 1).is_multiple_of(every) => {
                 self.sleep(x, every as usize, epoch, step);
