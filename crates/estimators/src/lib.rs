@@ -35,6 +35,7 @@
 //! | [`estimate_logits_with_kl`], [`estimate_pathwise_with_kl`], [`kl_to_prior`] | the divergence to the prior in closed form |
 //! | [`Concrete`] | the bound of the model with relaxed bits |
 //! | [`GumbelSoftmax`], [`LearnedGumbelSoftmax`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`] | biased: relaxed latents, and hard ones with a made-up gradient |
+//! | [`Declaration`], [`Estimator`] | what an estimator states of itself; what a training loop asks of it |
 //! | [`Method`], [`Entry`] | all of them by name, with what each claims |
 //! | [`Propose`], [`Layered`], [`Joint`], [`Factored`], [`Dream`] | what a model can do for an estimator; [`Model`] is all of it |
 //! | [`Parts`] | which of a model's parameters are θ and which φ |

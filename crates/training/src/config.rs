@@ -77,6 +77,41 @@ pub enum ChainStart {
     Uniform,
 }
 
+impl<E> TrainConfig<E> {
+    /// Training by this estimator, to be changed field by field: seed 1, 100 epochs, batches of 50, K = 2, Adam at 3e-4, one stage
+    /// (chains from the start), a check with 100 samples after every epoch, of validation and test data, and 1000 samples in the
+    /// end.
+    pub fn new(method: E) -> Self {
+        Self {
+            seed: 1,
+            method,
+            epochs: 100,
+            switch_epoch: 0,
+            chain_start: ChainStart::default(),
+            batch: 50,
+            particles: 2,
+            analytic_kl: false,
+            optimizer: Optimizer::default(),
+            betas: Betas::default(),
+            learning_rate: 3e-4,
+            sleep_every: None,
+            scan: ScanOrder::Shuffled,
+            check_every: 1,
+            patience: None,
+            valid_samples: 100,
+            valid_images: None,
+            test_samples: 100,
+            test_images: None,
+            train_images: None,
+            test_at_checks: true,
+            final_samples: vec![1000],
+            checkpoint_seconds: 60.0,
+            threads: 1,
+            device_name: "cpu".into(),
+        }
+    }
+}
+
 impl<E: Declaration> TrainConfig<E> {
     /// Whether epoch `epoch` (from 0) is of stage II.
     pub fn keeps_chains(&self, epoch: u64) -> bool {
