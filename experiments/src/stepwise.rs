@@ -149,7 +149,7 @@ impl Request<'_> {
 /// [`HarnessError::Interrupted`] for a stop; whatever else ends the training.
 pub fn trained<B, M, O>(
     model: M,
-    objective: &O,
+    objective: &mut O,
     config: &StepConfig,
     device: &B::Device,
     request: &mut Request<'_>,
@@ -181,7 +181,7 @@ where
 /// A step that cannot be made; [`HarnessError::Interrupted`] for a stop before, between or after them.
 pub fn seconds_of_step<B, M, O>(
     model: &M,
-    objective: &O,
+    objective: &mut O,
     stop: &AtomicBool,
 ) -> Result<f64, HarnessError>
 where
@@ -189,7 +189,7 @@ where
     M: AutodiffModule<B>,
     O: Objective<B, M>,
 {
-    let step = |number| {
+    let mut step = |number| {
         let gradients = objective.gradients(model, number);
         gradients.map_err(HarnessError::Cell)?;
         unless_stopped(stop)

@@ -5,14 +5,15 @@
 //! The idea: REINFORCE whose baseline for a particle is the **median** of the other particles' signals. It is unbiased, since
 //! the baseline of a particle does not depend on it. A first attempt forgot to leave the particle out.
 //!
-//! To make it one of the workspace's own: move the `impl` to a file of `crates/estimators/src`, add a variant to `Weighted` and
-//! an entry to `Method::CATALOGUE`. Help, README, the certificate table and `cargo xtask reproduce table1 --method NAME` follow
-//! from the entry.
+//! As it stands `train`, `Trainer` and `method_variance` take it. To make it one of the workspace's own: move the `impl` to a file
+//! of `crates/estimators/src/weighted` with a `description`, add a variant to `Weighted` and a line to the catalogue. Help, README,
+//! the certificate table and `cargo xtask reproduce table1 --method NAME` follow.
 
 use helmholtz_estimators::{Coefficient, Outcome, Rloo, Weighting, estimate};
+use helmholtz_invariance::gradients::{Subject, largest_t, mean_of};
 use helmholtz_random::Chance;
 use helmholtz_tests::Reference;
-use helmholtz_tests::certify::{Subject, largest_t, mean_of};
+use helmholtz_tests::certify::subject_of;
 use helmholtz_tests::statistics::STUDENT_LIMIT_OF_MANY;
 
 /// s_k = (ℓ_k − median of the others) / K on ∇ log q, 1/K on ∇ log p.
@@ -48,7 +49,7 @@ impl Weighting for MedianBaseline {
 }
 
 fn main() {
-    let subject = Subject::of(&Reference::t1());
+    let subject = subject_of(&Reference::t1());
     let right = MedianBaseline {
         leaves_own_out: true,
     };

@@ -1,25 +1,23 @@
 //! The production path, from chosen uniforms to numbers.
 
-use burn::backend::Autodiff;
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
-use burn::tensor::backend::AutodiffBackend;
 use burn::tensor::{DType, Tensor, TensorData};
 use burn_flex::Flex;
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{
     Chains, Dream, Estimate, Joint, Layered, Learned, Method, Model, Propose, Weighting, estimate,
 };
+use helmholtz_invariance::gradients::held;
 use helmholtz_ops::Values;
 use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{ChainStore, Info};
 
 use crate::{Chosen, Enumerable, Reference, State};
 
+pub use helmholtz_invariance::gradients::{Tape, flat_gradient};
+
 /// The backend without a tape.
 pub type Inner = Flex;
-
-/// The backend that differentiates.
-pub type Tape = Autodiff<Flex>;
 
 /// The production model with the reference's parameters.
 pub fn build<B: helmholtz_ops::Backend, R: Enumerable>(
@@ -54,24 +52,6 @@ pub fn flat_parameters<B: burn::tensor::backend::Backend, M: Module<B>>(model: &
     let mut collect = Collect(vec![]);
     model.visit(&mut collect);
     collect.0
-}
-
-/// The gradient of `loss` in all parameters of the model, in visiting order; zero where none reached.
-pub fn flat_gradient<M: Module<Tape>>(loss: &Tensor<Tape, 1>, model: &M) -> Vec<f64> {
-    struct Collect(<Tape as AutodiffBackend>::Gradients, Vec<f64>);
-    impl ModuleVisitor<Tape> for Collect {
-        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<Tape, D>>) {
-            match param.val().grad(&self.0) {
-                Some(gradient) => self.1.extend(gradient.into_data().iter::<f64>()),
-                None => self
-                    .1
-                    .resize(self.1.len() + param.val().shape().num_elements(), 0.0),
-            }
-        }
-    }
-    let mut collect = Collect(loss.backward(), vec![]);
-    model.visit(&mut collect);
-    collect.1
 }
 
 /// What one production estimate gave.
@@ -193,15 +173,6 @@ impl<R: Enumerable> Batch<R> {
         let estimated = estimate(method, model, self.x(), chains, particles, noise, chance);
         assert!(noise.is_spent(), "every uniform was asked for");
         estimated.expect("a valid estimate")
-    }
-}
-
-/// The same, its parameters held: burn 0.21 is slow to clear away graphs that nobody differentiates.
-pub(crate) fn held(learned: &Learned<Tape>) -> Learned<Tape> {
-    let controls = learned.controls.clone();
-    Learned {
-        controls: controls.map(|controls| controls.no_grad()),
-        moments: learned.moments.clone(),
     }
 }
 

@@ -8,15 +8,10 @@ use helmholtz_random::{Purpose, Stream};
 /// P(|z| > 5.731) = 1e-8 for a standard normal z.
 pub const NORMAL_LIMIT: f64 = 5.731;
 
-/// Batches of [`batch_means`].
-pub const BATCHES: usize = 100;
-
 /// P(|t| > 6.27) < 1e-8 for Student's t with 99 degrees of freedom.
 pub const STUDENT_LIMIT: f64 = 6.27;
 
-/// P(|t| > 6.95) < 1e-9 for Student's t with 99 degrees of freedom: for the estimators whose every coordinate is compared,
-/// fewer than 1000 in all.
-pub const STUDENT_LIMIT_OF_MANY: f64 = 6.95;
+pub use helmholtz_invariance::gradients::{BATCHES, LIMIT as STUDENT_LIMIT_OF_MANY, batch_means};
 
 /// The largest |mean − exact| in standard errors, over coordinates, of [`BATCHES`] estimates, each a mean over many draws.
 /// Coordinates that never vary must be exact to rounding.
@@ -39,27 +34,4 @@ pub fn largest_t(exact: &[f64], mut estimate: impl FnMut(&mut Stream) -> Vec<f64
             (mean - exact).abs() / error.max(rounding)
         });
     t.fold(0.0, |max, t| if t > max || t.is_nan() { t } else { max })
-}
-
-/// The mean of a correlated series of vectors and its standard error, from [`BATCHES`] means of equal stretches.
-///
-/// # Panics
-/// If the series does not divide into that many.
-pub fn batch_means(series: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
-    assert!(series.len().is_multiple_of(BATCHES) && !series.is_empty());
-    let means: Vec<Vec<f64>> = series.chunks(series.len() / BATCHES).map(mean).collect();
-    let centre = mean(&means);
-    let error = |(i, centre): (usize, &f64)| {
-        let squares: f64 = means.iter().map(|m| (m[i] - centre).powi(2)).sum();
-        (squares / (BATCHES * (BATCHES - 1)) as f64).sqrt()
-    };
-    let errors = centre.iter().enumerate().map(error).collect();
-    (centre, errors)
-}
-
-fn mean(vectors: &[Vec<f64>]) -> Vec<f64> {
-    let pairs = vectors
-        .iter()
-        .map(|v| (1.0 / vectors.len() as f64, v.as_slice()));
-    crate::vectors::weighted_sum(vectors[0].len(), pairs)
 }

@@ -37,8 +37,9 @@ mod randomness;
 mod sampler;
 mod statistics;
 
-#[doc(hidden)]
-pub use burn;
+pub use ::burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
 
 pub use block::{Block, Conditional, Joint, Move, Update};
 pub use choices::Choices;

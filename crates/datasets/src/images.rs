@@ -1,5 +1,7 @@
 //! Images in memory: one bit a pixel, or one byte where they are grey.
 
+use crate::Data as _;
+
 /// The eight pixels of each byte as f32, least significant bit first: one load unpacks a byte.
 static UNPACKED: [[f32; 8]; 256] = {
     let mut table = [[0.0; 8]; 256];
@@ -147,15 +149,7 @@ impl Images {
 
     /// The mean of each pixel over the images.
     pub fn pixel_means(&self) -> Vec<f32> {
-        let mut counts = vec![0.0f64; self.pixels()];
-        let mut row = vec![0.0f32; self.pixels()];
-        for i in 0..self.len() {
-            self.write_row_f32(i, &mut row);
-            let pixels = counts.iter_mut().zip(&row);
-            pixels.for_each(|(count, &x)| *count += f64::from(x));
-        }
-        let share = 1.0 / self.len().max(1) as f64;
-        counts.iter().map(|count| (count * share) as f32).collect()
+        self.means()
     }
 
     /// The mean pixel; 0 when there is no image.

@@ -21,6 +21,7 @@
 //!
 //! Contents:
 //! * [`load`], [`load_grey_mnist`]: a data set by name; [`Splits`], [`GreyMnist`], [`Origin`]
+//! * [`Data`]: what a model is trained on; [`Rows`], [`Subset`]: any numbers in memory, some of them
 //! * [`Images`], [`GreyImages`]: images in memory
 //! * [`read_amat`], [`read_idx_images`], [`read_idx_labels`], [`read_mat`]: the file formats
 //! * [`DataFile`], [`Locator`], `Downloader`: the published files, and how they come here
@@ -28,6 +29,7 @@
 
 mod amat;
 mod content;
+mod data;
 mod data_file;
 #[cfg(feature = "download")]
 mod download;
@@ -48,6 +50,7 @@ mod subset;
 mod testing;
 
 pub use amat::read_amat;
+pub use data::{Data, Rows, Subset};
 pub use data_file::{DataFile, binarized_mnist_files, mnist_files};
 #[cfg(feature = "download")]
 pub use download::Downloader;

@@ -8,37 +8,65 @@ use crate::content::hex;
 use crate::event::{Event, Progress};
 use crate::omniglot::{self, ARCHIVES, CHARDATA, CHARDATA_BLOB, CHARDATA_HOME};
 use crate::{
-    DatasetName, Error, GreyImages, Images, Locator, Missing, binarized_mnist_files, glyphs,
+    Data, DatasetName, Error, GreyImages, Images, Locator, Missing, binarized_mnist_files, glyphs,
     mnist_files, read_amat, read_idx_images, read_idx_labels,
 };
 
 /// The three parts of a data set, and what they are.
 #[derive(Debug, Clone)]
-pub struct Splits {
-    /// The images to learn from.
-    pub train: Images,
-    /// The images by which a model is selected.
-    pub valid: Images,
-    /// The images on which results are reported.
-    pub test: Images,
+pub struct Splits<D = Images> {
+    /// The data to learn from.
+    pub train: D,
+    /// The data by which a model is selected.
+    pub valid: D,
+    /// The data on which results are reported.
+    pub test: D,
     /// The data set's name.
     pub name: String,
-    /// The images are generated: results on them are not comparable with published ones.
+    /// The data are generated: results on them are not comparable with published ones.
     pub synthetic: bool,
-    /// The sha256 of the images in memory: of `train`, `valid` and `test`, each as its number of images and of pixels
-    /// (`u64`, little endian) and its packed rows. The same images give the same fingerprint, whatever they came from.
+    /// The sha256 of the data in memory: of `train`, `valid` and `test`, each as its number of rows and of numbers in a row
+    /// (`u64`, little endian) and its rows, those of images packed. The same data give the same fingerprint, whatever they came from.
     pub fingerprint: String,
     /// Where the images came from.
     pub origin: Origin,
 }
 
-/// Where images came from.
+/// Where data came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// These files.
     Files(Vec<PathBuf>),
     /// They were generated.
     Generated,
+    /// They were given in memory.
+    Memory,
+}
+
+impl<D: Data> Splits<D> {
+    /// Data in memory under a name; the fingerprint is of each row's numbers as `f32`, little endian.
+    pub fn in_memory(name: &str, train: D, valid: D, test: D) -> Self {
+        let mut hash = Sha256::new();
+        for data in [&train, &valid, &test] {
+            hash.update((data.len() as u64).to_le_bytes());
+            hash.update((data.width() as u64).to_le_bytes());
+            let mut row = vec![0.0f32; data.width()];
+            for i in 0..data.len() {
+                data.write_row(i, &mut row);
+                row.iter()
+                    .for_each(|number| hash.update(number.to_le_bytes()));
+            }
+        }
+        Self {
+            train,
+            valid,
+            test,
+            name: name.into(),
+            synthetic: false,
+            fingerprint: hex(&hash.finalize()),
+            origin: Origin::Memory,
+        }
+    }
 }
 
 /// Grey-level MNIST: 60,000 training and 10,000 test images with their labels.

@@ -73,6 +73,10 @@ mod student;
 mod variables;
 mod variates;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use bernoulli::Bernoulli;
 pub use beta::Beta;
 pub use binary_concrete::BinaryConcrete;

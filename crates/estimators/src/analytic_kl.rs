@@ -10,7 +10,7 @@ use helmholtz_distributions::{Noise, Variables, uniforms};
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_samplers::{Info, Latents};
 
-use crate::logit_gradient::{mean_loss, repeat, surrogate, tracked};
+use crate::logits::logit_gradient::{mean_loss, repeat, surrogate, tracked};
 use crate::objective::{at_least, mean};
 use crate::{
     Estimate, EstimateError, Factored, Joint, Layered, LogitGradient, Objective, Particles,

@@ -1,10 +1,18 @@
 //! The state of an estimator that learns.
 
+mod controls;
+mod controls_config;
+mod mlp;
+
 use burn::tensor::DType;
 use helmholtz_distributions::Relaxable;
 use helmholtz_ops::Backend;
 
-use crate::{Controls, ControlsConfig, Moments};
+use crate::Moments;
+
+pub use controls::Controls;
+pub use controls_config::{ControlsConfig, Temperature};
+pub use mlp::Mlp;
 
 /// What an estimator learns and remembers beside the model; empty for most.
 #[derive(Clone, Debug)]
@@ -31,5 +39,24 @@ impl<B: Backend> Learned<B> {
             controls: (!controls.is_empty()).then(init),
             moments: vec![Moments::default(); layers.len()],
         }
+    }
+
+    /// The trained parts of an estimator that has some.
+    ///
+    /// # Panics
+    /// If none were made.
+    pub fn trained(&self) -> &Controls<B> {
+        let controls = self.controls.as_ref();
+        controls.expect("this method's controls were made")
+    }
+
+    /// [`trained`](Self::trained), and the running averages to be moved on.
+    ///
+    /// # Panics
+    /// If none were made.
+    pub fn both(&mut self) -> (&Controls<B>, &mut [Moments]) {
+        let controls = self.controls.as_ref();
+        let controls = controls.expect("this method's controls were made");
+        (controls, &mut self.moments)
     }
 }

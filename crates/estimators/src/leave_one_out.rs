@@ -1,14 +1,20 @@
 //! REINFORCE with leave-one-out baselines, and control variates that are made of the other particles.
 
+mod double_cv;
+mod rodeo;
+
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_samplers::Info;
 
-use crate::logit_gradient::{fold, mean_loss, repeat, surrogate, tracked};
+use crate::logits::logit_gradient::{fold, mean_loss, repeat, surrogate, tracked};
 use crate::objective::{Drawn, at_least, mean};
 use crate::{Controls, Estimate, EstimateError, Joint, Layered, Particles};
+
+pub use double_cv::DoubleCv;
+pub use rodeo::Rodeo;
 
 /// One layer of the K paths of each datum, rows particle-major.
 pub struct Siblings<B: Backend> {

@@ -35,97 +35,57 @@
 //! | [`estimate_logits_with_kl`], [`estimate_pathwise_with_kl`], [`kl_to_prior`] | the divergence to the prior in closed form |
 //! | [`Concrete`] | the bound of the model with relaxed bits |
 //! | [`GumbelSoftmax`], [`LearnedGumbelSoftmax`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`] | biased: relaxed latents, and hard ones with a made-up gradient |
+//! | [`Declaration`], [`Estimator`] | what an estimator states of itself; what a training loop asks of it |
 //! | [`Method`], [`Entry`] | all of them by name, with what each claims |
 //! | [`Propose`], [`Layered`], [`Joint`], [`Factored`], [`Dream`] | what a model can do for an estimator; [`Model`] is all of it |
 //! | [`Parts`] | which of a model's parameters are θ and which φ |
 //! | [`estimate`], [`dreams`] | one gradient estimate, from uniforms to the chain states written back; its sleep phase alone |
 
 mod analytic_kl;
-mod antithetic;
-mod arm;
-mod arms;
-mod arsm;
 mod catalogue;
-mod chains;
-mod concrete;
-mod controls;
-mod controls_config;
-mod disarm;
-mod disarm_bound;
-mod double_cv;
-mod estimate;
-mod gumbel;
+mod declaration;
+mod estimator;
 mod host;
-mod jsa;
 mod layerwise;
 mod learned;
 mod leave_one_out;
-mod logit_gradient;
+mod logits;
 mod method;
-mod mlp;
 mod model;
-mod moments;
-mod msc;
-mod muprop;
-mod nvil;
 mod objective;
 mod particles;
 mod pathwise;
-mod rebar;
-mod reinforce;
-mod reinmax;
-mod rloo;
-mod rodeo;
-mod rws;
-mod states;
-mod straight_through;
-mod swaps;
-mod vimco;
-mod wake_sleep;
+mod signals;
 mod weighted;
-mod weighting;
+
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
 
 pub use analytic_kl::{estimate_logits_with_kl, estimate_pathwise_with_kl, kl_to_prior};
-pub use arm::Arm;
-pub use arms::Arms;
-pub use arsm::{Ar, Ars, Arsm};
-pub use catalogue::{Entry, Target, markdown};
-pub use chains::{Chains, refresh, scatter};
-pub use concrete::Concrete;
-pub use controls::Controls;
-pub use controls_config::{ControlsConfig, Temperature};
-pub use disarm::Disarm;
-pub use disarm_bound::DisarmBound;
-pub use double_cv::DoubleCv;
-pub use estimate::{Estimate, EstimateError, dreams, estimate};
-pub use gumbel::{GumbelSoftmax, LearnedGumbelSoftmax};
-pub use jsa::Jsa;
+pub use catalogue::{Catalogue, Entry, markdown};
+pub use declaration::{Declaration, Description, Domain, Target};
+pub use estimator::{Batch, Estimator};
 pub use layerwise::{propose_layers, score_layers};
-pub use learned::Learned;
-pub use leave_one_out::{LeaveOneOut, Siblings, Variate, estimate_leave_one_out};
-pub use logit_gradient::{LogitGradient, estimate_logits};
-pub use method::{Batch, Latent, Method, OfBits, UnknownMethod};
-pub use mlp::Mlp;
+pub use learned::{Controls, ControlsConfig, Learned, Mlp, Temperature};
+pub use leave_one_out::{DoubleCv, LeaveOneOut, Rodeo, Siblings, Variate, estimate_leave_one_out};
+pub use logits::{
+    Ar, Arm, Arms, Ars, Arsm, Control, Disarm, DisarmBound, LogitGradient, Race, Rebar,
+    estimate_logits,
+};
+pub use method::{Latent, Method, OfBits, UnknownMethod};
 pub use model::{Dream, Factored, Joint, Layered, Model, Parts, Proposals, Propose};
-pub use moments::Moments;
-pub use msc::Msc;
-pub use muprop::MuProp;
-pub use nvil::Nvil;
 pub use objective::Objective;
 pub use particles::Particles;
-pub use pathwise::{Reparameterise, estimate_pathwise};
-pub use rebar::{Control, Rebar};
-pub use reinforce::Reinforce;
-pub use reinmax::ReinMax;
-pub use rloo::Rloo;
-pub use rodeo::Rodeo;
-pub use rws::Rws;
-pub use straight_through::{Half, SlopeAnnealed, StraightThrough};
-pub use swaps::Race;
-pub use vimco::Vimco;
-pub use wake_sleep::WakeSleep;
-pub use weighted::Weighted;
-pub use weighting::{Coefficient, Outcome, Weighting};
+pub use pathwise::{
+    AnnealedSlope, Concrete, GumbelSoftmax, Half, LearnedGumbelSoftmax, LearnedTemperature,
+    ReinMax, Reparameterise, SlopeAnnealed, StraightThrough, estimate_pathwise,
+};
+pub use signals::{Moments, MuProp, Nvil};
+pub use weighted::{
+    Chains, Coefficient, Estimate, EstimateError, Jsa, JsaKernel, Msc, Outcome, Reinforce, Rloo,
+    Rws, Vimco, WakeSleep, Weighted, Weighting, dreams, estimate, refresh, scatter,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,23 +1,21 @@
-//! All estimators by name.
+//! An estimator chosen at run time, by its name.
 
 use std::fmt;
 use std::str::FromStr;
 
 use helmholtz_distributions::{Bits, Classes, Mixed, Noise, Relaxable};
-use helmholtz_ops::{AutodiffBackend, Backend, Values};
+use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Layer};
 
 use crate::{
-    Ar, Arm, Arms, Ars, Arsm, Chains, Concrete, Controls, ControlsConfig, Disarm, DisarmBound,
-    DoubleCv, Estimate, EstimateError, GumbelSoftmax, Half, Layered, Learned, LearnedGumbelSoftmax,
-    Model, MuProp, Nvil, Race, Rebar, ReinMax, Rodeo, SlopeAnnealed, StraightThrough, Weighted,
-    Weighting, estimate, estimate_leave_one_out, estimate_logits, estimate_logits_with_kl,
-    estimate_pathwise, estimate_pathwise_with_kl,
+    AnnealedSlope, Ar, Arm, Arms, Ars, Arsm, Batch, Concrete, ControlsConfig, Declaration,
+    Description, Disarm, DisarmBound, Domain, DoubleCv, Estimate, EstimateError, Estimator,
+    GumbelSoftmax, Half, Layered, Learned, LearnedTemperature, Model, MuProp, Nvil, Race, Rebar,
+    ReinMax, Rodeo, StraightThrough, Weighted, Weighting,
 };
 
-/// An estimator chosen at run time. A new one is its own file, a variant of its family, and an entry of
-/// [`Method::CATALOGUE`].
+/// An estimator chosen at run time. A new one is its own file, a variant of its family, and a line of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
     /// Coefficients on log p and log q from log-weights.
@@ -30,8 +28,8 @@ pub enum Method {
     Rebar(Rebar),
     /// [`GumbelSoftmax`], soft or straight-through.
     GumbelSoftmax(GumbelSoftmax),
-    /// [`LearnedGumbelSoftmax`].
-    LearnedGumbelSoftmax,
+    /// [`LearnedTemperature`].
+    LearnedTemperature(LearnedTemperature),
     /// [`StraightThrough`].
     StraightThrough(StraightThrough),
     /// [`ReinMax`].
@@ -63,29 +61,57 @@ pub enum OfBits {
     Rodeo(Rodeo),
     /// [`Concrete`].
     Concrete(Concrete),
-    /// [`SlopeAnnealed`], its slope growing with the epochs.
-    SlopeAnnealed,
+    /// [`AnnealedSlope`].
+    AnnealedSlope(AnnealedSlope),
     /// [`Half`].
     Half(Half),
 }
 
-/// What a method is given for one batch.
-pub struct Batch<'a, B: AutodiffBackend, S: ?Sized> {
-    /// Data `[batch, visible]`.
-    pub x: Values<B>,
-    /// Their chains, for a method in its second stage; none for one that keeps none.
-    pub chains: Option<Chains<'a, S>>,
-    /// K.
-    pub particles: usize,
-    /// The epoch, from 0, for what changes with it.
-    pub epoch: u64,
-    /// Whether KL(q ‖ p(h)) is in closed form, by a method that [takes it so](Method::takes_analytic_kl), of a model of one
-    /// stochastic layer.
-    pub analytic_kl: bool,
+/// What the same call gives of whichever estimator for bits it is.
+macro_rules! of_bits {
+    ($self:ident, $estimator:ident => $call:expr) => {
+        match $self {
+            OfBits::Arm($estimator) => $call,
+            OfBits::Disarm($estimator) => $call,
+            OfBits::Arms($estimator) => $call,
+            OfBits::DisarmBound($estimator) => $call,
+            OfBits::DoubleCv($estimator) => $call,
+            OfBits::Rodeo($estimator) => $call,
+            OfBits::Concrete($estimator) => $call,
+            OfBits::AnnealedSlope($estimator) => $call,
+            OfBits::Half($estimator) => $call,
+        }
+    };
+}
+
+/// What the same call gives of whichever estimator it is.
+macro_rules! each {
+    ($self:ident, $estimator:ident => $call:expr, of bits => $of_bits:expr) => {
+        match $self {
+            Method::Weighted($estimator) => $call,
+            Method::Nvil($estimator) => $call,
+            Method::MuProp($estimator) => $call,
+            Method::Rebar($estimator) => $call,
+            Method::GumbelSoftmax($estimator) => $call,
+            Method::LearnedTemperature($estimator) => $call,
+            Method::StraightThrough($estimator) => $call,
+            Method::ReinMax($estimator) => $call,
+            Method::Ar($estimator) => $call,
+            Method::Ars($estimator) => $call,
+            Method::Arsm($estimator) => $call,
+            Method::OfBits($estimator) => $of_bits,
+        }
+    };
 }
 
 impl Method {
-    /// The same method with this many stage-I particles beyond K, where it has a stage I ([`Jsa::stage1_extra`](crate::Jsa::stage1_extra)).
+    /// What the estimator that it is states of itself.
+    fn declared(&self) -> &dyn Declaration {
+        each!(self, e => e, of bits => of_bits!(e, e => e))
+    }
+
+    /// The same method with one stage-I particle beyond K or without it, where it has a stage I
+    /// ([`Jsa::stage1_extra`](crate::Jsa::stage1_extra)).
     pub fn with_stage1_extra(self, extra: bool) -> Self {
         match self {
             Self::Weighted(weighted) => Self::Weighted(weighted.with_stage1_extra(extra)),
@@ -93,119 +119,47 @@ impl Method {
         }
     }
 
-    /// The same method without a sleep phase, where it has one: for those who dream apart from it ([`dreams`](crate::dreams)).
-    pub fn awake(self) -> Self {
-        match self {
-            Self::Weighted(weighted) => Self::Weighted(weighted.awake()),
-            other => other,
-        }
-    }
-
-    /// Whether the inference model also learns from dreams.
+    /// [`Declaration::sleeps`].
     pub fn sleeps(&self) -> bool {
-        matches!(self, Self::Weighted(weighted) if weighted.sleeps())
+        self.declared().sleeps()
     }
 
-    /// Whether a chain per datum is kept in its second stage.
+    /// [`Declaration::keeps_chains`].
     pub fn keeps_chains(&self) -> bool {
-        matches!(self, Self::Weighted(weighted) if weighted.keeps_chains())
+        self.declared().keeps_chains()
     }
 
-    /// The least particle number K for which it is defined, with chain states at hand or not.
+    /// [`Declaration::least_particles`].
     pub fn least_particles(&self, retained: bool) -> usize {
-        match self {
-            Self::Weighted(weighted) => weighted.least_particles(retained),
-            Self::OfBits(OfBits::Arms(_) | OfBits::DoubleCv(_) | OfBits::Rodeo(_)) => 2,
-            _ => 1,
-        }
+        self.declared().least_particles(retained)
     }
 
-    /// Values of f = log p(x, h) − log q(h | x), relaxed or not, that the estimate for one datum is made of: with K
-    /// particles, `layers` stochastic layers, and a chain state at hand or not. With C classes,
-    /// [`evaluations_of_classes`](Self::evaluations_of_classes) says more.
-    ///
-    /// Not counted: dreams, derivatives of f and values that are computed again for them, learned baselines and control variates,
-    /// and the draw at which the estimators of logit gradients let θ learn.
+    /// [`Declaration::evaluations`].
     pub fn evaluations(&self, particles: usize, layers: usize, retained: bool) -> usize {
-        match self {
-            Self::Weighted(weighted) => {
-                weighted.proposals(particles, retained) + usize::from(retained)
-            }
-            Self::MuProp(_) => particles + layers,
-            Self::OfBits(OfBits::Arm(_) | OfBits::Disarm(_) | OfBits::DisarmBound(_))
-            | Self::Ars(_)
-            | Self::Arsm(_) => 2 * particles * layers,
-            Self::OfBits(OfBits::Arms(_)) | Self::Ar(_) => particles * layers,
-            Self::Rebar(rebar) => rebar.evaluations() * particles * layers,
-            Self::Nvil(_)
-            | Self::GumbelSoftmax(_)
-            | Self::LearnedGumbelSoftmax
-            | Self::StraightThrough(_)
-            | Self::ReinMax(_) => particles,
-            Self::OfBits(
-                OfBits::DoubleCv(_)
-                | OfBits::Rodeo(_)
-                | OfBits::Concrete(_)
-                | OfBits::SlopeAnnealed
-                | OfBits::Half(_),
-            ) => particles,
-        }
+        self.declared().evaluations(particles, layers, retained)
     }
 
-    /// Values of f a datum and layer with C classes, as a formula, where they depend on C; [`evaluations`](Self::evaluations)
-    /// are those for bits, C = 2.
+    /// [`Declaration::evaluations_of_classes`].
     pub fn evaluations_of_classes(&self) -> Option<&'static str> {
-        match self {
-            Self::Ars(_) => Some("C K"),
-            Self::Arsm(_) => Some("(C (C − 1)/2 + 1) K"),
-            _ => None,
-        }
+        self.declared().evaluations_of_classes()
     }
 
-    /// The model as it is tested after so many epochs of training: with the annealed slope of the last, where the slope is the
-    /// model's own ([`Layered::sloped`]).
-    pub fn tested<B: Backend, M: Layered<B>>(&self, model: M, epochs: u64) -> M {
-        let slope = match self {
-            Self::OfBits(OfBits::SlopeAnnealed) => {
-                SlopeAnnealed::at_epoch(epochs.saturating_sub(1)).slope
-            }
-            _ => return model,
-        };
-        model.sloped(slope).unwrap_or(model)
-    }
-
-    /// Whether it can be given the divergence in closed form: the estimators whose released code is.
+    /// [`Declaration::takes_analytic_kl`].
     pub fn takes_analytic_kl(&self) -> bool {
-        match self {
-            Self::GumbelSoftmax(_)
-            | Self::LearnedGumbelSoftmax
-            | Self::StraightThrough(_)
-            | Self::ReinMax(_)
-            | Self::Ar(_)
-            | Self::Ars(_)
-            | Self::Arsm(_) => true,
-            Self::Weighted(_)
-            | Self::Nvil(_)
-            | Self::MuProp(_)
-            | Self::Rebar(_)
-            | Self::OfBits(_) => false,
-        }
+        self.declared().takes_analytic_kl()
     }
 
-    /// What it learns beside the model.
+    /// [`Declaration::controls`].
     pub fn controls(&self) -> ControlsConfig {
-        match self {
-            Self::Nvil(_) => Nvil::CONTROLS,
-            Self::MuProp(_) => MuProp::CONTROLS,
-            Self::Rebar(rebar) => rebar.controls(),
-            Self::LearnedGumbelSoftmax => GumbelSoftmax::LEARNED,
-            Self::OfBits(OfBits::DoubleCv(_)) => DoubleCv::CONTROLS,
-            Self::OfBits(OfBits::Rodeo(_)) => Rodeo::CONTROLS,
-            _ => ControlsConfig::AS_THE_MODEL,
-        }
+        self.declared().controls()
     }
 
-    /// One gradient estimate. What is learned must be what [`Method::controls`] names.
+    /// [`Declaration::tested`].
+    pub fn tested<B: Backend, M: Layered<B>>(&self, model: M, epochs: u64) -> M {
+        Declaration::tested(self, model, epochs)
+    }
+
+    /// [`Estimator::estimate`].
     ///
     /// # Errors
     /// [`EstimateError`]; chains are refused by a method that [keeps](Self::keeps_chains) none, an analytic KL by one that does not
@@ -226,60 +180,72 @@ impl Method {
         M: Model<B>,
         S: ChainStore + ?Sized,
     {
-        let Learned {
-            controls: made,
-            moments,
-        } = learned;
-        let controls =
-            || -> &Controls<B> { made.as_ref().expect("this method's controls were made") };
-        let Batch {
-            x,
-            chains,
-            particles: k,
-            epoch,
-            analytic_kl,
-        } = batch;
-        if chains.is_some() && !self.keeps_chains() {
-            return Err(EstimateError::KeepsNoChains);
-        }
-        if analytic_kl {
-            return match self {
-                Self::GumbelSoftmax(gumbel) => {
-                    estimate_pathwise_with_kl(gumbel, model, x, k, noise)
-                }
-                Self::LearnedGumbelSoftmax => {
-                    let gumbel = LearnedGumbelSoftmax::new(controls());
-                    estimate_pathwise_with_kl(&gumbel, model, x, k, noise)
-                }
-                Self::StraightThrough(through) => {
-                    estimate_pathwise_with_kl(through, model, x, k, noise)
-                }
-                Self::ReinMax(reinmax) => estimate_pathwise_with_kl(reinmax, model, x, k, noise),
-                Self::Ar(ar) => estimate_logits_with_kl(ar, model, x, k, noise),
-                Self::Ars(ars) => estimate_logits_with_kl(ars, model, x, k, noise),
-                Self::Arsm(arsm) => estimate_logits_with_kl(arsm, model, x, k, noise),
-                _ => Err(EstimateError::SampledKl),
-            };
-        }
+        batch.check(self)?;
+        each!(self,
+            e => Estimator::<B, M>::estimate(e, model, learned, batch, noise, chance),
+            of bits => M::Variables::estimate_of_bits(e, model, learned, batch, noise, chance))
+    }
+}
+
+impl Declaration for Method {
+    fn description(&self) -> Description {
+        self.declared().description()
+    }
+
+    fn domain(&self) -> Domain {
+        self.declared().domain()
+    }
+
+    fn least_particles(&self, retained: bool) -> usize {
+        self.declared().least_particles(retained)
+    }
+
+    fn evaluations(&self, particles: usize, layers: usize, retained: bool) -> usize {
+        self.declared().evaluations(particles, layers, retained)
+    }
+
+    fn evaluations_of_classes(&self) -> Option<&'static str> {
+        self.declared().evaluations_of_classes()
+    }
+
+    fn controls(&self) -> ControlsConfig {
+        self.declared().controls()
+    }
+
+    fn keeps_chains(&self) -> bool {
+        self.declared().keeps_chains()
+    }
+
+    fn sleeps(&self) -> bool {
+        self.declared().sleeps()
+    }
+
+    fn awake(self) -> Self {
         match self {
-            Self::Weighted(weighted) => estimate(weighted, model, x, chains, k, noise, chance),
-            Self::Nvil(nvil) => nvil.estimate(model, controls(), moments, x, k, noise),
-            Self::MuProp(muprop) => muprop.estimate(model, controls(), x, k, noise),
-            Self::Rebar(rebar) => rebar.estimate(model, controls(), x, k, noise),
-            Self::GumbelSoftmax(gumbel) => estimate_pathwise(gumbel, model, x, k, noise),
-            Self::LearnedGumbelSoftmax => {
-                let gumbel = LearnedGumbelSoftmax::new(controls());
-                estimate_pathwise(&gumbel, model, x, k, noise)
-            }
-            Self::StraightThrough(through) => estimate_pathwise(through, model, x, k, noise),
-            Self::ReinMax(reinmax) => estimate_pathwise(reinmax, model, x, k, noise),
-            Self::Ar(ar) => estimate_logits(ar, model, x, k, noise),
-            Self::Ars(ars) => estimate_logits(ars, model, x, k, noise),
-            Self::Arsm(arsm) => estimate_logits(arsm, model, x, k, noise),
-            Self::OfBits(of_bits) => {
-                M::Variables::estimate_of_bits(*of_bits, model, made.as_ref(), x, k, epoch, noise)
-            }
+            Self::Weighted(weighted) => Self::Weighted(Weighting::awake(weighted)),
+            other => other,
         }
+    }
+
+    fn takes_analytic_kl(&self) -> bool {
+        self.declared().takes_analytic_kl()
+    }
+
+    fn slope_after(&self, epochs: u64) -> Option<f64> {
+        self.declared().slope_after(epochs)
+    }
+}
+
+impl<B: AutodiffBackend, M: Model<B>> Estimator<B, M> for Method {
+    fn estimate<S: ChainStore + ?Sized>(
+        &self,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        Method::estimate(self, model, learned, batch, noise, chance)
     }
 }
 
@@ -292,18 +258,18 @@ pub trait Latent: Relaxable + Race {
     ///
     /// # Errors
     /// [`EstimateError::NotBits`] where they are not, and what the estimator reports.
-    fn estimate_of_bits<B, M>(
-        _method: OfBits,
+    fn estimate_of_bits<B, M, S>(
+        _method: &OfBits,
         model: &M,
-        _controls: Option<&Controls<B>>,
-        _x: impl Into<Values<B>>,
-        _particles: usize,
-        _epoch: u64,
+        _learned: &mut Learned<B>,
+        _batch: Batch<'_, B, S>,
         _noise: &mut impl Noise,
+        _chance: &mut impl Chance,
     ) -> Result<Estimate<B>, EstimateError>
     where
         B: AutodiffBackend,
         M: Model<B> + Layered<B, Variables = Self>,
+        S: ChainStore + ?Sized,
     {
         let model = model.latents();
         Err(EstimateError::NotBits { model })
@@ -315,41 +281,20 @@ impl Latent for Bits {
         Layer::Bernoulli(self.0)
     }
 
-    fn estimate_of_bits<B, M>(
-        method: OfBits,
+    fn estimate_of_bits<B, M, S>(
+        method: &OfBits,
         model: &M,
-        controls: Option<&Controls<B>>,
-        x: impl Into<Values<B>>,
-        particles: usize,
-        epoch: u64,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
         noise: &mut impl Noise,
+        chance: &mut impl Chance,
     ) -> Result<Estimate<B>, EstimateError>
     where
         B: AutodiffBackend,
         M: Model<B> + Layered<B, Variables = Self>,
+        S: ChainStore + ?Sized,
     {
-        let x: Values<B> = x.into();
-        let k = particles;
-        let controls = || controls.expect("this method's controls were made");
-        match method {
-            OfBits::Arm(arm) => estimate_logits(&arm, model, x, k, noise),
-            OfBits::Disarm(disarm) => estimate_logits(&disarm, model, x, k, noise),
-            OfBits::Arms(arms) => estimate_logits(&arms, model, x, k, noise),
-            OfBits::DisarmBound(bound) => bound.estimate(model, x, k, noise),
-            OfBits::DoubleCv(double) => {
-                estimate_leave_one_out(&double, model, controls(), x, k, noise)
-            }
-            OfBits::Rodeo(rodeo) => estimate_leave_one_out(&rodeo, model, controls(), x, k, noise),
-            OfBits::Concrete(concrete) => concrete.estimate(model, x, k, noise),
-            OfBits::SlopeAnnealed => {
-                let annealed = SlopeAnnealed::at_epoch(epoch);
-                match model.sloped(annealed.slope) {
-                    Some(model) => estimate_pathwise(&StraightThrough, &model, x, k, noise),
-                    None => estimate_pathwise(&annealed, model, x, k, noise),
-                }
-            }
-            OfBits::Half(half) => estimate_pathwise(&half, model, x, k, noise),
-        }
+        of_bits!(method, e => Estimator::<B, M>::estimate(e, model, learned, batch, noise, chance))
     }
 }
 
@@ -383,7 +328,8 @@ struct Names;
 
 impl fmt::Display for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Method::CATALOGUE.map(|entry| entry.name).join(", "))
+        let names: Vec<_> = Method::CATALOGUE.iter().map(|entry| entry.name).collect();
+        f.write_str(&names.join(", "))
     }
 }
 

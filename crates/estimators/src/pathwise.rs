@@ -1,14 +1,24 @@
 //! The pathwise family: ordinary differentiation through samples that carry a gradient, true or surrogate.
 
+mod concrete;
+mod gumbel;
+mod reinmax;
+mod straight_through;
+
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables, uniforms};
 use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_samplers::Info;
 
-use crate::logit_gradient::repeat;
+use crate::logits::logit_gradient::repeat;
 use crate::objective::{at_least, mean};
 use crate::{Estimate, EstimateError, Joint, Layered, Particles};
+
+pub use concrete::Concrete;
+pub use gumbel::{GumbelSoftmax, LearnedGumbelSoftmax, LearnedTemperature};
+pub use reinmax::ReinMax;
+pub use straight_through::{AnnealedSlope, Half, SlopeAnnealed, StraightThrough};
 
 /// A sample of a layer of variables V through which a gradient flows to its logits.
 pub trait Reparameterise<B: AutodiffBackend, V: Variables> {

@@ -1,9 +1,32 @@
-//! The estimators of the weighted family, chosen at run time.
+//! The weighted family: coefficients on log p and log q from log-weights. Its estimators, chosen at run time.
+
+mod chains;
+mod estimate;
+mod jsa;
+mod msc;
+mod reinforce;
+mod rloo;
+pub(crate) mod rws;
+mod states;
+mod vimco;
+mod wake_sleep;
+mod weighting;
 
 use helmholtz_random::Chance;
 use helmholtz_samplers::{FrozenReferenceMis, Mis, Mtmis};
 
-use crate::{Coefficient, Jsa, Msc, Outcome, Reinforce, Rloo, Rws, Vimco, WakeSleep, Weighting};
+use crate::Description;
+
+pub use chains::{Chains, refresh, scatter};
+pub use estimate::{Estimate, EstimateError, dreams, estimate};
+pub use jsa::{Jsa, JsaKernel};
+pub use msc::Msc;
+pub use reinforce::Reinforce;
+pub use rloo::Rloo;
+pub use rws::Rws;
+pub use vimco::Vimco;
+pub use wake_sleep::WakeSleep;
+pub use weighting::{Coefficient, Outcome, Weighting};
 
 /// A weighted estimator chosen at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,41 +51,21 @@ pub enum Weighted {
     Vimco(Vimco),
 }
 
-impl Weighted {
-    /// The same method with this many stage-I particles beyond K, where it has a stage I ([`Jsa::stage1_extra`]).
-    pub fn with_stage1_extra(self, extra: bool) -> Self {
-        match self {
-            Self::Jsa(jsa) => Self::Jsa(Jsa {
-                stage1_extra: extra,
-                ..jsa
-            }),
-            Self::JsaMtmis(jsa) => Self::JsaMtmis(Jsa {
-                stage1_extra: extra,
-                ..jsa
-            }),
-            Self::JsaFrozenReference(jsa) => Self::JsaFrozenReference(Jsa {
-                stage1_extra: extra,
-                ..jsa
-            }),
-            other => other,
-        }
-    }
-
-    /// The same method without a sleep phase, where it has one.
-    pub fn awake(self) -> Self {
-        match self {
-            Self::WakeSleep(_) => Self::WakeSleep(WakeSleep { sleep: false }),
-            Self::Rws(rws) => Self::Rws(Rws {
-                sleep: false,
-                ..rws
-            }),
-            other => other,
-        }
-    }
-}
-
-/// Calls the same method of whichever estimator it is.
+/// What the same call gives of whichever estimator it is; after `as`, made a [`Weighted`] again.
 macro_rules! delegate {
+    ($self:ident as Weighted, $estimator:ident => $call:expr) => {
+        match $self {
+            Weighted::Jsa($estimator) => Weighted::Jsa($call),
+            Weighted::JsaMtmis($estimator) => Weighted::JsaMtmis($call),
+            Weighted::JsaFrozenReference($estimator) => Weighted::JsaFrozenReference($call),
+            Weighted::Msc($estimator) => Weighted::Msc($call),
+            Weighted::WakeSleep($estimator) => Weighted::WakeSleep($call),
+            Weighted::Rws($estimator) => Weighted::Rws($call),
+            Weighted::Reinforce($estimator) => Weighted::Reinforce($call),
+            Weighted::Rloo($estimator) => Weighted::Rloo($call),
+            Weighted::Vimco($estimator) => Weighted::Vimco($call),
+        }
+    };
     ($self:ident, $estimator:ident => $call:expr) => {
         match $self {
             Weighted::Jsa($estimator) => $call,
@@ -79,6 +82,10 @@ macro_rules! delegate {
 }
 
 impl Weighting for Weighted {
+    fn description(&self) -> Description {
+        delegate!(self, e => e.description())
+    }
+
     fn proposals(&self, particles: usize, retained: bool) -> usize {
         delegate!(self, e => e.proposals(particles, retained))
     }
@@ -97,6 +104,14 @@ impl Weighting for Weighted {
 
     fn keeps_chains(&self) -> bool {
         delegate!(self, e => e.keeps_chains())
+    }
+
+    fn awake(self) -> Self {
+        delegate!(self as Weighted, e => e.awake())
+    }
+
+    fn with_stage1_extra(self, extra: bool) -> Self {
+        delegate!(self as Weighted, e => e.with_stage1_extra(extra))
     }
 
     fn weigh(

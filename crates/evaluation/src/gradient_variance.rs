@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use burn::tensor::Tensor;
-use helmholtz_estimators::{Batch, Chains, EstimateError, Learned, Method, Model, Parts};
+use helmholtz_estimators::{Batch, Chains, EstimateError, Estimator, Learned, Parts};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
@@ -127,7 +127,7 @@ where
     }))
 }
 
-/// [`gradient_variance`] of a method on one mini-batch. What it learns beside the model stays as it is, running averages
+/// [`gradient_variance`] of an estimator on one mini-batch. What it learns beside the model stays as it is, running averages
 /// too; its gradient is taken and thrown away, so that an estimate costs what it costs in training.
 ///
 /// A chain store moves on from replicate to replicate: with [`Held`](crate::Held) around it every replicate starts from the
@@ -137,7 +137,7 @@ where
 /// # Errors
 /// What the method reports.
 pub fn method_variance<B, M, S>(
-    method: &Method,
+    method: &impl Estimator<B, M>,
     model: &M,
     learned: &Learned<B>,
     batch: Batch<'_, B, S>,
@@ -146,7 +146,7 @@ pub fn method_variance<B, M, S>(
 ) -> Result<Option<GradientVariance>, EstimateError>
 where
     B: AutodiffBackend,
-    M: Model<B> + Parts<B>,
+    M: Parts<B>,
     S: ChainStore + ?Sized,
 {
     let Batch {

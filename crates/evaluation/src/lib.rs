@@ -55,7 +55,7 @@
 //! | [`gradient_variance`](fn@gradient_variance), [`method_variance`] | the variance of a gradient estimate and its price, for any loss, for a method |
 //! | [`AnalyticKl`] | a model evaluated by a formula of released code, which estimates no likelihood |
 //! | [`Held`] | a chain store that forgets what is written |
-//! | [`batch_of`] | images as a tensor |
+//! | [`batch_of`] | data as values |
 
 mod accumulate;
 mod analytic_kl;
@@ -66,6 +66,10 @@ mod held;
 mod log_likelihoods;
 mod nll;
 mod spread;
+
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
 
 pub use analytic_kl::AnalyticKl;
 pub use batch::batch_of;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::thread;
 
-use helmholtz_datasets::Images;
+use helmholtz_datasets::Data;
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{Joint, Propose};
 use helmholtz_ops::{Backend, Values};
@@ -79,14 +79,14 @@ impl Nll {
     }
 }
 
-/// −ln (1/S) Σ_s p(x, h_s) / q(h_s | x), h_s ~ q, over `images` (Burda, Grosse & Salakhutdinov 2016). An upper bound in
+/// −ln (1/S) Σ_s p(x, h_s) / q(h_s | x), h_s ~ q, over the data (Burda, Grosse & Salakhutdinov 2016). An upper bound in
 /// expectation, tighter with S.
 ///
 /// `progress` is called with the number of data just finished, from any thread; if it answers false the evaluation
-/// stops and gives `None`. There is nothing to evaluate in no images or with no samples: `None` too.
+/// stops and gives `None`. There is nothing to evaluate in no data or with no samples: `None` too.
 pub fn nll<B, M>(
     model: &M,
-    images: &Images,
+    data: &(impl Data + ?Sized),
     evaluation: &Evaluation,
     device: &B::Device,
     progress: &(dyn Fn(usize) -> bool + Sync),
@@ -95,12 +95,12 @@ where
     B: Backend,
     M: Propose<B> + Joint<B> + Clone + Send,
 {
-    if images.is_empty() {
+    if data.is_empty() {
         return None;
     }
-    let all = 0..images.len();
-    let data = log_weights::<B, M>(model, images, all, evaluation, device, progress)?;
-    Some(Nll::of(&data, evaluation.samples))
+    let all = 0..data.len();
+    let weights = log_weights::<B, M>(model, data, all, evaluation, device, progress)?;
+    Some(Nll::of(&weights, evaluation.samples))
 }
 
 /// What [`nll`] takes the mean of, for some of the data: of a long evaluation that is to survive an interruption, a part. Parts
@@ -112,8 +112,8 @@ where
 /// If there are no such data.
 pub fn log_weights<B, M>(
     model: &M,
-    images: &Images,
-    data: Range<usize>,
+    data: &(impl Data + ?Sized),
+    rows: Range<usize>,
     evaluation: &Evaluation,
     device: &B::Device,
     progress: &(dyn Fn(usize) -> bool + Sync),
@@ -123,7 +123,7 @@ where
     M: Propose<B> + Joint<B> + Clone + Send,
 {
     let samples = [evaluation.samples];
-    log_weights_at::<B, M>(model, images, data, evaluation, &samples, device, progress)
+    log_weights_at::<B, M>(model, data, rows, evaluation, &samples, device, progress)
 }
 
 /// [`log_weights`] for several numbers of samples in one pass of the largest, `[data, samples]`: the first S samples give what an
@@ -137,8 +137,8 @@ where
 /// If there are no such data.
 pub fn log_weights_at<B, M>(
     model: &M,
-    images: &Images,
-    data: Range<usize>,
+    data: &(impl Data + ?Sized),
+    rows: Range<usize>,
     evaluation: &Evaluation,
     samples: &[usize],
     device: &B::Device,
@@ -156,8 +156,8 @@ where
         mean_log: f64::NAN,
     };
     let columns = samples.len();
-    let mut found = vec![none; data.len() * columns];
-    let groups = data.len().div_ceil(GROUP);
+    let mut found = vec![none; rows.len() * columns];
+    let groups = rows.len().div_ceil(GROUP);
     let share = groups.div_ceil(evaluation.threads.max(1)).max(1) * GROUP;
     let finished = thread::scope(|scope| {
         let workers: Vec<_> = found
@@ -168,16 +168,16 @@ where
                 let device = device.clone();
                 scope.spawn(move || {
                     for (index, found) in found.chunks_mut(GROUP * columns).enumerate() {
-                        let first = data.start + worker * share + index * GROUP;
-                        let rows = found.len() / columns;
+                        let first = rows.start + worker * share + index * GROUP;
+                        let count = found.len() / columns;
                         let group = Group {
                             model: &model,
-                            x: batch_of::<B>(images, first..first + rows, &device),
-                            data: first..first + rows,
+                            x: batch_of::<B>(data, first..first + count, &device),
+                            data: first..first + count,
                             evaluation,
                         };
                         group.log_weights(samples, found);
-                        if !progress(rows) {
+                        if !progress(count) {
                             return false;
                         }
                     }

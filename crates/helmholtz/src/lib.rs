@@ -32,6 +32,10 @@
 //! | [`runs`] | `helmholtz-runs` | run folders, checkpoints, metrics, provenance |
 //! | [`training`] | `helmholtz-training` | the loop |
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use helmholtz_apg as apg;
 pub use helmholtz_categorical_vae as categorical_vae;
 pub use helmholtz_conditional_sbn as conditional_sbn;

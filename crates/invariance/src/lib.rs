@@ -98,10 +98,14 @@
 //! # Features
 //!
 //! `proptest` (on by default): the `families` chapter and `assert_invariant!`, `assert_ergodic!`, `assert_not_invariant!`.
+//!
+//! `gradients`: the `gradients` chapter, certificates of gradient estimators against enumeration. It brings burn.
 
 pub mod exact;
 #[cfg(feature = "proptest")]
 pub mod families;
+#[cfg(feature = "gradients")]
+pub mod gradients;
 pub mod statistical;
 
 mod error;

@@ -69,6 +69,12 @@ pub struct AdditiveGradients<B: Backend> {
 /// works in the dtype of its arguments and on nested autodiff backends.
 ///
 /// The methods work on tensor primitives; [the functions of this crate](crate) are their form for tensors.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no fused operations of helmholtz-ops",
+    label = "is not a `helmholtz_ops::Backend`",
+    note = "for burn's CPU backend `Flex` switch on the feature `flex` of the helmholtz crate that you depend on; it is on by default",
+    note = "a backend must be of burn 0.21, which every helmholtz crate re-exports as `burn`"
+)]
 pub trait Backend: burn::tensor::backend::Backend {
     /// Whether bits are better packed into words ([`PackedBits`](crate::PackedBits)) than kept as numbers: where products of packed
     /// bits have a kernel of their own.
@@ -401,6 +407,13 @@ pub trait Backend: burn::tensor::backend::Backend {
 }
 
 /// A differentiable backend with our operations, over an inner backend that has them too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a differentiable backend of helmholtz-ops",
+    label = "is not a `helmholtz_ops::AutodiffBackend`",
+    note = "wrap the backend: `burn::backend::Autodiff<Flex>`",
+    note = "for burn's CPU backend `Flex` switch on the feature `flex` of the helmholtz crate that you depend on; it is on by default",
+    note = "a backend must be of burn 0.21, which every helmholtz crate re-exports as `burn`"
+)]
 pub trait AutodiffBackend:
     Backend + burn::tensor::backend::AutodiffBackend<InnerBackend: Backend>
 {

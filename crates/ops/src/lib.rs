@@ -53,6 +53,10 @@ mod portable;
 mod special;
 mod values;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use burn_flex::Flex;
+
 pub use api::{
     adam, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, beta_log_prob,
     categorical_log_prob, cross_correlation, digamma, directions, draw_bernoulli, draw_categorical,

@@ -1,18 +1,18 @@
 //! Every number that decides a run.
 
-use helmholtz_estimators::Method;
+use helmholtz_estimators::{Declaration, Method};
 use helmholtz_samplers::ScanOrder;
 use serde::{Deserialize, Serialize};
 
 use crate::{Betas, Optimizer, TrainError};
 
-/// How to train and evaluate one model.
+/// How to train and evaluate one model, by an estimator E.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TrainConfig {
+pub struct TrainConfig<E = Method> {
     /// Names every random stream.
     pub seed: u64,
     /// The gradient estimator.
-    pub method: Method,
+    pub method: E,
     /// Passes over the training set.
     pub epochs: u64,
     /// The epochs of stage I: an estimator that keeps chains starts them when this many are done.
@@ -23,7 +23,7 @@ pub struct TrainConfig {
     pub batch: usize,
     /// Particles K a datum.
     pub particles: usize,
-    /// Whether KL(q ‖ p(h)) is in closed form in the estimate ([`Method::takes_analytic_kl`]).
+    /// Whether KL(q ‖ p(h)) is in closed form in the estimate ([`Declaration::takes_analytic_kl`]).
     pub analytic_kl: bool,
     /// What moves the model's parameters. What a method learns beside the model always follows Adam.
     pub optimizer: Optimizer,
@@ -77,7 +77,42 @@ pub enum ChainStart {
     Uniform,
 }
 
-impl TrainConfig {
+impl<E> TrainConfig<E> {
+    /// Training by this estimator, to be changed field by field: seed 1, 100 epochs, batches of 50, K = 2, Adam at 3e-4, one stage
+    /// (chains from the start), a check with 100 samples after every epoch, of validation and test data, and 1000 samples in the
+    /// end.
+    pub fn new(method: E) -> Self {
+        Self {
+            seed: 1,
+            method,
+            epochs: 100,
+            switch_epoch: 0,
+            chain_start: ChainStart::default(),
+            batch: 50,
+            particles: 2,
+            analytic_kl: false,
+            optimizer: Optimizer::default(),
+            betas: Betas::default(),
+            learning_rate: 3e-4,
+            sleep_every: None,
+            scan: ScanOrder::Shuffled,
+            check_every: 1,
+            patience: None,
+            valid_samples: 100,
+            valid_images: None,
+            test_samples: 100,
+            test_images: None,
+            train_images: None,
+            test_at_checks: true,
+            final_samples: vec![1000],
+            checkpoint_seconds: 60.0,
+            threads: 1,
+            device_name: "cpu".into(),
+        }
+    }
+}
+
+impl<E: Declaration> TrainConfig<E> {
     /// Whether epoch `epoch` (from 0) is of stage II.
     pub fn keeps_chains(&self, epoch: u64) -> bool {
         self.method.keeps_chains() && epoch >= self.switch_epoch

@@ -29,8 +29,9 @@
 //! | [`Momentum`] | damped momentum |
 //! | [`Trainer`] | parameters, optimiser and chains, and one step of them |
 //! | [`train`] | the loop, with checks and checkpoints |
-//! | [`train_steps`], [`Objective`] | a loop over steps on data that never end, for what is not an estimator: amortized samplers |
-//! | [`load_model`], [`load_learned`], [`load_chains`] | what a checkpoint holds, to look at |
+//! | [`train_steps`], [`Objective`] | a loop over steps on data that never end: amortized samplers, loops of one's own |
+//! | [`Learner`] | what an estimator learns beside the model, with its optimiser |
+//! | [`load_model`], [`load_learned`], [`load_chains`], [`save_chains`] | what a checkpoint holds |
 //! | `save_parameters`, `load_parameters` (feature `safetensors`) | the parameters of a model in a file that other frameworks read |
 //! | [`Event`] | what a run tells while it goes on |
 
@@ -38,6 +39,7 @@ mod adam;
 mod config;
 mod error;
 mod event;
+mod learner;
 mod momentum;
 mod optimizer;
 mod progress;
@@ -48,16 +50,21 @@ mod steps;
 mod train;
 mod trainer;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use adam::{Adam, AdamState};
 pub use config::{ChainStart, TrainConfig};
 pub use error::TrainError;
 pub use event::Event;
+pub use learner::Learner;
 pub use momentum::{Momentum, MomentumState};
 pub use optimizer::{Betas, Optimizer};
 pub use progress::{Check, Selected};
 #[cfg(feature = "safetensors")]
 pub use safetensors::{load_parameters, save_parameters};
-pub use snapshot::{Parameters, load_chains, load_learned, load_model};
+pub use snapshot::{Parameters, load_chains, load_learned, load_model, save_chains};
 pub use steps::{Objective, StepConfig, train_steps};
 pub use train::{Outcome, train};
 pub use trainer::{StepReport, Trainer};

@@ -1,11 +1,10 @@
 //! Tensors as checkpoint parts, and back.
 
-use burn::module::{Module, ModuleVisitor, Param};
-use burn::optim::Optimizer;
+use burn::module::{AutodiffModule, Module, ModuleVisitor, Param};
 use burn::record::{BinBytesRecorder, FullPrecisionSettings, Record, Recorder};
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
-use helmholtz_estimators::{Learned, Model, Parts};
+use helmholtz_estimators::{Dream, Estimator, Layered, Learned, Parts};
 use helmholtz_evaluation::LogWeights;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_runs::Checkpoint;
@@ -15,10 +14,10 @@ use crate::{TrainError, Trainer};
 
 pub(crate) const MODEL: &str = "model";
 pub(crate) const OPTIMIZER: &str = "optimizer";
-pub(crate) const CHAINS: &str = "chains";
-const CONTROLS: &str = "controls";
-const CONTROLS_OPTIMIZER: &str = "controls-optimizer";
-const MOMENTS: &str = "moments";
+const CHAINS: &str = "chains";
+pub(crate) const CONTROLS: &str = "controls";
+pub(crate) const CONTROLS_OPTIMIZER: &str = "controls-optimizer";
+pub(crate) const MOMENTS: &str = "moments";
 pub(crate) const SELECTED: &str = "selected";
 pub(crate) const EVALUATED: &str = "evaluated";
 
@@ -107,6 +106,11 @@ pub fn load_learned<B: helmholtz_ops::Backend>(
     Ok(learned)
 }
 
+/// Chains as a part of a checkpoint, which [`load_chains`] reads.
+pub fn save_chains(chains: &MemoryStore) -> (&'static str, Vec<u8>) {
+    (CHAINS, chains.snapshot())
+}
+
 /// The chains of `rows` data, of these latents, that a checkpoint holds.
 ///
 /// # Errors
@@ -120,10 +124,11 @@ pub fn load_chains(
     Ok(MemoryStore::restore(snapshot, latents, rows)?)
 }
 
-impl<B, M> Trainer<B, M>
+impl<B, M, E> Trainer<B, M, E>
 where
     B: AutodiffBackend,
-    M: Model<B> + Parts<B>,
+    M: AutodiffModule<B> + Layered<B> + Dream<B> + Parts<B>,
+    E: Estimator<B, M> + Clone,
 {
     /// The parameters with their ids.
     pub(crate) fn save_model(&self) -> Vec<u8> {
@@ -135,19 +140,9 @@ where
         let mut parts = vec![
             (MODEL, self.save_model()),
             (OPTIMIZER, self.optimizer.save()),
-            (CHAINS, self.chains.snapshot()),
+            save_chains(&self.chains),
         ];
-        if let Some(controls) = &self.learned.controls {
-            let moments = serde_json::to_vec(&self.learned.moments);
-            parts.extend([
-                (CONTROLS, encode::<B>(controls.clone().into_record())),
-                (
-                    CONTROLS_OPTIMIZER,
-                    encode::<B>(self.controls_optimizer.to_record()),
-                ),
-                (MOMENTS, moments.expect("numbers can be written")),
-            ]);
-        }
+        parts.extend(self.learner.save());
         parts
     }
 
@@ -170,13 +165,7 @@ where
         self.optimizer.load(part(checkpoint, OPTIMIZER)?, device)?;
         let (latents, rows) = (self.chains.latents().clone(), self.chains.len());
         self.chains = load_chains(checkpoint, &latents, rows)?;
-        if self.learned.controls.is_some() {
-            self.learned = load_learned(self.learned.clone(), checkpoint, device)?;
-            let bytes = part(checkpoint, CONTROLS_OPTIMIZER)?;
-            let record = decode::<B, _>(bytes, CONTROLS_OPTIMIZER, device)?;
-            self.controls_optimizer = self.controls_optimizer.clone().load_record(record);
-        }
-        Ok(())
+        self.learner.load(checkpoint, device)
     }
 
     pub(crate) fn is_finite(&self) -> bool {

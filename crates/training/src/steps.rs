@@ -8,22 +8,23 @@ use burn::module::AutodiffModule;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer};
 use helmholtz_ops::AutodiffBackend;
-use helmholtz_runs::{Failure, Position, Provenance, RunFolder};
+use helmholtz_runs::{Checkpoint, Failure, Position, Provenance, RunFolder};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::snapshot::{MODEL, OPTIMIZER, decode, encode, is_finite, part};
 use crate::{Adam, Event, TrainError};
 
-/// What is descended, one draw of it after the other.
+/// What is descended, one draw of it after the other. What it carries from step to step, such as chains and control variates,
+/// is part of the checkpoint.
 pub trait Objective<B: AutodiffBackend, M: AutodiffModule<B>> {
-    /// The gradients of step `step`, counted from 0, and what progress shows of them. They depend on nothing but the model
-    /// and the number of the step.
+    /// The gradients of step `step`, counted from 0, and what progress shows of them. They depend on nothing but the model,
+    /// the number of the step and what is [saved](Self::save).
     ///
     /// # Errors
     /// What keeps the run from going on, with its place.
     fn gradients(
-        &self,
+        &mut self,
         model: &M,
         step: u64,
     ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>>;
@@ -37,6 +38,20 @@ pub trait Objective<B: AutodiffBackend, M: AutodiffModule<B>> {
         model: &M::InnerModule,
         steps: u64,
     ) -> Result<Map<String, Value>, Box<dyn Error + Send + Sync>>;
+
+    /// What it carries from step to step, as parts of a checkpoint: nothing unless stated. [`Learner::save`](crate::Learner::save)
+    /// and [`save_chains`](crate::save_chains) make parts. The names `model` and `optimizer` are taken.
+    fn save(&self) -> Vec<(&'static str, Vec<u8>)> {
+        Vec::new()
+    }
+
+    /// Takes over what [`save`](Self::save) gave, before the first step of a resumed run.
+    ///
+    /// # Errors
+    /// What keeps the run from going on, such as [`TrainError::Checkpoint`].
+    fn load(&mut self, _checkpoint: &Checkpoint) -> Result<(), TrainError> {
+        Ok(())
+    }
 }
 
 /// How long to descend, and what to keep of it.
@@ -104,7 +119,7 @@ impl Progress {
 /// step that made it.
 pub fn train_steps<B, M, O>(
     model: M,
-    objective: &O,
+    objective: &mut O,
     config: &StepConfig,
     device: &B::Device,
     folder: &mut RunFolder,
@@ -129,7 +144,7 @@ where
         observe,
         last_checkpoint: Instant::now(),
     };
-    run.resume(device)?;
+    run.resume(objective, device)?;
     match run.run(objective, stop) {
         Ok(()) => Ok(run.model),
         Err(error) => {
@@ -158,7 +173,11 @@ where
     B: AutodiffBackend,
     M: AutodiffModule<B>,
 {
-    fn resume(&mut self, device: &B::Device) -> Result<(), TrainError> {
+    fn resume(
+        &mut self,
+        objective: &mut impl Objective<B, M>,
+        device: &B::Device,
+    ) -> Result<(), TrainError> {
         let Some(mut checkpoint) = self.folder.latest_checkpoint()? else {
             return Ok(());
         };
@@ -166,6 +185,7 @@ where
         self.model = self.model.clone().load_record(record);
         let record = decode::<B, _>(part(&checkpoint, OPTIMIZER)?, OPTIMIZER, device)?;
         self.optimizer = self.optimizer.clone().load_record(record);
+        objective.load(&checkpoint)?;
         self.progress = serde_json::from_value(checkpoint.state.take())
             .map_err(|_| TrainError::Checkpoint { part: "state" })?;
         let now = self.provenance();
@@ -180,7 +200,7 @@ where
 
     fn run(
         &mut self,
-        objective: &impl Objective<B, M>,
+        objective: &mut impl Objective<B, M>,
         stop: &AtomicBool,
     ) -> Result<(), TrainError> {
         let interval = Duration::from_secs_f64(self.config.checkpoint_seconds);
@@ -195,20 +215,20 @@ where
                 return Ok(());
             }
             if stop.load(Ordering::Relaxed) {
-                self.checkpoint()?;
+                self.checkpoint(objective)?;
                 return Err(TrainError::Interrupted {
                     epochs: 0,
                     steps: done,
                 });
             }
             if self.last_checkpoint.elapsed() >= interval {
-                self.checkpoint()?;
+                self.checkpoint(objective)?;
             }
             self.step(objective, done)?;
         }
     }
 
-    fn step(&mut self, objective: &impl Objective<B, M>, step: u64) -> Result<(), TrainError> {
+    fn step(&mut self, objective: &mut impl Objective<B, M>, step: u64) -> Result<(), TrainError> {
         let found = objective.gradients(&self.model, step);
         let (gradients, loss) = found.map_err(TrainError::Objective)?;
         let (model, rate) = (self.model.clone(), self.config.rate(step));
@@ -231,7 +251,7 @@ where
         Ok(())
     }
 
-    fn check(&mut self, objective: &impl Objective<B, M>, done: u64) -> Result<(), TrainError> {
+    fn check(&mut self, objective: &mut impl Objective<B, M>, done: u64) -> Result<(), TrainError> {
         let found = objective.check(&self.model.valid(), done);
         let mut row = found.map_err(TrainError::Objective)?;
         row.insert("kind".into(), "check".into());
@@ -239,7 +259,7 @@ where
         row.insert("seconds".into(), self.folder.seconds().into());
         self.folder.append_metrics(&Value::Object(row))?;
         self.progress.checked = Some(done);
-        self.checkpoint()
+        self.checkpoint(objective)
     }
 
     fn provenance(&self) -> Provenance {
@@ -247,14 +267,17 @@ where
         folder.provenance(config.seed, &config.device_name)
     }
 
-    fn checkpoint(&mut self) -> Result<(), TrainError> {
+    fn checkpoint(&mut self, objective: &impl Objective<B, M>) -> Result<(), TrainError> {
         let now = self.provenance();
         self.folder.trained(&now, self.progress.position());
         let state = serde_json::to_value(&self.progress)
             .map_err(|_| TrainError::Checkpoint { part: "state" })?;
         let model = encode::<B>(self.model.clone().into_record());
         let optimizer = encode::<B>(self.optimizer.to_record());
-        let parts = [(MODEL, model.as_slice()), (OPTIMIZER, optimizer.as_slice())];
+        let own = objective.save();
+        let own = own.iter().map(|(name, bytes)| (*name, bytes.as_slice()));
+        let mut parts = vec![(MODEL, model.as_slice()), (OPTIMIZER, optimizer.as_slice())];
+        parts.extend(own);
         self.folder.save_checkpoint(&state, &parts)?;
         self.last_checkpoint = Instant::now();
         (self.observe)(&Event::Checkpoint { epoch: 0 });
@@ -316,7 +339,7 @@ mod tests {
 
     impl Objective<B, Point<B>> for Targets {
         fn gradients(
-            &self,
+            &mut self,
             model: &Point<B>,
             step: u64,
         ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {
@@ -379,11 +402,11 @@ mod tests {
             device_name: device_name.into(),
             ..config(steps)
         };
-        let targets = Targets { ends };
+        let mut targets = Targets { ends };
         let device = Default::default();
         train_steps(
             Point::start(),
-            &targets,
+            &mut targets,
             &config,
             &device,
             &mut folder,

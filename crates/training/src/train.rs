@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use burn::module::{AutodiffModule, Module};
-use helmholtz_datasets::{Images, Splits, random_subset};
-use helmholtz_estimators::{Model, Parts};
+use helmholtz_datasets::{Data, Splits, Subset, random_subset};
+use helmholtz_estimators::{Dream, Estimator, Joint, Layered, Parts};
 use helmholtz_evaluation::{Evaluation, LogLikelihoods, LogWeights, Nll, log_weights_at};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
@@ -39,7 +39,7 @@ pub struct Outcome {
     pub epochs: u64,
 }
 
-/// Trains `model` as `config` says in a run folder, from its last checkpoint if it has one; that must be of the same data.
+/// Trains `model` by an estimator as `config` says in a run folder, from its last checkpoint if it has one; that must be of the same data.
 ///
 /// After every `check_every` epochs the validation NLL is computed, and with `test_at_checks` the test NLL too, and the parameters of the best validation NLL so far are
 /// kept; the selection is retrospective, and without `patience` the run is never stopped early. `observe` hears of every step
@@ -47,10 +47,10 @@ pub struct Outcome {
 ///
 /// # Errors
 /// [`TrainError`]; whichever it is, the checkpoints so far are whole.
-pub fn train<B, M>(
+pub fn train<B, M, E, D>(
     model: M,
-    config: &TrainConfig,
-    data: &Splits,
+    config: &TrainConfig<E>,
+    data: &Splits<D>,
     device: &B::Device,
     folder: &mut RunFolder,
     observe: &(dyn Fn(&Event) + Sync),
@@ -58,8 +58,10 @@ pub fn train<B, M>(
 ) -> Result<Outcome, TrainError>
 where
     B: AutodiffBackend,
-    M: Model<B> + Parts<B>,
-    M::InnerModule: Send,
+    M: AutodiffModule<B> + Layered<B> + Dream<B> + Parts<B>,
+    M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend> + Send,
+    E: Estimator<B, M> + Clone,
+    D: Data,
 {
     config.check()?;
     for warning in folder.warnings() {
@@ -114,22 +116,22 @@ where
 }
 
 /// A random subset named by the seed, never a prefix: files may be sorted.
-fn subset(images: &Images, count: Option<usize>, seed: u64, split: u64) -> Images {
+fn subset<D: Data>(data: &D, count: Option<usize>, seed: u64, split: u64) -> Subset<'_, D> {
     match count {
         Some(count) => {
             let mut stream = Stream::new(seed, SUBSET, [split, 0]);
-            images.select(&random_subset(images.len(), count, &mut stream))
+            Subset::of(data, random_subset(data.len(), count, &mut stream))
         }
-        None => images.clone(),
+        None => Subset::all(data),
     }
 }
 
-struct Run<'a, B, M>
+struct Run<'a, B, M, E, D>
 where
     B: AutodiffBackend,
     M: AutodiffModule<B>,
 {
-    trainer: Trainer<B, M>,
+    trainer: Trainer<B, M, E>,
     scan: Scan,
     progress: Progress,
     /// The data's.
@@ -138,13 +140,13 @@ where
     selected_model: Vec<u8>,
     /// Of the last evaluation, as far as it has come: of the first test images, for each of `final_samples`.
     evaluated: Vec<LogWeights>,
-    valid: Images,
-    test: Images,
+    valid: Subset<'a, D>,
+    test: Subset<'a, D>,
     /// Training images that are evaluated at checks.
-    some_train: Option<Images>,
-    train: &'a Images,
-    all_test: &'a Images,
-    config: &'a TrainConfig,
+    some_train: Option<Subset<'a, D>>,
+    train: &'a D,
+    all_test: &'a D,
+    config: &'a TrainConfig<E>,
     device: &'a B::Device,
     folder: &'a mut RunFolder,
     observe: &'a (dyn Fn(&Event) + Sync),
@@ -152,11 +154,13 @@ where
     last_checkpoint: Instant,
 }
 
-impl<B, M> Run<'_, B, M>
+impl<B, M, E, D> Run<'_, B, M, E, D>
 where
     B: AutodiffBackend,
-    M: Model<B> + Parts<B>,
-    M::InnerModule: Send,
+    M: AutodiffModule<B> + Layered<B> + Dream<B> + Parts<B>,
+    M::InnerModule: Layered<B::InnerBackend> + Joint<B::InnerBackend> + Send,
+    E: Estimator<B, M> + Clone,
+    D: Data,
 {
     fn resume(&mut self) -> Result<(), TrainError> {
         let Some(mut checkpoint) = self.folder.latest_checkpoint()? else {
@@ -297,7 +301,7 @@ where
     }
 
     fn check(&mut self, epoch: u64) -> Result<(), TrainError> {
-        let method = self.config.method;
+        let method = &self.config.method;
         let model = method.tested(self.trainer.model().valid(), epoch);
         let images = self.valid.len();
         let tested = if self.config.test_at_checks {
@@ -306,7 +310,7 @@ where
             0
         };
         let both = images + tested;
-        let total = both + self.some_train.as_ref().map_or(0, Images::len);
+        let total = both + self.some_train.as_ref().map_or(0, Data::len);
         let of_valid = self.evaluation(self.config.valid_samples, VALID);
         let valid = self.nll(&model, &self.valid, &of_valid, (0, total))?;
         let test = match self.config.test_at_checks {
@@ -378,12 +382,12 @@ where
     fn nll(
         &self,
         model: &M::InnerModule,
-        images: &Images,
+        data: &impl Data,
         evaluation: &Evaluation,
         (offset, total): (usize, usize),
     ) -> Result<Nll, TrainError> {
-        let (all, samples) = (0..images.len(), [evaluation.samples]);
-        let weights = self.evaluate(model, images, all, evaluation, &samples, (offset, total))?;
+        let (all, samples) = (0..data.len(), [evaluation.samples]);
+        let weights = self.evaluate(model, data, all, evaluation, &samples, (offset, total))?;
         self.means(&weights, &samples).map(|nlls| nlls[0])
     }
 
@@ -391,7 +395,7 @@ where
     fn evaluate(
         &self,
         model: &M::InnerModule,
-        images: &Images,
+        data: &impl Data,
         which: Range<usize>,
         evaluation: &Evaluation,
         samples: &[usize],
@@ -408,7 +412,7 @@ where
         };
         let weights = log_weights_at::<B::InnerBackend, _>(
             model,
-            images,
+            data,
             which,
             evaluation,
             samples,

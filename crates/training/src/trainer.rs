@@ -1,12 +1,11 @@
 //! Parameters, optimiser and chains, and one training step of them.
 
 use burn::module::AutodiffModule;
-use burn::optim::adaptor::OptimizerAdaptor;
-use burn::optim::{GradientsParams, Optimizer};
 use burn::tensor::DType;
-use helmholtz_datasets::Images;
+use helmholtz_datasets::Data;
 use helmholtz_estimators::{
-    Batch, Chains, Controls, EstimateError, Learned, Model, Parts, dreams, refresh, scatter,
+    Batch, Chains, Dream, EstimateError, Estimator, Layered, Learned, Method, Parts, dreams,
+    refresh, scatter,
 };
 use helmholtz_evaluation::batch_of;
 use helmholtz_ops::{AutodiffBackend, Values};
@@ -14,7 +13,7 @@ use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Info, MemoryStore, SamplerError};
 
 use crate::optimizer::OfModel;
-use crate::{Adam, ChainStart, TrainConfig};
+use crate::{ChainStart, Learner, TrainConfig};
 
 const NOISE: Purpose = Purpose::new("noise");
 const ACCEPT: Purpose = Purpose::new("accept");
@@ -35,8 +34,8 @@ pub struct StepReport {
     pub info: Info,
 }
 
-/// A model in training: what one step changes.
-pub struct Trainer<B, M>
+/// A model in training by an estimator E: what one step changes.
+pub struct Trainer<B, M, E = Method>
 where
     B: AutodiffBackend,
     M: AutodiffModule<B>,
@@ -44,41 +43,39 @@ where
     /// The model; `None` only while a step consumes it.
     model: Option<M>,
     pub(crate) optimizer: OfModel<B, M>,
-    pub(crate) learned: Learned<B>,
-    pub(crate) controls_optimizer: OptimizerAdaptor<Adam<B::InnerBackend>, Controls<B>, B>,
+    pub(crate) learner: Learner<B>,
     pub(crate) chains: MemoryStore,
-    config: TrainConfig,
+    config: TrainConfig<E>,
     device: B::Device,
 }
 
-impl<B, M> Trainer<B, M>
+impl<B, M, E> Trainer<B, M, E>
 where
     B: AutodiffBackend,
-    M: Model<B> + Parts<B>,
+    M: AutodiffModule<B> + Layered<B> + Dream<B> + Parts<B>,
+    E: Estimator<B, M> + Clone,
 {
-    /// A fresh optimiser, empty chains for the images, and what the method learns beside the model, fresh.
+    /// A fresh optimiser, empty chains for the data, and what the method learns beside the model, fresh.
     ///
     /// # Errors
     /// If the store cannot hold that many.
     pub fn new(
         model: M,
-        config: TrainConfig,
-        images: &Images,
+        config: TrainConfig<E>,
+        data: &(impl Data + ?Sized),
         device: B::Device,
     ) -> Result<Self, SamplerError> {
         let layers = model.layers();
         let rows = match config.method.keeps_chains() {
-            true => images.len(),
+            true => data.len(),
             false => 0,
         };
         let needed = config.method.controls();
-        let mean = || images.pixel_means();
+        let mean = || data.means();
+        let learned = Learned::init(&needed, mean, &layers, config.seed, DType::F32, &device);
         Ok(Self {
             chains: MemoryStore::new(&model.latents(), rows)?,
-            learned: Learned::init(&needed, mean, &layers, config.seed, DType::F32, &device),
-            controls_optimizer: OptimizerAdaptor::from(
-                Adam::default().with_betas([0.9, needed.beta_2]),
-            ),
+            learner: Learner::new(learned, &needed),
             optimizer: OfModel::new(config.optimizer, config.betas, &model),
             model: Some(model),
             config,
@@ -103,10 +100,10 @@ where
     /// Starts the chain of every datum, where [`ChainStart`] says.
     ///
     /// # Errors
-    /// If the store doesn't fit the images.
-    pub fn start_chains(&mut self, images: &Images) -> Result<(), SamplerError> {
+    /// If the store doesn't fit the data.
+    pub fn start_chains(&mut self, data: &(impl Data + ?Sized)) -> Result<(), SamplerError> {
         let model = self.model.take().expect("a model is there between steps");
-        let rows: Vec<u32> = (0..images.len() as u32).collect();
+        let rows: Vec<u32> = (0..data.len() as u32).collect();
         let result = rows
             .chunks(REFRESH_BATCH)
             .enumerate()
@@ -119,27 +116,27 @@ where
                 if self.config.chain_start == ChainStart::Uniform {
                     return scatter(&mut chains, &mut noise);
                 }
-                let x = batch_of::<B>(images, rows.iter().map(|&row| row as usize), &self.device);
+                let x = batch_of::<B>(data, rows.iter().map(|&row| row as usize), &self.device);
                 refresh(&model, x, &mut chains, &mut noise)
             });
         self.model = Some(model);
         result
     }
 
-    /// One step on these rows of the training images: estimate, write the chains back, update, and sleep where it is time to.
+    /// One step on these rows of the training data: estimate, write the chains back, update, and sleep where it is time to.
     /// Its draws are named by (seed, epoch, step). Chains are used from the switch on.
     ///
     /// # Errors
     /// What the estimator reports; the parameters are unchanged then.
     pub fn step(
         &mut self,
-        images: &Images,
+        data: &(impl Data + ?Sized),
         rows: &[u32],
         epoch: u64,
         step: u64,
     ) -> Result<StepReport, EstimateError> {
         let config = &self.config;
-        let x = batch_of::<B>(images, rows.iter().map(|&row| row as usize), &self.device);
+        let x = batch_of::<B>(data, rows.iter().map(|&row| row as usize), &self.device);
         let chains = config.keeps_chains(epoch).then_some(Chains {
             store: &mut self.chains,
             rows,
@@ -148,8 +145,8 @@ where
         let mut chance = Stream::new(config.seed, ACCEPT, [epoch, step]);
         let model = self.model.take().expect("a model is there between steps");
         let method = match config.sleep_every {
-            Some(_) => config.method.awake(),
-            None => config.method,
+            Some(_) => config.method.clone().awake(),
+            None => config.method.clone(),
         };
         let batch = Batch {
             x: x.clone(),
@@ -158,7 +155,7 @@ where
             epoch,
             analytic_kl: config.analytic_kl,
         };
-        let learned = &mut self.learned;
+        let learned = &mut self.learner.learned;
         let estimated = method.estimate(&model, learned, batch, &mut noise, &mut chance);
         let estimate = match estimated {
             Ok(estimate) => estimate,
@@ -171,18 +168,7 @@ where
         let rate = config.learning_rate;
         let optimizer = &mut self.optimizer;
         self.model = Some(optimizer.step(rate, rows.len(), model, &mut gradients));
-        if let Some(controls) = self.learned.controls.take() {
-            let mut gradients = match estimate.controls {
-                Some(objective) => objective.backward(),
-                None => gradients,
-            };
-            let of_controls = GradientsParams::from_module(&mut gradients, &controls);
-            let learning_rate = config.method.controls().learning_rate * config.learning_rate;
-            let controls = self
-                .controls_optimizer
-                .step(learning_rate, controls, of_controls);
-            self.learned.controls = Some(controls.bounded());
-        }
+        self.learner.step(rate, estimate.controls, gradients);
         match self.config.sleep_every {
             Some(every) if self.config.method.sleeps() && (step + 1).is_multiple_of(every) => {
                 self.sleep(x, every as usize, epoch, step);

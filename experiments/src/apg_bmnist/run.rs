@@ -162,7 +162,7 @@ impl OnBackend for Time<'_> {
         let device = Default::default();
         let objective = Training::<Autodiff<B>>::new(self.settings, &self.train, &device);
         let model = start::<B>(self.settings, &self.train, &device)?;
-        seconds_of_step(&model, &objective.map_err(failed)?, self.stop)
+        seconds_of_step(&model, &mut objective.map_err(failed)?, self.stop)
     }
 }
 
@@ -192,7 +192,7 @@ impl OnBackend for Run<'_> {
         let [train, test] = &self.digits;
         let model = start::<B>(settings, train, &device)?;
         let t = &settings.training;
-        let objective = Training::<Autodiff<B>>::new(settings, train, &device).map_err(failed)?;
+        let mut objective = Training::<Autodiff<B>>::new(settings, train, &device).map_err(failed)?;
         let mut request = self.request;
         let config = request.config(
             settings.seed,
@@ -204,7 +204,7 @@ impl OnBackend for Run<'_> {
             decay: t.decay,
             ..config
         };
-        let model = trained(model, &objective, &config, &device, &mut request)?;
+        let model = trained(model, &mut objective, &config, &device, &mut request)?;
         let going_on = request.going_on;
         let (evaluation, shown) = evaluate(settings, &model, test, &device, going_on)?;
         let folder = request.folder;

@@ -64,7 +64,7 @@ pub(crate) fn borrowed<B: Backend>(
 impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
     /// Sequences `step · batch` and on.
     fn gradients(
-        &self,
+        &mut self,
         model: &Tracker<B>,
         step: u64,
     ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {

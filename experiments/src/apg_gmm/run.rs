@@ -104,8 +104,8 @@ impl OnBackend for Time<'_> {
 
     fn on<B: Backend>(self) -> Result<f64, HarnessError> {
         let (settings, device) = (self.0, Default::default());
-        let objective = Training::<Autodiff<B>>::new(settings, settings.seed, &device);
-        seconds_of_step(&start::<B>(settings, &device)?, &objective, self.1)
+        let mut objective = Training::<Autodiff<B>>::new(settings, settings.seed, &device);
+        seconds_of_step(&start::<B>(settings, &device)?, &mut objective, self.1)
     }
 }
 
@@ -130,7 +130,7 @@ impl OnBackend for Run<'_> {
         let (settings, device) = (self.settings, Default::default());
         let t = &settings.training;
         let model = start::<B>(settings, &device)?;
-        let objective = Training::<Autodiff<B>>::new(settings, settings.seed, &device);
+        let mut objective = Training::<Autodiff<B>>::new(settings, settings.seed, &device);
         let mut request = self.request;
         let config = request.config(
             settings.seed,
@@ -138,7 +138,7 @@ impl OnBackend for Run<'_> {
             t.check_every,
             t.checkpoint_seconds,
         );
-        let model = trained(model, &objective, &config, &device, &mut request)?;
+        let model = trained(model, &mut objective, &config, &device, &mut request)?;
         let evaluation: Evaluation = evaluate(settings, &model.valid(), &device, request.going_on)?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;

@@ -44,7 +44,7 @@ impl<'a, B: AutodiffBackend> Training<'a, B> {
 impl<B: AutodiffBackend> Objective<B, Gmm<B>> for Training<'_, B> {
     /// Instances `step · batch` and on.
     fn gradients(
-        &self,
+        &mut self,
         model: &Gmm<B>,
         step: u64,
     ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {

@@ -1,8 +1,9 @@
 //! Which files are mutated, and which tests look at them.
 
 /// The files that hold coefficients, kernels and backward routines, as `cargo mutants` takes them.
-pub const FILES: [&str; 9] = [
+pub const FILES: [&str; 10] = [
     "crates/estimators/src/*.rs",
+    "crates/estimators/src/*/*.rs",
     "crates/samplers/src/kernel.rs",
     "crates/samplers/src/kernels/index/*.rs",
     "crates/samplers/src/kernels/state/*.rs",

@@ -3,18 +3,21 @@
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_estimators::{
-    Coefficient, Control, Entry, Joint, Jsa, Layered, LogitGradient, Method, Model, Msc, Nvil,
-    Objective, Outcome, Rebar, Reinforce, Rloo, Vimco, Weighting, estimate, estimate_logits,
+    Ar, Ars, Arsm, Coefficient, Control, Controls, Declaration, Disarm, DoubleCv, Entry, Joint,
+    Jsa, JsaKernel, Layered, LeaveOneOut, LogitGradient, Method, Model, Msc, Nvil, Objective,
+    Outcome, Rebar, Reinforce, Rloo, Rodeo, Siblings, Target, Variate, Vimco, WakeSleep, Weighting,
+    estimate, estimate_leave_one_out, estimate_logits,
 };
-use helmholtz_ops::{Backend, Values};
+use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_random::{Chance, Stream};
 use helmholtz_samplers::{FrozenReferenceMis, IndexKernel, Info, log_sum_exp};
 use helmholtz_sbn::Sbn;
 
+use helmholtz_invariance::gradients::{Subject, claim, estimated, held, largest_t, mean_of};
+
+use super::claimed_form;
 use super::unconditional::Unconditional;
-use super::{Subject, claimed, estimated, largest_t, mean_of};
 use crate::Tape;
-use crate::production::held;
 
 /// A fault, and how far it is seen.
 #[derive(Clone, Debug)]
@@ -100,9 +103,98 @@ impl LogitGradient<Bits> for ComplementedArm {
     }
 }
 
+/// VIMCO with the arithmetic mean, without the direct derivative of its bound.
+pub const ARITHMETIC_VIMCO_WITHOUT_DIRECT_TERM: Changed<Vimco> =
+    Changed(Vimco { arithmetic: true }, |_, coefficients| {
+        coefficients.iter_mut().for_each(|c| c.phi += c.theta)
+    });
+
+/// Wake-sleep whose wake phase weighs its particle by its log-weight.
+pub const WEIGHED_WAKE_SLEEP: Changed<WakeSleep> =
+    Changed(WakeSleep::BOTH, |log_w, coefficients| {
+        let pairs = coefficients.iter_mut().zip(log_w);
+        pairs.for_each(|(c, l)| c.theta *= -l);
+    });
+
+/// DisARM, which is ARMS with K = 2, without σ(|a|): G = ½ (f(b₁) − f(b₂)) (b₁ − b₂).
+pub struct Undecorrelated;
+
+impl LogitGradient<Bits> for Undecorrelated {
+    fn layer<B: Backend, M: Layered<B, Variables = Bits> + Joint<B>>(
+        &self,
+        objective: &Objective<B, M>,
+        below: &[Values<B>],
+        rows: usize,
+        _particles: usize,
+        noise: &mut impl Noise,
+    ) -> Tensor<B, 2> {
+        let bits = objective.layers()[below.len()];
+        let u = objective.uniforms(rows, bits.uniforms(), noise);
+        let draw = |u| bits.sample(objective.logits(below), u);
+        let pair = [draw(u.clone().neg() + 1.0), draw(u)];
+        let [first, second] = pair.clone().map(|layer| {
+            let layers = [below, &[layer]].concat();
+            objective.value(&objective.complete(layers, rows, noise))
+        });
+        let difference = (first - second).reshape([rows, 1]);
+        let [first, second] = pair.map(|layer| layer.numbers());
+        (first - second) * difference * 0.5
+    }
+}
+
+/// An estimator whose uniforms, where they are not those of the path, are squares: of races, π is not uniform on the simplex.
+pub struct Skewed<G>(pub G);
+
+/// Squares of uniforms.
+struct Squared<'a, N>(&'a mut N);
+
+impl<N: Noise> Noise for Squared<'_, N> {
+    fn fill(&mut self, out: &mut [f32]) {
+        self.0.fill(out);
+        out.iter_mut().for_each(|u| *u *= *u);
+    }
+}
+
+impl<G: LogitGradient<Bits>> LogitGradient<Bits> for Skewed<G> {
+    fn layer<B: Backend, M: Layered<B, Variables = Bits> + Joint<B>>(
+        &self,
+        objective: &Objective<B, M>,
+        below: &[Values<B>],
+        rows: usize,
+        particles: usize,
+        noise: &mut impl Noise,
+    ) -> Tensor<B, 2> {
+        let mut noise = Squared(noise);
+        self.0.layer(objective, below, rows, particles, &mut noise)
+    }
+}
+
+/// A control variate in the particle's own signal, whose mean with the score nothing takes away.
+pub struct Uncorrected<L>(pub L);
+
+impl<L: LeaveOneOut> LeaveOneOut for Uncorrected<L> {
+    fn variate<B: AutodiffBackend>(
+        &self,
+        controls: &Controls<B>,
+        level: usize,
+        siblings: &Siblings<B>,
+    ) -> Variate<B> {
+        let Variate {
+            baseline, gradient, ..
+        } = self.0.variate(controls, level, siblings);
+        Variate {
+            signal: baseline.clone(),
+            gradient: gradient.zeros_like(),
+            baseline,
+        }
+    }
+}
+
 /// Multiple-trial Metropolis with the chosen trial left out of the denominator and nothing in its place.
 #[derive(Clone, Copy, Debug)]
 pub struct WithoutCurrent;
+
+impl JsaKernel for WithoutCurrent {}
 
 impl IndexKernel for WithoutCurrent {
     fn run(
@@ -137,14 +229,16 @@ pub const MSC_WITHOUT_THE_STATE: Changed<Msc> = Changed(Msc, |_, coefficients| {
 /// The twin that every claim has: f without log p(h^L), held against the gradient with it. `flat` is the subject mistaken for
 /// one with an even prior. Held in φ, where something is claimed of it: in θ the prior's own gradient gives it away.
 pub fn without_prior<M: Model<Tape>>(entry: &Entry, flat: &Subject<M>) -> Option<Twin> {
-    let (exact, among) = claimed(entry.target, flat)?;
+    let (exact, among) = claim(entry.target, flat)?;
     let phi = flat.phi.clone();
     let among = if among.contains(&phi.start) {
         phi
     } else {
         among
     };
-    let t = largest_t(&estimated(entry, flat).0, exact, among);
+    let method = claimed_form(entry.method);
+    let (found, _) = estimated(&method, &flat.learned(&method), flat);
+    let t = largest_t(&found, exact, among);
     let (of, fault) = (entry.name, "f without log p(h)");
     Some(Twin { of, fault, t })
 }
@@ -233,7 +327,116 @@ pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
         twin(subject, "nvil", "normalisation left on", elbo, |stream| {
             subject.estimate(&nvil, &learned, 2, stream)
         }),
+        weighted(
+            subject,
+            "vimco-arithmetic",
+            "without its direct term",
+            &ARITHMETIC_VIMCO_WITHOUT_DIRECT_TERM,
+            bound,
+        ),
+        of_wake_sleep(subject),
+        logits(
+            subject,
+            "disarm",
+            "without the probability that its latents differ",
+            &Undecorrelated,
+            elbo,
+        ),
+        logits(
+            subject,
+            "arms",
+            "without the correlation of its samples",
+            &Undecorrelated,
+            elbo,
+        ),
+        logits(
+            subject,
+            "disarm-bound",
+            "each pair's own difference",
+            &Disarm,
+            bound,
+        ),
+        logits(subject, "ar", "squares of uniforms", &Skewed(Ar), elbo),
+        logits(
+            subject,
+            "ars",
+            "squares of uniforms",
+            &Skewed(Ars { reference: 0 }),
+            elbo,
+        ),
+        logits(subject, "arsm", "squares of uniforms", &Skewed(Arsm), elbo),
+        others(subject, "double-cv", &Uncorrected(DoubleCv), DoubleCv),
+        others(subject, "rodeo", &Uncorrected(Rodeo), Rodeo),
     ]
+    .into_iter()
+    .chain(relaxed(subject))
+    .collect()
+}
+
+/// Wake-sleep's, in θ: what φ learns from dreams claims nothing.
+fn of_wake_sleep<M: Model<Tape>>(subject: &Subject<M>) -> Twin {
+    let wrong = &WEIGHED_WAKE_SLEEP;
+    let found = mean_of(|stream| {
+        subject.with_chains(false, stream, |chains, noise, chance| {
+            subject.gradient(|model, x| estimate(wrong, model, x, chains, 1, noise, chance))
+        })
+    });
+    let (exact, theta) = claim(Target::ElbosTheta, subject).expect("a claim of θ");
+    Twin {
+        of: "ws",
+        fault: "its particle weighed",
+        t: largest_t(&found, exact, theta),
+    }
+}
+
+/// The control variates that relax f, their conditional draw without its derivative.
+fn relaxed(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
+    let forms = [
+        ("rebar", Control::Relaxed, false),
+        ("relax", Control::RelaxedAndFree, false),
+        ("relax-tied", Control::RelaxedAndFree, true),
+        ("relax-all", Control::Free, false),
+    ];
+    let form = |(of, control, tied)| {
+        let rebar = Rebar { control, tied };
+        let learned = held(&subject.learned(&rebar));
+        let fault = "the conditional draw's derivative left out";
+        twin(subject, of, fault, &subject.elbo, |stream| {
+            subject.gradient(|model, x| {
+                let model = Unconditional::constant(model);
+                rebar.estimate(&model, learned.trained(), x, 2, stream)
+            })
+        })
+    };
+    forms.into_iter().map(form).collect()
+}
+
+fn logits(
+    subject: &Subject<Sbn<Tape>>,
+    of: &'static str,
+    fault: &'static str,
+    wrong: &impl LogitGradient<Bits>,
+    exact: &[f64],
+) -> Twin {
+    twin(subject, of, fault, exact, |stream| {
+        subject.gradient(|model, x| estimate_logits(wrong, model, x, 2, stream))
+    })
+}
+
+/// Of an estimator made of the other particles, with what it learns.
+fn others(
+    subject: &Subject<Sbn<Tape>>,
+    of: &'static str,
+    wrong: &impl LeaveOneOut,
+    right: impl Declaration,
+) -> Twin {
+    let learned = held(&subject.learned(&right));
+    let fault = "its control variate in the signal, uncorrected";
+    twin(subject, of, fault, &subject.elbo, |stream| {
+        subject.gradient(|model, x| {
+            estimate_leave_one_out(wrong, model, learned.trained(), x, 2, stream)
+        })
+    })
 }
 
 fn weighted<M: Model<Tape>>(

@@ -12,26 +12,38 @@ use helmholtz_sbn::Sbn;
 #[derive(Module, Debug)]
 pub struct Unconditional<B: Backend> {
     net: Sbn<B>,
+    drawn: bool,
 }
 
 impl<B: Backend> Unconditional<B> {
     /// The same network, sharing its parameters.
     pub fn new(net: &Sbn<B>) -> Self {
-        Self { net: net.clone() }
+        let net = net.clone();
+        Self { net, drawn: false }
+    }
+
+    /// The same network whose conditional draw is right, and a constant of the logits.
+    pub fn constant(net: &Sbn<B>) -> Self {
+        let net = net.clone();
+        Self { net, drawn: true }
     }
 }
 
-/// Bits whose noisy logits given the value are the noisy logits themselves: z̃ = z, and not only in value.
+/// Bits whose noisy logits given the value are the noisy logits themselves: z̃ = z, and not only in value. Where they are `drawn`
+/// they have their law, but no derivative in the logits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct UnconditionalBits(Bits);
+pub struct UnconditionalBits {
+    bits: Bits,
+    drawn: bool,
+}
 
 impl Relaxable for UnconditionalBits {
     fn noisy(&self) -> usize {
-        self.0.noisy()
+        self.bits.noisy()
     }
 
     fn noise<B: helmholtz_ops::Backend>(&self, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
-        self.0.noise(uniforms)
+        self.bits.noise(uniforms)
     }
 
     fn perturb<B: helmholtz_ops::Backend>(
@@ -39,11 +51,11 @@ impl Relaxable for UnconditionalBits {
         logits: Tensor<B, 2>,
         noise: Tensor<B, 2>,
     ) -> Tensor<B, 2> {
-        self.0.perturb(logits, noise)
+        self.bits.perturb(logits, noise)
     }
 
     fn harden<B: helmholtz_ops::Backend>(&self, z: Tensor<B, 2>) -> Tensor<B, 2> {
-        self.0.harden(z)
+        self.bits.harden(z)
     }
 
     fn relax<B: helmholtz_ops::Backend>(
@@ -51,39 +63,47 @@ impl Relaxable for UnconditionalBits {
         z: Tensor<B, 2>,
         temperature: Tensor<B, 2>,
     ) -> Tensor<B, 2> {
-        self.0.relax(z, temperature)
+        self.bits.relax(z, temperature)
     }
 
     fn perturb_given<B: helmholtz_ops::Backend>(
         &self,
         logits: Tensor<B, 2>,
-        _values: Tensor<B, 2>,
+        values: Tensor<B, 2>,
         noise: Tensor<B, 2>,
     ) -> Tensor<B, 2> {
-        self.0.perturb(logits, noise)
+        if self.drawn {
+            let constant = logits.clone().detach();
+            let none = (logits - constant.clone()) * 0.0;
+            return self.bits.perturb_given(constant, values, noise) + none;
+        }
+        self.bits.perturb(logits, noise)
     }
 
     fn noise_given<B: helmholtz_ops::Backend>(
         &self,
         logits: Tensor<B, 2>,
-        _values: Tensor<B, 2>,
+        values: Tensor<B, 2>,
         z: Tensor<B, 2>,
     ) -> Tensor<B, 2> {
+        if self.drawn {
+            return self.bits.noise_given(logits, values, z);
+        }
         z - logits
     }
 }
 
 impl Variables for UnconditionalBits {
     fn logits(&self) -> usize {
-        self.0.logits()
+        self.bits.logits()
     }
 
     fn values(&self) -> usize {
-        self.0.values()
+        self.bits.values()
     }
 
     fn uniforms(&self) -> usize {
-        self.0.uniforms()
+        self.bits.uniforms()
     }
 
     fn sample<B: helmholtz_ops::Backend>(
@@ -91,7 +111,7 @@ impl Variables for UnconditionalBits {
         logits: Tensor<B, 2>,
         uniforms: Tensor<B, 2>,
     ) -> Values<B> {
-        self.0.sample(logits, uniforms)
+        self.bits.sample(logits, uniforms)
     }
 
     fn log_prob<B: helmholtz_ops::Backend>(
@@ -99,7 +119,7 @@ impl Variables for UnconditionalBits {
         logits: Tensor<B, 2>,
         values: impl Into<Values<B>>,
     ) -> Tensor<B, 1> {
-        self.0.log_prob(logits, values)
+        self.bits.log_prob(logits, values)
     }
 
     fn score<B: helmholtz_ops::Backend>(
@@ -107,11 +127,11 @@ impl Variables for UnconditionalBits {
         logits: Tensor<B, 2>,
         values: impl Into<Values<B>>,
     ) -> Tensor<B, 2> {
-        self.0.score(logits, values)
+        self.bits.score(logits, values)
     }
 
     fn mean<B: helmholtz_ops::Backend>(&self, logits: Tensor<B, 2>) -> Tensor<B, 2> {
-        self.0.mean(logits)
+        self.bits.mean(logits)
     }
 
     fn tangent<B: helmholtz_ops::Backend>(
@@ -119,7 +139,7 @@ impl Variables for UnconditionalBits {
         logits: Tensor<B, 2>,
         m: Tensor<B, 2>,
     ) -> Tensor<B, 2> {
-        self.0.tangent(logits, m)
+        self.bits.tangent(logits, m)
     }
 }
 
@@ -155,7 +175,12 @@ impl<B: helmholtz_ops::Backend> Layered<B> for Unconditional<B> {
 
     fn layers(&self) -> Vec<UnconditionalBits> {
         let layers = self.net.layers().into_iter();
-        layers.map(UnconditionalBits).collect()
+        layers
+            .map(|bits| UnconditionalBits {
+                bits,
+                drawn: self.drawn,
+            })
+            .collect()
     }
 
     fn logits_above(&self, level: usize, below: impl Into<Values<B>>) -> Tensor<B, 2> {

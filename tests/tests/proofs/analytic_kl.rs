@@ -9,7 +9,7 @@ use helmholtz_estimators::{
 use helmholtz_ops::Values;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
-use helmholtz_tests::certify::Subject;
+use helmholtz_tests::certify::subject_of;
 use helmholtz_tests::statistics::{STUDENT_LIMIT_OF_MANY, largest_t};
 use helmholtz_tests::uniforms::{Listed, each_choice};
 use helmholtz_tests::vectors::{add_scaled, log_sum_exp, relative_error};
@@ -114,7 +114,7 @@ fn arm_with_the_divergence_is_unbiased_for_the_elbo_exactly() {
 
 #[test]
 fn swaps_with_the_divergence_are_unbiased_for_the_elbo() {
-    let subject = Subject::of(&Categories::t3().with_learned_prior());
+    let subject = subject_of(&Categories::t3().with_learned_prior());
     let ars = |s: &mut Stream| {
         subject.gradient(|model, x| estimate_logits_with_kl(&Ars::default(), model, x, 1, s))
     };

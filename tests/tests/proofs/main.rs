@@ -4,6 +4,7 @@
 mod analytic_kl;
 mod burn_target;
 mod catalogue;
+mod certificates;
 mod chains;
 mod concrete;
 mod controls;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use helmholtz_estimators::{Jsa, Weighting};
+use helmholtz_estimators::{Jsa, JsaKernel, Weighting};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, IndexKernel, Info, MemoryStore, Mis};
 use helmholtz_tests::expectation::{StepLaw, exact, law_of_step};
@@ -177,6 +177,8 @@ fn states_read_or_written_in_another_order_than_the_batch_are_noticed() {
 
 /// MIS with a log-weight of the current state that is not up to date: it was cached before the parameters moved.
 struct Stale;
+
+impl JsaKernel for Stale {}
 
 impl IndexKernel for Stale {
     fn run(

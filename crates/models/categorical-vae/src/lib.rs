@@ -23,6 +23,10 @@
 mod config;
 mod model;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use config::{CategoricalVaeConfig, ConfigError};
 pub use model::CategoricalVae;
 

@@ -29,6 +29,10 @@ mod decoder;
 mod feedforward;
 mod model;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use config::{ConditionalSbnConfig, ConfigError};
 pub use feedforward::{Feedforward, FeedforwardConfig};
 pub use model::ConditionalSbn;

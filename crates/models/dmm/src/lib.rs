@@ -40,6 +40,10 @@ mod places;
 mod rings;
 mod rows;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use accuracy::clustering_accuracy;
 pub use blocks::{Law, Mu, Points, Scheme};
 pub use config::{ConfigError, DmmConfig};

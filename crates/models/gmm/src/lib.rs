@@ -35,6 +35,10 @@ mod gmm;
 mod marginal;
 mod simulate;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use blocks::{Assignments, Eta, Law, Scheme};
 pub use config::{ConfigError, GmmConfig, Rate};
 pub use gmm::{Gmm, GmmState};

@@ -24,6 +24,10 @@ mod layers;
 mod linear;
 mod net;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use helmholtz_ops::Activation;
 pub use initialise::{Initialisation, Initialiser};
 pub use linear::Linear;

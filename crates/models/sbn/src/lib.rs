@@ -23,6 +23,10 @@
 mod config;
 mod sbn;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use config::{ConfigError, MixedSbnConfig, SbnConfig};
 pub use helmholtz_nets::Initialisation;
 pub use sbn::{MixedSbn, Sbn};

@@ -53,6 +53,10 @@ mod placement;
 mod rows;
 mod tracker;
 
+pub use burn;
+#[cfg(feature = "flex")]
+pub use helmholtz_ops::Flex;
+
 pub use blocks::{Law, Scheme, What, Where};
 pub use bounce::{Bounce, BounceError, Identities, Sequence};
 pub use canvas::{Alignment, Canvas, Sampling};

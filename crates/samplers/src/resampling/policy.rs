@@ -3,7 +3,7 @@
 use crate::{SamplerError, effective_sample_size};
 
 /// When to resample.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Policy {
     /// Never: the weights multiply on (sequential importance sampling).
     Never,
@@ -12,6 +12,21 @@ pub enum Policy {
     /// When (Σ w)² / Σ w² is below this share of the number of particles, in (0, 1] (Liu and Chen, 1998); 1/2 is
     /// customary. The choice looks at the present weights only, so estimates of evidence stay unbiased.
     EssBelow(f64),
+    /// When this says so of the logarithms of the weights (nats). It must look at nothing else, or estimates of evidence are no
+    /// longer unbiased.
+    When(fn(&[f64]) -> bool),
+}
+
+impl PartialEq for Policy {
+    /// Rules of one's own are equal where they are one function.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Never, Self::Never) | (Self::Always, Self::Always) => true,
+            (Self::EssBelow(share), Self::EssBelow(other)) => share == other,
+            (Self::When(rule), Self::When(other)) => std::ptr::fn_addr_eq(*rule, *other),
+            _ => false,
+        }
+    }
 }
 
 impl Policy {
@@ -25,6 +40,7 @@ impl Policy {
             Self::EssBelow(share) => {
                 effective_sample_size(log_weights) < share * log_weights.len() as f64
             }
+            Self::When(rule) => rule(log_weights),
         }
     }
 
@@ -54,6 +70,19 @@ mod tests {
             assert!(Policy::Always.wants(&[shift; 4]));
             assert!(!Policy::Never.wants(&two_of_four));
         }
+    }
+
+    #[test]
+    fn a_rule_of_ones_own_decides() {
+        let uneven = |log_weights: &[f64]| {
+            let (first, rest) = log_weights.split_first().expect("a weight");
+            rest.iter().any(|l| (l - first).abs() > 2.0)
+        };
+        assert!(Policy::When(uneven).wants(&[0.0, 1.0, -2.5]));
+        assert!(!Policy::When(uneven).wants(&[0.0, 1.0, -1.5]));
+        assert_eq!(Policy::EssBelow(0.5), Policy::EssBelow(0.5));
+        assert_ne!(Policy::EssBelow(0.5), Policy::Always);
+        assert_ne!(Policy::When(uneven), Policy::Never);
     }
 
     #[test]

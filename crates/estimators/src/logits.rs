@@ -1,0 +1,20 @@
+//! Estimates of the gradient in the logits of each layer, from values of f.
+
+mod antithetic;
+mod arm;
+mod arms;
+mod arsm;
+mod disarm;
+mod disarm_bound;
+pub(crate) mod logit_gradient;
+mod rebar;
+mod swaps;
+
+pub use arm::Arm;
+pub use arms::Arms;
+pub use arsm::{Ar, Ars, Arsm};
+pub use disarm::Disarm;
+pub use disarm_bound::DisarmBound;
+pub use logit_gradient::{LogitGradient, estimate_logits};
+pub use rebar::{Control, Rebar};
+pub use swaps::Race;

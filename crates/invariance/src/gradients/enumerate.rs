@@ -1,0 +1,150 @@
+//! All that can be known of one datum by summing over all latents.
+
+use std::ops::Range;
+
+use burn::module::{Module, ModuleVisitor, Param, ParamId};
+use burn::tensor::{DType, Tensor, TensorData};
+use helmholtz_estimators::{Joint, Layered, Particles, Parts};
+use helmholtz_samplers::{ChainStore, Latents, Layer, MemoryStore, Values};
+
+use super::subject::{Facts, Subject, Tape, flat_gradient};
+
+/// The most states that are listed.
+const STATES: usize = 1 << 12;
+
+impl<M> Subject<M>
+where
+    M: Layered<Tape> + Joint<Tape> + Parts<Tape>,
+{
+    /// A model of bits and classes in f64 with one datum x, all that is known of it summed over all latents h with the
+    /// model's densities: ∇ Σ_h q(h | x) (log p(x, h) − log q(h | x)), and so on.
+    ///
+    /// # Panics
+    /// If there are more than 4096 states, real latents, or parameters of p among those of q in visiting order.
+    pub fn enumerated(model: M, x: &[f64]) -> Self {
+        let latents = model.latents();
+        let codes = codes(&latents);
+        let device = Default::default();
+        let layers = latents.kinds().iter().enumerate().map(|(level, layer)| {
+            let rows: Vec<f64> = codes
+                .iter()
+                .flat_map(|state| numbers(layer, &state[level]))
+                .collect();
+            let shape = [codes.len(), rows.len() / codes.len()];
+            Tensor::<Tape, 2>::from_data(TensorData::new(rows, shape), (&device, DType::F64))
+        });
+        let particles = Particles::new(layers.collect::<Vec<_>>());
+        let datum = TensorData::new(x.to_vec(), [1, x.len()]);
+        let datum = Tensor::<Tape, 2>::from_data(datum, (&device, DType::F64));
+        let log_p = model.log_joint(datum.clone(), &particles);
+        let log_q = model.log_q(&model.encode(datum), &particles);
+        let (q, f) = (log_q.clone().exp(), log_p.clone() - log_q.clone());
+        let posterior = posterior(&log_p);
+        let weights = TensorData::new(posterior.clone(), [codes.len()]);
+        let weights = Tensor::<Tape, 1>::from_data(weights, (&device, DType::F64));
+        let gradient = |value: Tensor<Tape, 1>| flat_gradient(&value, &model);
+        let facts = Facts {
+            elbo: gradient((q.clone() * f.clone()).sum()),
+            bound_of_two: gradient(bound_of_two(q, f)),
+            inclusive: gradient((weights * (log_p + log_q)).sum()),
+            states: store(&latents, &codes),
+            posterior,
+            phi: together(&model),
+        };
+        Self::new(model, x, facts)
+    }
+}
+
+/// The codes of each variable of each layer, of each state.
+fn codes(latents: &Latents) -> Vec<Vec<Vec<u32>>> {
+    let mut states: Vec<Vec<Vec<u32>>> = vec![vec![]];
+    for layer in latents.kinds() {
+        let classes = match *layer {
+            Layer::Bernoulli(_) => 2,
+            Layer::Categorical { classes, .. } => classes,
+            _ => panic!("{layer} cannot be enumerated"),
+        };
+        let mut rows: Vec<Vec<u32>> = vec![vec![]];
+        for _ in 0..layer.variables() {
+            let longer = |row: &Vec<u32>| (0..classes).map(|c| [&row[..], &[c]].concat()).collect();
+            rows = rows.iter().flat_map::<Vec<_>, _>(longer).collect();
+            assert!(rows.len() * states.len() <= STATES, "too many states");
+        }
+        let with = |state: &Vec<Vec<u32>>| {
+            let row = |row: &Vec<u32>| [&state[..], std::slice::from_ref(row)].concat();
+            rows.iter().map(row).collect()
+        };
+        states = states.iter().flat_map::<Vec<_>, _>(with).collect();
+    }
+    states
+}
+
+/// The values of a layer as tensors hold them: bits, or one-hot classes.
+fn numbers(layer: &Layer, codes: &[u32]) -> Vec<f64> {
+    match *layer {
+        Layer::Categorical { classes, .. } => {
+            let one_hot = |&code: &u32| (0..classes).map(move |c| f64::from(u8::from(c == code)));
+            codes.iter().flat_map(one_hot).collect()
+        }
+        _ => codes.iter().map(|&bit| f64::from(bit)).collect(),
+    }
+}
+
+/// A store with each state in a row.
+fn store(latents: &Latents, codes: &[Vec<Vec<u32>>]) -> MemoryStore {
+    let layers = latents.kinds().iter().enumerate().map(|(level, layer)| {
+        let all = codes.iter().flat_map(|state| state[level].iter().copied());
+        match layer {
+            Layer::Bernoulli(_) => Values::Bernoulli(all.map(|bit| bit == 1).collect()),
+            _ => Values::Categorical(all.collect()),
+        }
+    });
+    let packed = latents.pack_values(&layers.collect::<Vec<_>>());
+    let mut store = MemoryStore::new(latents, codes.len()).expect("few rows");
+    let rows: Vec<u32> = (0..codes.len() as u32).collect();
+    let stored = store.store(&rows, &packed.expect("whole states"));
+    stored.expect("rows of the store");
+    store
+}
+
+/// p(h | x) of each state.
+fn posterior(log_p: &Tensor<Tape, 1>) -> Vec<f64> {
+    let log_p: Vec<f64> = log_p.to_data().iter::<f64>().collect();
+    let max = log_p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = log_p.iter().map(|l| (l - max).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter().map(|w| w / total).collect()
+}
+
+/// Σ_{ij} q_i q_j ln ½ (e^{f_i} + e^{f_j}).
+fn bound_of_two(q: Tensor<Tape, 1>, f: Tensor<Tape, 1>) -> Tensor<Tape, 1> {
+    let count = q.dims()[0];
+    let max = f.clone().detach().max();
+    let weights = (f - max.clone()).exp();
+    let pairs = weights.clone().reshape([count, 1]) + weights.reshape([1, count]);
+    let bound = (pairs * 0.5).log() + max.reshape([1, 1]);
+    (q.clone().reshape([count, 1]) * q.reshape([1, count]) * bound).sum()
+}
+
+/// Where the parameters of q stand among all.
+fn together<M: Parts<Tape>>(model: &M) -> Range<usize> {
+    struct Places(Vec<(ParamId, Range<usize>)>);
+    impl ModuleVisitor<Tape> for Places {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<Tape, D>>) {
+            let start = self.0.last().map_or(0, |(_, place)| place.end);
+            let end = start + param.val().shape().num_elements();
+            self.0.push((param.id, start..end));
+        }
+    }
+    let mut places = Places(vec![]);
+    Module::visit(model, &mut places);
+    let inference = model.inference();
+    let own = places.0.iter().filter(|(id, _)| inference.contains(id));
+    let own: Vec<_> = own.map(|(_, place)| place.clone()).collect();
+    let together = own.windows(2).all(|pair| pair[0].end == pair[1].start);
+    assert!(together, "parameters of q stand together");
+    match (own.first(), own.last()) {
+        (Some(first), Some(last)) => first.start..last.end,
+        _ => 0..0,
+    }
+}
