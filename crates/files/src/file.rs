@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::observer::{Op, Verdict, ask, observed};
+use crate::observer::{Op, Verdict, ask, observed, tell};
 
 /// A file that is open for writing.
 #[derive(Debug)]
@@ -24,9 +24,10 @@ impl File {
             .read(true)
             .write(true)
             .create_new(true)
-            .open(path)?;
+            .open(path);
+        tell(&Op::Create(path), file.is_ok());
         Ok(Self {
-            file,
+            file: file?,
             path: path.into(),
         })
     }
@@ -70,7 +71,9 @@ impl File {
             Verdict::Torn(length) => (&bytes[..length.min(bytes.len())], true),
         };
         self.file.seek(SeekFrom::Start(at))?;
-        self.file.write_all(bytes)?;
+        let written = self.file.write_all(bytes);
+        tell(&op, written.is_ok());
+        written?;
         match torn {
             true => Err(ErrorKind::StorageFull.into()),
             false => Ok(()),
@@ -93,6 +96,14 @@ impl File {
     /// The system's.
     pub fn sync(&self) -> io::Result<()> {
         observed(Op::Sync(&self.path), || self.file.sync_all())
+    }
+
+    /// As [`sync`](Self::sync), without what is known of the file beside its content and length.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn sync_data(&self) -> io::Result<()> {
+        observed(Op::Sync(&self.path), || self.file.sync_data())
     }
 
     /// The length in bytes.

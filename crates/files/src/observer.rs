@@ -61,6 +61,9 @@ pub trait Observer {
     /// Those that the observer injects.
     fn before(&mut self, op: &Op<'_>) -> io::Result<Verdict>;
 
+    /// Told once `op` is done, `done` or in vain. Not called for one that was skipped.
+    fn after(&mut self, _op: &Op<'_>, _done: bool) {}
+
     /// The name of the machine that this thread plays; its own if there is none.
     fn node(&self) -> Option<String> {
         None
@@ -111,8 +114,20 @@ pub(crate) fn timing() -> Option<Timing> {
 pub(crate) fn observed<T: Default>(op: Op<'_>, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     match ask(&op)? {
         Verdict::Skip => Ok(T::default()),
-        Verdict::Do | Verdict::Torn(_) => act(),
+        Verdict::Do | Verdict::Torn(_) => {
+            let result = act();
+            tell(&op, result.is_ok());
+            result
+        }
     }
+}
+
+pub(crate) fn tell(op: &Op<'_>, done: bool) {
+    OBSERVER.with_borrow_mut(|observer| {
+        if let Some(observer) = observer {
+            observer.after(op, done);
+        }
+    });
 }
 
 #[cfg(test)]

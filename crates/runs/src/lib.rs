@@ -37,7 +37,7 @@
 //! | file | content |
 //! |---|---|
 //! | `config.json` | the configuration and its hash ([`config_hash`]); opening with another one, or on other data, is refused |
-//! | `lock` | locked while a run is alive; holds its process id and start time |
+//! | `lock`, `lock.1` | locked while a run is alive; they hold its process id, start time and machine |
 //! | `metrics.jsonl` | one JSON value a line, append-only; read it with [`read_metrics`] |
 //! | `metrics.damaged.jsonl` | metrics that were found damaged, as they were found |
 //! | `checkpoints/000007/` | the parts, and `manifest.json`, written last; the newest two are kept |
@@ -46,14 +46,14 @@
 //!
 //! Contents: [`RunFolder`], [`OpenMode`], [`Checkpoint`], [`Status`], [`Failure`], [`Provenance`] with its [`Stint`]s
 //! from [`Position`] to position, [`ARITHMETIC`], [`FREE_KEYS`] and [`FINGERPRINT`], [`canonical_json`] and [`config_hash`], [`read_config`], [`read_metrics`],
-//! [`read_checkpoint`], [`RunError`].
+//! [`read_checkpoint`], [`write_file`], [`RunError`].
 //!
-//! Built for Unix file systems: renames are atomic, directories can be synced, and the lock is advisory (`flock`).
+//! Built for Unix file systems: renames are atomic. Where `flock` does not work, or holds within one machine only, the lock's
+//! second file decides ([`helmholtz_files::Lock`]). Links at names of ours are refused, never followed.
 
 mod arithmetic;
 mod canonical;
 mod checkpoint;
-mod clock;
 mod config;
 mod disk;
 mod error;
@@ -74,6 +74,7 @@ pub use arithmetic::ARITHMETIC;
 pub use canonical::{canonical_json, config_hash};
 pub use checkpoint::Checkpoint;
 pub use config::read_config;
+pub use disk::write_file;
 pub use error::RunError;
 pub use failure::Failure;
 pub use folder::{OpenMode, RunFolder};
