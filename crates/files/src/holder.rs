@@ -53,7 +53,10 @@ impl Holder {
                 .ok()
                 .map(|link| link.to_string_lossy().into()),
             started: started(pid),
-            nonce: Some(format!("{:016x}", RandomState::new().build_hasher().finish())),
+            nonce: Some(format!(
+                "{:016x}",
+                RandomState::new().build_hasher().finish()
+            )),
         }
     }
 
@@ -183,7 +186,11 @@ mod tests {
             started: Some("1".into()),
             ..me.clone()
         };
-        assert_eq!(gone.life(&me, false), Life::Dead, "another process has its number");
+        assert_eq!(
+            gone.life(&me, false),
+            Life::Dead,
+            "another process has its number"
+        );
         let booted = Holder {
             boot: Some("before".into()),
             ..me.clone()

@@ -32,7 +32,9 @@ mod observer;
 mod remedy;
 
 pub use clock::now;
-pub use directories::{create_directories, create_directory, names, remove, rename, sync_directory};
+pub use directories::{
+    create_directories, create_directory, names, remove, rename, sync_directory,
+};
 pub use file::{File, is_link, read};
 pub use holder::Holder;
 pub use lock::{Lock, LockError, Timing, holder_of, is_lock_name};

@@ -229,7 +229,9 @@ fn claim(folder: &Path, me: &Holder, flocked: bool, timing: Timing) -> Result<u6
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             created => created.map_err(io)?,
         };
-        if let Err(error) = file.write_at(0, me.text(0).as_bytes()) {
+        // Synced: an empty file, left by a crash of the machine, would have to be watched.
+        let written = file.write_at(0, me.text(0).as_bytes());
+        if let Err(error) = written.and_then(|()| file.sync()) {
             let _ = remove(&path);
             return Err(io(error));
         }

@@ -111,7 +111,10 @@ pub(crate) fn timing() -> Option<Timing> {
 }
 
 /// Does `op` by `act`, unless the observer has it otherwise.
-pub(crate) fn observed<T: Default>(op: Op<'_>, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+pub(crate) fn observed<T: Default>(
+    op: Op<'_>,
+    act: impl FnOnce() -> io::Result<T>,
+) -> io::Result<T> {
     match ask(&op)? {
         Verdict::Skip => Ok(T::default()),
         Verdict::Do | Verdict::Torn(_) => {

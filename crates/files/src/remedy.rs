@@ -15,7 +15,9 @@ pub fn remedy(error: &io::Error) -> &'static str {
         Some(libc::EIO) => {
             return "the disk or the connection to it failed: look into the system's log, and go on from a copy on another disk";
         }
-        Some(libc::ENOMEM) => return "memory is exhausted: run fewer jobs at once, or raise the limit",
+        Some(libc::ENOMEM) => {
+            return "memory is exhausted: run fewer jobs at once, or raise the limit";
+        }
         Some(libc::ENOTCONN | libc::EHOSTDOWN | libc::EREMOTEIO) => {
             return "the file system's server is away: try again when it is back";
         }
@@ -25,7 +27,9 @@ pub fn remedy(error: &io::Error) -> &'static str {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::WriteZero => {
             "there is no space left: free some, and give the same command again"
         }
-        ErrorKind::FileTooLarge => "a limit on the size of files is reached: raise it (`ulimit -f`)",
+        ErrorKind::FileTooLarge => {
+            "a limit on the size of files is reached: raise it (`ulimit -f`)"
+        }
         ErrorKind::PermissionDenied => "you may not do that: check owner and permissions",
         ErrorKind::ReadOnlyFilesystem => {
             "the file system is read-only: mount it for writing, or choose another folder"

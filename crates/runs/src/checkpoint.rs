@@ -194,7 +194,8 @@ pub(crate) fn load(folder: &Path, number: u64, config: &str) -> Result<Loaded, F
     for (name, record) in &manifest.parts {
         let file = path(folder, number).join(name);
         check_length(folder, &file, record)?;
-        let bytes = helmholtz_files::read(&file).map_err(|error| unreadable(folder, &file, error))?;
+        let bytes =
+            helmholtz_files::read(&file).map_err(|error| unreadable(folder, &file, error))?;
         if sha256(&bytes) != record.sha256 {
             return Err(Fault::Damaged(format!("{name} differs from its sha256")));
         }
@@ -347,10 +348,7 @@ mod tests {
                 seconds: 0.1
             }
         );
-        assert_eq!(
-            names(&home.path().join(CHECKPOINTS)).unwrap(),
-            ["000003"]
-        );
+        assert_eq!(names(&home.path().join(CHECKPOINTS)).unwrap(), ["000003"]);
     }
 
     #[test]
@@ -379,11 +377,7 @@ mod tests {
         }
         let error = save_one(home.path(), 1, &[("a", b"1"), ("a", b"2")]).unwrap_err();
         assert!(error.to_string().contains("twice"), "{error}");
-        assert!(
-            names(&home.path().join(CHECKPOINTS))
-                .unwrap()
-                .is_empty()
-        );
+        assert!(names(&home.path().join(CHECKPOINTS)).unwrap().is_empty());
     }
 
     #[test]
@@ -418,9 +412,6 @@ mod tests {
         fs::create_dir(directory.join("best")).unwrap();
         fs::create_dir(directory.join(".tmp-000009")).unwrap();
         prune(home.path(), &[3, 4]).unwrap();
-        assert_eq!(
-            names(&directory).unwrap(),
-            ["000003", "000004", "best"]
-        );
+        assert_eq!(names(&directory).unwrap(), ["000003", "000004", "best"]);
     }
 }

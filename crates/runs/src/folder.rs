@@ -512,7 +512,10 @@ mod tests {
             }
         );
         drop(run);
-        assert_eq!(helmholtz_files::names(path.parent().unwrap()).unwrap(), ["one"]);
+        assert_eq!(
+            helmholtz_files::names(path.parent().unwrap()).unwrap(),
+            ["one"]
+        );
     }
 
     #[cfg(unix)]

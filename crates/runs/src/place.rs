@@ -4,7 +4,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use helmholtz_files::{Lock, create_directories, is_lock_name, names, remove, rename, sync_directory};
+use helmholtz_files::{
+    Lock, create_directories, is_lock_name, names, remove, rename, sync_directory,
+};
 
 use crate::RunError;
 use crate::checkpoint::CHECKPOINTS;

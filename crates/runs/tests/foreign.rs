@@ -154,9 +154,15 @@ fn a_file_system_without_flock_and_synced_folders_trains_and_still_locks() {
         let status = RunFolder::peek(home.path()).unwrap();
         assert_eq!(status, Status::Running { pid: own });
         let error = open(home.path()).unwrap_err();
-        assert!(matches!(&error, RunError::Locked { pid, .. } if *pid == own), "{error}");
+        assert!(
+            matches!(&error, RunError::Locked { pid, .. } if *pid == own),
+            "{error}"
+        );
         drop(run);
-        assert!(matches!(RunFolder::peek(home.path()).unwrap(), Status::Started { .. }));
+        assert!(matches!(
+            RunFolder::peek(home.path()).unwrap(),
+            Status::Started { .. }
+        ));
     }
 }
 
@@ -189,7 +195,10 @@ fn a_run_whose_lock_was_taken_over_writes_nothing_more() {
         run.finish(&json!(1)),
     ] {
         let error = refused.unwrap_err();
-        assert!(matches!(error, RunError::LockLost { pid: Some(7), .. }), "{error}");
+        assert!(
+            matches!(error, RunError::LockLost { pid: Some(7), .. }),
+            "{error}"
+        );
         assert!(error.to_string().contains("process 7 on b"), "{error}");
     }
     assert!(content(home.path()) == before);

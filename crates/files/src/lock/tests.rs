@@ -144,7 +144,11 @@ fn of_many_that_take_over_a_stale_lock_at_once_one_gets_it() {
             .into_iter()
             .filter_map(|thread| thread.join().unwrap())
             .collect();
-        assert!(got.len() <= 1, "round {round}: {} hold the folder", got.len());
+        assert!(
+            got.len() <= 1,
+            "round {round}: {} hold the folder",
+            got.len()
+        );
         for lock in &got {
             lock.check().unwrap();
         }

@@ -62,8 +62,7 @@ impl WorkingCopy {
     pub fn read_ahead(&self, yes: bool) {
         #[cfg(unix)]
         {
-            use helmholtz_files::remove;
-use memmap2::Advice::{Random, Sequential};
+            use memmap2::Advice::{Random, Sequential};
             // Where the system takes no advice, all still works.
             let _ = self.map.advise(if yes { Sequential } else { Random });
         }
