@@ -123,7 +123,7 @@ fn search(
     };
     let at = home.join("state");
     let mut states = States::new(&log, limits.combinations);
-    while let Some((state, promised)) = states.next() {
+    for (state, promised) in states.by_ref() {
         report.states += 1;
         let again = limits.crash_again > 0 && report.states.is_multiple_of(limits.crash_again);
         let recovery = go_on(program, &at, &state, promised, &expected, &mut report);

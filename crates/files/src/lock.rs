@@ -51,9 +51,9 @@ impl Default for Timing {
 #[derive(Debug)]
 pub enum LockError {
     /// Somebody has it.
-    Held(Holder),
+    Held(Box<Holder>),
     /// It was taken over by this holder, or its file was removed.
-    Lost(Option<Holder>),
+    Lost(Option<Box<Holder>>),
     /// The file system refused; on which file.
     Io(PathBuf, io::Error),
 }
@@ -114,11 +114,11 @@ impl Lock {
         let numbers = numbers(&self.folder)?;
         if let Some(&last) = numbers.last().filter(|last| **last > self.number) {
             let by = read_numbered(&self.folder, last)?;
-            return Err(LockError::Lost(by.map(|text| Holder::parse(&text))));
+            return Err(LockError::Lost(by.map(|text| Holder::parse(&text).into())));
         }
         match read_numbered(&self.folder, self.number)? {
             Some(text) if Holder::parse(&text).nonce == self.me.nonce => Ok(()),
-            Some(text) => Err(LockError::Lost(Some(Holder::parse(&text)))),
+            Some(text) => Err(LockError::Lost(Some(Holder::parse(&text).into()))),
             None => Err(LockError::Lost(None)),
         }
     }
@@ -179,10 +179,8 @@ fn flock(folder: &Path, me: &Holder) -> Result<(File, bool), LockError> {
         return Ok((file, flocked));
     }
     let text = read(&path).unwrap_or_default();
-    Err(LockError::Held(named(
-        folder,
-        Holder::parse_json(&String::from_utf8_lossy(&text)),
-    )))
+    let found = Holder::parse_json(&String::from_utf8_lossy(&text));
+    Err(LockError::Held(named(folder, found).into()))
 }
 
 /// `found`, with what the file of the same process tells beside.
@@ -215,7 +213,7 @@ fn claim(folder: &Path, me: &Holder, flocked: bool, timing: Timing) -> Result<u6
         let stale = numbers(folder)?;
         for &number in &stale {
             if let Some(holder) = living(folder, number, me, flocked, timing)? {
-                return Err(LockError::Held(holder));
+                return Err(LockError::Held(holder.into()));
             }
         }
         let next = stale.last().map_or(Some(1), |last| last.checked_add(1));
@@ -250,7 +248,7 @@ fn claim(folder: &Path, me: &Holder, flocked: bool, timing: Timing) -> Result<u6
         }
         return Ok(next);
     }
-    Err(LockError::Held(last))
+    Err(LockError::Held(last.into()))
 }
 
 /// The holder of a numbered file, if it lives; waits to see whether one on another machine renews it.

@@ -24,13 +24,11 @@ pub(crate) fn holder(folder: &Path) -> Result<Option<Holder>, RunError> {
 
 fn refused(folder: &Path, error: LockError) -> RunError {
     match error {
-        LockError::Held(Holder {
-            host, pid, since, ..
-        }) => RunError::Locked {
+        LockError::Held(holder) => RunError::Locked {
             folder: folder.into(),
-            pid,
-            since,
-            host,
+            pid: holder.pid,
+            since: holder.since,
+            host: holder.host,
         },
         LockError::Lost(by) => {
             let by = by.unwrap_or_default();

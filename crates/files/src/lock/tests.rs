@@ -51,7 +51,7 @@ fn acquire_on(node: &'static str, flock: Flock, folder: &Path) -> Result<Lock, L
 
 fn held_by(result: Result<Lock, LockError>) -> Holder {
     match result {
-        Err(LockError::Held(holder)) => holder,
+        Err(LockError::Held(holder)) => *holder,
         other => panic!("{other:?}"),
     }
 }
