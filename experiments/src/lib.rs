@@ -49,6 +49,7 @@ pub mod existing;
 #[cfg(test)]
 mod fake;
 pub mod figures;
+pub mod framework;
 pub mod hamiltonian;
 pub mod kept;
 pub mod log_likelihoods;

@@ -9,6 +9,7 @@ use helmholtz_experiments::commands::reproduce::{End, reproduce};
 use helmholtz_experiments::commands::streams::Streams;
 use helmholtz_experiments::commands::variance::variance;
 use helmholtz_experiments::error::HarnessError;
+use helmholtz_experiments::framework;
 use helmholtz_experiments::runner;
 use std::process::{ExitCode, exit};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
+    framework::configure();
     let command = Cli::parse().command;
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);

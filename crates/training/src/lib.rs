@@ -39,11 +39,13 @@ mod error;
 mod event;
 mod momentum;
 mod optimizer;
+mod ordered;
 mod progress;
 mod snapshot;
 mod steps;
 mod train;
 mod trainer;
+mod wire;
 
 pub use adam::{Adam, AdamState};
 pub use config::{ChainStart, TrainConfig};

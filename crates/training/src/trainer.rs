@@ -42,7 +42,7 @@ where
     M: AutodiffModule<B>,
 {
     /// The model; `None` only while a step consumes it.
-    model: Option<M>,
+    pub(crate) model: Option<M>,
     pub(crate) optimizer: OfModel<B, M>,
     pub(crate) learned: Learned<B>,
     pub(crate) controls_optimizer: OptimizerAdaptor<Adam<B::InnerBackend>, Controls<B>, B>,
