@@ -80,11 +80,10 @@ impl Picture {
 }
 
 fn write(path: &Path, bytes: Vec<u8>) -> Result<(), HarnessError> {
-    std::fs::write(path, bytes).map_err(|error| HarnessError::Io {
-        action: "write",
-        path: path.to_path_buf(),
-        source: error,
-    })
+    // Written anew: a link of that name, in somebody's run folder, is not followed.
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Ok(helmholtz_runs::write_file(folder, &name, &bytes)?)
 }
 
 /// Writes pictures of the same size, one after the other and again, as an animated PNG: browsers play it, and what knows none shows the

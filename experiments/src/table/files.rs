@@ -50,7 +50,7 @@ fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let mut scratch = path.as_os_str().to_owned();
     scratch.push(format!(".{}.tmp", std::process::id()));
-    let written = File::create(&scratch).and_then(|mut file| {
+    let written = File::create_new(&scratch).and_then(|mut file| {
         file.write_all(content)?;
         file.sync_all()?;
         std::fs::rename(&scratch, path)

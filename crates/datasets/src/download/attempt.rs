@@ -11,7 +11,7 @@ use ureq::http::{Response, header};
 use ureq::{Agent, Body, Timeout};
 
 use super::{Downloader, LOOK};
-use crate::content::Content;
+use crate::content::{Content, LENGTH};
 use crate::event::{Event, Progress};
 use crate::{DataFile, Error};
 
@@ -263,6 +263,9 @@ impl<'a> Attempt<'a> {
             Ok(()) => {
                 part.sync_all().map_err(|e| self.fatal("write", e))?;
                 return fs::rename(&self.part, &self.target).map_err(|e| self.fatal("rename", e));
+            }
+            Err(Error::WrongChecksum { kind: LENGTH, .. }) => {
+                format!("more than the {} bytes of the file", self.file.length)
             }
             Err(Error::WrongChecksum {
                 expected, found, ..
