@@ -108,7 +108,10 @@ impl<'a> Content<'a> {
             }
             return Err(self.corrupt(
                 format!("decompressed byte {}", self.limit),
-                format!("it goes on beyond the {} bytes that it may have", self.limit),
+                format!(
+                    "it goes on beyond the {} bytes that it may have",
+                    self.limit
+                ),
             ));
         }
         if let Some(hash) = &mut self.hash {
@@ -341,10 +344,16 @@ mod tests {
             }
         };
         assert!(read <= TEXT.len() + 4096, "{read}");
-        assert!(matches!(error, Error::WrongChecksum { kind: LENGTH, .. }), "{error}");
+        assert!(
+            matches!(error, Error::WrongChecksum { kind: LENGTH, .. }),
+            "{error}"
+        );
         let content = Content::open(&path, None, &mut |_| {}).unwrap();
         let error = content.at_most(1000).rest().unwrap_err();
-        assert!(error.to_string().contains("beyond the 1000 bytes"), "{error}");
+        assert!(
+            error.to_string().contains("beyond the 1000 bytes"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -187,7 +187,10 @@ fn drawings(path: &Path, folder: &str, progress: &mut Progress) -> Result<Vec<Ve
         .map(String::from)
         .collect();
     if names.len() > MOST_DRAWINGS {
-        let found = format!("{} drawings, where there are {MOST_DRAWINGS} at most", names.len());
+        let found = format!(
+            "{} drawings, where there are {MOST_DRAWINGS} at most",
+            names.len()
+        );
         return Err(corrupt("its structure", found));
     }
     names.sort_unstable();

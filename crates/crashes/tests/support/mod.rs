@@ -1,9 +1,13 @@
 //! How much is tried, and what a sound program must show.
 
+#![allow(dead_code, reason = "each test uses some of it")]
+
 use std::path::Path;
 use std::time::Instant;
 
 use helmholtz_crashes::{Ended, Limits, check};
+
+pub mod programs;
 
 /// In seconds.
 pub const SMALL: Limits = Limits {
