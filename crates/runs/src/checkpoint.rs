@@ -106,6 +106,14 @@ fn number(name: &str) -> Option<u64> {
         .filter(|number| format!("{number:06}") == name)
 }
 
+/// The record of some bytes.
+pub(crate) fn recorded(bytes: &[u8]) -> Recorded {
+    Recorded {
+        bytes: bytes.len() as u64,
+        sha256: sha256(bytes),
+    }
+}
+
 /// Writes `parts` and then the manifest that `manifest` makes of their records, and publishes them as `number`.
 pub(crate) fn save(
     folder: &Path,
@@ -116,11 +124,7 @@ pub(crate) fn save(
     let mut records = BTreeMap::new();
     for (name, bytes) in parts {
         check_name(name)?;
-        let record = Recorded {
-            bytes: bytes.len() as u64,
-            sha256: sha256(bytes),
-        };
-        if records.insert(name.to_string(), record).is_some() {
+        if records.insert(name.to_string(), recorded(bytes)).is_some() {
             return Err(RunError::PartName {
                 name: name.to_string(),
                 why: "is there twice",

@@ -229,7 +229,12 @@ impl RunFolder {
         lock::check(&self.lock, &self.path)?;
         let seal = self.metrics.sync()?;
         let seal = serde_json::to_value(seal).expect("a seal is plain data");
-        publish(&self.path, RESULT, &sealed::seal_beside(result, &seal))
+        publish(&self.path, RESULT, &sealed::seal_beside(result, &seal))?;
+        self.clear_pieces()
+    }
+
+    pub(crate) fn config_hash(&self) -> &str {
+        &self.config
     }
 
     /// The result, where the run was finished before.

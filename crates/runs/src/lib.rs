@@ -42,11 +42,12 @@
 //! | `metrics.damaged.jsonl` | metrics that were found damaged, as they were found |
 //! | `checkpoints/000007/` | the parts, and `manifest.json`, written last; the newest two are kept |
 //! | `result.json` | published by [`RunFolder::finish`], with a seal of the metrics |
+//! | `pieces/` | finished pieces of an evaluation ([`Pieces`]); removed by [`RunFolder::finish`] |
 //! | `failure.json` | left by [`RunFolder::fail`]; the next open clears it |
 //!
 //! Contents: [`RunFolder`], [`OpenMode`], [`Checkpoint`], [`Status`], [`Failure`], [`Provenance`] with its [`Stint`]s
 //! from [`Position`] to position, [`ARITHMETIC`], [`FREE_KEYS`] and [`FINGERPRINT`], [`canonical_json`] and [`config_hash`], [`read_config`], [`read_metrics`],
-//! [`read_checkpoint`], [`write_file`], [`RunError`].
+//! [`read_checkpoint`], [`write_file`], [`Pieces`], [`RunError`].
 //!
 //! Built for Unix file systems: renames are atomic. Where `flock` does not work, or holds within one machine only, the lock's
 //! second file decides ([`helmholtz_files::Lock`]). Links at names of ours are refused, never followed.
@@ -64,6 +65,7 @@ mod identity;
 mod lock;
 mod metrics;
 mod newest;
+mod pieces;
 mod place;
 mod provenance;
 mod rewind;
@@ -82,5 +84,6 @@ pub use history::{Position, Stint};
 pub use identity::{FINGERPRINT, FREE_KEYS};
 pub use metrics::read_metrics;
 pub use newest::read_checkpoint;
+pub use pieces::Pieces;
 pub use provenance::Provenance;
 pub use status::Status;
