@@ -232,7 +232,7 @@ pub struct Variance {
     pub net: String,
 
     /// Particles K for each image [default: the run's, or 2]
-    #[arg(long, value_name = "K", value_parser = at_least(1))]
+    #[arg(long, value_name = "K", value_parser = from_1_to(1 << 16))]
     pub particles: Option<usize>,
 
     /// How often each estimate is made
@@ -364,6 +364,12 @@ pub struct Report {
 }
 
 /// Whole numbers from `least` on.
+fn from_1_to(most: u64) -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64)
+        .range(1..=most)
+        .map(|number| number as usize)
+}
+
 fn at_least(least: u64) -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u64)
         .range(least..=1 << 32)

@@ -50,6 +50,7 @@ pub mod existing;
 #[cfg(test)]
 mod fake;
 pub mod figures;
+pub mod framework;
 pub mod hamiltonian;
 pub mod kept;
 pub mod log_likelihoods;
@@ -61,6 +62,7 @@ mod populations;
 mod profiles;
 pub mod progress;
 pub mod published;
+mod ranges;
 pub mod report;
 pub mod runner;
 pub mod samples;

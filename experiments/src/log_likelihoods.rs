@@ -4,8 +4,7 @@ use crate::cell_runner::{CellResult, KeptFile};
 use crate::error::HarnessError;
 use helmholtz_evaluation::LogLikelihoods;
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
 use std::path::Path;
 
 /// Its name in a run folder.
@@ -16,19 +15,8 @@ const NAME: &str = "log-likelihoods.bin";
 /// # Errors
 /// A file that cannot be written.
 pub fn write(folder: &Path, all: &LogLikelihoods) -> Result<KeptFile, HarnessError> {
-    let (bytes, path) = (all.to_bytes(), folder.join(NAME));
-    let scratch = folder.join(format!(".tmp-{NAME}"));
-    let written = || -> io::Result<()> {
-        let mut file = File::create(&scratch)?;
-        file.write_all(&bytes)?;
-        file.sync_all()?;
-        fs::rename(&scratch, &path)
-    };
-    written().map_err(|source| HarnessError::Io {
-        action: "write",
-        path: path.clone(),
-        source,
-    })?;
+    let bytes = all.to_bytes();
+    helmholtz_runs::write_file(folder, NAME, &bytes)?;
     Ok(KeptFile {
         name: NAME.into(),
         sha256: sha256(&bytes),

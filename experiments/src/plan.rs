@@ -215,7 +215,8 @@ pub fn needs(cell: &Cell, cost: Cost, sizes: Sizes) -> Needs {
     let gradient = 4 * cost.parameters;
     Needs {
         memory: kept.saturating_add(step_bytes(cell, sizes).max(gradient)),
-        disk: 3 * kept,
+        // Checkpoints hold the selected parameters too.
+        disk: 3 * (kept + 4 * cost.parameters),
     }
 }
 

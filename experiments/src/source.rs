@@ -2,6 +2,7 @@
 
 use crate::error::HarnessError;
 use crate::names::lookup;
+use crate::ranges;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -195,8 +196,16 @@ impl Source {
     /// The content as a `T`.
     ///
     /// # Errors
-    /// A file that is not well-formed, or no `T`.
+    /// A file that is not well-formed, or no `T`, or has a number beyond all bounds.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, HarnessError> {
+        // What is no table at all is refused below, with its line.
+        let table = self.text.parse::<toml::Table>().unwrap_or_default();
+        if let Some(problem) = ranges::problem(&table) {
+            return Err(HarnessError::Spec {
+                file: self.file.clone(),
+                problem,
+            });
+        }
         toml::from_str(&self.text).map_err(|source| HarnessError::Toml {
             file: self.file.clone(),
             source: Box::new(source),

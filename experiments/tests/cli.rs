@@ -227,3 +227,100 @@ fn results_that_cannot_be_written_are_an_error_and_a_reader_that_has_gone_is_non
     let output = command(dir.path(), &dry).stdout(writer).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty());
 }
+
+#[test]
+fn files_for_the_framework_in_the_present_folder_or_above_it_are_not_obeyed() {
+    let dir = tempfile::tempdir().unwrap();
+    let below = dir.path().join("below");
+    std::fs::create_dir(&below).unwrap();
+    for (file, text) in [
+        ("burn.toml", "no = [toml"),
+        ("Burn.toml", "[fusion]\nlogger = 7"),
+        ("cubecl.toml", "no = [toml"),
+    ] {
+        std::fs::write(dir.path().join(file), text).unwrap();
+    }
+    let output = helmholtz(&below, &["reproduce", "arm-toy", "--dry-run"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.success() && !text.contains("panicked"),
+        "{text}"
+    );
+    let args = ["reproduce", "table1", "--dataset", "glyphs", "--dry-run"];
+    let args = [&args[..], &["--net", "linear", "--method", "rloo"]].concat();
+    let output = helmholtz(&below, &args);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.success() && !text.contains("panicked"),
+        "{text}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_present_folder_that_was_removed_is_no_panic() {
+    let dir = tempfile::tempdir().unwrap();
+    let (gone, out) = (dir.path().join("gone"), dir.path().join("runs"));
+    std::fs::create_dir(&gone).unwrap();
+    let args = [
+        "reproduce",
+        "table1",
+        "--dataset",
+        "glyphs",
+        "--dry-run",
+        "--net",
+        "linear",
+    ];
+    let inner = command(dir.path(), &args);
+    let mut shell = Command::new("sh");
+    let output = shell
+        .args(["-c", "rmdir \"$PWD\" && exec \"$0\" \"$@\""])
+        .arg(inner.get_program())
+        .args(inner.get_args())
+        .args(["--method", "rloo", "--out"])
+        .arg(out)
+        .current_dir(&gone)
+        .env("HOME", dir.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(!text.contains("panicked"), "{text}");
+    assert!(output.status.success(), "{text}");
+}
+
+#[test]
+fn numbers_beyond_any_machine_are_refused_before_anything_is_measured() {
+    for (file, from, to) in [
+        (
+            include_str!("../apg-gmm.toml"),
+            "hidden = ",
+            "hidden = 1000000000 # ",
+        ),
+        (
+            include_str!("../apg-gmm.toml"),
+            "sweeps = ",
+            "sweeps = 100000000 # ",
+        ),
+        (
+            include_str!("../arm-toy.toml"),
+            "values = ",
+            "values = 100000000 # ",
+        ),
+        (
+            include_str!("../apg-dmm.toml"),
+            "check_instances = ",
+            "check_instances = 4294967296 # ",
+        ),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(file.contains(from), "{from}");
+        std::fs::write(dir.path().join("mine.toml"), file.replacen(from, to, 1)).unwrap();
+        let output = helmholtz(dir.path(), &["reproduce", "mine.toml", "--dry-run"]);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{to}: {text}");
+        assert!(
+            text.contains("mine.toml") && text.contains("at most"),
+            "{to}: {text}"
+        );
+    }
+}

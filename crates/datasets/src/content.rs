@@ -9,12 +9,20 @@ use sha2::{Digest, Sha256};
 
 use crate::{DataFile, Error, Event, event::Progress};
 
+/// The most bytes of content whose length is not published: more than any data set here has, less than a small machine's memory.
+const UNPUBLISHED: u64 = 1 << 30;
+
+/// What is compared where there is more than was published.
+pub(crate) const LENGTH: &str = "length of the decompressed content";
+
 /// A file opened for reading: gunzipped when its name ends in `.gz`, its sha256 computed in the same pass.
 pub(crate) struct Content<'a> {
     path: PathBuf,
     published: Option<&'a DataFile>,
     reader: Box<dyn Read>,
     length: u64,
+    /// The most bytes that there may be.
+    limit: u64,
     /// Of the content read so far; none where there is no published checksum to compare it with.
     hash: Option<Sha256>,
 }
@@ -66,8 +74,15 @@ impl<'a> Content<'a> {
             published,
             reader,
             length: 0,
+            limit: published.map_or(UNPUBLISHED, |published| published.length),
             hash: published.map(|_| Sha256::new()),
         })
+    }
+
+    /// Of content without a published length: it may have so many bytes at most.
+    pub(crate) fn at_most(mut self, bytes: u64) -> Self {
+        self.limit = self.limit.min(bytes);
+        self
     }
 
     /// Reads until `buffer` is full or the content ends; gives the bytes read.
@@ -82,6 +97,23 @@ impl<'a> Content<'a> {
             }
         }
         self.length += filled as u64;
+        if self.length > self.limit {
+            if let Some(published) = self.published {
+                return Err(Error::WrongChecksum {
+                    file: self.path.clone(),
+                    kind: LENGTH,
+                    expected: format!("{} bytes", published.length),
+                    found: "more".into(),
+                });
+            }
+            return Err(self.corrupt(
+                format!("decompressed byte {}", self.limit),
+                format!(
+                    "it goes on beyond the {} bytes that it may have",
+                    self.limit
+                ),
+            ));
+        }
         if let Some(hash) = &mut self.hash {
             hash.update(&buffer[..filled]);
         }
@@ -293,6 +325,35 @@ mod tests {
         assert!(error.to_string().contains("<!DOCTYPE html>"), "{error}");
         fs::write(&path, b"").unwrap();
         assert!(read(&path, None).unwrap_err().to_string().contains("empty"));
+    }
+
+    #[test]
+    fn a_bomb_is_left_at_the_published_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.amat.gz");
+        let expected = published("a.amat", TEXT);
+        // 64 MB of zeros in 64 kB.
+        fs::write(&path, gzip(&vec![0; 1 << 26])).unwrap();
+        let mut content = Content::open(&path, Some(&expected), &mut |_| {}).unwrap();
+        let mut read = 0;
+        let error = loop {
+            let mut buffer = [0; 4096];
+            match content.fill(&mut buffer) {
+                Ok(filled) => read += filled,
+                Err(error) => break error,
+            }
+        };
+        assert!(read <= TEXT.len() + 4096, "{read}");
+        assert!(
+            matches!(error, Error::WrongChecksum { kind: LENGTH, .. }),
+            "{error}"
+        );
+        let content = Content::open(&path, None, &mut |_| {}).unwrap();
+        let error = content.at_most(1000).rest().unwrap_err();
+        assert!(
+            error.to_string().contains("beyond the 1000 bytes"),
+            "{error}"
+        );
     }
 
     #[test]

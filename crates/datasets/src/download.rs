@@ -9,10 +9,12 @@ mod attempt;
 #[cfg(test)]
 mod server;
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use attempt::{Attempt, Trouble};
 
@@ -31,16 +33,25 @@ pub struct Downloader {
     pub rounds: u32,
     /// The pause before the second round; it doubles with each further one.
     pub backoff: Duration,
+    /// Bytes a second, over each `stall_timeout`, below which a mirror is left for the next.
+    pub least_rate: u64,
+    /// Once this is set, a download ends with [`Error::Stopped`]; what has arrived is kept.
+    pub stop: Arc<AtomicBool>,
 }
 
+/// From one look at [`Downloader::stop`] to the next.
+const LOOK: Duration = Duration::from_millis(100);
+
 impl Default for Downloader {
-    /// 10 s to connect, 30 s without a byte, 3 rounds, 1 s and 2 s between them.
+    /// 10 s to connect, 30 s without a byte, 3 rounds, 1 s and 2 s between them, 1 kB/s.
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(10),
             stall_timeout: Duration::from_secs(30),
             rounds: 3,
             backoff: Duration::from_secs(1),
+            least_rate: 1000,
+            stop: Arc::default(),
         }
     }
 }
@@ -68,7 +79,7 @@ impl Downloader {
     ///
     /// # Errors
     ///
-    /// [`Error::DiskFull`] and [`Error::Io`] when the file cannot be written. That no mirror delivers is not an error
+    /// [`Error::DiskFull`] and [`Error::Io`] when the file cannot be written, [`Error::Stopped`]. That no mirror delivers is not an error
     /// here but the inner `Err`.
     pub(crate) fn download(
         &self,
@@ -76,8 +87,9 @@ impl Downloader {
         folder: &Path,
         progress: &mut Progress,
     ) -> Result<Result<PathBuf, Failures>, Error> {
-        let _lock = match lock(folder, progress) {
-            Ok(lock) => lock,
+        let _lock = match self.lock(folder, progress) {
+            Ok(Some(lock)) => lock,
+            Ok(None) => return Err(self.stopped(file)),
             Err(error) => {
                 let reason = format!("cannot write to the cache folder: {error}");
                 return Ok(Err(vec![(folder.display().to_string(), reason)]));
@@ -88,9 +100,11 @@ impl Downloader {
         }
 
         let agent = attempt::agent(self);
-        let mut mirrors: Vec<_> = file
-            .urls
-            .iter()
+        // Encrypted homes first: what others read or change on the way is found out by the checksum, but late.
+        let mut urls: Vec<_> = file.urls.iter().collect();
+        urls.sort_by_key(|url| !url.starts_with("https://"));
+        let mut mirrors: Vec<_> = urls
+            .into_iter()
             .map(|url| Mirror {
                 url,
                 best: 0,
@@ -105,7 +119,10 @@ impl Downloader {
                 break;
             }
             if round > 0 {
-                thread::sleep(self.backoff * (1 << (round - 1).min(10)));
+                let pause = self.backoff * (1 << (round - 1).min(10));
+                if self.is_stopped_within(pause) {
+                    return Err(self.stopped(file));
+                }
             }
             for mirror in mirrors.iter_mut().filter(|mirror| !mirror.refused) {
                 let attempt = Attempt::new(&agent, self, file, folder, mirror.url);
@@ -121,6 +138,61 @@ impl Downloader {
         let failures = mirrors.into_iter().map(|m| (m.url.to_owned(), m.reason));
         Ok(Err(failures.collect()))
     }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Waits so long, or until it is told to stop.
+    fn is_stopped_within(&self, pause: Duration) -> bool {
+        let begun = Instant::now();
+        while !self.is_stopped() {
+            let Some(left) = pause.checked_sub(begun.elapsed()) else {
+                return false;
+            };
+            thread::sleep(left.min(LOOK));
+        }
+        true
+    }
+
+    fn stopped(&self, file: &DataFile) -> Error {
+        Error::Stopped {
+            file: (&file.name).into(),
+        }
+    }
+
+    /// Locks the folder against other programs' downloads until the file is dropped; none if it is told to stop while it waits.
+    fn lock(&self, folder: &Path, progress: &mut Progress) -> std::io::Result<Option<File>> {
+        fs::create_dir_all(folder)?;
+        let path = folder.join("download.lock");
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)?;
+        let mut told = false;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(file)),
+                Err(TryLockError::WouldBlock) if self.is_stopped_within(LOOK) => return Ok(None),
+                Err(TryLockError::WouldBlock) => {}
+                // Two downloads at once do no harm but to the network: each is verified.
+                Err(TryLockError::Error(error)) if cannot_lock(&error) => return Ok(Some(file)),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+            if !std::mem::replace(&mut told, true) {
+                progress(Event::WaitingForDownload {
+                    folder: folder.to_owned(),
+                });
+            }
+        }
+    }
+}
+
+/// Whether the file system has no locks: ENOSYS, EOPNOTSUPP or ENOLCK.
+fn cannot_lock(error: &std::io::Error) -> bool {
+    // ENOLCK of Linux, which has no kind of its own.
+    error.kind() == std::io::ErrorKind::Unsupported || error.raw_os_error() == Some(37)
 }
 
 impl Mirror<'_> {
@@ -137,6 +209,11 @@ impl Mirror<'_> {
             let again = match outcome {
                 Ok(()) => return Ok(true),
                 Err(Trouble::Fatal(error)) => return Err(error),
+                Err(Trouble::Stopped) => {
+                    return Err(Error::Stopped {
+                        file: attempt.target.clone(),
+                    });
+                }
                 Err(Trouble::Unreachable(reason)) => {
                     self.reason = reason;
                     false
@@ -170,24 +247,6 @@ impl Mirror<'_> {
     }
 }
 
-/// Locks the folder against other programs' downloads until the file is dropped.
-fn lock(folder: &Path, progress: &mut Progress) -> std::io::Result<File> {
-    fs::create_dir_all(folder)?;
-    let file = File::create(folder.join("download.lock"))?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            progress(Event::WaitingForDownload {
-                folder: folder.to_owned(),
-            });
-            file.lock()?;
-        }
-        Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => {}
-        Err(TryLockError::Error(error)) => return Err(error),
-    }
-    Ok(file)
-}
-
 #[cfg(test)]
 mod tests {
     use super::server::{Reply, Server};
@@ -204,6 +263,8 @@ mod tests {
             stall_timeout: Duration::from_secs(20),
             rounds: 3,
             backoff: Duration::from_millis(1),
+            least_rate: 0,
+            stop: Arc::default(),
         }
     }
 
@@ -625,6 +686,102 @@ mod tests {
             failures[0].1.contains("cannot write to the cache folder"),
             "{failures:?}"
         );
+    }
+
+    /// A byte now and then, for ever.
+    fn trickle() -> Server {
+        Server::start(&content(), &[Reply::Trickle(Duration::from_millis(20))])
+    }
+
+    #[test]
+    fn a_slow_mirror_is_left_for_the_next_which_goes_on_from_there() {
+        let (slow, honest) = (trickle(), Server::start(&content(), &[Reply::Honest]));
+        let mut cache = Fixture::new();
+        cache.downloader.stall_timeout = Duration::from_millis(500);
+        cache.downloader.least_rate = 1000;
+        let path = cache.get(&content(), NAME, &[&slow, &honest]).unwrap();
+        assert_eq!(fs::read(path).unwrap(), content());
+        assert!(cache.reasons().contains("too slow"), "{}", cache.reasons());
+        assert!(
+            honest.requests()[0].is_some(),
+            "what had arrived was thrown away"
+        );
+    }
+
+    #[test]
+    fn told_to_stop_a_download_ends_and_keeps_what_has_arrived() {
+        for reply in [
+            Reply::Trickle(Duration::from_millis(20)),
+            Reply::StallAtOnce,
+        ] {
+            let stalls = matches!(reply, Reply::StallAtOnce);
+            let server = Server::start(&content(), &[reply]);
+            let folder = tempfile::tempdir().unwrap();
+            let file = DataFile {
+                urls: vec![server.url(NAME)],
+                ..published(NAME, &content())
+            };
+            let mut downloader = patience();
+            // How long the thread that listens to a silent server outlives the download.
+            downloader.stall_timeout = Duration::from_secs(2);
+            let result = thread::scope(|scope| {
+                let download =
+                    scope.spawn(|| downloader.download(&file, folder.path(), &mut |_| {}));
+                while server.requests().is_empty() {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                thread::sleep(Duration::from_millis(100));
+                downloader.stop.store(true, Ordering::Relaxed);
+                download.join().unwrap()
+            });
+            let error = result.unwrap_err();
+            assert!(matches!(error, Error::Stopped { .. }), "{error}");
+            assert!(!error.is_missing());
+            let part = fs::metadata(folder.path().join(format!("{NAME}.part")));
+            assert!(stalls || part.unwrap().len() > 0);
+        }
+    }
+
+    #[test]
+    fn told_to_stop_a_download_waits_neither_for_another_one_nor_for_the_next_round() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = File::create(folder.path().join("download.lock")).unwrap();
+        other.lock().unwrap();
+        let busy = Server::start(&content(), &[Reply::Status(503)]);
+        let file = DataFile {
+            urls: vec![busy.url(NAME)],
+            ..published(NAME, &content())
+        };
+        let mut downloader = patience();
+        downloader.backoff = Duration::from_secs(100_000);
+        let stop = downloader.stop.clone();
+        let mut stop_at_once = |_| stop.store(true, Ordering::Relaxed);
+        let waiting = downloader.download(&file, folder.path(), &mut stop_at_once);
+        assert!(matches!(waiting, Err(Error::Stopped { .. })));
+        drop(other);
+        downloader.stop.store(false, Ordering::Relaxed);
+        let between = downloader.download(&file, folder.path(), &mut stop_at_once);
+        assert!(matches!(between, Err(Error::Stopped { .. })));
+    }
+
+    #[test]
+    fn encrypted_homes_are_asked_first() {
+        let urls = [
+            "http://127.0.0.1:0/a",
+            "https://127.0.0.1:0/b",
+            "http://127.0.0.1:0/c",
+        ];
+        let file = DataFile {
+            urls: urls.map(str::to_owned).to_vec(),
+            ..published(NAME, &content())
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let failures = patience()
+            .download(&file, folder.path(), &mut |_| {})
+            .unwrap()
+            .unwrap_err();
+        let asked: Vec<&str> = failures.iter().map(|(url, _)| url.as_str()).collect();
+        assert_eq!(asked, [urls[1], urls[0], urls[2]]);
     }
 
     /// `/dev/full` accepts no byte for want of space.

@@ -92,6 +92,13 @@ pub enum Error {
         source: io::Error,
     },
 
+    /// The caller asked to stop.
+    #[error("stopped while downloading {file}; what has arrived is kept, and the same command goes on from there", file = file.display())]
+    Stopped {
+        /// The file that was being downloaded.
+        file: PathBuf,
+    },
+
     /// There is no data set of this name.
     #[error("unknown data set `{found}`; choose one of {}", DatasetName::choices())]
     UnknownDataset {

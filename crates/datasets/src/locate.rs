@@ -61,11 +61,20 @@ impl Locator {
         }
     }
 
+    /// The same, but a download ends with [`Error::Stopped`] soon after `stop` is set.
+    #[cfg(feature = "download")]
+    pub fn stopped_by(mut self, stop: std::sync::Arc<std::sync::atomic::AtomicBool>) -> Self {
+        if let Some(download) = &mut self.download {
+            download.stop = stop;
+        }
+        self
+    }
+
     /// Finds `file`, plain or `.gz`, or downloads it; its content is checked where it is read.
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`]; when downloading, also [`Error::DiskFull`] and [`Error::Io`].
+    /// [`Error::Missing`]; when downloading, also [`Error::DiskFull`], [`Error::Stopped`] and [`Error::Io`].
     pub fn find(&self, file: &DataFile, progress: &mut Progress) -> Result<PathBuf, Error> {
         let tried = match self.search(&file.name) {
             Ok(path) => return Ok(path),

@@ -160,9 +160,18 @@ pub(crate) fn of_drawings(
     Ok([train, valid, test].map(|rows| images.select(rows)))
 }
 
+/// The most bytes of an archive; the larger one has 10 MB.
+const LARGEST_ARCHIVE: u64 = 1 << 26;
+
+/// The most drawings of an archive; the larger one has 19,280.
+const MOST_DRAWINGS: usize = 30_000;
+
+/// The most bytes of a drawing's file, decompressed; they have some hundred.
+const LARGEST: u64 = 1 << 16;
+
 /// The ink of the drawings of an archive, in the order of their names: 1 or 0 a pixel.
 fn drawings(path: &Path, folder: &str, progress: &mut Progress) -> Result<Vec<Vec<u8>>, Error> {
-    let mut content = Content::open(path, None, progress)?;
+    let mut content = Content::open(path, None, progress)?.at_most(LARGEST_ARCHIVE);
     let bytes = content.rest()?;
     let corrupt = |at: &str, found: String| content.corrupt(at.to_owned(), found);
     let mut archive = ZipArchive::new(Cursor::new(bytes))
@@ -177,12 +186,19 @@ fn drawings(path: &Path, folder: &str, progress: &mut Progress) -> Result<Vec<Ve
         .filter(inside)
         .map(String::from)
         .collect();
+    if names.len() > MOST_DRAWINGS {
+        let found = format!(
+            "{} drawings, where there are {MOST_DRAWINGS} at most",
+            names.len()
+        );
+        return Err(corrupt("its structure", found));
+    }
     names.sort_unstable();
     let mut all = Vec::with_capacity(names.len());
     for name in names {
         let mut png = Vec::new();
         let read = archive.by_name(&name).map_err(std::io::Error::from);
-        read.and_then(|mut file| file.read_to_end(&mut png))
+        read.and_then(|mut file| file.by_ref().take(LARGEST).read_to_end(&mut png))
             .map_err(|error| corrupt(&name, format!("damaged ({error})")))?;
         all.push(ink(&png).map_err(|found| corrupt(&name, found))?);
     }
@@ -195,10 +211,17 @@ fn ink(file: &[u8]) -> Result<Vec<u8>, String> {
     let mut decoder = png::Decoder::new(Cursor::new(file));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(no_png)?;
+    let side = ORIGINAL as u32;
+    let (width, height) = (reader.info().width, reader.info().height);
+    // Before anything is allocated: a header of some bytes may claim any size.
+    if (width, height) != (side, side) {
+        return Err(format!(
+            "{width}x{height}, where a grey drawing of 105x105 is expected"
+        ));
+    }
     let size = reader.output_buffer_size().unwrap_or(0);
     let mut pixels = vec![0; size];
     let info = reader.next_frame(&mut pixels).map_err(no_png)?;
-    let side = ORIGINAL as u32;
     if (info.width, info.height) != (side, side) || info.color_type != png::ColorType::Grayscale {
         return Err(format!(
             "{}x{} {:?}, where a grey drawing of 105x105 is expected",

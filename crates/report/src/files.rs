@@ -17,7 +17,8 @@ pub fn write_text(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Repo
     Ok(path)
 }
 
-/// Writes a file in one step: a scratch file, synced, then renamed. Missing folders are made.
+/// Writes a file in one step: a scratch file, made anew and synced, then renamed. Missing folders are made; a link of that name
+/// is replaced and not followed.
 ///
 /// # Errors
 /// A folder or file that cannot be written; what was there before stays whole.
@@ -34,7 +35,7 @@ fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let mut scratch = path.as_os_str().to_owned();
     scratch.push(format!(".{}.tmp", std::process::id()));
-    let written = File::create(&scratch).and_then(|mut file| {
+    let written = File::create_new(&scratch).and_then(|mut file| {
         file.write_all(content)?;
         file.sync_all()?;
         std::fs::rename(&scratch, path)

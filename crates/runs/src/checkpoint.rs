@@ -5,12 +5,13 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use helmholtz_files::{create_directory, names, remove, rename, sync_directory};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::RunError;
 use crate::canonical::sha256;
-use crate::disk::{self, SCRATCH, failed, sync_directory, write_synced};
+use crate::disk::{SCRATCH, clear, failed, refuse_link, write_synced};
 use crate::history::History;
 use crate::metrics::Seal;
 use crate::sealed::{self, Unreadable};
@@ -83,7 +84,8 @@ impl From<RunError> for Fault {
 /// The numbers of the published checkpoints of run folder `folder`, ascending.
 pub(crate) fn list(folder: &Path) -> Result<Vec<u64>, RunError> {
     let directory = folder.join(CHECKPOINTS);
-    match disk::names(&directory) {
+    refuse_link(&directory)?;
+    match names(&directory) {
         Ok(names) => {
             let mut numbers: Vec<u64> = names.iter().filter_map(|name| number(name)).collect();
             numbers.sort_unstable();
@@ -104,6 +106,14 @@ fn number(name: &str) -> Option<u64> {
         .filter(|number| format!("{number:06}") == name)
 }
 
+/// The record of some bytes.
+pub(crate) fn recorded(bytes: &[u8]) -> Recorded {
+    Recorded {
+        bytes: bytes.len() as u64,
+        sha256: sha256(bytes),
+    }
+}
+
 /// Writes `parts` and then the manifest that `manifest` makes of their records, and publishes them as `number`.
 pub(crate) fn save(
     folder: &Path,
@@ -114,11 +124,7 @@ pub(crate) fn save(
     let mut records = BTreeMap::new();
     for (name, bytes) in parts {
         check_name(name)?;
-        let record = Recorded {
-            bytes: bytes.len() as u64,
-            sha256: sha256(bytes),
-        };
-        if records.insert(name.to_string(), record).is_some() {
+        if records.insert(name.to_string(), recorded(bytes)).is_some() {
             return Err(RunError::PartName {
                 name: name.to_string(),
                 why: "is there twice",
@@ -129,17 +135,15 @@ pub(crate) fn save(
     let scratch = directory.join(format!("{SCRATCH}{number:06}"));
     let result = write(folder, &scratch, parts, &manifest(records)).and_then(|()| {
         let target = path(folder, number);
-        if target.exists() {
-            // Published by an attempt that then failed to sync it, and never counted.
-            disk::remove(&target).map_err(failed(folder, "remove", &target))?;
-        }
-        fs::rename(&scratch, &target)
+        // Published by an attempt that then failed to sync it, and never counted.
+        clear(&target).map_err(failed(folder, "remove", &target))?;
+        rename(&scratch, &target)
             .and_then(|()| sync_directory(&directory))
             .map_err(failed(folder, "publish", &target))
     });
     if result.is_err() {
         // Room for the user; what counts is the error itself.
-        let _ = disk::remove(&scratch);
+        let _ = remove(&scratch);
     }
     result
 }
@@ -150,10 +154,8 @@ fn write(
     parts: &[(&str, &[u8])],
     manifest: &Manifest,
 ) -> Result<(), RunError> {
-    if scratch.exists() {
-        disk::remove(scratch).map_err(failed(folder, "remove", scratch))?;
-    }
-    fs::create_dir(scratch).map_err(failed(folder, "create", scratch))?;
+    clear(scratch).map_err(failed(folder, "remove", scratch))?;
+    create_directory(scratch).map_err(failed(folder, "create", scratch))?;
     for (name, bytes) in parts {
         let file = scratch.join(name);
         write_synced(&file, bytes).map_err(failed(folder, "write", &file))?;
@@ -190,12 +192,14 @@ fn check_name(name: &str) -> Result<(), RunError> {
 
 /// Reads checkpoint `number` and checks every byte of it.
 pub(crate) fn load(folder: &Path, number: u64, config: &str) -> Result<Loaded, Fault> {
+    refuse_link(&path(folder, number))?;
     let manifest = read_manifest(folder, number, config)?;
     let mut parts = BTreeMap::new();
     for (name, record) in &manifest.parts {
         let file = path(folder, number).join(name);
         check_length(folder, &file, record)?;
-        let bytes = fs::read(&file).map_err(|error| unreadable(folder, &file, error))?;
+        let bytes =
+            helmholtz_files::read(&file).map_err(|error| unreadable(folder, &file, error))?;
         if sha256(&bytes) != record.sha256 {
             return Err(Fault::Damaged(format!("{name} differs from its sha256")));
         }
@@ -260,7 +264,7 @@ fn read_manifest(folder: &Path, number: u64, config: &str) -> Result<Manifest, F
 }
 
 fn check_length(folder: &Path, file: &Path, record: &Recorded) -> Result<(), Fault> {
-    let found = fs::metadata(file).map_err(|error| unreadable(folder, file, error))?;
+    let found = fs::symlink_metadata(file).map_err(|error| unreadable(folder, file, error))?;
     if !found.is_file() || found.len() != record.bytes {
         let name = file.file_name().unwrap_or_default().display();
         return Err(Fault::Damaged(format!(
@@ -290,10 +294,8 @@ pub(crate) fn set_aside(folder: &Path, number: u64) -> Result<(), RunError> {
     let (from, directory) = (path(folder, number), folder.join(CHECKPOINTS));
     let to = directory.join(format!("{DAMAGED}{number:06}"));
     let moved = (|| {
-        if to.exists() {
-            disk::remove(&to)?;
-        }
-        fs::rename(&from, &to)?;
+        clear(&to)?;
+        rename(&from, &to)?;
         sync_directory(&directory)
     })();
     moved.map_err(failed(folder, "set aside", &from))
@@ -302,11 +304,11 @@ pub(crate) fn set_aside(folder: &Path, number: u64) -> Result<(), RunError> {
 /// Removes every checkpoint but those in `keep`, and what was set aside. Names that are none of ours stay.
 pub(crate) fn prune(folder: &Path, keep: &[u64]) -> Result<(), RunError> {
     let directory = folder.join(CHECKPOINTS);
-    for name in disk::names(&directory).map_err(failed(folder, "read", &directory))? {
+    for name in names(&directory).map_err(failed(folder, "read", &directory))? {
         let old = number(&name).is_some_and(|number| !keep.contains(&number));
         if old || name.starts_with(DAMAGED) || name.starts_with(SCRATCH) {
             let path = directory.join(&name);
-            disk::remove(&path).map_err(failed(folder, "remove", &path))?;
+            remove(&path).map_err(failed(folder, "remove", &path))?;
         }
     }
     Ok(())
@@ -350,10 +352,7 @@ mod tests {
                 seconds: 0.1
             }
         );
-        assert_eq!(
-            disk::names(&home.path().join(CHECKPOINTS)).unwrap(),
-            ["000003"]
-        );
+        assert_eq!(names(&home.path().join(CHECKPOINTS)).unwrap(), ["000003"]);
     }
 
     #[test]
@@ -382,11 +381,7 @@ mod tests {
         }
         let error = save_one(home.path(), 1, &[("a", b"1"), ("a", b"2")]).unwrap_err();
         assert!(error.to_string().contains("twice"), "{error}");
-        assert!(
-            disk::names(&home.path().join(CHECKPOINTS))
-                .unwrap()
-                .is_empty()
-        );
+        assert!(names(&home.path().join(CHECKPOINTS)).unwrap().is_empty());
     }
 
     #[test]
@@ -421,9 +416,6 @@ mod tests {
         fs::create_dir(directory.join("best")).unwrap();
         fs::create_dir(directory.join(".tmp-000009")).unwrap();
         prune(home.path(), &[3, 4]).unwrap();
-        assert_eq!(
-            disk::names(&directory).unwrap(),
-            ["000003", "000004", "best"]
-        );
+        assert_eq!(names(&directory).unwrap(), ["000003", "000004", "best"]);
     }
 }

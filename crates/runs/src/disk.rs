@@ -1,8 +1,9 @@
 //! Writing so that a crash leaves the old or the new, and nothing between.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::Path;
+
+use helmholtz_files::{File, is_link, remove, rename, sync_directory};
 
 use crate::RunError;
 
@@ -25,6 +26,7 @@ pub(crate) fn failed(
             file: path.into(),
             source,
         },
+        ErrorKind::InvalidInput if is_link(path) => RunError::Link { path: path.into() },
         _ => RunError::Io {
             action,
             path: path.into(),
@@ -33,53 +35,59 @@ pub(crate) fn failed(
     }
 }
 
-/// Creates `path` with `bytes` and waits until they are on the disk.
+/// Creates `path`, which must not exist, with `bytes` and waits until they are on the disk.
 pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+    let mut file = File::create_new(path)?;
+    file.write_at(0, bytes)?;
+    file.sync()
 }
 
-/// Waits until the names in `directory` are on the disk.
-pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
-    File::open(directory)?.sync_all()
-}
-
-/// Replaces `folder/name` by `bytes` in one step: scratch file, sync, rename, sync of the folder.
+/// Replaces `folder/name` by `bytes` in one step: scratch file, sync, rename, sync of the folder. A link of that name is
+/// replaced, not followed.
 pub(crate) fn publish(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), RunError> {
     let target = folder.join(name);
     let scratch = folder.join(format!("{SCRATCH}{name}"));
-    let written = write_synced(&scratch, bytes)
-        .and_then(|()| fs::rename(&scratch, &target))
+    let written = clear(&scratch)
+        .and_then(|()| write_synced(&scratch, bytes))
+        .and_then(|()| rename(&scratch, &target))
         .and_then(|()| sync_directory(folder));
     if written.is_err() {
         // Room for the user; what counts is the error itself.
-        let _ = fs::remove_file(&scratch);
+        let _ = remove(&scratch);
     }
     written.map_err(failed(folder, "write", &target))
 }
 
-/// Removes a file or a folder with all it holds.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() {
-        fs::remove_dir_all(path)
-    } else {
-        fs::remove_file(path)
+/// Puts a file of one's own, such as a picture, into the folder at `folder`, whole or not at all. A file of that name is
+/// replaced, and so is a link: what it leads to stays.
+///
+/// Errors: [`RunError::DiskFull`], [`RunError::Io`].
+pub fn write_file(folder: impl AsRef<Path>, name: &str, bytes: &[u8]) -> Result<(), RunError> {
+    publish(folder.as_ref(), name, bytes)
+}
+
+/// Removes what has the name, if anything has.
+pub(crate) fn clear(path: &Path) -> io::Result<()> {
+    match remove(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 
-/// The names in `directory`, sorted; those that are not UTF-8 are none of ours and left out.
-pub(crate) fn names(directory: &Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        names.extend(entry?.file_name().into_string());
+/// Nothing, but for a link in place of our folder `path`: what lies behind it is none of ours.
+pub(crate) fn refuse_link(path: &Path) -> Result<(), RunError> {
+    if is_link(path) {
+        return Err(RunError::Link { path: path.into() });
     }
-    names.sort();
-    Ok(names)
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use helmholtz_files::names;
+
     use super::*;
 
     #[test]
@@ -89,6 +97,21 @@ mod tests {
         publish(home.path(), "a", b"2").unwrap();
         assert_eq!(fs::read(home.path().join("a")).unwrap(), b"2");
         assert_eq!(names(home.path()).unwrap(), ["a"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_replaced_and_not_followed() {
+        let home = tempfile::tempdir().unwrap();
+        let theirs = home.path().join("theirs");
+        fs::write(&theirs, "text").unwrap();
+        for name in ["a.png", ".tmp-a.png"] {
+            std::os::unix::fs::symlink(&theirs, home.path().join(name)).unwrap();
+        }
+        write_file(home.path(), "a.png", b"ours").unwrap();
+        assert_eq!(fs::read(home.path().join("a.png")).unwrap(), b"ours");
+        assert_eq!(fs::read(&theirs).unwrap(), b"text");
+        assert_eq!(names(home.path()).unwrap(), ["a.png", "theirs"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub enum RunError {
     #[error(
         "run folder {} is in use by {}; wait for that run or stop it (a run that was killed holds nothing)",
         .folder.display(),
-        holder(*.pid, .since.as_deref())
+        holder(.host.as_deref(), *.pid, .since.as_deref())
     )]
     Locked {
         /// The run folder.
@@ -19,6 +19,31 @@ pub enum RunError {
         pid: Option<u32>,
         /// When that run was opened (RFC 3339, UTC).
         since: Option<String>,
+        /// The machine that it runs on, where that is known.
+        host: Option<String>,
+    },
+
+    /// The lock was taken over while this process was suspended, or its file was removed.
+    #[error(
+        "run folder {} was taken over by {} while this process did not renew its lock; nothing more is written here: let that \
+         run go on, or stop it and give the same command again",
+        .folder.display(),
+        holder(.host.as_deref(), *.pid, None)
+    )]
+    LockLost {
+        /// The run folder.
+        folder: PathBuf,
+        /// The process that took over, where it is known.
+        pid: Option<u32>,
+        /// The machine that it runs on, where that is known.
+        host: Option<String>,
+    },
+
+    /// A link lies where a file or folder of a run belongs.
+    #[error("{} is a link, and links in run folders are not followed; what it leads to was not touched: remove the link, or choose another folder", .path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
     },
 
     /// The folder belongs to a run with another configuration.
@@ -128,7 +153,7 @@ pub enum RunError {
     },
 
     /// The operating system refused something else.
-    #[error("cannot {action} {}: {source}; check that the disk is there and that you may write to it", .path.display())]
+    #[error("cannot {action} {}: {source}; {}", .path.display(), helmholtz_files::remedy(.source))]
     Io {
         /// What was tried, such as `create`.
         action: &'static str,
@@ -139,11 +164,15 @@ pub enum RunError {
     },
 }
 
-fn holder(pid: Option<u32>, since: Option<&str>) -> String {
-    match (pid, since) {
+fn holder(host: Option<&str>, pid: Option<u32>, since: Option<&str>) -> String {
+    let process = match (pid, since) {
         (Some(pid), Some(since)) => format!("process {pid} since {since}"),
         (Some(pid), None) => format!("process {pid}"),
         (None, _) => "another process".into(),
+    };
+    match host {
+        Some(host) => format!("{process} on {host}"),
+        None => process,
     }
 }
 
@@ -174,8 +203,10 @@ mod tests {
 
     #[test]
     fn locked_names_what_is_known_of_the_holder() {
-        assert_eq!(holder(Some(7), Some("now")), "process 7 since now");
-        assert_eq!(holder(Some(7), None), "process 7");
-        assert_eq!(holder(None, None), "another process");
+        assert_eq!(holder(None, Some(7), Some("now")), "process 7 since now");
+        assert_eq!(holder(None, Some(7), None), "process 7");
+        assert_eq!(holder(None, None, None), "another process");
+        let text = holder(Some("node-1"), Some(7), Some("now"));
+        assert_eq!(text, "process 7 since now on node-1");
     }
 }

@@ -1,22 +1,24 @@
 //! A run folder, opened: locked, of the asked configuration, and rewound to its newest whole checkpoint.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use helmholtz_files::{Lock, now, sync_directory};
 use serde_json::{Value, json};
 
 use crate::canonical::config_hash;
 use crate::checkpoint::{self, CHECKPOINTS, Fault, Manifest};
 use crate::config::{CONFIG, read_config, same_config};
-use crate::disk::{self, failed, publish, sync_directory};
+use crate::disk::{clear, failed, publish};
 use crate::history::{History, Position};
-use crate::lock::Lock;
+use crate::lock;
 use crate::metrics::Metrics;
-use crate::place::{Contents, contents, create, remove_scratch, resolve, set_aside};
+use crate::place::{
+    Contents, contents, create, create_checkpoints, remove_scratch, resolve, set_aside,
+};
 use crate::rewind::rewind;
 use crate::status::{read_failure, read_result, result_seal};
-use crate::{Checkpoint, Failure, Provenance, RunError, clock, sealed};
+use crate::{Checkpoint, Failure, Provenance, RunError, sealed};
 
 pub(crate) const RESULT: &str = "result.json";
 pub(crate) const FAILURE: &str = "failure.json";
@@ -46,7 +48,7 @@ pub struct RunFolder {
     opened: Instant,
     warnings: Vec<String>,
     history: History,
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl RunFolder {
@@ -61,7 +63,7 @@ impl RunFolder {
     /// [`FINGERPRINT`](crate::FINGERPRINT).
     ///
     /// Errors, all of which leave what was in the folder: [`RunError::Locked`], [`RunError::OtherConfig`],
-    /// [`RunError::OtherData`], [`RunError::OtherVersion`], [`RunError::NotARunFolder`], [`RunError::Damaged`] (the configuration),
+    /// [`RunError::OtherData`], [`RunError::OtherVersion`], [`RunError::NotARunFolder`], [`RunError::Link`], [`RunError::Damaged`] (the configuration),
     /// [`RunError::NoUsableCheckpoint`], [`RunError::DiskFull`], [`RunError::Io`].
     pub fn open(path: impl AsRef<Path>, config: &Value, mode: OpenMode) -> Result<Self, RunError> {
         let path = resolve(path.as_ref())?;
@@ -71,7 +73,7 @@ impl RunFolder {
             _ => None,
         };
         create(&path)?;
-        let lock = Lock::acquire(&path)?;
+        let lock = lock::acquire(&path)?;
         let stored = match read_config(&path)? {
             Some(stored) => {
                 same_config(&path, &stored, config)?;
@@ -82,10 +84,9 @@ impl RunFolder {
                 config.clone()
             }
         };
-        let checkpoints = path.join(CHECKPOINTS);
-        fs::create_dir_all(&checkpoints).map_err(failed(&path, "create", &checkpoints))?;
+        create_checkpoints(&path)?;
         remove_scratch(&path, &path)?;
-        remove_scratch(&path, &checkpoints)?;
+        remove_scratch(&path, &path.join(CHECKPOINTS))?;
 
         let config = config_hash(&stored);
         let (manifest, mut warnings) = rewind(&path, &config)?;
@@ -97,7 +98,7 @@ impl RunFolder {
         warnings.extend(damage);
         if let Some(failure) = read_failure(&path)? {
             let note = path.join(FAILURE);
-            disk::remove(&note).map_err(failed(&path, "remove", &note))?;
+            clear(&note).map_err(failed(&path, "remove", &note))?;
             warnings.push(format!("the attempt before this one failed: {failure}; trying again from its last checkpoint"));
         }
         sync_directory(&path).map_err(failed(&path, "write", &path))?;
@@ -109,7 +110,7 @@ impl RunFolder {
                 history,
                 ..
             }) => (Some(number), started, seconds, history),
-            None => (None, clock::now(), 0.0, History::default()),
+            None => (None, now(), 0.0, History::default()),
         };
         Ok(Self {
             path,
@@ -121,7 +122,7 @@ impl RunFolder {
             opened: Instant::now(),
             warnings,
             history,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -169,21 +170,23 @@ impl RunFolder {
 
     /// Appends one line to `metrics.jsonl`, whole or not at all. It is on the disk for certain with the next checkpoint.
     ///
-    /// Errors: [`RunError::DiskFull`], [`RunError::Io`].
+    /// Errors: [`RunError::LockLost`], [`RunError::DiskFull`], [`RunError::Io`].
     pub fn append_metrics(&mut self, row: &Value) -> Result<(), RunError> {
+        lock::check(&self.lock, &self.path)?;
         self.metrics.append(row)
     }
 
     /// Saves `state` and `parts` (a name and its bytes each) as the newest checkpoint, and removes all but this one and
     /// the one before.
     ///
-    /// Errors: [`RunError::PartName`], [`RunError::DiskFull`], [`RunError::Io`]; after each of them the checkpoint
-    /// before is whole.
+    /// Errors: [`RunError::LockLost`], [`RunError::PartName`], [`RunError::DiskFull`], [`RunError::Io`]; after each of them
+    /// the checkpoint before is whole.
     pub fn save_checkpoint(
         &mut self,
         state: &Value,
         parts: &[(&str, &[u8])],
     ) -> Result<(), RunError> {
+        lock::check(&self.lock, &self.path)?;
         let number = self.newest.unwrap_or(0) + 1;
         let metrics = self.metrics.sync()?;
         checkpoint::save(&self.path, number, parts, |parts| Manifest {
@@ -221,11 +224,17 @@ impl RunFolder {
 
     /// Publishes the run's result, in one step, with a seal of its metrics. Checkpoints stay.
     ///
-    /// Errors: [`RunError::DiskFull`], [`RunError::Io`].
+    /// Errors: [`RunError::LockLost`], [`RunError::DiskFull`], [`RunError::Io`].
     pub fn finish(&mut self, result: &Value) -> Result<(), RunError> {
+        lock::check(&self.lock, &self.path)?;
         let seal = self.metrics.sync()?;
         let seal = serde_json::to_value(seal).expect("a seal is plain data");
-        publish(&self.path, RESULT, &sealed::seal_beside(result, &seal))
+        publish(&self.path, RESULT, &sealed::seal_beside(result, &seal))?;
+        self.clear_pieces()
+    }
+
+    pub(crate) fn config_hash(&self) -> &str {
+        &self.config
     }
 
     /// The result, where the run was finished before.
@@ -254,6 +263,8 @@ impl RunFolder {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::sealed::FORMAT;
     use crate::{Status, read_metrics};
@@ -506,7 +517,10 @@ mod tests {
             }
         );
         drop(run);
-        assert_eq!(disk::names(path.parent().unwrap()).unwrap(), ["one"]);
+        assert_eq!(
+            helmholtz_files::names(path.parent().unwrap()).unwrap(),
+            ["one"]
+        );
     }
 
     #[cfg(unix)]
@@ -536,7 +550,7 @@ mod tests {
                 assert!(matches!(error, RunError::NotARunFolder { .. }), "{error}");
             }
         }
-        assert_eq!(disk::names(&path).unwrap(), ["thesis.tex"]);
+        assert_eq!(helmholtz_files::names(&path).unwrap(), ["thesis.tex"]);
         assert!(matches!(
             RunFolder::peek(&path),
             Err(RunError::NotARunFolder { .. })

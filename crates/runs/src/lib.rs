@@ -37,23 +37,24 @@
 //! | file | content |
 //! |---|---|
 //! | `config.json` | the configuration and its hash ([`config_hash`]); opening with another one, or on other data, is refused |
-//! | `lock` | locked while a run is alive; holds its process id and start time |
+//! | `lock`, `lock.1` | locked while a run is alive; they hold its process id, start time and machine |
 //! | `metrics.jsonl` | one JSON value a line, append-only; read it with [`read_metrics`] |
 //! | `metrics.damaged.jsonl` | metrics that were found damaged, as they were found |
 //! | `checkpoints/000007/` | the parts, and `manifest.json`, written last; the newest two are kept |
 //! | `result.json` | published by [`RunFolder::finish`], with a seal of the metrics |
+//! | `pieces/` | finished pieces of an evaluation ([`Pieces`]); removed by [`RunFolder::finish`] |
 //! | `failure.json` | left by [`RunFolder::fail`]; the next open clears it |
 //!
 //! Contents: [`RunFolder`], [`OpenMode`], [`Checkpoint`], [`Status`], [`Failure`], [`Provenance`] with its [`Stint`]s
 //! from [`Position`] to position, [`ARITHMETIC`], [`FREE_KEYS`] and [`FINGERPRINT`], [`canonical_json`] and [`config_hash`], [`read_config`], [`read_metrics`],
-//! [`read_checkpoint`], [`RunError`].
+//! [`read_checkpoint`], [`write_file`], [`Pieces`], [`RunError`].
 //!
-//! Built for Unix file systems: renames are atomic, directories can be synced, and the lock is advisory (`flock`).
+//! Built for Unix file systems: renames are atomic. Where `flock` does not work, or holds within one machine only, the lock's
+//! second file decides ([`helmholtz_files::Lock`]). Links at names of ours are refused, never followed.
 
 mod arithmetic;
 mod canonical;
 mod checkpoint;
-mod clock;
 mod config;
 mod disk;
 mod error;
@@ -64,6 +65,7 @@ mod identity;
 mod lock;
 mod metrics;
 mod newest;
+mod pieces;
 mod place;
 mod provenance;
 mod rewind;
@@ -74,6 +76,7 @@ pub use arithmetic::ARITHMETIC;
 pub use canonical::{canonical_json, config_hash};
 pub use checkpoint::Checkpoint;
 pub use config::read_config;
+pub use disk::write_file;
 pub use error::RunError;
 pub use failure::Failure;
 pub use folder::{OpenMode, RunFolder};
@@ -81,5 +84,6 @@ pub use history::{Position, Stint};
 pub use identity::{FINGERPRINT, FREE_KEYS};
 pub use metrics::read_metrics;
 pub use newest::read_checkpoint;
+pub use pieces::Pieces;
 pub use provenance::Provenance;
 pub use status::Status;

@@ -1,9 +1,9 @@
 //! The append-only `metrics.jsonl`: one JSON value a line. Checkpoints and the result hold a seal of every line.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Seek, SeekFrom, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use helmholtz_files::File;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -142,14 +142,18 @@ impl Metrics {
     fn cut(folder: &Path, kept: &[u8]) -> Result<Self, RunError> {
         let path = folder.join(METRICS);
         let bytes = kept.len() as u64;
+        let open = || File::open_or_create(&path);
+        if open()
+            .and_then(|file| file.is_shared())
+            .map_err(failed(folder, "open", &path))?
+        {
+            // The other names are somebody's copy: that stays as it is.
+            publish(folder, METRICS, kept)?;
+        }
         let cut = || {
-            let file = OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&path)?;
-            file.set_len(bytes)?;
-            file.sync_all()?;
+            let file = open()?;
+            file.set_length(bytes)?;
+            file.sync()?;
             Ok(file)
         };
         let file = cut().map_err(failed(folder, "open", &path))?;
@@ -166,13 +170,10 @@ impl Metrics {
     /// Appends one line, whole or not at all.
     pub(crate) fn append(&mut self, row: &Value) -> Result<(), RunError> {
         let line = format!("{row}\n");
-        let written = self
-            .file
-            .seek(SeekFrom::Start(self.bytes))
-            .and_then(|_| self.file.write_all(line.as_bytes()));
+        let written = self.file.write_at(self.bytes, line.as_bytes());
         if let Err(error) = written {
             // Should this fail too, the torn line is overwritten by the next one or cut by the next checkpoint.
-            let _ = self.file.set_len(self.bytes);
+            let _ = self.file.set_length(self.bytes);
             return Err(failed(&self.folder, "append to", &self.path)(error));
         }
         self.bytes += line.len() as u64;
@@ -185,8 +186,8 @@ impl Metrics {
     pub(crate) fn sync(&self) -> Result<Seal, RunError> {
         let synced = self
             .file
-            .set_len(self.bytes)
-            .and_then(|()| self.file.sync_all());
+            .set_length(self.bytes)
+            .and_then(|()| self.file.sync());
         synced.map_err(failed(&self.folder, "write", &self.path))?;
         Ok(Seal {
             bytes: self.bytes,
@@ -199,7 +200,7 @@ impl Metrics {
 /// The content of the metrics file in `folder`; empty where there is none.
 fn read(folder: &Path) -> Result<Vec<u8>, RunError> {
     let path = folder.join(METRICS);
-    match fs::read(&path) {
+    match helmholtz_files::read(&path) {
         Ok(bytes) => Ok(bytes),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(failed(folder, "read", &path)(error)),
@@ -247,6 +248,8 @@ pub fn read_metrics(path: impl AsRef<Path>) -> Result<Vec<Value>, RunError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use serde_json::json;
 

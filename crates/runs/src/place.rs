@@ -4,11 +4,15 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use helmholtz_files::{
+    Lock, create_directories, is_lock_name, names, remove, rename, sync_directory,
+};
+
 use crate::RunError;
 use crate::checkpoint::CHECKPOINTS;
 use crate::config::CONFIG;
-use crate::disk::{self, SCRATCH, failed, sync_directory};
-use crate::lock::{LOCK, Lock};
+use crate::disk::{SCRATCH, failed, refuse_link};
+use crate::lock;
 use crate::metrics::METRICS;
 
 /// What is at a path.
@@ -26,7 +30,7 @@ pub(crate) fn contents(path: &Path) -> Result<Contents, RunError> {
         path: path.into(),
         why,
     };
-    let names = match disk::names(path) {
+    let names = match names(path) {
         Ok(names) => names,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::Nothing),
         Err(error) if error.kind() == ErrorKind::NotADirectory => {
@@ -40,7 +44,7 @@ pub(crate) fn contents(path: &Path) -> Result<Contents, RunError> {
     }
     match names
         .iter()
-        .find(|name| *name != LOCK && !name.starts_with(SCRATCH))
+        .find(|name| !is_lock_name(name) && !name.starts_with(SCRATCH))
     {
         Some(name) => Err(not_ours(format!("it holds `{name}` and no {CONFIG}"))),
         None => Ok(Contents::Nothing),
@@ -60,14 +64,19 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf, RunError> {
 
 /// Creates the folder where there is none, in a way that survives a power cut.
 pub(crate) fn create(path: &Path) -> Result<(), RunError> {
-    let created =
-        fs::create_dir_all(path).and_then(|()| path.parent().map_or(Ok(()), sync_directory));
-    created.map_err(failed(path, "create", path))
+    create_directories(path).map_err(failed(path, "create", path))
+}
+
+/// Creates the folder of checkpoints in run folder `folder` where there is none.
+pub(crate) fn create_checkpoints(folder: &Path) -> Result<(), RunError> {
+    let checkpoints = folder.join(CHECKPOINTS);
+    refuse_link(&checkpoints)?;
+    create_directories(&checkpoints).map_err(failed(folder, "create", &checkpoints))
 }
 
 /// Renames the run folder at `path` to the first free `<name>.old-N`, unless a live run holds it.
 pub(crate) fn set_aside(path: &Path) -> Result<Lock, RunError> {
-    let lock = Lock::acquire(path)?;
+    let mut lock = lock::acquire(path)?;
     let mut number = 1;
     let aside = loop {
         let mut name = path.as_os_str().to_owned();
@@ -78,16 +87,20 @@ pub(crate) fn set_aside(path: &Path) -> Result<Lock, RunError> {
         }
         number += 1;
     };
-    fs::rename(path, &aside).map_err(failed(path, "rename aside", path))?;
+    let parent = path.parent().unwrap_or(path);
+    rename(path, &aside)
+        .and_then(|()| sync_directory(parent))
+        .map_err(failed(path, "rename aside", path))?;
+    lock.moved_to(&aside);
     Ok(lock)
 }
 
 /// Removes what a crash left half written in `directory` of run folder `folder`.
 pub(crate) fn remove_scratch(folder: &Path, directory: &Path) -> Result<(), RunError> {
-    for name in disk::names(directory).map_err(failed(folder, "read", directory))? {
+    for name in names(directory).map_err(failed(folder, "read", directory))? {
         if name.starts_with(SCRATCH) {
             let path = directory.join(name);
-            disk::remove(&path).map_err(failed(folder, "remove", &path))?;
+            remove(&path).map_err(failed(folder, "remove", &path))?;
         }
     }
     Ok(())

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::arithmetic::{ARITHMETIC, unrecorded};
+use crate::config_hash;
 use crate::history::Stint;
-use crate::{clock, config_hash};
 
 /// What must be known to make a result again: what was run, and on what. No host name, no path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,7 +45,13 @@ pub struct Provenance {
 impl Provenance {
     /// Of numbers that no run folder holds, made here and now with this configuration.
     pub fn of(config: &Value, seed: u64, device: &str) -> Self {
-        Self::new(&config_hash(config), seed, device, &clock::now(), 0.0)
+        Self::new(
+            &config_hash(config),
+            seed,
+            device,
+            &helmholtz_files::now(),
+            0.0,
+        )
     }
 
     /// The lines that stand below a table's numbers.

@@ -1,6 +1,5 @@
 //! JSON files that know whether they are whole: `{"format": 1, "sha256": <of the content>, "content": ...}`.
 
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -42,7 +41,7 @@ pub(crate) fn read(path: &Path) -> Result<Value, Unreadable> {
 
 /// As [`read`], with the record of the metrics that [`seal_beside`] put there.
 pub(crate) fn read_beside(path: &Path) -> Result<(Value, Option<Value>), Unreadable> {
-    let bytes = fs::read(path).map_err(|error| match error.kind() {
+    let bytes = helmholtz_files::read(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => Unreadable::Missing,
         ErrorKind::IsADirectory => Unreadable::Damaged("it is a directory".into()),
         _ => Unreadable::Io(error),
@@ -76,6 +75,8 @@ pub(crate) fn read_beside(path: &Path) -> Result<(Value, Option<Value>), Unreada
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -47,7 +47,7 @@ pub enum SamplerError {
     },
     /// More rows than a row index can name, or more bytes than an address can.
     #[error(
-        "a chain store has at most {} rows, and fewer if they are long, not {rows}",
+        "a chain store has at most {} rows, and fewer if they are long or memory is short, not {rows}",
         u32::MAX
     )]
     TooManyRows {
@@ -189,6 +189,20 @@ pub enum SamplerError {
         /// The generation that a mark named.
         generation: Option<u64>,
     },
+    /// A store whose folder is open already.
+    #[error(
+        "the chain store in {} is in use by {}; close that store or wait for it (a process that was killed holds nothing)",
+        .path.display(),
+        holder(.host.as_deref(), *.pid)
+    )]
+    Locked {
+        /// The store's folder.
+        path: PathBuf,
+        /// The process that has it, where that is known.
+        pid: Option<u32>,
+        /// The machine that it runs on, where that is known.
+        host: Option<String>,
+    },
     /// Folding while states are not covered by a mark.
     #[error(
         "the chain log holds {bytes} bytes that no mark covers; publish a checkpoint with the mark of `sync`, then fold"
@@ -267,4 +281,13 @@ pub enum SamplerError {
         /// Why not.
         source: io::Error,
     },
+}
+
+/// A holder of a lock, in words.
+fn holder(host: Option<&str>, pid: Option<u32>) -> String {
+    match (pid, host) {
+        (Some(pid), Some(host)) => format!("process {pid} on {host}"),
+        (Some(pid), None) => format!("process {pid}"),
+        (None, _) => "another process".into(),
+    }
 }

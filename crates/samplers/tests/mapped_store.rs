@@ -59,6 +59,7 @@ fn file_names(folder: &Path) -> Vec<String> {
                 .to_string_lossy()
                 .into_owned()
         })
+        .filter(|name| !name.starts_with("lock"))
         .collect();
     names.sort();
     names
@@ -302,6 +303,7 @@ fn a_fold_keeps_the_states_and_the_marks_of_the_two_newest_checkpoints() {
         2 * 3,
         "older generations are gone"
     );
+    drop(store);
     let gone = open(folder.path(), Some(&checkpoints[2].1)).unwrap_err();
     assert!(
         matches!(
@@ -500,4 +502,25 @@ proptest! {
             prop_assert_eq!(contents(&store), contents(&model));
         }
     }
+}
+
+#[test]
+fn a_store_that_is_open_is_refused_and_its_synced_states_stay() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let mut store = create(folder.path());
+    write(&mut store, 1);
+    let early = store.sync().expect("a mark");
+    write(&mut store, 2);
+    let mark = store.sync().expect("a mark");
+    let then = contents(&store);
+    // A second one at the early mark would cut off what the first has synced.
+    let locked = |result: Result<MappedStore, SamplerError>| match result {
+        Err(SamplerError::Locked { pid, .. }) => assert_eq!(pid, Some(std::process::id())),
+        other => panic!("{other:?}"),
+    };
+    locked(open(folder.path(), Some(&early)));
+    locked(MappedStore::create(folder.path(), &latents(), 19));
+    drop(store);
+    let store = open(folder.path(), Some(&mark)).expect("the synced states");
+    assert_eq!(contents(&store), then);
 }

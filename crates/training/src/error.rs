@@ -22,6 +22,23 @@ pub enum TrainError {
         /// Finished steps of the epoch in progress.
         steps: u64,
     },
+    /// A bound on the likelihood so low that no training comes back from it.
+    #[error(
+        "the training diverged: the ELBO of a step is {elbo:.3e} nats a datum, below {limit:.0e} (seed {seed}, epoch {epoch}, step \
+         {step}); the last checkpoint before it is kept. Lower the learning rate and start with a fresh run folder"
+    )]
+    Diverged {
+        /// The estimated ELBO of the step's batch, nats a datum.
+        elbo: f64,
+        /// What it must not fall below.
+        limit: f64,
+        /// The run's seed.
+        seed: u64,
+        /// The epoch in progress, from 0.
+        epoch: u64,
+        /// The step in it, from 0.
+        step: u64,
+    },
     /// A loss or a parameter that is not a number.
     #[error(
         "{what} is not a number (seed {seed}, epoch {epoch}, step {step}); the last checkpoint before it is kept. \
@@ -39,7 +56,7 @@ pub enum TrainError {
     },
     /// A checkpoint of another program version.
     #[error(
-        "the checkpoint lacks `{part}`: it is of another version; start with a fresh run folder"
+        "the checkpoint lacks `{part}`, or that cannot be read: it is of another version, or damaged; start with a fresh run folder"
     )]
     Checkpoint {
         /// What is missing or unreadable.
@@ -52,6 +69,30 @@ pub enum TrainError {
         path: std::path::PathBuf,
         /// What is wrong with it.
         problem: String,
+    },
+    /// Parameters, or an optimiser's state, of another net.
+    #[error(
+        "`{part}` of the checkpoint belongs to another net: {difference}; take the program version and the settings that made it, \
+         or start with a fresh run folder"
+    )]
+    OtherNet {
+        /// Which part.
+        part: &'static str,
+        /// What does not fit.
+        difference: String,
+    },
+    /// A checkpoint that is further than the run goes.
+    #[error(
+        "the checkpoint is beyond the end of the run: it has {found} {what}, the run has {most}; it was forged or is of another \
+         run: start with a fresh run folder"
+    )]
+    BeyondEnd {
+        /// What is counted.
+        what: &'static str,
+        /// What the checkpoint says.
+        found: u64,
+        /// What the configuration says.
+        most: u64,
     },
     /// An objective that cannot be descended any further.
     #[error("{0}; the last checkpoint before it is kept")]

@@ -8,7 +8,10 @@ use helmholtz_estimators::{Controls, ControlsConfig, Learned};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_runs::Checkpoint;
 
-use crate::snapshot::{CONTROLS, CONTROLS_OPTIMIZER, MOMENTS, decode, encode, load_learned, part};
+use crate::ordered::Ordered;
+use crate::snapshot::{
+    CONTROLS, CONTROLS_OPTIMIZER, MOMENTS, decode_optimizer, encode, load_learned, part,
+};
 use crate::{Adam, TrainError};
 
 /// What an estimator [learns](helmholtz_estimators::Declaration::controls) beside the model, with the Adam that trains it.
@@ -60,7 +63,10 @@ impl<B: AutodiffBackend> Learner<B> {
         let moments = serde_json::to_vec(&self.learned.moments);
         vec![
             (CONTROLS, encode::<B>(controls.clone().into_record())),
-            (CONTROLS_OPTIMIZER, encode::<B>(self.optimizer.to_record())),
+            (
+                CONTROLS_OPTIMIZER,
+                encode::<B>(Ordered::new(self.optimizer.to_record())),
+            ),
             (MOMENTS, moments.expect("numbers can be written")),
         ]
     }
@@ -68,12 +74,13 @@ impl<B: AutodiffBackend> Learner<B> {
     /// Takes over what [`save`](Self::save) gave.
     ///
     /// # Errors
-    /// [`TrainError::Checkpoint`].
+    /// [`TrainError::Checkpoint`], and [`TrainError::OtherNet`] for what another net has learned.
     pub fn load(&mut self, checkpoint: &Checkpoint, device: &B::Device) -> Result<(), TrainError> {
         if self.learned.controls.is_some() {
             self.learned = load_learned(self.learned.clone(), checkpoint, device)?;
             let bytes = part(checkpoint, CONTROLS_OPTIMIZER)?;
-            let record = decode::<B, _>(bytes, CONTROLS_OPTIMIZER, device)?;
+            let controls = self.learned.controls.as_ref().expect("just loaded");
+            let record = decode_optimizer::<B, _, _>(controls, bytes, CONTROLS_OPTIMIZER, device)?;
             self.optimizer = self.optimizer.clone().load_record(record);
         }
         Ok(())

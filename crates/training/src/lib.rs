@@ -42,6 +42,7 @@ mod event;
 mod learner;
 mod momentum;
 mod optimizer;
+mod ordered;
 mod progress;
 #[cfg(feature = "safetensors")]
 mod safetensors;
@@ -49,6 +50,7 @@ mod snapshot;
 mod steps;
 mod train;
 mod trainer;
+mod wire;
 
 pub use burn;
 #[cfg(feature = "flex")]

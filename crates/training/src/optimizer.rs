@@ -7,7 +7,8 @@ use helmholtz_estimators::Parts;
 use helmholtz_ops::AutodiffBackend;
 use serde::{Deserialize, Serialize};
 
-use crate::snapshot::{OPTIMIZER, decode, encode};
+use crate::ordered::Ordered;
+use crate::snapshot::{OPTIMIZER, decode_optimizer, encode};
 use crate::{Adam, Momentum, TrainError};
 
 /// How the parameters of a model follow a gradient.
@@ -106,27 +107,30 @@ where
     /// The state as a checkpoint part.
     pub fn save(&self) -> Vec<u8> {
         match self {
-            Self::Adam(adam) => encode::<B>(adam.to_record()),
-            Self::Adams([theta, phi], _) => encode::<B>((theta.to_record(), phi.to_record())),
-            Self::Momentum(momentum) => encode::<B>(momentum.to_record()),
+            Self::Adam(adam) => encode::<B>(Ordered::new(adam.to_record())),
+            Self::Adams([theta, phi], _) => {
+                let [theta, phi] = [theta, phi].map(|adam| Ordered::new(adam.to_record()));
+                encode::<B>((theta, phi))
+            }
+            Self::Momentum(momentum) => encode::<B>(Ordered::new(momentum.to_record())),
         }
     }
 
-    /// Takes over a saved state.
-    pub fn load(&mut self, bytes: &[u8], device: &B::Device) -> Result<(), TrainError> {
+    /// Takes over a saved state, which must be of `model`.
+    pub fn load(&mut self, model: &M, bytes: &[u8], device: &B::Device) -> Result<(), TrainError> {
         match self {
             Self::Adam(adam) => {
-                *adam = adam
-                    .clone()
-                    .load_record(decode::<B, _>(bytes, OPTIMIZER, device)?);
+                let record = decode_optimizer::<B, _, _>(model, bytes, OPTIMIZER, device)?;
+                *adam = adam.clone().load_record(record);
             }
             Self::Adams([theta, phi], _) => {
-                let (of_theta, of_phi) = decode::<B, _>(bytes, OPTIMIZER, device)?;
+                let records = decode_optimizer::<B, _, (_, _)>(model, bytes, OPTIMIZER, device)?;
+                let (of_theta, of_phi) = records;
                 *theta = theta.clone().load_record(of_theta);
                 *phi = phi.clone().load_record(of_phi);
             }
             Self::Momentum(momentum) => {
-                let record = decode::<B, _>(bytes, OPTIMIZER, device)?;
+                let record = decode_optimizer::<B, _, _>(model, bytes, OPTIMIZER, device)?;
                 *momentum = momentum.clone().load_record(record);
             }
         }

@@ -1,6 +1,9 @@
 //! Tensors as checkpoint parts, and back.
 
-use burn::module::{AutodiffModule, Module, ModuleVisitor, Param};
+use std::collections::HashMap;
+
+use burn::module::{AutodiffModule, Module, ModuleVisitor, Param, ParamId};
+use burn::optim::Optimizer;
 use burn::record::{BinBytesRecorder, FullPrecisionSettings, Record, Recorder};
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
@@ -10,6 +13,8 @@ use helmholtz_ops::AutodiffBackend;
 use helmholtz_runs::Checkpoint;
 use helmholtz_samplers::{ChainStore, Latents, MemoryStore};
 
+use crate::ordered::Ordered;
+use crate::wire::{self, Item};
 use crate::{TrainError, Trainer};
 
 pub(crate) const MODEL: &str = "model";
@@ -39,6 +44,7 @@ pub(crate) fn of_evaluated(bytes: &[u8]) -> Vec<LogWeights> {
 }
 
 type Recorded = BinBytesRecorder<FullPrecisionSettings, Vec<u8>>;
+type Precision = FullPrecisionSettings;
 
 pub(crate) fn encode<B: Backend>(record: impl Record<B>) -> Vec<u8> {
     Recorder::<B>::record(&Recorded::new(), record, ())
@@ -50,8 +56,124 @@ pub(crate) fn decode<B: Backend, R: Record<B>>(
     part: &'static str,
     device: &B::Device,
 ) -> Result<R, TrainError> {
-    Recorder::<B>::load(&Recorded::new(), bytes.to_vec(), device)
-        .map_err(|_| TrainError::Checkpoint { part })
+    checked::<B, R>(bytes, part, device).map(|(record, _)| record)
+}
+
+/// The record, and what shapes are in it, in order.
+fn checked<B: Backend, R: Record<B>>(
+    bytes: &[u8],
+    part: &'static str,
+    device: &B::Device,
+) -> Result<(R, Vec<Item>), TrainError> {
+    let read = wire::read::<R::Item<Precision>>(bytes);
+    let (item, items) = read.map_err(|_| TrainError::Checkpoint { part })?;
+    // Ids of parameters and ranks of states that burn takes as they are.
+    for pair in items.windows(2) {
+        let sound = match pair {
+            [Item::Text(id), Item::Tensor(_) | Item::Rank(_)] => is_id(id),
+            [Item::Rank(rank), Item::Tensor(shape)] => *rank == shape.len(),
+            _ => true,
+        };
+        if !sound {
+            return Err(TrainError::Checkpoint { part });
+        }
+    }
+    Ok((R::from_item::<Precision>(item, device), items))
+}
+
+/// Whether burn can read `text` as the id of a parameter: 8 bytes in base 32, or a UUID.
+fn is_id(text: &str) -> bool {
+    (text.len() <= 13 || text.len() == 36) && ParamId::try_deserialize(text).is_some()
+}
+
+/// The shapes of all tensors in a record.
+fn shapes(items: &[Item]) -> Vec<&[usize]> {
+    let tensors = items.iter().filter_map(|item| match item {
+        Item::Tensor(shape) => Some(shape.as_slice()),
+        _ => None,
+    });
+    tensors.collect()
+}
+
+/// The parameters in `bytes` for `module`, whose own must have the same shapes.
+pub(crate) fn decode_parameters<B: Backend, M: Module<B>>(
+    module: &M,
+    bytes: &[u8],
+    part: &'static str,
+    device: &B::Device,
+) -> Result<M::Record, TrainError> {
+    let own = encode::<B>(module.clone().into_record());
+    let (_, own) = wire::read::<<M::Record as Record<B>>::Item<Precision>>(&own)
+        .map_err(|_| TrainError::Checkpoint { part })?;
+    let (found, own_shapes) = (checked_items::<B, M::Record>(bytes, part)?, shapes(&own));
+    let found_shapes = shapes(&found);
+    if found_shapes != own_shapes {
+        let first = found_shapes
+            .iter()
+            .zip(&own_shapes)
+            .position(|(a, b)| a != b);
+        let difference = match first {
+            Some(at) => format!(
+                "its parameter {} has the shape {:?}, that of the net has {:?}",
+                at + 1,
+                found_shapes[at],
+                own_shapes[at]
+            ),
+            None => format!(
+                "it has {} parameters, the net has {}",
+                found_shapes.len(),
+                own_shapes.len()
+            ),
+        };
+        return Err(TrainError::OtherNet { part, difference });
+    }
+    decode::<B, M::Record>(bytes, part, device)
+}
+
+fn checked_items<B: Backend, R: Record<B>>(
+    bytes: &[u8],
+    part: &'static str,
+) -> Result<Vec<Item>, TrainError> {
+    let read = wire::read::<R::Item<Precision>>(bytes);
+    Ok(read.map_err(|_| TrainError::Checkpoint { part })?.1)
+}
+
+/// The state of an optimiser in `bytes`, each of whose tensors must belong to a parameter of `module`, in its shape.
+pub(crate) fn decode_optimizer<B: AutodiffBackend, M: Module<B>, R: Record<B>>(
+    module: &M,
+    bytes: &[u8],
+    part: &'static str,
+    device: &B::Device,
+) -> Result<R, TrainError> {
+    let (record, items) = checked::<B, R>(bytes, part, device)?;
+    let mut known = Shapes(HashMap::new());
+    module.visit(&mut known);
+    let mut owner = None;
+    for item in &items {
+        match item {
+            Item::Text(id) => owner = known.0.get(&ParamId::deserialize(id)),
+            Item::Tensor(shape) if owner != Some(shape) => {
+                let difference = match owner {
+                    Some(own) => {
+                        format!("a parameter of the shape {own:?} has a state of {shape:?}")
+                    }
+                    None => format!("a state of the shape {shape:?} belongs to no parameter"),
+                };
+                return Err(TrainError::OtherNet { part, difference });
+            }
+            _ => {}
+        }
+    }
+    Ok(record)
+}
+
+/// The shape of each parameter.
+struct Shapes(HashMap<ParamId, Vec<usize>>);
+
+impl<B: Backend> ModuleVisitor<B> for Shapes {
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<B, D>>) {
+        self.0.insert(parameter.id, parameter.val().dims().to_vec());
+    }
 }
 
 pub(crate) fn part<'a>(
@@ -74,7 +196,7 @@ pub enum Parameters {
 /// The model with the parameters that a checkpoint of [`train`](crate::train) holds.
 ///
 /// # Errors
-/// [`TrainError::Checkpoint`], for parameters of another model too.
+/// [`TrainError::Checkpoint`]; [`TrainError::OtherNet`] for parameters of another model.
 pub fn load_model<B: Backend, M: Module<B>>(
     model: M,
     checkpoint: &Checkpoint,
@@ -85,7 +207,8 @@ pub fn load_model<B: Backend, M: Module<B>>(
         Parameters::Last => MODEL,
         Parameters::Selected => SELECTED,
     };
-    Ok(model.load_record(decode::<B, _>(part(checkpoint, name)?, name, device)?))
+    let record = decode_parameters::<B, M>(&model, part(checkpoint, name)?, name, device)?;
+    Ok(model.load_record(record))
 }
 
 /// What the method learned beside the model, as a checkpoint holds it; nothing where the method learns nothing.
@@ -98,7 +221,8 @@ pub fn load_learned<B: helmholtz_ops::Backend>(
     device: &B::Device,
 ) -> Result<Learned<B>, TrainError> {
     if let Some(controls) = learned.controls.take() {
-        let record = decode::<B, _>(part(checkpoint, CONTROLS)?, CONTROLS, device)?;
+        let bytes = part(checkpoint, CONTROLS)?;
+        let record = decode_parameters::<B, _>(&controls, bytes, CONTROLS, device)?;
         learned.controls = Some(controls.load_record(record));
         learned.moments = serde_json::from_slice(part(checkpoint, MOMENTS)?)
             .map_err(|_| TrainError::Checkpoint { part: MOMENTS })?;
@@ -151,7 +275,7 @@ where
         bytes: &[u8],
         device: &B::Device,
     ) -> Result<(), TrainError> {
-        let record = decode::<B, M::Record>(bytes, MODEL, device)?;
+        let record = decode_parameters::<B, M>(self.model(), bytes, MODEL, device)?;
         self.replace_model(|model| model.load_record(record));
         Ok(())
     }
@@ -162,7 +286,9 @@ where
         device: &B::Device,
     ) -> Result<(), TrainError> {
         self.load_model(part(checkpoint, MODEL)?, device)?;
-        self.optimizer.load(part(checkpoint, OPTIMIZER)?, device)?;
+        let model = self.model.as_ref().expect("a model is there between steps");
+        let bytes = part(checkpoint, OPTIMIZER)?;
+        self.optimizer.load(model, bytes, device)?;
         let (latents, rows) = (self.chains.latents().clone(), self.chains.len());
         self.chains = load_chains(checkpoint, &latents, rows)?;
         self.learner.load(checkpoint, device)

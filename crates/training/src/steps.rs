@@ -12,7 +12,10 @@ use helmholtz_runs::{Checkpoint, Failure, Position, Provenance, RunFolder};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::snapshot::{MODEL, OPTIMIZER, decode, encode, is_finite, part};
+use crate::ordered::Ordered;
+use crate::snapshot::{
+    MODEL, OPTIMIZER, decode_optimizer, decode_parameters, encode, is_finite, part,
+};
 use crate::{Adam, Event, TrainError};
 
 /// What is descended, one draw of it after the other. What it carries from step to step, such as chains and control variates,
@@ -181,13 +184,22 @@ where
         let Some(mut checkpoint) = self.folder.latest_checkpoint()? else {
             return Ok(());
         };
-        let record = decode::<B, _>(part(&checkpoint, MODEL)?, MODEL, device)?;
+        let bytes = part(&checkpoint, MODEL)?;
+        let record = decode_parameters::<B, M>(&self.model, bytes, MODEL, device)?;
         self.model = self.model.clone().load_record(record);
-        let record = decode::<B, _>(part(&checkpoint, OPTIMIZER)?, OPTIMIZER, device)?;
+        let bytes = part(&checkpoint, OPTIMIZER)?;
+        let record = decode_optimizer::<B, _, _>(&self.model, bytes, OPTIMIZER, device)?;
         self.optimizer = self.optimizer.clone().load_record(record);
         objective.load(&checkpoint)?;
         self.progress = serde_json::from_value(checkpoint.state.take())
             .map_err(|_| TrainError::Checkpoint { part: "state" })?;
+        if self.progress.steps_done > self.config.steps {
+            return Err(TrainError::BeyondEnd {
+                what: "steps",
+                found: self.progress.steps_done,
+                most: self.config.steps,
+            });
+        }
         let now = self.provenance();
         let (at, earlier) = (self.progress.position(), self.progress.provenance.take());
         if let Some(warning) = self.folder.resumed(at, earlier.as_ref(), &now) {
@@ -273,7 +285,7 @@ where
         let state = serde_json::to_value(&self.progress)
             .map_err(|_| TrainError::Checkpoint { part: "state" })?;
         let model = encode::<B>(self.model.clone().into_record());
-        let optimizer = encode::<B>(self.optimizer.to_record());
+        let optimizer = encode::<B>(Ordered::new(self.optimizer.to_record()));
         let own = objective.save();
         let own = own.iter().map(|(name, bytes)| (*name, bytes.as_slice()));
         let mut parts = vec![(MODEL, model.as_slice()), (OPTIMIZER, optimizer.as_slice())];

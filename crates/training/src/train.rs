@@ -15,7 +15,7 @@ use helmholtz_samplers::Scan;
 use serde_json::json;
 
 use crate::progress::{EpochSums, Progress};
-use crate::snapshot::{EVALUATED, SELECTED, decode, evaluated, of_evaluated};
+use crate::snapshot::{EVALUATED, SELECTED, decode_parameters, evaluated, of_evaluated};
 use crate::{Check, Event, Selected, TrainConfig, TrainError, Trainer};
 
 const VALID: Purpose = Purpose::new("valid");
@@ -25,6 +25,10 @@ const SUBSET: Purpose = Purpose::new("subset");
 
 /// Test images of the last evaluation between two looks at the clock, on each thread: a multiple of the 10 that keep its bits.
 const PIECE: usize = 50;
+
+/// A step whose ELBO is below minus so many nats a pixel has diverged: a pixel that is certain of the wrong value costs some
+/// tens of nats, and no sound start is near.
+const DIVERGED: f64 = 1e6;
 
 /// What a finished run gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,20 +99,22 @@ where
     };
     run.resume()?;
     let outcome = run.run();
-    if let Err(TrainError::NotANumber {
-        what,
-        seed,
-        epoch,
-        step,
-    }) = &outcome
-    {
-        let batch = run.scan.batch(*epoch, *step).unwrap_or_default();
-        let reason = format!("{what} is not a number");
+    let failed = match &outcome {
+        Err(TrainError::NotANumber {
+            what, epoch, step, ..
+        }) => Some((format!("{what} is not a number"), *epoch, *step)),
+        Err(TrainError::Diverged {
+            elbo, epoch, step, ..
+        }) => Some((format!("diverged to an ELBO of {elbo:.3e}"), *epoch, *step)),
+        _ => None,
+    };
+    if let Some((reason, epoch, step)) = failed {
+        let batch = run.scan.batch(epoch, step).unwrap_or_default();
         run.folder.fail(&Failure {
             reason,
-            seed: *seed,
-            epoch: *epoch,
-            step: *step,
+            seed: config.seed,
+            epoch,
+            step,
             batch,
         })?;
     }
@@ -180,6 +186,7 @@ where
                 asked: self.fingerprint.into(),
             }));
         }
+        self.check_progress()?;
         self.trainer.load(&checkpoint, self.device)?;
         self.selected_model = checkpoint
             .parts
@@ -201,6 +208,27 @@ where
             epoch: self.progress.epochs_done,
             step: self.progress.step,
         });
+        Ok(())
+    }
+
+    /// That the checkpoint is no further than the run goes.
+    fn check_progress(&self) -> Result<(), TrainError> {
+        let Progress {
+            epochs_done,
+            step,
+            checked,
+            ..
+        } = self.progress;
+        let steps = self.scan.steps_per_epoch();
+        for (what, found, most) in [
+            ("epochs", epochs_done, self.config.epochs),
+            ("checked epochs", checked, epochs_done),
+            ("steps of an epoch", step, steps),
+        ] {
+            if found > most {
+                return Err(TrainError::BeyondEnd { what, found, most });
+            }
+        }
         Ok(())
     }
 
@@ -249,6 +277,16 @@ where
             let report = self.trainer.step(self.train, &rows, epoch, step)?;
             if report.elbo.is_nan() {
                 return Err(self.not_a_number("the loss", step));
+            }
+            let limit = -DIVERGED * self.train.pixels() as f64;
+            if report.elbo < limit {
+                return Err(TrainError::Diverged {
+                    elbo: report.elbo,
+                    limit,
+                    seed: self.config.seed,
+                    epoch,
+                    step,
+                });
             }
             self.progress.step += 1;
             self.progress.sums.add(report.elbo, &report.info);
@@ -465,8 +503,10 @@ where
 
     /// The parameters that were selected after `epoch` epochs.
     fn selected_model(&self, epoch: u64) -> Result<M::InnerModule, TrainError> {
-        let record = decode::<B::InnerBackend, _>(&self.selected_model, SELECTED, self.device)?;
-        let model = self.trainer.model().valid().load_record(record);
+        let model = self.trainer.model().valid();
+        let bytes = &self.selected_model;
+        let record = decode_parameters::<B::InnerBackend, _>(&model, bytes, SELECTED, self.device)?;
+        let model = model.load_record(record);
         Ok(self.config.method.tested(model, epoch))
     }
 

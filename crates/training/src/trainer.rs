@@ -41,7 +41,7 @@ where
     M: AutodiffModule<B>,
 {
     /// The model; `None` only while a step consumes it.
-    model: Option<M>,
+    pub(crate) model: Option<M>,
     pub(crate) optimizer: OfModel<B, M>,
     pub(crate) learner: Learner<B>,
     pub(crate) chains: MemoryStore,

@@ -1,6 +1,6 @@
 //! `evaluate`: the test NLL of a run's parameters again, with any number of samples.
 
-use super::loading::Loading;
+use super::loading::{Loading, Planning};
 use super::reproduce::{End, named_together};
 use super::streams::Streams;
 use crate::backend::{OnBackend, on_device};
@@ -51,7 +51,10 @@ pub fn evaluate(
     args.device.check_built()?;
     let name: DatasetName = run.cell.dataset.parse()?;
     let mut loading = Loading::new(streams);
-    let data = load(name, locator, &mut |event| loading.event(event))?;
+    let data = {
+        let _planning = Planning::begin();
+        load(name, locator, &mut |event| loading.event(event))?
+    };
     run.check_data(&data)?;
     let images = test_images(&data, args.images, seed)?;
     let started = Instant::now();

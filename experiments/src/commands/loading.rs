@@ -3,11 +3,37 @@
 use super::streams::Streams;
 use helmholtz_datasets::Event;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often a state is a line where there is no terminal: what takes less time has none.
 const EVERY: Duration = Duration::from_secs(60);
+
+/// How many plans are being made.
+static PLANNING: AtomicUsize = AtomicUsize::new(0);
+
+/// While it lives, nothing has begun: no run folder is open, and a program that is told to stop may end at once.
+pub struct Planning(());
+
+impl Planning {
+    /// From now on.
+    pub fn begin() -> Self {
+        PLANNING.fetch_add(1, Ordering::SeqCst);
+        Self(())
+    }
+
+    /// Whether a plan is being made.
+    pub fn is_going_on() -> bool {
+        PLANNING.load(Ordering::SeqCst) > 0
+    }
+}
+
+impl Drop for Planning {
+    fn drop(&mut self) {
+        PLANNING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
 
 /// A live line on a terminal, and plain lines for what should stay.
 pub struct Loading {

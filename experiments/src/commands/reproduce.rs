@@ -1,6 +1,6 @@
 //! `reproduce`: plans, runs and resumes the cells of an experiment, and shows the table.
 
-use super::loading::Loading;
+use super::loading::{Loading, Planning};
 use super::plan_text::{self, Heading, count};
 use super::streams::Streams;
 use super::{apg_kl, apg_table, arm_toy, curves, quoted, stepwise, variance_curve};
@@ -126,7 +126,7 @@ pub fn reproduce(
 
     let machine = Machine::with_runs_in(&args.out).on(args.device);
     let (mut plan, paper) = {
-        let loading = Loading::new(streams);
+        let (_planning, loading) = (Planning::begin(), Loading::new(streams));
         let measuring = |cell: &Cell| {
             loading.state(format!("measuring {} / {}", cell.column(), cell.method));
             unless_stopped(stop)?;
@@ -328,7 +328,7 @@ fn find_data(
         Some(name) => name,
         None => spec.dataset_of(&args.profile)?.parse()?,
     };
-    let mut loading = Loading::new(streams);
+    let (_planning, mut loading) = (Planning::begin(), Loading::new(streams));
     let loaded = load(wanted, locator, &mut |event| loading.event(event));
     let data = resolve_dataset(
         &args.profile,

@@ -1,6 +1,6 @@
 //! `reproduce apg-gmm` and its like: trains by gradient steps, measures, and shows the table.
 
-use super::loading::Loading;
+use super::loading::{Loading, Planning};
 use super::plan_text::count;
 use super::reproduce::{End, named_together, shown, stopped};
 use super::streams::Streams;
@@ -255,7 +255,7 @@ pub fn run<E: Stepwise>(
     };
     let left = match done {
         Some(done) => {
-            let loading = Loading::new(streams);
+            let (_planning, loading) = (Planning::begin(), Loading::new(streams));
             loading.state(format!("measuring a step of {}", experiment.name()));
             let seconds = experiment.seconds_of_step(args.device, locator, stop)?;
             Some((steps.saturating_sub(done), seconds))

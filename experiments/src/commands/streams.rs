@@ -21,7 +21,11 @@ impl Streams {
     /// The program's own streams.
     pub fn standard() -> Self {
         Self {
-            out: Shared::new(io::stdout()),
+            out: match console::Term::stdout().is_term() {
+                // A terminal that was closed is a reader that has gone away, whatever error it gives.
+                true => Shared::of_terminal(io::stdout()),
+                false => Shared::new(io::stdout()),
+            },
             err: Shared::new(io::stderr()),
             out_colours: console::colors_enabled(),
             err_is_live: console::Term::stderr().is_term(),
@@ -51,8 +55,19 @@ pub struct Shared(Arc<Mutex<Remembering<dyn Write + Send>>>);
 impl Shared {
     /// Shares `writer`.
     pub fn new(writer: impl Write + Send + 'static) -> Self {
-        let failure = None;
-        Self(Arc::new(Mutex::new(Remembering { failure, writer })))
+        Self::of(writer, false)
+    }
+
+    fn of_terminal(writer: impl Write + Send + 'static) -> Self {
+        Self::of(writer, true)
+    }
+
+    fn of(writer: impl Write + Send + 'static, terminal: bool) -> Self {
+        Self(Arc::new(Mutex::new(Remembering {
+            failure: None,
+            terminal,
+            writer,
+        })))
     }
 
     fn lock(&self) -> MutexGuard<'_, Remembering<dyn Write + Send + 'static>> {
@@ -79,6 +94,7 @@ impl Write for Shared {
 /// A writer, and the first thing that it could not do. A reader that has gone away is none.
 struct Remembering<W: ?Sized> {
     failure: Option<io::Error>,
+    terminal: bool,
     writer: W,
 }
 
@@ -86,6 +102,7 @@ impl<W: Write + ?Sized> Remembering<W> {
     fn remember<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
         if let Err(error) = &done
             && !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::Interrupted)
+            && !self.terminal
             && self.failure.is_none()
         {
             let copy = error.raw_os_error().map(io::Error::from_raw_os_error);
@@ -136,6 +153,14 @@ mod tests {
             streams.check()
         };
         assert!(check(ErrorKind::BrokenPipe).is_ok());
+        let closed = Streams {
+            out: Shared::of_terminal(Broken(ErrorKind::Other)),
+            err: Shared::new(io::sink()),
+            out_colours: false,
+            err_is_live: false,
+        };
+        closed.out.line("a result");
+        assert!(closed.check().is_ok());
         let text = check(ErrorKind::StorageFull).unwrap_err().to_string();
         assert!(text.contains("cannot write standard output"), "{text}");
     }

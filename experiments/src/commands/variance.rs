@@ -1,6 +1,6 @@
 //! `variance`: measures how noisy the methods' gradients are, and shows it beside what they cost.
 
-use super::loading::Loading;
+use super::loading::{Loading, Planning};
 use super::reproduce::{End, named_together};
 use super::streams::Streams;
 use crate::backend::on_device;
@@ -143,7 +143,7 @@ fn find_data(
         Some(run) => run.cell.dataset.parse()?,
         None => args.dataset,
     };
-    let mut loading = Loading::new(streams);
+    let (_planning, mut loading) = (Planning::begin(), Loading::new(streams));
     let data = load(name, locator, &mut |event| loading.event(event))?;
     if let Some(run) = &request.run {
         run.check_data(&data)?;

@@ -1,6 +1,6 @@
 //! `reproduce fig3`: trains, measures gradients on the way, and draws their variance.
 
-use super::loading::Loading;
+use super::loading::{Loading, Planning};
 use super::plan_text::count;
 use super::reproduce::{End, check_step, named_together, shown, stopped};
 use super::streams::Streams;
@@ -248,7 +248,7 @@ fn find_data(
     locator: &Locator,
     streams: &Streams,
 ) -> Result<Arc<Splits>, HarnessError> {
-    let mut loading = Loading::new(streams);
+    let (_planning, mut loading) = (Planning::begin(), Loading::new(streams));
     let data = load(request.dataset, locator, &mut |event| loading.event(event))?;
     let (there, images) = (data.train.len(), request.profile.images);
     if there < images {

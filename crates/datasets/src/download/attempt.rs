@@ -3,13 +3,15 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::Instant;
 
 use ureq::http::{Response, header};
 use ureq::{Agent, Body, Timeout};
 
-use super::Downloader;
-use crate::content::Content;
+use super::{Downloader, LOOK};
+use crate::content::{Content, LENGTH};
 use crate::event::{Event, Progress};
 use crate::{DataFile, Error};
 
@@ -28,12 +30,30 @@ pub(super) enum Trouble {
     Spoiled(String),
     /// The file cannot be written here.
     Fatal(Error),
+    /// The caller asked to stop.
+    Stopped,
+}
+
+/// What a mirror sends, as a thread of its own hears it: while it waits for the network, nothing else can be noticed.
+enum News {
+    Head(Head),
+    Bytes(Vec<u8>),
+    End,
+    Failed(ureq::Error),
+}
+
+/// The beginning of an answer.
+struct Head {
+    status: u16,
+    range: String,
+    kind: String,
+    length: Option<u64>,
 }
 
 /// A file to be had from one address.
 pub(super) struct Attempt<'a> {
     agent: &'a Agent,
-    stall_timeout: Duration,
+    patience: &'a Downloader,
     file: &'a DataFile,
     url: &'a str,
     gzipped: bool,
@@ -58,7 +78,7 @@ pub(super) fn agent(patience: &Downloader) -> Agent {
 impl<'a> Attempt<'a> {
     pub(super) fn new(
         agent: &'a Agent,
-        patience: &Downloader,
+        patience: &'a Downloader,
         file: &'a DataFile,
         folder: &Path,
         url: &'a str,
@@ -67,7 +87,7 @@ impl<'a> Attempt<'a> {
         let name = format!("{}{}", file.name, if gzipped { ".gz" } else { "" });
         Self {
             agent,
-            stall_timeout: patience.stall_timeout,
+            patience,
             file,
             url,
             gzipped,
@@ -96,15 +116,22 @@ impl<'a> Attempt<'a> {
             .open(&self.part)
             .map_err(|e| self.fatal("open", e))?;
         let have = part.metadata().map_err(|e| self.fatal("read", e))?.len();
-        let response = self.request(have)?;
-        let resumed = match response.status().as_u16() {
+        let news = self.request(have);
+        let head = match self.next(&news)? {
+            News::Head(head) => head,
+            News::Failed(error) => return Err(self.network_trouble(error)),
+            News::Bytes(_) | News::End => {
+                return Err(Trouble::Passing("the server sent no answer".into()));
+            }
+        };
+        let resumed = match head.status {
             206 if have > 0 => {
-                self.check_range(&response, have)?;
+                self.check_range(&head, have)?;
                 true
             }
             416 if have > 0 => return self.publish(&part, true), // nothing is left to send
             200 => {
-                self.check_length(&response)?;
+                self.check_length(&head)?;
                 if have > 0 {
                     part.set_len(0).map_err(|e| self.fatal("empty", e))?;
                 }
@@ -115,17 +142,13 @@ impl<'a> Attempt<'a> {
             }
             status => return Err(Trouble::Refused(format!("the server answered {status}"))),
         };
-        self.receive(
-            response,
-            &mut part,
-            if resumed { have } else { 0 },
-            progress,
-        )?;
+        let received = if resumed { have } else { 0 };
+        self.receive(&head, &news, &mut part, received, progress)?;
         self.publish(&part, resumed)
     }
 
-    /// Sends the request; for the rest, when there is a beginning already.
-    fn request(&self, have: u64) -> Result<Response<Body>, Trouble> {
+    /// Sends the request, for the rest when there is a beginning already, and listens in a thread of its own.
+    fn request(&self, have: u64) -> Receiver<News> {
         let mut request = self.agent.get(self.url);
         if have > 0 {
             request = request.header(header::RANGE, format!("bytes={have}-"));
@@ -134,33 +157,48 @@ impl<'a> Attempt<'a> {
         if matches!(host, Some("localhost" | "127.0.0.1" | "[::1]")) {
             request = request.config().proxy(None).build();
         }
-        request.call().map_err(|e| self.network_trouble(e))
+        let (tell, news) = sync_channel(4);
+        // It ends with its mirror's answer, with a timeout, or when nobody listens any more.
+        thread::spawn(move || match request.call() {
+            Ok(response) => hear(response, &tell),
+            Err(error) => drop(tell.send(News::Failed(error))),
+        });
+        news
+    }
+
+    /// What comes next.
+    fn next(&self, news: &Receiver<News>) -> Result<News, Trouble> {
+        loop {
+            if self.patience.is_stopped() {
+                return Err(Trouble::Stopped);
+            }
+            match news.recv_timeout(LOOK) {
+                Ok(news) => return Ok(news),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(News::End),
+            }
+        }
     }
 
     /// The rest that is sent must begin where the file on the disk ends.
-    fn check_range(&self, response: &Response<Body>, have: u64) -> Result<(), Trouble> {
-        let range = response.headers().get(header::CONTENT_RANGE);
-        let range = range.and_then(|value| value.to_str().ok()).unwrap_or("");
-        if range.starts_with(&format!("bytes {have}-")) {
+    fn check_range(&self, head: &Head, have: u64) -> Result<(), Trouble> {
+        if head.range.starts_with(&format!("bytes {have}-")) {
             return Ok(());
         }
         self.discard()?;
         Err(Trouble::Spoiled(format!(
-            "asked for the bytes from {have}, the server sent `{range}`"
+            "asked for the bytes from {have}, the server sent `{}`",
+            head.range
         )))
     }
 
     /// An uncompressed file must have the published length: else it is something else, an error page perhaps.
-    fn check_length(&self, response: &Response<Body>) -> Result<(), Trouble> {
-        match response.body().content_length() {
+    fn check_length(&self, head: &Head) -> Result<(), Trouble> {
+        match head.length {
             Some(length) if !self.gzipped && length != self.file.length => {
-                let kind = response.headers().get(header::CONTENT_TYPE);
-                let kind = kind
-                    .and_then(|value| value.to_str().ok())
-                    .unwrap_or("unknown");
                 Err(Trouble::Refused(format!(
-                    "the server offers {length} bytes (content type {kind}), not the {} of the file",
-                    self.file.length
+                    "the server offers {length} bytes (content type {}), not the {} of the file",
+                    head.kind, self.file.length
                 )))
             }
             _ => Ok(()),
@@ -170,17 +208,19 @@ impl<'a> Attempt<'a> {
     /// Appends the body to the part.
     fn receive(
         &self,
-        response: Response<Body>,
+        head: &Head,
+        news: &Receiver<News>,
         part: &mut File,
         mut received: u64,
         progress: &mut Progress,
     ) -> Result<(), Trouble> {
-        let total = response.body().content_length().map(|n| n + received);
+        let total = head.length.map(|n| n + received);
         // Gzip never makes a file much longer.
         let limit = self.file.length + self.file.length / 100 + 1024;
-        let mut body = response.into_body().into_reader();
-        let mut buffer = vec![0; 1 << 16];
         let mut told = None;
+        let window = self.patience.stall_timeout;
+        let least = self.patience.least_rate as f64 * window.as_secs_f64();
+        let mut since = (Instant::now(), received);
         loop {
             if told.is_none_or(|told| received >= told + STEP) || Some(received) == total {
                 told = Some(received);
@@ -190,15 +230,13 @@ impl<'a> Attempt<'a> {
                     total,
                 });
             }
-            match body.read(&mut buffer) {
-                Ok(0) => return Ok(()),
-                Ok(n) => {
-                    part.write_all(&buffer[..n])
-                        .map_err(|e| self.fatal("write", e))?;
-                    received += n as u64;
+            match self.next(news)? {
+                News::Bytes(bytes) => {
+                    part.write_all(&bytes).map_err(|e| self.fatal("write", e))?;
+                    received += bytes.len() as u64;
                 }
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(self.network_trouble(e.into())),
+                News::Failed(error) => return Err(self.network_trouble(error)),
+                News::Head(_) | News::End => return Ok(()),
             }
             if received > limit {
                 self.discard()?;
@@ -206,6 +244,15 @@ impl<'a> Attempt<'a> {
                     "the server sent more than the {} bytes of the file",
                     self.file.length
                 )));
+            }
+            if since.0.elapsed() >= window {
+                let came = received - since.1;
+                if (came as f64) < least {
+                    return Err(Trouble::Passing(format!(
+                        "too slow: {came} bytes came in {window:?}"
+                    )));
+                }
+                since = (Instant::now(), received);
             }
         }
     }
@@ -216,6 +263,9 @@ impl<'a> Attempt<'a> {
             Ok(()) => {
                 part.sync_all().map_err(|e| self.fatal("write", e))?;
                 return fs::rename(&self.part, &self.target).map_err(|e| self.fatal("rename", e));
+            }
+            Err(Error::WrongChecksum { kind: LENGTH, .. }) => {
+                format!("more than the {} bytes of the file", self.file.length)
             }
             Err(Error::WrongChecksum {
                 expected, found, ..
@@ -249,9 +299,12 @@ impl<'a> Attempt<'a> {
     fn network_trouble(&self, error: ureq::Error) -> Trouble {
         use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
         match error {
-            ureq::Error::Timeout(Timeout::PerRead | Timeout::RecvResponse) => Trouble::Passing(
-                format!("stalled: nothing came for {:?}", self.stall_timeout),
-            ),
+            ureq::Error::Timeout(Timeout::PerRead | Timeout::RecvResponse) => {
+                Trouble::Passing(format!(
+                    "stalled: nothing came for {:?}",
+                    self.patience.stall_timeout
+                ))
+            }
             ureq::Error::Io(e) => match e.kind() {
                 UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe => {
                     let length = self.part_length();
@@ -269,5 +322,31 @@ impl<'a> Attempt<'a> {
             }
             other => Trouble::Passing(other.to_string()),
         }
+    }
+}
+
+/// Tells what a mirror sends, until nobody listens.
+fn hear(response: Response<Body>, tell: &SyncSender<News>) {
+    let text = |name| {
+        let value = response.headers().get(name);
+        value.and_then(|value: &header::HeaderValue| value.to_str().ok())
+    };
+    let head = Head {
+        status: response.status().as_u16(),
+        range: text(header::CONTENT_RANGE).unwrap_or_default().into(),
+        kind: text(header::CONTENT_TYPE).unwrap_or("unknown").into(),
+        length: response.body().content_length(),
+    };
+    let mut listened = tell.send(News::Head(head)).is_ok();
+    let mut body = response.into_body().into_reader();
+    let mut buffer = vec![0; 1 << 16];
+    while listened {
+        let news = match body.read(&mut buffer) {
+            Ok(0) => return drop(tell.send(News::End)),
+            Ok(n) => News::Bytes(buffer[..n].to_vec()),
+            Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+            Err(e) => return drop(tell.send(News::Failed(e.into()))),
+        };
+        listened = tell.send(news).is_ok();
     }
 }

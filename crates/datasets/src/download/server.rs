@@ -30,6 +30,8 @@ pub(crate) enum Reply {
     Lie(Vec<u8>),
     /// This body without a length, until the connection is closed.
     LieWithoutLength(Vec<u8>),
+    /// A byte, a pause, a byte, until the client goes.
+    Trickle(Duration),
     /// To another address.
     Redirect(String),
 }
@@ -123,7 +125,7 @@ fn answer(
 ) -> std::io::Result<()> {
     let total = content.len();
     match reply {
-        Reply::Honest | Reply::CutAfter(_) | Reply::StallAfter(_) => {
+        Reply::Honest | Reply::CutAfter(_) | Reply::StallAfter(_) | Reply::Trickle(_) => {
             match from {
                 Some(from) if from >= total => {
                     return write!(
@@ -150,6 +152,10 @@ fn answer(
                     stream.write_all(&body[..n])?;
                     wait_for_close(stream)
                 }
+                Reply::Trickle(pause) => body.iter().try_for_each(|byte| {
+                    thread::sleep(pause);
+                    stream.write_all(&[*byte])
+                }),
                 _ => stream.write_all(body),
             }
         }

@@ -6,9 +6,10 @@
 //! ```
 //! Integers are little endian. The checksums are a chain: a record is whole only if everything before it is.
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+
+use helmholtz_files::{File, remove};
 
 use super::image::{Shape, damaged};
 use crate::SamplerError;
@@ -27,13 +28,17 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Makes an empty log, durable when this returns, in place of any old one.
+    /// Makes an empty log, its content durable when this returns, in place of any old one.
     pub fn create(path: PathBuf, shape: &Shape, generation: u64) -> Result<Self, SamplerError> {
         let (header, checksum) = header(shape, generation);
         let make = || -> std::io::Result<File> {
-            let mut file = File::create(&path)?;
-            file.write_all(&header)?;
-            file.sync_all()?;
+            match remove(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let mut file = File::create_new(&path)?;
+            file.write_at(0, &header)?;
+            file.sync()?;
             Ok(file)
         };
         let file = make().map_err(io("create", &path))?;
@@ -55,12 +60,8 @@ impl Log {
         limit: u64,
         mut apply: impl FnMut(u32, &[u8]),
     ) -> Result<Self, SamplerError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(io("open", &path))?;
-        let mut records = BufReader::new(&file);
+        let file = File::open(&path).map_err(io("open", &path))?;
+        let mut records = BufReader::new(file.system());
         let (header, mut checksum) = header(shape, generation);
         let mut found = vec![0; header.len()];
         if !read_whole(&mut records, &mut found).map_err(io("read", &path))? || found != header {
@@ -95,11 +96,11 @@ impl Log {
 
     /// Cuts off what lies after the replayed records, durably; returns how many bytes that were.
     pub fn cut(&mut self) -> Result<u64, SamplerError> {
-        let surplus = self.file.metadata().map_err(io("read", &self.path))?.len() - self.len;
+        let surplus = self.file.length().map_err(io("read", &self.path))? - self.len;
         if surplus > 0 {
             self.file
-                .set_len(self.len)
-                .and_then(|()| self.file.sync_all())
+                .set_length(self.len)
+                .and_then(|()| self.file.sync())
                 .map_err(io("cut", &self.path))?;
         }
         Ok(surplus)
@@ -126,8 +127,7 @@ impl Log {
             bytes.extend_from_slice(&checksum.to_le_bytes());
         }
         self.file
-            .seek(SeekFrom::Start(self.len))
-            .and_then(|_| self.file.write_all(&bytes))
+            .write_at(self.len, &bytes)
             .map_err(io("append to", &self.path))?;
         self.len += bytes.len() as u64;
         self.checksum = checksum;

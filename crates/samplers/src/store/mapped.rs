@@ -1,8 +1,10 @@
 //! A chain store on disk that a kill cannot harm.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+
+use helmholtz_files::{File, Lock, LockError, create_directories, remove, rename, sync_directory};
 
 use super::ChainStore;
 use super::image::{Shape, damaged};
@@ -52,9 +54,11 @@ pub struct Mark {
 /// bytes_per_row + 8 bytes of log for each state stored since the fold. [`open`](Self::open) writes the whole store once
 /// and stores again what the log holds; [`fold`](Self::fold) writes the whole store once. While the changed pages stay
 /// within what the system keeps unwritten (on Linux 10 to 20 % of the free memory), storing goes at the speed of memory,
-/// and beyond at the speed at which the disk takes pages in random order. One process at a time may have a folder open:
-/// lock it by other means. In it the name `working-copy` is reserved, besides those of bases and logs: a file of that name
-/// is replaced.
+/// and beyond at the speed at which the disk takes pages in random order.
+///
+/// **One at a time.** A store holds the lock of its folder ([`helmholtz_files::Lock`]) until it is dropped; another one is
+/// refused. In the folder the names `working-copy`, `lock` and `lock.N` are reserved, besides those of bases and logs: a
+/// file of the first is replaced.
 ///
 /// ```
 /// use helmholtz_samplers::{ChainStore, Latents, MappedStore};
@@ -84,16 +88,18 @@ pub struct MappedStore {
     /// Length of the log at the last mark.
     marked: u64,
     discarded: u64,
+    _lock: Lock,
 }
 
 impl MappedStore {
     /// Makes a store of `rows` rows in `folder`, none of them initialised, in place of any that is there.
     ///
     /// # Errors
-    /// [`SamplerError::TooManyRows`], [`SamplerError::Io`].
+    /// [`SamplerError::TooManyRows`], [`SamplerError::Locked`], [`SamplerError::Io`].
     pub fn create(folder: &Path, latents: &Latents, rows: usize) -> Result<Self, SamplerError> {
         let shape = Shape::new(latents, rows)?;
-        fs::create_dir_all(folder).map_err(io("create", folder))?;
+        create_directories(folder).map_err(io("create", folder))?;
+        let lock = lock(folder)?;
         remove_generations(folder, |_| true)?;
         let zeros = vec![0; (1 << 16).min(shape.body_len())];
         let chunks = (0..shape.body_len())
@@ -109,6 +115,7 @@ impl MappedStore {
             marked: log.len,
             log,
             discarded: 0,
+            _lock: lock,
         })
     }
 
@@ -118,6 +125,7 @@ impl MappedStore {
     /// # Errors
     /// On every error bases and logs are as they were, but for a [`SamplerError::Io`] that comes when the log is being cut
     /// or later: opening again finishes what it began.
+    /// * [`SamplerError::Locked`]: another store has the folder.
     /// * [`SamplerError::NoStore`]: no store, or none of the mark's generation.
     /// * [`SamplerError::Shape`]: of other rows or latents.
     /// * [`SamplerError::MarkBeyondLog`]: the log has fewer whole bytes than the mark says.
@@ -134,6 +142,10 @@ impl MappedStore {
             path: folder.to_owned(),
             generation,
         };
+        if newest_generation(folder)?.is_none() {
+            return Err(no_store(mark.map(|mark| mark.generation)));
+        }
+        let lock = lock(folder)?;
         let generation = match mark {
             Some(mark) => mark.generation,
             None => newest_generation(folder)?.ok_or_else(|| no_store(None))?,
@@ -173,6 +185,8 @@ impl MappedStore {
         }
         let discarded = log.cut()?;
         remove_generations(folder, |other| other > generation)?;
+        // What is logged from now on must not be hidden by a later generation that comes back after a crash.
+        sync_folder(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             shape,
@@ -181,6 +195,7 @@ impl MappedStore {
             marked: log.len,
             log,
             discarded,
+            _lock: lock,
         })
     }
 
@@ -292,8 +307,13 @@ fn start_generation<'a>(
     let log = Log::create(log_path(folder, generation), shape, generation)?;
     let scratch = folder.join(format!("{generation:06}.scratch"));
     let mut write = || -> std::io::Result<()> {
-        let file = File::create(&scratch)?;
-        let (mut out, mut seal) = (BufWriter::new(&file), crc32fast::Hasher::new());
+        match remove(&scratch) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let file = File::create_new(&scratch)?;
+        let mut out = BufWriter::new(Appending { file, at: 0 });
+        let mut seal = crc32fast::Hasher::new();
         let mut put = |bytes: &[u8]| {
             seal.update(bytes);
             out.write_all(bytes)
@@ -301,26 +321,51 @@ fn start_generation<'a>(
         put(&shape.header(generation))?;
         chunks.try_for_each(&mut put)?;
         out.write_all(&seal.finalize().to_le_bytes())?;
-        out.flush()?;
-        drop(out);
-        file.sync_all()
+        let Appending { file, .. } = out.into_inner().map_err(|error| error.into_error())?;
+        file.sync()
     };
     write().map_err(io("write", &scratch))?;
     // The log's name is durable before the base's, which makes the generation exist.
     sync_folder(folder)?;
     let path = base_path(folder, generation);
-    fs::rename(&scratch, &path).map_err(io("rename", &scratch))?;
+    rename(&scratch, &path).map_err(io("rename", &scratch))?;
     Ok(log)
 }
 
 /// Makes the names in `folder` durable.
 fn sync_folder(folder: &Path) -> Result<(), SamplerError> {
-    if cfg!(unix) {
-        File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(io("sync", folder))?;
+    sync_directory(folder).map_err(io("sync", folder))
+}
+
+/// The lock of a store's folder.
+fn lock(folder: &Path) -> Result<Lock, SamplerError> {
+    Lock::acquire(folder).map_err(|error| match error {
+        LockError::Held(holder) => SamplerError::Locked {
+            path: folder.to_owned(),
+            pid: holder.pid,
+            host: holder.host,
+        },
+        LockError::Io(path, source) => io("lock", &path)(source),
+        LockError::Lost(_) => io("lock", folder)(ErrorKind::NotFound.into()),
+    })
+}
+
+/// A file that is written from its start on.
+struct Appending {
+    file: File,
+    at: u64,
+}
+
+impl Write for Appending {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.file.write_at(self.at, bytes)?;
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
     }
-    Ok(())
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Every file of the store in `folder`, with its generation.
@@ -363,7 +408,7 @@ fn remove_generations(folder: &Path, which: impl Fn(u64) -> bool) -> Result<(), 
     doomed.sort_by_key(|path| path.extension().is_none_or(|extension| extension != "base"));
     doomed
         .iter()
-        .try_for_each(|path| fs::remove_file(path).map_err(io("remove", path)))
+        .try_for_each(|path| remove(path).map_err(io("remove", path)))
 }
 
 #[cfg(all(test, feature = "serde"))]

@@ -32,9 +32,13 @@ impl MemoryStore {
     /// A store of `rows` rows, none of them initialised.
     ///
     /// # Errors
-    /// [`SamplerError::TooManyRows`] for more than a `u32` can name.
+    /// [`SamplerError::TooManyRows`] for more than a `u32` can name, or memory can hold.
     pub fn new(latents: &Latents, rows: usize) -> Result<Self, SamplerError> {
         let shape = Shape::new(latents, rows)?;
+        // Asked for first, since what cannot be had ends the process; and given back, since only zeroed memory comes untouched.
+        Vec::<u8>::new()
+            .try_reserve_exact(shape.body_len())
+            .map_err(|_| SamplerError::TooManyRows { rows })?;
         Ok(Self {
             body: vec![0; shape.body_len()],
             shape,
@@ -113,6 +117,15 @@ mod tests {
         let store = MemoryStore::new(&Latents::new(&[200]).unwrap(), 50_000).unwrap();
         assert!(store.body.len() < 26 * 50_000);
         assert!(store.snapshot().len() < 26 * 50_000);
+    }
+
+    #[test]
+    fn more_rows_than_memory_holds_are_an_error() {
+        let wide = Latents::new(&[1 << 33]).unwrap();
+        for rows in [1 << 30, u32::MAX as usize] {
+            let error = MemoryStore::new(&wide, rows).unwrap_err();
+            assert!(matches!(error, SamplerError::TooManyRows { rows: found } if found == rows));
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! The states of a mapped store as they are now: a file without a name, mapped.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
 
+use helmholtz_files::remove;
 use memmap2::{MmapMut, MmapOptions};
 
 use super::image::{DESCRIBED, Shape, check_seal};
@@ -37,8 +38,9 @@ impl WorkingCopy {
         generation: u64,
     ) -> Result<Self, SamplerError> {
         let file = copy(folder, base, shape, generation)?;
-        // SAFETY: the file has no name any more, or one of this store, whose folder belongs to one process at a time; so
-        // nothing but this mapping changes it.
+        // SAFETY: `copy` made the file by exclusive creation and, on Unix, took its name away at once, so no other process can
+        // open it; elsewhere the store's lock keeps other stores out. Nothing but this mapping reads or changes it, it is
+        // never cut, and its length covers `body_range`.
         let map = unsafe { MmapOptions::new().map_mut(&file) };
         let copy = Self {
             map: map.map_err(io("map", &folder.join(NAME)))?,
@@ -84,7 +86,8 @@ impl WorkingCopy {
 
 /// Copies header and body of the image in `base` to a new file.
 fn copy(folder: &Path, base: &Path, shape: &Shape, generation: u64) -> Result<File, SamplerError> {
-    let mut source = File::open(base).map_err(io("open", base))?;
+    let source = helmholtz_files::File::open(base);
+    let mut source = source.map_err(io("open", base))?.into_system();
     let len = source.metadata().map_err(io("read", base))?.len();
     let mut head = Vec::new();
     (&source)
@@ -115,17 +118,13 @@ fn copy(folder: &Path, base: &Path, shape: &Shape, generation: u64) -> Result<Fi
 /// A new file, which loses its name at once where the system allows that of an open file. Where not, the next copy
 /// takes its place.
 fn create(path: &Path) -> std::io::Result<File> {
-    match fs::remove_file(path) {
+    match remove(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(path)?;
+    let file = helmholtz_files::File::create_new(path)?.into_system();
     if cfg!(unix) {
-        fs::remove_file(path)?;
+        remove(path)?;
     }
     Ok(file)
 }

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Now, UTC, to the second, as RFC 3339 writes it: `2026-01-31T23:59:59Z`.
-pub(crate) fn now() -> String {
+pub fn now() -> String {
     rfc3339(
         SystemTime::now()
             .duration_since(UNIX_EPOCH)

@@ -1,0 +1,157 @@
+//! Pieces of a long computation that is made again after every stop: each that is done is kept.
+
+use std::path::PathBuf;
+
+use helmholtz_files::{create_directories, is_link};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::canonical::config_hash;
+use crate::disk::{clear, failed, publish, refuse_link};
+use crate::sealed;
+use crate::{RunError, RunFolder, checkpoint};
+
+/// The folder of the pieces in a run folder.
+const PIECES: &str = "pieces";
+
+/// Keeps pieces of an evaluation in a run folder, until [`RunFolder::finish`].
+///
+/// A piece is named, and belongs to what is evaluated: the configuration, the parameters of the newest checkpoint, and whatever
+/// else the caller says. It comes back in the same bits, or it is computed again.
+#[derive(Clone, Debug, Default)]
+pub struct Pieces {
+    /// The run folder, and what the pieces belong to; none where nothing is kept.
+    of: Option<(PathBuf, String)>,
+}
+
+impl Pieces {
+    /// Keeps nothing: every piece is computed.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// The piece called `name`, kept from an earlier attempt, or computed now and kept.
+    ///
+    /// Errors: those of `compute`; [`RunError::DiskFull`], [`RunError::Io`], [`RunError::Link`].
+    pub fn get<T, E>(&self, name: &str, compute: impl FnOnce() -> Result<T, E>) -> Result<T, E>
+    where
+        T: Serialize + DeserializeOwned,
+        E: From<RunError>,
+    {
+        let Some((run, of)) = &self.of else {
+            return compute();
+        };
+        let folder = run.join(PIECES);
+        let name = json!({"of": of, "piece": name});
+        let file = format!("{}.json", &config_hash(&name)[..32]);
+        refuse_link(&folder)?;
+        let path = folder.join(&file);
+        let kept = sealed::read(&path).ok().filter(|_| !is_link(&path));
+        // What is damaged or of another program version is computed again.
+        let kept = kept.filter(|kept| kept["name"] == name);
+        let kept = kept.and_then(|mut kept| serde_json::from_value(kept["value"].take()).ok());
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let value = compute()?;
+        let content = serde_json::to_value(&value).unwrap_or(Value::Null);
+        create_directories(&folder).map_err(failed(run, "create", &folder))?;
+        let content = json!({"name": name, "value": content});
+        publish(&folder, &file, &sealed::seal(&content))?;
+        Ok(value)
+    }
+}
+
+impl RunFolder {
+    /// The pieces of an evaluation of the newest checkpoint, by the settings `of` beside the configuration's.
+    ///
+    /// Errors: [`RunError::Damaged`], [`RunError::Io`].
+    pub fn pieces(&self, of: &Value) -> Result<Pieces, RunError> {
+        let parameters = match self.latest_checkpoint()? {
+            Some(found) => found
+                .parts
+                .iter()
+                .map(|(name, bytes)| (name.clone(), checkpoint::recorded(bytes).sha256.into()))
+                .collect(),
+            None => serde_json::Map::new(),
+        };
+        let of = json!({"config": self.config_hash(), "parameters": parameters, "of": of});
+        Ok(Pieces {
+            of: Some((self.path().to_owned(), config_hash(&of))),
+        })
+    }
+
+    pub(crate) fn clear_pieces(&self) -> Result<(), RunError> {
+        let folder = self.path().join(PIECES);
+        clear(&folder).map_err(failed(self.path(), "remove", &folder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::OpenMode;
+
+    fn open(path: &Path) -> RunFolder {
+        RunFolder::open(path, &json!({"seed": 1}), OpenMode::Resume).unwrap()
+    }
+
+    #[test]
+    fn a_piece_is_computed_once_and_comes_back_in_the_same_bits() {
+        let home = tempfile::tempdir().unwrap();
+        let run = open(home.path());
+        let computed = Cell::new(0);
+        let value = vec![0.1 + 0.2, -0.0, 1e-320, f64::MAX, 1.0 / 3.0];
+        let get = |pieces: &Pieces, name: &str| -> Vec<f64> {
+            let compute = || {
+                computed.set(computed.get() + 1);
+                Ok::<_, RunError>(value.clone())
+            };
+            pieces.get(name, compute).unwrap()
+        };
+        let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let pieces = run.pieces(&json!(1)).unwrap();
+        for expected in [1, 1, 1] {
+            assert_eq!(bits(&get(&pieces, "a")), bits(&value));
+            assert_eq!(computed.get(), expected);
+        }
+        get(&pieces, "b");
+        get(&run.pieces(&json!(2)).unwrap(), "a");
+        get(&Pieces::none(), "a");
+        assert_eq!(computed.get(), 4);
+
+        // Another process goes on with them, and other parameters have others.
+        drop(run);
+        let mut run = open(home.path());
+        get(&run.pieces(&json!(1)).unwrap(), "a");
+        assert_eq!(computed.get(), 4);
+        run.save_checkpoint(&json!(1), &[("model", b"other")])
+            .unwrap();
+        get(&run.pieces(&json!(1)).unwrap(), "a");
+        assert_eq!(computed.get(), 5);
+        run.finish(&json!("done")).unwrap();
+        assert!(!home.path().join(PIECES).exists());
+    }
+
+    #[test]
+    fn what_is_damaged_or_no_number_is_computed_again_and_an_error_is_not_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let run = open(home.path());
+        let pieces = run.pieces(&json!(1)).unwrap();
+        let failing = pieces.get("a", || Err::<f64, _>(RunError::Link { path: "x".into() }));
+        assert!(failing.is_err());
+        let get = |value: f64| pieces.get("a", || Ok::<_, RunError>(value)).unwrap();
+        assert!(get(f64::NAN).is_nan());
+        assert_eq!(get(2.0), 2.0);
+        assert_eq!(get(3.0), 2.0);
+        for entry in fs::read_dir(home.path().join(PIECES)).unwrap() {
+            fs::write(entry.unwrap().path(), "damaged").unwrap();
+        }
+        assert_eq!(get(4.0), 4.0);
+    }
+}

@@ -1,0 +1,260 @@
+//! Checkpoints of other nets, and forged ones: an error of its own, before anything is allocated or trained.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use burn::backend::Autodiff;
+use burn::tensor::DType;
+use burn_flex::Flex;
+use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load};
+use helmholtz_random::{Purpose, Stream};
+use helmholtz_runs::{Checkpoint, OpenMode, RunFolder, Status, read_checkpoint};
+use helmholtz_samplers::ScanOrder;
+use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
+use helmholtz_training::{
+    Betas, ChainStart, Event, Optimizer, Outcome, Parameters, TrainConfig, TrainError, load_model,
+    train,
+};
+use serde_json::json;
+
+type Ad = Autodiff<Flex>;
+
+fn config(method: &str, epochs: u64) -> TrainConfig {
+    TrainConfig {
+        seed: 3,
+        method: method.parse().unwrap(),
+        epochs,
+        switch_epoch: 0,
+        chain_start: ChainStart::Proposal,
+        batch: 10,
+        particles: 2,
+        analytic_kl: false,
+        optimizer: Optimizer::Adam,
+        betas: Betas::default(),
+        learning_rate: 1e-3,
+        sleep_every: None,
+        patience: None,
+        scan: ScanOrder::Shuffled,
+        check_every: 1,
+        valid_samples: 2,
+        train_images: None,
+        valid_images: None,
+        test_samples: 2,
+        test_images: None,
+        final_samples: vec![],
+        test_at_checks: true,
+        checkpoint_seconds: 1000.0,
+        threads: 1,
+        device_name: "cpu".into(),
+    }
+}
+
+fn data() -> Splits {
+    let images = |part: u64, len: usize| {
+        let mut stream = Stream::new(part, Purpose::new("images"), [0, 0]);
+        Images::from_fn(len, 8, |_, pixel| stream.uniform_f64() < 0.1 * pixel as f64)
+    };
+    let offline = Locator::new(None).offline();
+    let named = load(DatasetName::Glyphs, &offline, &mut |_| {}).unwrap();
+    Splits {
+        train: images(1, 40),
+        valid: images(2, 20),
+        test: images(3, 20),
+        ..named
+    }
+}
+
+fn model(latent: &[usize]) -> Sbn<Ad> {
+    let net = SbnConfig {
+        visible: 8,
+        latent: latent.to_vec(),
+        hidden: vec![],
+        slope: 0.01,
+        learned_prior: true,
+        signed: false,
+        tanh: false,
+        centred: false,
+        initialisation: Initialisation::FanIn,
+    };
+    net.init(3, DType::F32, &Default::default()).unwrap()
+}
+
+fn run(model: Sbn<Ad>, config: &TrainConfig, folder: &Path) -> Result<Outcome, TrainError> {
+    let mut folder = RunFolder::open(folder, &json!(1), OpenMode::Resume)?;
+    let observe = |_: &Event| {};
+    let stop = AtomicBool::new(false);
+    let device = Default::default();
+    train(
+        model,
+        config,
+        &data(),
+        &device,
+        &mut folder,
+        &observe,
+        &stop,
+    )
+}
+
+fn trained(folder: &Path) -> Checkpoint {
+    run(model(&[4, 3]), &config("rloo", 2), folder).unwrap();
+    read_checkpoint(folder).unwrap().unwrap()
+}
+
+#[test]
+fn parameters_of_another_net_are_named_and_nothing_panics() {
+    let home = tempfile::tempdir().unwrap();
+    let checkpoint = trained(home.path());
+    let device = Default::default();
+    for (latent, word) in [
+        (&[5, 3][..], "has the shape"),
+        (&[4], "its parameter"),
+        (&[4, 3, 2], "parameter"),
+    ] {
+        let loaded = load_model::<Ad, _>(model(latent), &checkpoint, Parameters::Last, &device);
+        let error = loaded.map(drop).unwrap_err();
+        assert!(
+            matches!(error, TrainError::OtherNet { part: "model", .. }),
+            "{error}"
+        );
+        assert!(error.to_string().contains(word), "{error}");
+        // A resume with another net, under the same configuration.
+        let error = run(model(latent), &config("rloo", 3), home.path()).unwrap_err();
+        assert!(matches!(error, TrainError::OtherNet { .. }), "{error}");
+    }
+    load_model::<Ad, _>(model(&[4, 3]), &checkpoint, Parameters::Selected, &device).unwrap();
+}
+
+#[test]
+fn an_optimiser_of_another_net_is_refused_on_resume() {
+    let home = tempfile::tempdir().unwrap();
+    let (own, other) = (home.path().join("own"), home.path().join("other"));
+    trained(&own);
+    run(model(&[5, 3]), &config("rloo", 2), &other).unwrap();
+    let foreign = read_checkpoint(&other).unwrap().unwrap();
+    for (name, expected) in [("optimizer", "optimizer"), ("model", "model")] {
+        let mut folder = RunFolder::open(&own, &json!(1), OpenMode::Resume).unwrap();
+        let checkpoint = folder.latest_checkpoint().unwrap().unwrap();
+        let mut parts = checkpoint.parts.clone();
+        parts.insert(name.into(), foreign.parts[name].clone());
+        let all: Vec<(&str, &[u8])> = parts.iter().map(|(n, b)| (n.as_str(), &b[..])).collect();
+        folder.save_checkpoint(&checkpoint.state, &all).unwrap();
+        drop(folder);
+        let error = run(model(&[4, 3]), &config("rloo", 3), &own).unwrap_err();
+        assert!(
+            matches!(error, TrainError::OtherNet { part, .. } if part == expected),
+            "{error}"
+        );
+        // The checkpoint before is made the newest again.
+        let mut folder = RunFolder::open(&own, &json!(1), OpenMode::Resume).unwrap();
+        let all: Vec<(&str, &[u8])> = checkpoint
+            .parts
+            .iter()
+            .map(|(n, b)| (n.as_str(), &b[..]))
+            .collect();
+        folder.save_checkpoint(&checkpoint.state, &all).unwrap();
+    }
+}
+
+#[test]
+fn forged_lengths_and_flipped_bytes_are_errors_before_anything_is_allocated() {
+    let home = tempfile::tempdir().unwrap();
+    let whole = trained(home.path());
+    let device = Default::default();
+    let load = |bytes: Vec<u8>| {
+        let mut checkpoint = whole.clone();
+        checkpoint.parts.insert("model".into(), bytes);
+        load_model::<Ad, _>(model(&[4, 3]), &checkpoint, Parameters::Last, &device).is_ok()
+    };
+    let bytes = whole.parts["model"].clone();
+    assert!(load(bytes.clone()));
+    // 2^40 as an integer of variable length, in place of every byte.
+    let huge = [253, 0, 0, 0, 0, 0, 1, 0, 0];
+    for at in 0..bytes.len() {
+        let mut forged = bytes.clone();
+        forged.splice(at..=at, huge);
+        assert!(!load(forged), "byte {at}");
+        assert!(!load(bytes[..at].to_vec()), "cut at {at}");
+    }
+    let mut stream = Stream::new(7, Purpose::new("damage"), [0, 0]);
+    for _ in 0..2000 {
+        let mut damaged = bytes.clone();
+        for _ in 0..3 {
+            let at = (stream.uniform_f64() * bytes.len() as f64) as usize;
+            damaged[at] = (stream.uniform_f64() * 256.0) as u8;
+        }
+        // Other numbers, or an error: anything but a panic.
+        load(damaged);
+    }
+}
+
+#[test]
+fn a_checkpoint_beyond_the_end_of_the_run_is_refused() {
+    for (key, value) in [
+        ("epochs_done", 1_000_000),
+        ("step", 1_000_000),
+        ("checked", 9),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let whole = trained(home.path());
+        let mut folder = RunFolder::open(home.path(), &json!(1), OpenMode::Resume).unwrap();
+        let mut state = whole.state.clone();
+        state[key] = value.into();
+        let all: Vec<(&str, &[u8])> = whole
+            .parts
+            .iter()
+            .map(|(n, b)| (n.as_str(), &b[..]))
+            .collect();
+        folder.save_checkpoint(&state, &all).unwrap();
+        drop(folder);
+        let error = run(model(&[4, 3]), &config("rloo", 2), home.path()).unwrap_err();
+        assert!(
+            matches!(error, TrainError::BeyondEnd { .. }),
+            "{key}: {error}"
+        );
+    }
+}
+
+#[test]
+fn equal_runs_have_equal_bytes_in_every_part() {
+    let home = tempfile::tempdir().unwrap();
+    // The same parameters by the same ids.
+    let start = model(&[4, 3]);
+    for method in ["jsa", "rebar"] {
+        let of = |name: String| {
+            let folder = home.path().join(name);
+            run(start.clone(), &config(method, 2), &folder).unwrap();
+            read_checkpoint(&folder).unwrap().unwrap().parts
+        };
+        let first = of(format!("{method}-0"));
+        for other in 1..4 {
+            let other = of(format!("{method}-{other}"));
+            for (name, bytes) in &first {
+                // What a method learns beside the model has ids of its own in each run.
+                if !name.starts_with("controls") {
+                    assert!(other[name] == *bytes, "{method}: {name} differs");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_training_that_diverges_ends_with_words_and_keeps_the_checkpoint_before() {
+    let home = tempfile::tempdir().unwrap();
+    let wild = TrainConfig {
+        learning_rate: 1e30,
+        ..config("rloo", 3)
+    };
+    let error = run(model(&[4, 3]), &wild, home.path()).unwrap_err();
+    assert!(matches!(error, TrainError::Diverged { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("Lower the learning rate") && text.len() < 300,
+        "{text}"
+    );
+    let status = RunFolder::peek(home.path()).unwrap();
+    assert!(
+        matches!(&status, Status::Failed(failure) if failure.reason.contains("diverged")),
+        "{status:?}"
+    );
+}

@@ -1,0 +1,14 @@
+//! The framework's configuration.
+
+use burn_std::config::{BurnConfig, RuntimeConfig};
+
+/// Sets burn's configuration to its defaults and what the environment variables say, so that no `burn.toml` or `cubecl.toml` in the
+/// present folder, or in one above it, is obeyed, and no present folder is needed. To be called once, before anything else.
+pub fn configure() {
+    BurnConfig::set(BurnConfig::default().override_from_env());
+    #[cfg(any(feature = "wgpu", feature = "cuda"))]
+    {
+        use burn_cubecl::cubecl::config::CubeClRuntimeConfig;
+        CubeClRuntimeConfig::set(CubeClRuntimeConfig::default().override_from_env());
+    }
+}
