@@ -191,7 +191,8 @@ impl OnBackend for Run<'_> {
         let [train, test] = &self.digits;
         let model = start::<B>(settings, train, &device)?;
         let t = &settings.training;
-        let mut objective = Training::<Autodiff<B>>::new(settings, train, &device).map_err(failed)?;
+        let mut objective =
+            Training::<Autodiff<B>>::new(settings, train, &device).map_err(failed)?;
         let mut request = self.request;
         let config = request.config(
             settings.seed,

@@ -472,6 +472,9 @@ fn quick_is_nine_cells_of_one_seed_with_the_switch_at_60_percent() {
 fn the_experiment_of_all_estimators_has_the_whole_catalogue() {
     let spec = Spec::load("estimators").unwrap();
     let named = &spec.profile("quick").unwrap().methods;
-    let all: Vec<_> = Estimator::CATALOGUE.iter().map(|entry| entry.name).collect();
+    let all: Vec<_> = Estimator::CATALOGUE
+        .iter()
+        .map(|entry| entry.name)
+        .collect();
     assert_eq!(*named, all);
 }
