@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use burn::module::{AutodiffModule, Module, ModuleVisitor, Param, ParamId};
-use burn::optim::Optimizer;
 use burn::record::{BinBytesRecorder, FullPrecisionSettings, Record, Recorder};
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
@@ -13,7 +12,6 @@ use helmholtz_ops::AutodiffBackend;
 use helmholtz_runs::Checkpoint;
 use helmholtz_samplers::{ChainStore, Latents, MemoryStore};
 
-use crate::ordered::Ordered;
 use crate::wire::{self, Item};
 use crate::{TrainError, Trainer};
 

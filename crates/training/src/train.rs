@@ -278,7 +278,7 @@ where
             if report.elbo.is_nan() {
                 return Err(self.not_a_number("the loss", step));
             }
-            let limit = -DIVERGED * self.train.pixels() as f64;
+            let limit = -DIVERGED * self.train.width() as f64;
             if report.elbo < limit {
                 return Err(TrainError::Diverged {
                     elbo: report.elbo,

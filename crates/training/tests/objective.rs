@@ -12,7 +12,7 @@ use burn::tensor::DType;
 use burn_flex::Flex;
 use helmholtz_datasets::{Data, Rows};
 use helmholtz_estimators::{
-    Batch, Chains, Declaration, Estimator, Jsa, Layered, Learned, Nvil, Propose, refresh,
+    Batch, Chains, Estimator, Jsa, Layered, Learned, Nvil, Propose, refresh,
 };
 use helmholtz_evaluation::batch_of;
 use helmholtz_random::{Purpose, Stream};

@@ -153,7 +153,7 @@ fn relaxed_bits_have_the_gradient_of_their_function_and_hard_ones_take_it_over()
 fn learned(temperature: f64) -> Controls<Tape> {
     let config = ControlsConfig {
         temperature: Some(Temperature::Itself(temperature)),
-        ..GumbelSoftmax::LEARNED
+        ..ControlsConfig::AS_THE_MODEL
     };
     let device = Default::default();
     Controls::init(&config, &[0.5], &[Bits(3)], 1, DType::F64, &device)
