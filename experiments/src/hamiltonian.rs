@@ -43,7 +43,7 @@ pub struct Chains<S, R, D, N> {
 }
 
 /// How often chains moved, and how far.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Moves {
     /// The share of proposals that were accepted.
     pub accepted: f64,

@@ -14,7 +14,7 @@ use burn::module::AutodiffModule;
 use helmholtz_datasets::Locator;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_report::Document;
-use helmholtz_runs::RunFolder;
+use helmholtz_runs::{Pieces, RunFolder};
 use helmholtz_training::{Event, Objective, StepConfig, TrainError, train_steps};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -122,6 +122,15 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// What is kept of an evaluation of the trained model, by these settings.
+    ///
+    /// # Errors
+    /// A checkpoint that cannot be read.
+    pub fn pieces(&self, evaluation: &impl Serialize) -> Result<Pieces, HarnessError> {
+        let evaluation = serde_json::to_value(evaluation).expect("settings are plain data");
+        Ok(self.folder.pieces(&evaluation)?)
+    }
+
     /// How to train, with Adam's learning rate, which is held, and β₂.
     pub fn config(
         &self,

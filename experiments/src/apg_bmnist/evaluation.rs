@@ -6,6 +6,7 @@ use burn::module::{AutodiffModule, Module};
 use burn::tensor::Tensor;
 use helmholtz_apg::{ApgError, Model, Sampler, Streams};
 use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_runs::Pieces;
 use helmholtz_samplers::resampling::Systematic;
 use helmholtz_tracker::{
     Bounce, Canvas, Identities, Sampling, Scheme, Sequence, Tracker, TrackerState, tracking_error,
@@ -26,7 +27,7 @@ use crate::stepwise::Measured;
 pub type Frame = (Vec<f32>, Vec<[f64; 2]>);
 
 /// What a population is worth, for each sequence.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Watched {
     /// Σ over pixels of (x − E ρ)², mean over frames.
     pub mse: Vec<f64>,
@@ -193,6 +194,7 @@ pub fn evaluate<B: AutodiffBackend>(
     test: &Digits,
     device: &B::Device,
     going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
+    pieces: &Pieces,
 ) -> Result<(Evaluation, Vec<Shown>), HarnessError> {
     let e = &settings.evaluation;
     let (mut evaluation, mut shown) = (Evaluation::default(), Vec::new());
@@ -207,6 +209,7 @@ pub fn evaluate<B: AutodiffBackend>(
             bounce,
             device,
             going_on,
+            pieces,
         };
         let budget = e.particles * e.sweeps;
         let wide = setting.population("RWS", Scheme::Apg, budget, 1)?;
@@ -277,6 +280,7 @@ struct Setting<'a, B: AutodiffBackend> {
     identities: Identities,
     device: &'a B::Device,
     going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+    pieces: &'a Pieces,
 }
 
 impl<B: AutodiffBackend> Setting<'_, B> {
@@ -330,16 +334,19 @@ impl<B: AutodiffBackend> Setting<'_, B> {
             let name = format!("{label}, sequences from {from} of the table, seed {seed}");
             let mut streams = Streams::new(TABLE, from).named(name);
             let (model, bounce) = (&self.inner, &self.bounce);
-            watch(
-                model,
-                scheme,
-                &sampler,
-                bounce,
-                sequences,
-                &mut streams,
-                self.device,
-            )
-            .map_err(failed)
+            let piece = format!("{bounce:?}, {label}, {scheme:?}, {particles}, {sweeps}, {from}");
+            self.pieces.get(&piece, || {
+                watch(
+                    model,
+                    scheme,
+                    &sampler,
+                    bounce,
+                    sequences,
+                    &mut streams,
+                    self.device,
+                )
+                .map_err(failed)
+            })
         })
     }
 
@@ -362,15 +369,12 @@ impl<B: AutodiffBackend> Setting<'_, B> {
             let hmc = (&e.hmc.moves, leapfrog, sampling);
             let lengths = [e.particles, e.sweeps - 1];
             let models = (&model, &self.inner);
-            let (watched, own) = chains(
-                models,
-                hmc,
-                &self.bounce,
-                sequences,
-                lengths,
-                from,
-                self.device,
-            )?;
+            let piece = format!("{:?}, {label}, {lengths:?}, {from}", self.bounce);
+            let measured = || {
+                let bounce = &self.bounce;
+                chains(models, hmc, bounce, sequences, lengths, from, self.device)
+            };
+            let (watched, own) = self.pieces.get(&piece, measured)?;
             moves.push(own);
             Ok(vec![watched])
         })?;

@@ -207,7 +207,8 @@ impl OnBackend for Run<'_> {
         };
         let model = trained(model, &mut objective, &config, &device, &mut request)?;
         let going_on = request.going_on;
-        let (evaluation, shown) = evaluate(settings, &model, test, &device, going_on)?;
+        let pieces = request.pieces(&settings.evaluation)?;
+        let (evaluation, shown) = evaluate(settings, &model, test, &device, going_on, &pieces)?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;
         figures::training(&metrics).write(folder.path(), "training")?;

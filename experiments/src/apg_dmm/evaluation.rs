@@ -5,6 +5,7 @@ use burn::tensor::Tensor;
 use helmholtz_apg::{ApgError, Model, Sampler, Streams};
 use helmholtz_dmm::{Dmm, DmmState, Scheme, Simulated, clustering_accuracy};
 use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_runs::Pieces;
 use helmholtz_samplers::resampling::Systematic;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ use crate::runner::failed;
 use crate::stepwise::Measured;
 
 /// What a population is worth, for each instance.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Watched {
     /// Σ_l W_l log p(x, z_l), nats.
     pub log_joint: Vec<f64>,
@@ -159,6 +160,7 @@ pub fn evaluate<B: AutodiffBackend>(
     model: &Dmm<B>,
     device: &B::Device,
     going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
+    pieces: &Pieces,
 ) -> Result<Evaluation, HarnessError> {
     let e = &settings.evaluation;
     let (taped, model) = (model.clone().no_grad(), &model.valid());
@@ -196,8 +198,12 @@ pub fn evaluate<B: AutodiffBackend>(
                     settings.seed
                 );
                 let mut streams = Streams::new(TABLE, from).named(name);
-                let watched = watch(model, &sampler, scheme, data, &mut streams);
-                Ok(watched.map_err(failed)?.0)
+                let piece =
+                    format!("N = {points}, {label}, {scheme:?}, {particles}, {sweeps}, {from}");
+                pieces.get(&piece, || {
+                    let watched = watch(model, &sampler, scheme, data, &mut streams);
+                    Ok(watched.map_err(failed)?.0)
+                })
             })
         };
         let mut rows = vec![];
@@ -248,7 +254,9 @@ pub fn evaluate<B: AutodiffBackend>(
             let watched = each(&label, &ordinary, &mut |data, from| {
                 let lengths = [e.particles, e.sweeps - 1];
                 let hmc = (&e.hmc, leapfrog);
-                let (watched, own) = chains((&taped, model), hmc, data, lengths, from)?;
+                let piece = format!("N = {points}, {label}, {lengths:?}, {from}");
+                let measured = || chains((&taped, model), hmc, data, lengths, from);
+                let (watched, own) = pieces.get(&piece, measured)?;
                 moves.push(own);
                 Ok(vec![watched])
             })?;

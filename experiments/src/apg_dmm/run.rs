@@ -143,7 +143,8 @@ impl OnBackend for Run<'_> {
             t.checkpoint_seconds,
         );
         let model = trained(model, &mut objective, &config, &device, &mut request)?;
-        let evaluation = evaluate(settings, &model, &device, request.going_on)?;
+        let pieces = request.pieces(&settings.evaluation)?;
+        let evaluation = evaluate(settings, &model, &device, request.going_on, &pieces)?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;
         for (name, figure) in figures::all(settings, &metrics, &evaluation) {

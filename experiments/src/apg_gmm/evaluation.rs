@@ -5,6 +5,7 @@ use burn::tensor::Tensor;
 use helmholtz_apg::{Population, Streams};
 use helmholtz_gmm::{Gmm, GmmState, Scheme};
 use helmholtz_ops::Backend;
+use helmholtz_runs::Pieces;
 use serde::{Deserialize, Serialize};
 
 use super::samplers::{Length, Mover, Place, course, instances, means};
@@ -83,7 +84,7 @@ pub struct Evaluation {
 /// Particles and instances at a time: more would not fit a processor's caches.
 const AT_A_TIME: usize = 4000;
 
-/// Measures; `going_on` hears what, and may stop it with an error.
+/// Measures; `going_on` hears what, and may stop it with an error. What is measured is kept in `pieces`.
 ///
 /// # Errors
 /// Weights that are none, and those of `going_on`.
@@ -92,8 +93,10 @@ pub fn evaluate<B: Backend>(
     model: &Gmm<B>,
     device: &B::Device,
     going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
+    pieces: &Pieces,
 ) -> Result<Evaluation, HarnessError> {
     let evaluation = Measuring {
+        pieces,
         settings,
         model,
         device,
@@ -112,6 +115,7 @@ struct Measuring<'a, B: Backend> {
     model: &'a Gmm<B>,
     device: &'a B::Device,
     going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+    pieces: &'a Pieces,
 }
 
 impl<B: Backend> Measuring<'_, B> {
@@ -136,7 +140,12 @@ impl<B: Backend> Measuring<'_, B> {
             ))?;
             let x = instances::<B>(config, seed, numbers, e.points, self.device);
             let draws = (self.settings.seed, (seed << 16) + batch as u64);
-            let more = course(mover, (self.model, config), &x, length, draws)?;
+            let piece = format!(
+                "{mover:?}, {length:?}, {} data, seed {seed}, {batch}: {numbers:?}",
+                e.points
+            );
+            let measured = || course(mover, (self.model, config), &x, length, draws);
+            let more = self.pieces.get(&piece, measured)?;
             if places.is_empty() {
                 places = more;
             } else {

@@ -139,7 +139,10 @@ impl OnBackend for Run<'_> {
             t.checkpoint_seconds,
         );
         let model = trained(model, &mut objective, &config, &device, &mut request)?;
-        let evaluation: Evaluation = evaluate(settings, &model.valid(), &device, request.going_on)?;
+        let pieces = request.pieces(&settings.evaluation)?;
+        let going_on = request.going_on;
+        let evaluation: Evaluation =
+            evaluate(settings, &model.valid(), &device, going_on, &pieces)?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;
         for (name, figure) in figures::all(&metrics, &evaluation) {

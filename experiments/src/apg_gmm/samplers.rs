@@ -44,7 +44,7 @@ impl Mover {
 }
 
 /// Particles of some instances after a number of moves; an entry an instance.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Place {
     /// Σ_l W_l log p(x, z_l), nats.
     pub weighted: Vec<f64>,

@@ -5,11 +5,12 @@ use crate::error::HarnessError;
 use crate::runner::failed;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
+use serde::{Deserialize, Serialize};
 
 const NOISE: Purpose = Purpose::new("toy");
 
 /// Runs of one problem by one estimator: points are (iteration, value), of the first replicate.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ascent {
     /// p₀.
     pub target: f64,

@@ -11,6 +11,7 @@ use crate::error::HarnessError;
 use burn::backend::Autodiff;
 use helmholtz_ops::Backend;
 use helmholtz_report::figure::Figure;
+use helmholtz_runs::Pieces;
 
 /// What a run gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,13 +28,19 @@ pub struct Run<'a> {
     pub settings: &'a Settings,
     /// Hears what is done next, and may stop it with an error.
     pub going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+    /// Where what is done is kept.
+    pub pieces: &'a Pieces,
 }
 
 impl OnBackend for Run<'_> {
     type Output = Report;
 
     fn on<B: Backend>(self) -> Result<Report, HarnessError> {
-        let Self { settings, going_on } = self;
+        let Self {
+            settings,
+            going_on,
+            pieces,
+        } = self;
         let (seed, device) = (settings.seed, Default::default());
         let mut ascents = Vec::new();
         for (i, &samples) in settings.ascent.samples.iter().enumerate() {
@@ -41,29 +48,32 @@ impl OnBackend for Run<'_> {
                 let label = format!("ascending by {}, K = {samples}", estimator.label());
                 let go_on = || going_on(&label);
                 let stream = (seed, (i << 32 | j) as u64);
-                ascents.extend(ascend::<Autodiff<B>>(
-                    &settings.ascent,
-                    (estimator, samples),
-                    stream,
-                    &device,
-                    &go_on,
-                )?);
+                let ascend = || {
+                    let who = (estimator, samples);
+                    ascend::<Autodiff<B>>(&settings.ascent, who, stream, &device, &go_on)
+                };
+                let piece = format!("ascent {i}, {j}");
+                ascents.extend(pieces.get::<Vec<Ascent>, _>(&piece, ascend)?);
             }
         }
         let go_on = || going_on("sampling variances");
-        let variances = variance::sample::<Autodiff<B>>(&settings.variance, seed, &device, &go_on)?;
+        let variances = pieces.get("variances", || {
+            variance::sample::<Autodiff<B>>(&settings.variance, seed, &device, &go_on)
+        })?;
         let mut climbs = Vec::new();
         let estimators = settings.classes.estimators.iter().copied().map(Some);
         for (index, estimator) in [None].into_iter().chain(estimators).enumerate() {
             let go_on = || going_on("ascending with classes");
             let stream = (seed, index as u64);
             let all = &settings.classes;
-            climbs.push(climb::<Autodiff<B>>(
-                all, estimator, stream, &device, &go_on,
-            )?);
+            climbs.push(pieces.get(&format!("climb {index}"), || {
+                climb::<Autodiff<B>>(all, estimator, stream, &device, &go_on)
+            })?);
         }
         let go_on = || going_on("sampling variances on T1");
-        let t1 = t1::sample::<Autodiff<B>>(&settings.t1, seed, &device, &go_on)?;
+        let t1 = pieces.get("T1", || {
+            t1::sample::<Autodiff<B>>(&settings.t1, seed, &device, &go_on)
+        })?;
         Ok(report(settings, ascents, variances, climbs, t1))
     }
 }

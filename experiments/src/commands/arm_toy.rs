@@ -139,7 +139,9 @@ fn compute(
                 false => Ok(()),
             }
         };
+        let pieces = folder.pieces(&json!("toy"))?;
         let run = Run {
+            pieces: &pieces,
             settings,
             going_on: &going_on,
         };

@@ -167,3 +167,62 @@ fn the_tracker_goes_on_where_it_was() {
         check(bmnist::small);
     }
 }
+
+/// Runs an experiment in slots, each of which ends by a kill as soon as one more piece of the evaluation is kept.
+fn in_slots(small: fn(&Path)) {
+    let [slots, undisturbed] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    for dir in [&slots, &undisturbed] {
+        small(dir.path());
+    }
+    let args = ["small.toml", "--steps", "3"];
+    let run = slots.path().join("runs/small/quick-3-steps/seed-1");
+    let pieces = || fs::read_dir(run.join("pieces")).map_or(0, Iterator::count);
+    let mut ended_by_itself = false;
+    let mut killed = 0;
+    while !ended_by_itself {
+        let before = pieces();
+        let mut slot = command(slots.path(), &args).spawn().unwrap();
+        loop {
+            if let Some(status) = slot.try_wait().unwrap() {
+                assert!(status.success());
+                ended_by_itself = true;
+                break;
+            }
+            if pieces() > before {
+                slot.kill().unwrap();
+                slot.wait().unwrap();
+                killed += 1;
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(killed < 500, "the evaluation begins again and again");
+    }
+    assert!(killed >= 3, "{killed}");
+    assert!(reproduce(undisturbed.path(), &args).status.success());
+    let rows = |dir: &tempfile::TempDir| -> Vec<String> {
+        let run = dir.path().join("runs/small/quick-3-steps/seed-1");
+        let table = fs::read_to_string(run.join("table.md")).unwrap();
+        let rows = table.lines().filter(|line| line.starts_with('|'));
+        rows.map(String::from).collect()
+    };
+    assert_eq!(rows(&slots), rows(&undisturbed));
+    assert!(!run.join("pieces").exists());
+}
+
+#[test]
+fn the_evaluation_of_gaussian_mixtures_ends_in_slots_shorter_than_itself() {
+    in_slots(gmm::small);
+}
+
+#[test]
+fn the_evaluation_of_deep_mixtures_ends_in_slots_shorter_than_itself() {
+    in_slots(dmm::small);
+}
+
+#[test]
+fn the_evaluation_of_the_tracker_ends_in_slots_shorter_than_itself() {
+    if data().is_some() {
+        in_slots(bmnist::small);
+    }
+}
