@@ -19,7 +19,7 @@ fn from_every_state_of_a_longer_training_and_of_its_recoveries_too() {
         "run folder, in full",
         &|root| train(root, 6, 2),
         FULL,
-        5_000,
+        1_000,
     );
 }
 
