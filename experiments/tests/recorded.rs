@@ -103,11 +103,11 @@ fn every_recorded_configuration_parses_keeps_its_hash_and_is_recognised() {
         std::fs::write(&golden, &found).unwrap();
     }
     let expected = std::fs::read_to_string(&golden).unwrap();
-    assert_eq!(expected.lines().count(), 267);
+    assert!(expected.lines().count() >= 267, "no record is lost");
     for (found, expected) in found.lines().zip(expected.lines()) {
         assert_eq!(found, expected);
     }
-    assert_eq!(found.lines().count(), 267);
+    assert_eq!(found.lines().count(), expected.lines().count());
 }
 
 /// The numbers with a decimal point in the rows of tables in Markdown.

@@ -66,6 +66,15 @@ fn assert_nothing_outside(page: &str) {
     }
 }
 
+/// The run folders in the last field of a line.
+fn folders(line: &str) -> Vec<&str> {
+    let quoted = line
+        .strip_suffix('"')
+        .and_then(|line| line.rsplit_once(",\""));
+    let field = quoted.or(line.rsplit_once(',')).unwrap().1;
+    field.split(", ").collect()
+}
+
 #[test]
 fn every_recorded_number_is_one_of_a_result_and_the_page_needs_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
@@ -99,13 +108,17 @@ fn every_recorded_number_is_one_of_a_result_and_the_page_needs_nothing_else() {
             assert_eq!(heads.last(), Some(&"Run folder"), "{name}");
             let runs = fs::read_to_string(format!("{stem}-runs.csv")).unwrap();
             for line in text.lines().skip(1) {
-                let folder = line.rsplit(',').next().unwrap();
-                assert!(runs.contains(&format!("\n{folder},")), "{folder} in {name}");
+                for folder in folders(line) {
+                    assert!(runs.contains(&format!("\n{folder},")), "{folder} in {name}");
+                }
             }
         }
         let own = |head: &str| head.starts_with("\"Ours") || head.contains("NLL");
         for line in text.lines().skip(1) {
-            // Each seed stands for itself in what is recorded, so that a mean is a run's own number.
+            // A mean over several seeds is no run's own number: the table's own tests hold it.
+            if name.ends_with("-results.csv") && folders(line).len() > 1 {
+                continue;
+            }
             for number in line
                 .split(',')
                 .filter(|field| field.len() > 12 && field.parse::<f64>().is_ok())

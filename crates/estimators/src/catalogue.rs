@@ -167,7 +167,7 @@ pub fn markdown() -> String {
             format!("`{}`", entry.name),
             entry.idea.into(),
             entry.target.to_string(),
-            entry.latents().into(),
+            entry.latents(),
             entry.least_particles().to_string(),
             entry.evaluations(),
             entry.learns(),

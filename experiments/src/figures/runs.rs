@@ -254,7 +254,8 @@ mod tests {
             .collect();
         // Linear is in the second, too, with 100 epochs; the others are in the last alone.
         let expected = [
-            ("linear", 1000, "JSA"),
+            ("linear", 1000, "JSA, seed 1"),
+            ("linear", 1000, "JSA, seed 2"),
             ("nonlinear", 1000, "JSA"),
             ("two-layers", 1000, "JSA"),
         ];

@@ -62,11 +62,12 @@ pub fn way(rows: usize, inner: usize, ones: usize) -> Way {
 }
 
 fn cheapest(costs: &Costs, rows: usize, inner: usize, ones: usize) -> Way {
-    /// A row of the matrix, copied into a panel.
+    /// A row of the matrix, packed for a dense product, and copied into a panel.
+    const PACK: f64 = 3.0;
     const COPY: f64 = 6.0;
     let (r, k) = (rows as f64, inner as f64);
     let blocks = rows.next_multiple_of(BLOCK) as f64;
-    let dense = costs.product * r * k + COPY * k;
+    let dense = costs.product * r * k + PACK * k;
     let tables = k.div_euclid(BITS as f64).max(1.0) * (costs.entry * blocks + costs.table);
     let passes = (k / 400.0).max(1.0);
     let sums = costs.addition * ones as f64 + costs.list * r * passes + COPY * k;
