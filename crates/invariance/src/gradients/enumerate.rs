@@ -36,19 +36,38 @@ where
         let particles = Particles::new(layers.collect::<Vec<_>>());
         let datum = TensorData::new(x.to_vec(), [1, x.len()]);
         let datum = Tensor::<Tape, 2>::from_data(datum, (&device, DType::F64));
-        let log_p = model.log_joint(datum.clone(), &particles);
-        let log_q = model.log_q(&model.encode(datum), &particles);
-        let (q, f) = (log_q.clone().exp(), log_p.clone() - log_q.clone());
-        let posterior = posterior(&log_p);
-        let weights = TensorData::new(posterior.clone(), [codes.len()]);
-        let weights = Tensor::<Tape, 1>::from_data(weights, (&device, DType::F64));
+        // Each gradient has a tape of its own: a backward pass takes its tape apart.
+        let densities = || {
+            let log_p = model.log_joint(datum.clone(), &particles);
+            let log_q = model.log_q(&model.encode(datum.clone()), &particles);
+            (log_p, log_q)
+        };
+        let q_and_f = || {
+            let (log_p, log_q) = densities();
+            (log_q.clone().exp(), log_p - log_q)
+        };
         let gradient = |value: Tensor<Tape, 1>| flat_gradient(&value, &model);
+        let elbo = || {
+            let (q, f) = q_and_f();
+            (q * f).sum()
+        };
+        let of_two = || {
+            let (q, f) = q_and_f();
+            bound_of_two(q, f)
+        };
+        let posterior = posterior(&densities().0);
+        let inclusive = || {
+            let (log_p, log_q) = densities();
+            let weights = TensorData::new(posterior.clone(), [codes.len()]);
+            let weights = Tensor::<Tape, 1>::from_data(weights, (&device, DType::F64));
+            (weights * (log_p + log_q)).sum()
+        };
         let facts = Facts {
-            elbo: gradient((q.clone() * f.clone()).sum()),
-            bound_of_two: gradient(bound_of_two(q, f)),
-            inclusive: gradient((weights * (log_p + log_q)).sum()),
+            elbo: gradient(elbo()),
+            bound_of_two: gradient(of_two()),
+            inclusive: gradient(inclusive()),
             states: store(&latents, &codes),
-            posterior,
+            posterior: posterior.clone(),
             phi: together(&model),
         };
         Self::new(model, x, facts)

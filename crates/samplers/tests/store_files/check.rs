@@ -162,7 +162,10 @@ fn contents(store: &impl ChainStore) -> Vec<(Option<Vec<u8>>, bool)> {
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).expect("a folder");
     let paths = entries.map(|entry| entry.expect("an entry").path());
+    // The lock of the folder says who had it last.
+    let is_lock = |path: &Path| path.file_name().is_some_and(|name| name == "lock");
     paths
+        .filter(|path| !is_lock(path))
         .map(|path| (path.display().to_string(), fs::read(&path).expect("a file")))
         .collect()
 }
