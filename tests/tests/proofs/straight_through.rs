@@ -3,8 +3,9 @@
 use burn::tensor::{DType, Tensor};
 use helmholtz_distributions::Bits;
 use helmholtz_estimators::{
-    Controls, ControlsConfig, GumbelSoftmax, Half, LearnedGumbelSoftmax, Reparameterise,
-    SlopeAnnealed, StraightThrough, Temperature, estimate_pathwise,
+    Controls, ControlsConfig, Declaration, GumbelSoftmax, Half, LearnedGumbelSoftmax,
+    LearnedTemperature, Reparameterise, SlopeAnnealed, StraightThrough, Temperature,
+    estimate_pathwise,
 };
 use helmholtz_tests::uniforms::{Listed, each_choice};
 use helmholtz_tests::vectors::{add_scaled, relative_error};
@@ -153,7 +154,7 @@ fn relaxed_bits_have_the_gradient_of_their_function_and_hard_ones_take_it_over()
 fn learned(temperature: f64) -> Controls<Tape> {
     let config = ControlsConfig {
         temperature: Some(Temperature::Itself(temperature)),
-        ..ControlsConfig::AS_THE_MODEL
+        ..LearnedTemperature.controls()
     };
     let device = Default::default();
     Controls::init(&config, &[0.5], &[Bits(3)], 1, DType::F64, &device)
