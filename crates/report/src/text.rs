@@ -27,7 +27,7 @@ pub fn render(document: &Document, colours: bool) -> String {
     trimmed.join("\n") + "\n"
 }
 
-/// Text in lines of at most [`WIDTH`] columns; later lines are indented.
+/// Text in lines of at most 78 columns; later lines are indented.
 pub fn wrap(text: &str) -> Vec<String> {
     let options = textwrap::Options::new(WIDTH)
         .subsequent_indent("  ")
