@@ -46,6 +46,8 @@ pub struct Subject<M> {
     /// The datum's copies `[copies, visible]`.
     pub x: Tensor<Tape, 2>,
     facts: Facts,
+    /// Whether the datum is bits.
+    bits: bool,
 }
 
 impl<M> std::ops::Deref for Subject<M> {
@@ -59,9 +61,15 @@ impl<M> std::ops::Deref for Subject<M> {
 impl<M> Subject<M> {
     /// A model in f64, and what is known of the datum x.
     pub fn new(model: M, x: &[f64], facts: Facts) -> Self {
+        let bits = x.iter().all(|&number| number == 0.0 || number == 1.0);
         let copies = TensorData::new(x.repeat(COPIES), [COPIES, x.len()]);
         let x = Tensor::from_data(copies, (&Default::default(), DType::F64));
-        Self { model, x, facts }
+        Self {
+            model,
+            x,
+            facts,
+            bits,
+        }
     }
 
     /// The same with a tenth of the copies, for estimators that differentiate twice.
@@ -140,7 +148,11 @@ impl<M: Module<Tape>> Subject<M> {
         self.with_chains(kept, stream, |chains, noise, chance| {
             self.gradient(|model, x| {
                 let batch = Batch {
-                    x: Values::binary(x),
+                    x: if self.bits {
+                        Values::binary(x)
+                    } else {
+                        x.into()
+                    },
                     chains,
                     particles,
                     epoch: 0,
