@@ -76,7 +76,8 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
         assert!(fs::metadata(run.join(name)).unwrap().len() > 0, "{name}");
     }
     let table = fs::read_to_string(run.join("table.md")).unwrap();
-    assert!(out.contains(&table), "{out}");
+    let heading = table.lines().next().unwrap().trim_start_matches("# ");
+    assert!(out.contains(heading) && out.contains("103.8"), "{out}");
     for part in [
         "| squared error a frame, last sweep |",
         "| 2 | 2 | RWS | 1 | 9 |",
@@ -84,8 +85,8 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
         "| 2 | 2 | HMC-RWS, LF = 2, nearest | 3 | 3 |",
         "| 3 | 1 | HMC-RWS, LF = 2, bilinear | 3 | 3 |",
         "| 2 | 2 | APG | 3 | 3 |",
-        "| *103.8* |",
-        "| *published MSE* |",
+        "| 103.8 |",
+        "| Published MSE |",
         "| 3 | 1 | APG | 2 | 3 |",
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");
@@ -94,7 +95,7 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
     assert_eq!(rows.len(), 3, "at 0, 2 and 3 steps: {rows:?}");
     let again = text(&reproduce(dir.path(), &["small.toml"]).stdout);
     assert!(
-        again.contains("(done)") && again.contains(&table),
+        again.contains("(done)") && again.contains(heading),
         "{again}"
     );
 }

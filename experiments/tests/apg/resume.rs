@@ -174,8 +174,8 @@ fn in_slots(small: fn(&Path)) {
     for dir in [&slots, &undisturbed] {
         small(dir.path());
     }
-    let args = ["small.toml", "--steps", "3"];
-    let run = slots.path().join("runs/small/quick-3-steps/seed-1");
+    let args = ["small.toml", "--steps", "2"];
+    let run = slots.path().join("runs/small/quick-2-steps/seed-1");
     let pieces = || fs::read_dir(run.join("pieces")).map_or(0, Iterator::count);
     let mut ended_by_itself = false;
     let mut killed = 0;
@@ -201,7 +201,7 @@ fn in_slots(small: fn(&Path)) {
     assert!(killed >= 3, "{killed}");
     assert!(reproduce(undisturbed.path(), &args).status.success());
     let rows = |dir: &tempfile::TempDir| -> Vec<String> {
-        let run = dir.path().join("runs/small/quick-3-steps/seed-1");
+        let run = dir.path().join("runs/small/quick-2-steps/seed-1");
         let table = fs::read_to_string(run.join("table.md")).unwrap();
         let rows = table.lines().filter(|line| line.starts_with('|'));
         rows.map(String::from).collect()
