@@ -29,6 +29,8 @@ pub enum Command {
     Variance(Variance),
     /// Put every recorded result into one report: tables, figures, pictures
     Report(Report),
+    /// Every published number beside ours: seeds, epochs, difference, and one word
+    Scoreboard(Scoreboard),
 }
 
 const EXAMPLES: &str = "\
@@ -69,8 +71,8 @@ Nets of arm-table2: linear, nonlinear, two-layers, categorical
 Nets of arm-table3: feedforward, feedforward-linear
 Nets of helmholtz: sbn-200, sbn-200-200, sbn-200-200-200, sbn-200-10c, sbn-200-200-10c, sbn-200-200-200-10c
 
-arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm, apg-dmm and apg-bmnist also --profile, --steps and --device;
-apg-kl the same, apg-table1 all but --steps; apg-bmnist and apg-table1 --data-dir too.
+All take --seeds, --jobs, --out, --dry-run, --json and --fresh, but for figures, which train nothing; flags that mean nothing to an
+experiment are refused with those that do.
 
 The same command resumes what was stopped, and does nothing again that is done.
 Data are looked for in --data-dir, HELMHOLTZ_DATA and the user's cache folder, else downloaded.";
@@ -182,21 +184,6 @@ impl Reproduce {
                 remedy: remedy.into(),
             }),
             None => Ok(()),
-        }
-    }
-
-    /// Refuses several seeds: a run of the experiment has one.
-    ///
-    /// # Errors
-    /// [`HarnessError::Unusable`] with the remedy.
-    pub fn refuse_several_seeds(&self, experiment: &str) -> Result<(), HarnessError> {
-        match self.seeds.as_deref() {
-            Some(seeds) if seeds.len() != 1 => Err(HarnessError::Unusable(format!(
-                "{experiment} takes one seed, not {}: give `--seed {}`, and start it again for each of the others",
-                seeds.len(),
-                seeds.first().unwrap_or(&1)
-            ))),
-            _ => Ok(()),
         }
     }
 }
@@ -363,6 +350,26 @@ pub struct Report {
     pub data_dir: Option<PathBuf>,
 }
 
+/// Every published number beside ours.
+#[derive(Debug, Clone, Args)]
+pub struct Scoreboard {
+    /// The folder of recorded results
+    #[arg(long, value_name = "FOLDER", default_value = "experiments/results")]
+    pub results: PathBuf,
+
+    /// A further folder of runs, such as that of `reproduce --out`; may be given several times
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Vec<PathBuf>,
+
+    /// The folder for scoreboard.md; without it nothing is written
+    #[arg(long, value_name = "FOLDER")]
+    pub to: Option<PathBuf>,
+
+    /// One line of JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Whole numbers from `least` on.
 fn from_1_to(most: u64) -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u64)
@@ -422,19 +429,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn several_seeds_are_refused_with_the_flag_that_takes_one() {
-        let refused = |seeds: &str| {
-            let args = reproduce(&["--seeds", seeds]).unwrap();
-            args.refuse_several_seeds("apg-gmm")
-        };
-        assert!(refused("3").is_ok() && reproduce(&[]).unwrap().refuse_several_seeds("x").is_ok());
-        let text = refused("4,5").unwrap_err().to_string();
-        assert!(
-            text.contains("apg-gmm takes one seed, not 2: give `--seed 4`"),
-            "{text}"
-        );
-    }
 
     fn variance(args: &[&str]) -> Result<Variance, clap::Error> {
         let cli = Cli::try_parse_from(["helmholtz", "variance"].iter().chain(args))?;

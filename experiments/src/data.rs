@@ -1,10 +1,29 @@
 //! Which data a request runs on: what was asked for, or the profile's substitute, or a refusal.
 
 use crate::error::HarnessError;
-use crate::schedule::Sizes;
 use crate::spec::Profile;
 use helmholtz_datasets::{DatasetName, Error, Splits};
 use std::sync::Arc;
+
+/// The sizes of a data set's three parts, in images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Training images.
+    pub train: u64,
+    /// Validation images.
+    pub valid: u64,
+    /// Test images.
+    pub test: u64,
+}
+
+impl Sizes {
+    /// Of this data set.
+    pub fn of(splits: &Splits) -> Self {
+        let [train, valid, test] = [&splits.train, &splits.valid, &splits.test];
+        let [train, valid, test] = [train, valid, test].map(|images| images.len() as u64);
+        Self { train, valid, test }
+    }
+}
 
 /// The images that a request runs on.
 #[derive(Debug, Clone)]

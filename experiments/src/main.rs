@@ -4,14 +4,16 @@ use clap::Parser;
 use helmholtz_datasets::{Error, Locator};
 use helmholtz_experiments::cli::{Cli, Command};
 use helmholtz_experiments::commands::evaluate::evaluate;
-use helmholtz_experiments::commands::loading::Planning;
 use helmholtz_experiments::commands::report::report;
-use helmholtz_experiments::commands::reproduce::{End, reproduce};
-use helmholtz_experiments::commands::streams::Streams;
+use helmholtz_experiments::commands::reproduce::reproduce;
+use helmholtz_experiments::commands::scoreboard::scoreboard;
 use helmholtz_experiments::commands::variance::variance;
 use helmholtz_experiments::error::HarnessError;
 use helmholtz_experiments::framework;
-use helmholtz_experiments::runner;
+use helmholtz_experiments::likelihood::runner;
+use helmholtz_harness::loading::Planning;
+use helmholtz_harness::reproduce::End;
+use helmholtz_harness::streams::Streams;
 use std::io::Write;
 use std::process::{ExitCode, exit};
 use std::sync::Arc;
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
             variance(args, &locator, &stop, &streams)
         }
+        Command::Scoreboard(args) => scoreboard(args, &streams),
         Command::Report(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
             report(args, &locator, &stop, &streams)

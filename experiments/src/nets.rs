@@ -3,8 +3,8 @@
 use crate::cell::{Cell, Settings};
 use crate::error::HarnessError;
 use crate::kept::Keeps;
+use crate::likelihood::runner::failed;
 use crate::names::unknown;
-use crate::runner::failed;
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;

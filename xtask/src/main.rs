@@ -17,6 +17,7 @@ Commands:
   evaluate <run folder>    Evaluate a run's parameters again: its test NLL with any number of samples
   variance                 Measure how noisy the methods' gradients are, for what they cost
   report                   Put every recorded result into one report: tables, figures, a page
+  scoreboard               Every published number beside ours: seeds, epochs, difference, and one word
   certify                  Hold every gradient estimator against enumeration, beside faulty twins; prints a table
   mutants                  Change the program in many small ways, one at a time, and see that a test fails; hours
   bench [filter]           Run the benchmarks
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
     let rest: Vec<OsString> = args.collect();
     let command = command.as_ref().map(|command| command.to_string_lossy());
     let outcome = match command.as_deref() {
-        Some(name @ ("reproduce" | "evaluate" | "variance" | "report")) => {
+        Some(name @ ("reproduce" | "evaluate" | "variance" | "report" | "scoreboard")) => {
             program::run(name, &rest)
         }
         Some("certify") => certify::run(&rest),
@@ -56,7 +57,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Some(other) => Err(format!(
-            "unknown command `{other}`; the commands are: reproduce, evaluate, variance, report, certify, mutants, bench, help"
+            "unknown command `{other}`; the commands are: reproduce, evaluate, variance, report, scoreboard, certify, mutants, bench, help"
         )),
         None => {
             eprintln!("{HELP}");

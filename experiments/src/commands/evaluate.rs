@@ -1,21 +1,21 @@
 //! `evaluate`: the test NLL of a run's parameters again, with any number of samples.
 
-use super::loading::{Loading, Planning};
-use super::reproduce::{End, named_together};
-use super::streams::Streams;
 use crate::backend::{OnBackend, on_device};
 use crate::blocks;
 use crate::cli::Evaluate;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::kept::Keeps;
+use crate::likelihood::runner::failed;
 use crate::log_likelihoods;
 use crate::nets::{Net, OnModel};
-use crate::runner::failed;
 use crate::trained::Run;
 use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load, random_subset};
 use helmholtz_estimators::Method;
 use helmholtz_evaluation::{Evaluation, LogLikelihoods, Nll, log_weights_at};
+use helmholtz_harness::loading::{Loading, Planning};
+use helmholtz_harness::reproduce::{End, named_together};
+use helmholtz_harness::streams::Streams;
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_report::files::write_text;

@@ -1,23 +1,23 @@
 //! `report`: every recorded result as one report, with pictures of what trained models have learned.
 
-use super::loading::Loading;
-use super::plan_text::count;
-use super::reproduce::{End, named_together};
-use super::streams::Streams;
 use crate::backend::{OnBackend, on_device};
 use crate::cell::Cell;
 use crate::cli::Report;
 use crate::device::Device;
 use crate::error::HarnessError;
+use crate::folders::CellStatus;
 use crate::kept::{Keeps, Shown};
+use crate::likelihood::runner::failed;
 use crate::nets::{Net, OnModel};
-use crate::plan::CellStatus;
 use crate::report::build::{Found, Picture, document};
 use crate::report::record::{CellRun, Record, What, find, images};
-use crate::runner::failed;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::{Images, Locator, load};
 use helmholtz_estimators::Method;
+use helmholtz_harness::loading::Loading;
+use helmholtz_harness::plan_text::count;
+use helmholtz_harness::reproduce::{End, named_together};
+use helmholtz_harness::streams::Streams;
 use helmholtz_ops::Backend;
 use helmholtz_report::files;
 use helmholtz_runs::{Checkpoint, read_checkpoint};

@@ -1,8 +1,5 @@
 //! `variance`: measures how noisy the methods' gradients are, and shows it beside what they cost.
 
-use super::loading::{Loading, Planning};
-use super::reproduce::{End, named_together};
-use super::streams::Streams;
 use crate::backend::on_device;
 use crate::cli::Variance;
 use crate::error::HarnessError;
@@ -15,6 +12,9 @@ use crate::variance::show;
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use helmholtz_estimators::Entry;
 use helmholtz_evaluation::Replication;
+use helmholtz_harness::loading::{Loading, Planning};
+use helmholtz_harness::reproduce::{End, named_together};
+use helmholtz_harness::streams::Streams;
 use helmholtz_report::files::write_text;
 use helmholtz_report::{markdown, text};
 use helmholtz_runs::Provenance;

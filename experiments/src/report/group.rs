@@ -2,9 +2,9 @@
 
 use super::record::{CellRun, Record, What};
 use crate::cell::{Cell, Settings};
+use crate::folders::profile_of;
 use crate::names::lookup;
 use crate::nets::Net as NetKind;
-use crate::plan::profile_of;
 use crate::published::Published;
 use crate::source::{Kind, Source};
 use crate::spec::{Method, Net, Selection, Spec};
@@ -30,7 +30,7 @@ pub struct Group<'a> {
 impl Group<'_> {
     /// Whether the images are generated.
     pub fn synthetic(&self) -> bool {
-        use crate::plan::CellStatus::Done;
+        use helmholtz_harness::status::Status::Done;
         let told = |run: &&CellRun| matches!(&run.status, Done(result) if result.synthetic);
         self.dataset == "glyphs" || self.runs.iter().any(|(_, run)| told(run))
     }
@@ -145,7 +145,7 @@ fn order(spec: &Spec, cell: &Cell) -> (usize, Option<usize>, usize, u64) {
 }
 
 /// The tables that come with the program.
-fn bundled() -> Vec<Spec> {
+pub(crate) fn bundled() -> Vec<Spec> {
     let load = |name| {
         let source = Source::find(name).ok()?;
         (source.kind().ok()? == Kind::Table).then(|| Spec::parse(&source).ok())?

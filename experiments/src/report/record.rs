@@ -2,10 +2,10 @@
 
 use super::other;
 use crate::cell::Cell;
-use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
 use crate::figures::curve::Curve;
-use crate::plan::CellStatus;
+use crate::folders::CellStatus;
+use crate::likelihood::cell_runner::CellResult;
 use crate::variance_curve::Outcome;
 use helmholtz_report::{Block, Note};
 use helmholtz_runs::{Provenance, RunError, RunFolder, Status, read_config, read_metrics};
@@ -127,11 +127,10 @@ fn cell_status(status: Status, curve: &Curve, folder: &Path) -> Result<CellStatu
         }
         Status::Failed(failure) => CellStatus::Failed {
             reason: failure.to_string(),
+            done: curve.epochs,
         },
         Status::Running { pid } => CellStatus::Running { pid },
-        Status::Absent | Status::Started { .. } => CellStatus::Partial {
-            epoch: curve.epochs,
-        },
+        Status::Absent | Status::Started { .. } => CellStatus::Partial { done: curve.epochs },
     })
 }
 

@@ -3,9 +3,9 @@
 use super::build::{Found, document};
 use super::record::{CellRun, Record, What};
 use crate::cell::Cell;
-use crate::cell_runner::CellResult;
 use crate::figures::curves::tests::line;
-use crate::plan::CellStatus;
+use crate::folders::CellStatus;
+use crate::likelihood::cell_runner::CellResult;
 use crate::spec::Selection;
 use crate::spec::tests::table1;
 use helmholtz_report::{Block, Cell as TableCell, Section, Table};

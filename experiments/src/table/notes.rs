@@ -1,10 +1,11 @@
 //! The sentences below a table: what must be known to read its numbers.
 
-use super::{Row, Source, say_seeds};
+use super::{Row, Source};
 use crate::cell::Cell;
-use crate::cell_runner::CellResult;
-use crate::plan::CellStatus;
+use crate::folders::CellStatus;
+use crate::likelihood::cell_runner::CellResult;
 use helmholtz_datasets::DatasetName;
+use helmholtz_harness::names::format_seeds;
 use helmholtz_report::Note;
 
 /// The notes of a table with these rows, the gravest first; `deviations` are those of its runs from the publication.
@@ -237,7 +238,7 @@ fn ours(
         .collect();
     seeds.dedup();
     let seeds = match seeds.as_slice() {
-        [seeds] => say_seeds(seeds),
+        [seeds] => format_seeds(seeds),
         _ => "the seeds of each row (table.md lists them)".to_string(),
     };
     let subset = if subset {

@@ -1,0 +1,26 @@
+//! The kinds of experiment: what each file may be, and what opens it.
+
+use crate::request::Request;
+use crate::source::Kind;
+use crate::{apg_bmnist, apg_dmm, apg_gmm, apg_kl, apg_table, arm_toy, figures, likelihood};
+use crate::{population, variance_curve};
+use helmholtz_harness::error::HarnessError;
+use helmholtz_harness::experiment::Experiment;
+
+/// The experiment that is asked for.
+///
+/// # Errors
+/// A flag that means nothing to it, a file that makes no sense, an unknown name, data or a device that are not there.
+pub fn open<'a>(request: &Request<'a>) -> Result<Box<dyn Experiment + 'a>, HarnessError> {
+    Ok(match request.source.kind()? {
+        Kind::Table => Box::new(likelihood::open(request)?),
+        Kind::ArmToy => Box::new(arm_toy::open(request)?),
+        Kind::ApgGmm => Box::new(population::open::<apg_gmm::Settings>(request)?),
+        Kind::ApgDmm => Box::new(population::open::<apg_dmm::Settings>(request)?),
+        Kind::ApgBmnist => Box::new(population::open::<apg_bmnist::Settings>(request)?),
+        Kind::ApgKl => Box::new(apg_kl::open(request)?),
+        Kind::ApgTable => Box::new(apg_table::open(request)?),
+        Kind::Curves => Box::new(figures::open(request)?),
+        Kind::VarianceCurve => Box::new(variance_curve::open(request)?),
+    })
+}

@@ -1,0 +1,89 @@
+//! A request, and what carrying it out may use.
+
+use crate::cli::Reproduce;
+use crate::data::Data;
+use crate::device::Device;
+use crate::likelihood::cell_runner::CellRunner;
+use crate::source::Source;
+use helmholtz_datasets::{DatasetName, Locator, Splits, load};
+use helmholtz_harness::error::HarnessError;
+use helmholtz_harness::loading::{Loading, Planning};
+use helmholtz_harness::machine::Machine;
+use helmholtz_harness::reproduce::Options;
+use helmholtz_harness::streams::Streams;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Makes the runner for a device, data and threads of an evaluation; the program's is [`crate::likelihood::runner::new`].
+pub type NewRunner =
+    dyn Fn(Device, Arc<Splits>, usize) -> Result<Box<dyn CellRunner>, HarnessError>;
+
+/// What an experiment is opened with.
+pub struct Request<'a> {
+    /// What the user asks for.
+    pub args: &'a Reproduce,
+    /// The experiment's file.
+    pub source: &'a Source,
+    /// Where data are.
+    pub locator: &'a Locator,
+    /// Makes the runner of cells.
+    pub new_runner: &'a NewRunner,
+    /// Set to stop.
+    pub stop: &'a AtomicBool,
+    /// Where it speaks.
+    pub streams: &'a Streams,
+}
+
+impl Request<'_> {
+    /// What is free where its runs are.
+    pub fn machine(&self) -> Machine {
+        let machine = Machine::with_runs_in(&self.args.out);
+        match self.args.device {
+            Device::Cpu => machine,
+            Device::Wgpu | Device::Cuda => machine.with_gpu(),
+        }
+    }
+
+    /// Runs at once.
+    pub fn jobs(&self) -> usize {
+        self.args.jobs.map_or_else(cores, |jobs| jobs as usize)
+    }
+
+    /// Threads of each of so many runs.
+    pub fn threads(&self, runs: usize) -> usize {
+        (cores() / self.jobs().min(runs).max(1)).max(1)
+    }
+
+    /// What it is, whatever the experiment.
+    pub fn options(&self) -> Options {
+        Options {
+            jobs: self.jobs(),
+            dry_run: self.args.dry_run,
+            json: self.args.json,
+            fresh: self.args.fresh,
+            machine: self.machine(),
+        }
+    }
+
+    /// The data set, with what happens meanwhile on the error stream.
+    ///
+    /// # Errors
+    /// Data that cannot be had, and as `decide`, which is given what came of `wanted` and a way to load another.
+    pub fn load(
+        &self,
+        wanted: DatasetName,
+        decide: impl FnOnce(
+            Result<Splits, helmholtz_datasets::Error>,
+            &mut dyn FnMut(DatasetName) -> Result<Splits, helmholtz_datasets::Error>,
+        ) -> Result<Data, HarnessError>,
+    ) -> Result<Data, HarnessError> {
+        let (_planning, mut loading) = (Planning::begin(), Loading::new(self.streams));
+        let mut load = |name| load(name, self.locator, &mut |event| loading.event(event));
+        let loaded = load(wanted);
+        decide(loaded, &mut load)
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
