@@ -429,7 +429,6 @@ mod tests {
         }
     }
 
-
     fn variance(args: &[&str]) -> Result<Variance, clap::Error> {
         let cli = Cli::try_parse_from(["helmholtz", "variance"].iter().chain(args))?;
         match cli.command {

@@ -87,10 +87,7 @@ pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
     let problems: Vec<Note> = problems.into_iter().map(Note::remark).collect();
     sections.insert(0, summary(overview, problems));
     let records: Vec<Record> = found.iter().flat_map(|f| f.records.clone()).collect();
-    sections.splice(
-        0..0,
-        scoreboard::document(&scoreboard::lines(&records)).sections,
-    );
+    sections.insert(0, scoreboard::section(&scoreboard::lines(&records)));
     Document {
         title: "helmholtz: recorded results".into(),
         sections,

@@ -66,7 +66,7 @@ pub fn finished(cell: Cell, nll: f64) -> (Cell, CellStatus) {
     (cell, CellStatus::Done(Box::new(result)))
 }
 
-/// The sections of the report of these runs, after the overview.
+/// The sections of the report of these runs, after the scoreboard and the overview.
 pub fn sections(records: Vec<Record>) -> Vec<Section> {
     let found = Found {
         root: "runs".into(),
@@ -74,7 +74,7 @@ pub fn sections(records: Vec<Record>) -> Vec<Section> {
         problems: vec![],
     };
     let mut document = document(&[found], &mut |_, _| vec![]);
-    document.sections.split_off(1)
+    document.sections.split_off(2)
 }
 
 /// The section's remarks.

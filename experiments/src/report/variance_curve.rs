@@ -230,7 +230,7 @@ mod tests {
             problems,
         };
         let document = document(&[found], &mut |_, _| vec![]);
-        let overview = table(&document.sections[0], "overview");
+        let overview = table(&document.sections[1], "overview");
         let of = |head: &str| -> Vec<_> {
             let data = column(&overview, head).into_iter();
             data.map(|datum| datum.text.as_str()).collect()

@@ -2,7 +2,7 @@
 
 use crate::apg_table;
 use crate::cell::Cell;
-use crate::folders::CellStatus;
+use crate::folders::{CellStatus, profile_of};
 use crate::likelihood::cell_runner::CellResult;
 use crate::published::{Published, Row};
 use crate::report::group::bundled;
@@ -153,24 +153,27 @@ fn of_net(
         true => String::new(),
         false => format!(", {dataset}"),
     };
-    let runs: Vec<&CellRun> = match &row.ours {
+    let runs: Vec<(&CellRun, bool)> = match &row.ours {
         Some(method) => of_cell(spec, dataset, net, method, row.particles, records),
         None => Vec::new(),
     };
     let all = epochs(spec, dataset, net, row)
         .or(published.epochs)
         .unwrap_or(0);
-    let is_whole = |run: &&&CellRun| {
-        done(run) == run.cell.settings.epochs && done(run) >= all
-            || matches!(&run.status, CellStatus::Done(result) if result.epochs_planned >= all && all > 0)
+    let ended = |run: &CellRun| match &run.status {
+        CellStatus::Done(result) => all > 0 && result.epochs_planned >= all,
+        _ => false,
     };
-    let whole: Vec<&CellRun> = runs.iter().filter(is_whole).copied().collect();
-    let longest = runs.iter().map(|run| done(run)).max().unwrap_or(0);
+    let whole = runs
+        .iter()
+        .filter(|(run, published)| *published && ended(run));
+    let whole: Vec<&CellRun> = whole.map(|(run, _)| *run).collect();
+    let longest = runs.iter().map(|(run, _)| done(run)).max().unwrap_or(0);
     let counted: Vec<&CellRun> = match whole.is_empty() {
         true => runs
             .iter()
+            .map(|(run, _)| *run)
             .filter(|run| done(run) == longest)
-            .copied()
             .collect(),
         false => whole.clone(),
     };
@@ -201,7 +204,7 @@ fn of_net(
     .judged(!whole.is_empty())
 }
 
-/// The recorded runs of a cell of the table, whatever their length; those of profiles that train it otherwise do not count.
+/// The recorded runs of a cell of the table, whatever their length, each with whether its profile is the publication's protocol.
 fn of_cell<'a>(
     spec: &Spec,
     dataset: &str,
@@ -209,26 +212,32 @@ fn of_cell<'a>(
     method: &str,
     particles: Option<usize>,
     records: &'a [Record],
-) -> Vec<&'a CellRun> {
+) -> Vec<(&'a CellRun, bool)> {
     let own = |record: &'a Record| match &record.what {
         What::Cell(run) => {
             let cell: &Cell = &run.cell;
             let same = (cell.experiment.as_str(), cell.dataset.as_str()) == (&spec.name, dataset)
                 && (cell.net.as_str(), cell.method.as_str()) == (net, method)
                 && cell.particles() == particles;
-            (same && !is_variant(record)).then_some(&**run)
+            let published = profile(spec, record).filter(|_| same)?;
+            Some((&**run, published))
         }
         What::Other(_) => None,
     };
     records.iter().filter_map(own).collect()
 }
 
-/// Whether a run is of a protocol that is not the published one: its place says so.
-fn is_variant(record: &Record) -> bool {
-    let variants = ["without-chains", "frozen", "with-replacement"];
-    variants
-        .iter()
-        .any(|variant| record.place.contains(variant))
+/// Whether a run is of a profile that the experiment has, and of one that trains and measures as the publication does.
+fn profile(spec: &Spec, record: &Record) -> Option<bool> {
+    let parts = record.place.split('/').map(|part| profile_of(part).0);
+    let mut known = parts.filter(|name| spec.profile.contains_key(*name));
+    let name = known.next()?;
+    let as_published = spec.training_as("paper").unwrap_or_default();
+    Some(
+        as_published.contains(&name)
+            || name.starts_with("paper-")
+                && spec.dataset_of(name).ok() != spec.dataset_of("paper").ok(),
+    )
 }
 
 /// The epochs that the published protocol has, where a profile of the experiment holds it.

@@ -9,4 +9,4 @@ mod line;
 mod show;
 
 pub use line::{Line, Word, lines};
-pub use show::document;
+pub use show::{document, section};

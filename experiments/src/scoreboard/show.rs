@@ -18,8 +18,19 @@ fn by_source(lines: &[Line]) -> impl Iterator<Item = &[Line]> {
     lines.chunk_by(|a, b| a.source == b.source)
 }
 
+/// The same as one section, the tables of the sources folded.
+pub fn section(lines: &[Line]) -> Section {
+    let mut section = summary(lines);
+    let folded = by_source(lines).enumerate().map(of_source);
+    section.blocks.extend(folded.map(|source| Block::Folded {
+        title: source.title,
+        blocks: source.blocks,
+    }));
+    section
+}
+
 /// How many numbers came how far.
-pub fn summary(lines: &[Line]) -> Section {
+fn summary(lines: &[Line]) -> Section {
     let words = [Word::Reproduced, Word::Differs, Word::Cut, Word::NotRun];
     let heads = ["Source", "Numbers"].into_iter();
     let heads = heads.chain(words.map(Word::as_str));
