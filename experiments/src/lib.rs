@@ -63,6 +63,7 @@ mod profiles;
 pub mod progress;
 pub mod published;
 mod ranges;
+pub mod registry;
 pub mod report;
 pub mod runner;
 pub mod samples;

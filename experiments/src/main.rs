@@ -11,6 +11,7 @@ use helmholtz_experiments::commands::streams::Streams;
 use helmholtz_experiments::commands::variance::variance;
 use helmholtz_experiments::error::HarnessError;
 use helmholtz_experiments::framework;
+use helmholtz_experiments::registry::Registry;
 use helmholtz_experiments::runner;
 use std::io::Write;
 use std::process::{ExitCode, exit};
@@ -26,6 +27,7 @@ const INTERRUPTED: u8 = 130;
 fn main() -> ExitCode {
     framework::configure();
     let command = Cli::parse().command;
+    let registry = Registry::default();
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let handler = move || {
@@ -48,19 +50,19 @@ fn main() -> ExitCode {
     let end = match &command {
         Command::Reproduce(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            reproduce(args, locator, &runner::new, &stop, &streams)
+            reproduce(args, &registry, locator, &runner::new, &stop, &streams)
         }
         Command::Evaluate(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            evaluate(args, &locator, &stop, &streams)
+            evaluate(args, &registry, &locator, &stop, &streams)
         }
         Command::Variance(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            variance(args, &locator, &stop, &streams)
+            variance(args, &registry, &locator, &stop, &streams)
         }
         Command::Report(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            report(args, &locator, &stop, &streams)
+            report(args, &registry, &locator, &stop, &streams)
         }
     };
     match end.and_then(|end| streams.check().map(|()| end)) {

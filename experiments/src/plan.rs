@@ -8,7 +8,6 @@ use crate::machine::Needs;
 use crate::nets::Net;
 use crate::schedule::{Sizes, Work, makespan};
 use crate::stepwise::bytes;
-use helmholtz_estimators::Method;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -223,7 +222,7 @@ pub fn needs(cell: &Cell, cost: Cost, sizes: Sizes) -> Needs {
 /// The least memory of a training step: for each particle of each image of a batch the logits of what is seen, and the latents.
 /// Nothing for a cell that cannot be built, which is the runner's to refuse.
 pub fn step_bytes(cell: &Cell, sizes: Sizes) -> u64 {
-    let (Ok(net), Ok(method)) = (Net::named(&cell.net), cell.method.parse::<Method>()) else {
+    let (Ok(net), Ok(method)) = (Net::of(cell), cell.method()) else {
         return 0;
     };
     let settings = &cell.settings;

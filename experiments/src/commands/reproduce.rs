@@ -21,6 +21,7 @@ use crate::progress::json::Json;
 use crate::progress::lines::Lines;
 use crate::progress::{Progress, Sink};
 use crate::published::Published;
+use crate::registry::Registry;
 use crate::schedule::{Sizes, say};
 use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
@@ -57,6 +58,7 @@ pub enum End {
 /// ([`HarnessError::Interrupted`]). Errors of single cells are shown at the end and give [`End::Failed`].
 pub fn reproduce(
     args: &Reproduce,
+    registry: &Registry,
     locator: Locator,
     new_runner: &NewRunner,
     stop: &Arc<AtomicBool>,
@@ -65,7 +67,7 @@ pub fn reproduce(
     // Everything that can be wrong with the request is found before anything is loaded.
     let source = Source::find(&args.experiment)?;
     let spec = match source.kind()? {
-        Kind::Table => Spec::parse(&source)?,
+        Kind::Table => Spec::parse(&source, registry)?,
         Kind::ArmToy => return arm_toy::reproduce(args, &source, stop, streams),
         Kind::ApgGmm => {
             let run = stepwise::reproduce::<apg_gmm::Settings>;
@@ -601,7 +603,14 @@ mod tests {
             let new_runner = move |_, _, _| -> Result<Box<dyn CellRunner>, HarnessError> {
                 Ok(Box::new(runner.lock().unwrap().take().unwrap()))
             };
-            let end = reproduce(&args, nowhere(), &new_runner, &stop, &self.streams());
+            let end = reproduce(
+                &args,
+                &Registry::default(),
+                nowhere(),
+                &new_runner,
+                &stop,
+                &self.streams(),
+            );
             (end, self.out.squeeze(), self.err.squeeze())
         }
     }

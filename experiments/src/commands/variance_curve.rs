@@ -21,7 +21,6 @@ use crate::variance_curve::run::{Told, Track};
 use crate::variance_curve::show::{self, Run};
 use crate::variance_curve::{Outcome, Profile, Settings};
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
-use helmholtz_estimators::Method;
 use helmholtz_report::files::write_text;
 use helmholtz_report::{markdown, text};
 use helmholtz_runs::{OpenMode, RunFolder, Status};
@@ -371,7 +370,7 @@ fn say_plan(
 
 /// The training steps, and the estimates that cost as much, that are left after `done` epochs.
 fn steps(profile: &Profile, cell: &Cell, train: usize, done: u64) -> Result<f64, HarnessError> {
-    let method: Method = cell.method.parse().map_err(runner::failed)?;
+    let method = cell.method()?;
     let settings = &cell.settings;
     let of_epoch = (train / settings.batch.max(1)) as f64;
     let left = profile.epochs.saturating_sub(1 + done) as f64;
