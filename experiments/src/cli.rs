@@ -423,8 +423,9 @@ mod tests {
 
     #[test]
     fn the_help_names_every_method_and_net() {
-        let methods = Method::CATALOGUE.iter().map(|entry| entry.name);
-        for name in methods.chain(crate::nets::Net::names()) {
+        let registry = crate::registry::Registry::default();
+        let methods = registry.methods().iter().map(|entry| entry.name);
+        for name in methods.chain(registry.net_names()) {
             assert!(after_help().contains(name), "{name}");
         }
     }

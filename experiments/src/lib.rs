@@ -57,6 +57,7 @@ pub mod population;
 mod profiles;
 pub mod published;
 mod ranges;
+pub mod registry;
 pub mod report;
 pub mod request;
 pub mod samples;

@@ -14,6 +14,7 @@ use helmholtz_experiments::likelihood::runner;
 use helmholtz_harness::loading::Planning;
 use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::Streams;
+use helmholtz_experiments::registry::Registry;
 use std::io::Write;
 use std::process::{ExitCode, exit};
 use std::sync::Arc;
@@ -28,6 +29,7 @@ const INTERRUPTED: u8 = 130;
 fn main() -> ExitCode {
     framework::configure();
     let command = Cli::parse().command;
+    let registry = Registry::default();
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let handler = move || {
@@ -50,20 +52,20 @@ fn main() -> ExitCode {
     let end = match &command {
         Command::Reproduce(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            reproduce(args, locator, &runner::new, &stop, &streams)
+            reproduce(args, &registry, locator, &runner::new, &stop, &streams)
         }
         Command::Evaluate(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            evaluate(args, &locator, &stop, &streams)
+            evaluate(args, &registry, &locator, &stop, &streams)
         }
         Command::Variance(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            variance(args, &locator, &stop, &streams)
+            variance(args, &registry, &locator, &stop, &streams)
         }
         Command::Scoreboard(args) => scoreboard(args, &streams),
         Command::Report(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            report(args, &locator, &stop, &streams)
+            report(args, &registry, &locator, &stop, &streams)
         }
     };
     match end.and_then(|end| streams.check().map(|()| end)) {

@@ -4,6 +4,7 @@ use crate::cli::Reproduce;
 use crate::data::Data;
 use crate::device::Device;
 use crate::likelihood::cell_runner::CellRunner;
+use crate::registry::Registry;
 use crate::source::Source;
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use helmholtz_harness::error::HarnessError;
@@ -24,6 +25,8 @@ pub struct Request<'a> {
     pub args: &'a Reproduce,
     /// The experiment's file.
     pub source: &'a Source,
+    /// What it knows by name.
+    pub registry: &'a Registry,
     /// Where data are.
     pub locator: &'a Locator,
     /// Makes the runner of cells.

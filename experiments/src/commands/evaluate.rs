@@ -1,6 +1,6 @@
 //! `evaluate`: the test NLL of a run's parameters again, with any number of samples.
 
-use crate::backend::{OnBackend, on_device};
+use crate::backend::{Built, OnBackend, on_device};
 use crate::blocks;
 use crate::cli::Evaluate;
 use crate::device::Device;
@@ -8,10 +8,10 @@ use crate::error::HarnessError;
 use crate::kept::Keeps;
 use crate::likelihood::runner::failed;
 use crate::log_likelihoods;
-use crate::nets::{Net, OnModel};
+use crate::nets::{AnyModel, Net, OnModel};
+use crate::registry::Registry;
 use crate::trained::Run;
 use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load, random_subset};
-use helmholtz_estimators::Method;
 use helmholtz_evaluation::{Evaluation, LogLikelihoods, Nll, log_weights_at};
 use helmholtz_harness::loading::{Loading, Planning};
 use helmholtz_harness::reproduce::{End, named_together};
@@ -38,6 +38,7 @@ const SUBSET: Purpose = Purpose::new("evalset");
 /// What keeps it from being evaluated: a folder without a run or a checkpoint, missing data or device.
 pub fn evaluate(
     args: &Evaluate,
+    registry: &Registry,
     locator: &Locator,
     stop: &AtomicBool,
     streams: &Streams,
@@ -46,7 +47,7 @@ pub fn evaluate(
         true => Parameters::Last,
         false => Parameters::Selected,
     };
-    let run = Run::read(&args.folder, parameters)?;
+    let run = Run::read(&args.folder, parameters, registry)?;
     let seed = args.seed.unwrap_or(run.cell.seed);
     args.device.check_built()?;
     let name: DatasetName = run.cell.dataset.parse()?;
@@ -159,12 +160,12 @@ fn document(head: &str, caution: Option<&str>, rows: &[Nll], from: &Provenance) 
 
 /// What was evaluated: nothing if it was stopped.
 #[derive(Default)]
-struct Found {
+pub(crate) struct Found {
     rows: Vec<Nll>,
     log_likelihoods: Option<LogLikelihoods>,
 }
 
-struct Work<'a> {
+pub(crate) struct Work<'a> {
     run: &'a Run,
     images: &'a Images,
     samples: &'a [usize],
@@ -178,7 +179,7 @@ struct Work<'a> {
 impl OnBackend for Work<'_> {
     type Output = Found;
 
-    fn on<B: Backend>(self) -> Result<Found, HarnessError> {
+    fn on<B: Built>(self) -> Result<Found, HarnessError> {
         let (net, seed) = (Net::of(&self.run.cell)?, self.seed);
         net.build::<B, _>(seed, &Default::default(), self)
     }
@@ -186,6 +187,10 @@ impl OnBackend for Work<'_> {
 
 impl<B: Backend> OnModel<B> for Work<'_> {
     type Output = Found;
+
+    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Found, HarnessError> {
+        model.evaluate(self)
+    }
 
     fn on<M: Keeps<B>>(self, model: M) -> Result<Found, HarnessError> {
         let device = Default::default();
@@ -196,8 +201,9 @@ impl<B: Backend> OnModel<B> for Work<'_> {
             ..
         } = self.run;
         let model = load_model(model, checkpoint, *parameters, &device).map_err(failed)?;
-        let method: Method = cell.method.parse().map_err(failed)?;
-        let model = method.tested(model.valid(), self.run.epoch().unwrap_or(0));
+        let model = cell
+            .method()?
+            .tested(model.valid(), self.run.epoch().unwrap_or(0));
         let largest = self.samples.iter().copied().max().unwrap_or(0);
         let evaluation = Evaluation {
             samples: largest,

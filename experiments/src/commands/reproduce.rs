@@ -2,6 +2,7 @@
 
 use crate::cli::Reproduce;
 use crate::kinds;
+use crate::registry::Registry;
 use crate::request::{NewRunner, Request};
 use crate::source::Source;
 use helmholtz_datasets::Locator;
@@ -18,6 +19,7 @@ use std::sync::atomic::AtomicBool;
 /// ([`HarnessError::Interrupted`]). Errors of single runs are shown at the end and give [`End::Failed`].
 pub fn reproduce(
     args: &Reproduce,
+    registry: &Registry,
     locator: Locator,
     new_runner: &NewRunner,
     stop: &Arc<AtomicBool>,
@@ -26,6 +28,7 @@ pub fn reproduce(
     let request = Request {
         args,
         source: &Source::find(&args.experiment)?,
+        registry,
         locator: &locator,
         new_runner,
         stop,
@@ -122,7 +125,14 @@ mod tests {
             let new_runner = move |_, _, _| -> Result<Box<dyn CellRunner>, HarnessError> {
                 Ok(Box::new(runner.lock().unwrap().take().unwrap()))
             };
-            let end = reproduce(&args, nowhere(), &new_runner, &stop, &self.streams());
+            let end = reproduce(
+                &args,
+                &Registry::default(),
+                nowhere(),
+                &new_runner,
+                &stop,
+                &self.streams(),
+            );
             (end, self.out.squeeze(), self.err.squeeze())
         }
     }

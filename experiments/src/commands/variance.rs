@@ -3,7 +3,7 @@
 use crate::backend::on_device;
 use crate::cli::Variance;
 use crate::error::HarnessError;
-use crate::nets::Net;
+use crate::registry::Registry;
 use crate::trained::Run;
 use crate::variance::measure::{Event, Measurement};
 use crate::variance::report::Report;
@@ -30,12 +30,13 @@ use std::time::Instant;
 /// What keeps it from being measured: unknown names, missing data, device or run, an estimator that refuses.
 pub fn variance(
     args: &Variance,
+    registry: &Registry,
     locator: &Locator,
     stop: &AtomicBool,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
     // Everything that can be wrong with the request is found before anything is loaded.
-    let request = request(args)?;
+    let request = request(args, registry)?;
     args.device.check_built()?;
     let data = find_data(args, &request, locator, streams)?;
     let started = Instant::now();
@@ -84,7 +85,7 @@ pub fn variance(
 }
 
 /// The request, with a run's own settings where the arguments give none.
-fn request(args: &Variance) -> Result<Request, HarnessError> {
+fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError> {
     let parameters = match args.selected {
         true => Parameters::Selected,
         false => Parameters::Last,
@@ -92,7 +93,7 @@ fn request(args: &Variance) -> Result<Request, HarnessError> {
     let run = args
         .run
         .as_deref()
-        .map(|folder| Run::read(folder, parameters));
+        .map(|folder| Run::read(folder, parameters, registry));
     let run = run.transpose()?;
     let cell = run.as_ref().map(|run| &run.cell);
     let names = match (args.methods.is_empty(), cell) {
@@ -101,10 +102,17 @@ fn request(args: &Variance) -> Result<Request, HarnessError> {
         (true, None) => ["jsa", "rws", "rloo"].map(String::from).to_vec(),
     };
     let net = cell.map_or(&args.net, |cell| &cell.net);
-    Net::named(net)?;
+    registry
+        .net(net, None)
+        .map(|_| ())
+        .or_else(|error| match cell {
+            Some(_) => Ok(()),
+            None => Err(error),
+        })?;
     let extra = cell.is_some_and(|cell| cell.settings.stage1_extra > 0);
-    let methods = Request::methods(&names)?.into_iter();
+    let methods = Request::methods(registry, &names)?.into_iter();
     let request = Request {
+        registry: registry.clone(),
         net: net.clone(),
         methods: methods
             .map(|entry| Entry {

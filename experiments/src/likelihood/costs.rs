@@ -6,7 +6,6 @@ use crate::cell::Cell;
 use crate::data::Sizes;
 use crate::nets::Net;
 use crate::population::stepwise::bytes;
-use helmholtz_estimators::Method;
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::Cost;
 use helmholtz_harness::machine::{Machine, Needs};
@@ -28,7 +27,7 @@ pub fn needs(cell: &Cell, cost: Measured, sizes: Sizes) -> Needs {
 /// The least memory of a training step: for each particle of each image of a batch the logits of what is seen, and the latents.
 /// Nothing for a cell that cannot be built, which is the runner's to refuse.
 pub fn step_bytes(cell: &Cell, sizes: Sizes) -> u64 {
-    let (Ok(net), Ok(method)) = (Net::named(&cell.net), cell.method.parse::<Method>()) else {
+    let (Ok(net), Ok(method)) = (Net::of(cell), cell.method()) else {
         return 0;
     };
     let settings = &cell.settings;

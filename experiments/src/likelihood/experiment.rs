@@ -49,7 +49,7 @@ pub struct Likelihood<'a> {
 pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
     // Everything that can be wrong with the request is found before anything is loaded.
     let args = request.args;
-    let spec = Spec::parse(request.source)?;
+    let spec = Spec::parse(request.source, request.registry)?;
     let remedy = "its runs are counted in epochs; give --epochs";
     args.refuse(&spec.name, &[("--steps", args.steps.is_some())], remedy)?;
     let selection = Selection {

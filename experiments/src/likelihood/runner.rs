@@ -1,15 +1,15 @@
 //! The runner of cells, over burn: a net, trained by a method in its run folder.
 
 use super::cell_runner::{CellResult, CellRunner, Cost, Final};
-use crate::backend::{OnBackend, on_device};
+use crate::backend::{Built, OnBackend, on_device};
 use crate::cell::{Cell, ScanOrder};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::events;
 use crate::folders;
-use crate::kept::{Finished, Keeps, Kept};
+use crate::kept::{self, Finished, Keeps, Kept};
 use crate::log_likelihoods;
-use crate::nets::{Net, OnModel};
+use crate::nets::{AnyModel, Net, OnModel};
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Splits;
 use helmholtz_estimators::Method;
@@ -59,7 +59,7 @@ struct NewRunner {
 impl OnBackend for NewRunner {
     type Output = Box<dyn CellRunner>;
 
-    fn on<B: Backend>(self) -> Result<Self::Output, HarnessError> {
+    fn on<B: Built>(self) -> Result<Self::Output, HarnessError> {
         Ok(Box::new(Runner::<B>::new(
             self.data,
             self.threads,
@@ -90,14 +90,13 @@ impl<B: Backend> Runner<B> {
     /// How a cell is trained.
     pub(crate) fn config(&self, cell: &Cell) -> Result<TrainConfig, HarnessError> {
         let settings = &cell.settings;
-        let method: Method = cell.method.parse().map_err(failed)?;
         let final_samples = settings
             .final_samples
             .as_ref()
             .map_or(&[][..], |all| all.all());
         Ok(TrainConfig {
             seed: cell.seed,
-            method: method.with_stage1_extra(settings.stage1_extra > 0),
+            method: cell.method()?,
             epochs: settings.epochs,
             switch_epoch: settings.switch_epoch(),
             chain_start: settings.chain_start,
@@ -131,10 +130,10 @@ impl<B: Backend> Runner<B> {
     }
 }
 
-impl<B: Backend> CellRunner for Runner<B> {
+impl<B: Built> CellRunner for Runner<B> {
     fn measure(&self, cell: &Cell) -> Result<Cost, HarnessError> {
         let work = Measure { runner: self, cell };
-        Net::of(cell)?.build(cell.seed, &self.device, work)
+        Net::of(&cell.clone().on(&self.data))?.build(cell.seed, &self.device, work)
     }
 
     fn run(
@@ -144,7 +143,8 @@ impl<B: Backend> CellRunner for Runner<B> {
         observer: &dyn Observer,
         stop: &AtomicBool,
     ) -> Result<CellResult, HarnessError> {
-        let config = folders::config(&cell.clone().on(&self.data));
+        let cell = &cell.clone().on(&self.data);
+        let config = folders::config(cell);
         let folder = RunFolder::open(folder, &config, OpenMode::Resume)?;
         if let Some(result) = folder.result()? {
             let path = folder.path().to_path_buf();
@@ -165,13 +165,17 @@ impl<B: Backend> CellRunner for Runner<B> {
 }
 
 /// Measuring a cell's cost.
-struct Measure<'a, B: Backend> {
+pub(crate) struct Measure<'a, B: Backend> {
     runner: &'a Runner<B>,
     cell: &'a Cell,
 }
 
 impl<B: Backend> OnModel<B> for Measure<'_, B> {
     type Output = Cost;
+
+    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Cost, HarnessError> {
+        model.measure(self)
+    }
 
     fn on<M: Keeps<B>>(self, model: M) -> Result<Cost, HarnessError> {
         let Runner {
@@ -233,7 +237,7 @@ impl<B: Backend> OnModel<B> for Measure<'_, B> {
 }
 
 /// Running a cell in its folder.
-struct Run<'a, B: Backend> {
+pub(crate) struct Run<'a, B: Backend> {
     runner: &'a Runner<B>,
     cell: &'a Cell,
     folder: RunFolder,
@@ -243,6 +247,10 @@ struct Run<'a, B: Backend> {
 
 impl<B: Backend> OnModel<B> for Run<'_, B> {
     type Output = CellResult;
+
+    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<CellResult, HarnessError> {
+        model.train(self)
+    }
 
     fn on<M: Keeps<B>>(mut self, model: M) -> Result<CellResult, HarnessError> {
         let Runner {
@@ -342,7 +350,9 @@ impl<B: Backend> Run<'_, B> {
             stop: self.stop,
         };
         let selected = method.tested(selected.map_err(failed)?, epoch);
-        for (shown, picture) in M::pictures(&selected, Some(&data.test), self.cell.seed, device) {
+        let (test, seed) = (&data.test, self.cell.seed);
+        let pictures = kept::pictures::<B, M>(&selected, test.pixels(), Some(test), seed, device);
+        for (shown, picture) in pictures {
             picture.write(&self.folder.path().join(shown.file()))?;
         }
         M::keep(&selected, &finished)

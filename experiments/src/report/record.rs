@@ -6,6 +6,7 @@ use crate::error::HarnessError;
 use crate::figures::curve::Curve;
 use crate::folders::CellStatus;
 use crate::likelihood::cell_runner::CellResult;
+use crate::registry::Registry;
 use crate::variance_curve::Outcome;
 use helmholtz_report::{Block, Note};
 use helmholtz_runs::{Provenance, RunError, RunFolder, Status, read_config, read_metrics};
@@ -102,6 +103,18 @@ impl Record {
             what,
             damage,
         })
+    }
+
+    /// The same with names that mean what they do in a registry.
+    pub(crate) fn within(mut self, registry: &Registry) -> Self {
+        let cell = match &mut self.what {
+            What::Cell(run) => Some(&mut run.cell),
+            What::Other(run) => run.measured.as_mut().map(|measured| &mut measured.cell),
+        };
+        if let Some(cell) = cell {
+            cell.registry = registry.clone();
+        }
+        self
     }
 
     /// The caution that damaged metrics are due.

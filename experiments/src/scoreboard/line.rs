@@ -5,6 +5,7 @@ use crate::cell::Cell;
 use crate::folders::{CellStatus, profile_of};
 use crate::likelihood::cell_runner::CellResult;
 use crate::published::{Published, Row};
+use crate::registry::Registry;
 use crate::report::group::bundled;
 use crate::report::record::{CellRun, Record, What};
 use crate::source::Source;
@@ -107,7 +108,7 @@ impl Line {
 /// The lines of all published tables, as far as these runs came.
 pub fn lines(records: &[Record]) -> Vec<Line> {
     let mut lines = Vec::new();
-    for spec in bundled() {
+    for spec in bundled(&Registry::default()) {
         let own = spec.published.iter().map(|table| (&spec.dataset, table));
         for (dataset, table) in own.chain(&spec.published_on) {
             let published = Published::load(table).expect("a test holds that they are there");

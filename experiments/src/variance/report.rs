@@ -185,6 +185,7 @@ mod tests {
     #[test]
     fn the_caution_of_a_data_set_comes_first() {
         let request = Request {
+            registry: Default::default(),
             net: "linear".into(),
             methods: vec![],
             particles: 2,

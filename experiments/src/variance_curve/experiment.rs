@@ -16,7 +16,6 @@ use crate::likelihood::runner;
 use crate::request::Request;
 use crate::spec::Spec;
 use helmholtz_datasets::{DatasetName, Splits};
-use helmholtz_estimators::Method;
 use helmholtz_harness::driver::{Event, Observer};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::{self as harness, Cost, Experiment, Heading};
@@ -192,7 +191,7 @@ impl Experiment for VarianceCurves {
         let cost = self.runner.measure(cell)?;
         let settings = &cell.settings;
         let batch = settings.batch.max(1);
-        let method: Method = cell.method.parse().map_err(runner::failed)?;
+        let method = cell.method()?;
         let in_stage_2 = match method.keeps_chains() {
             true => 1.0 - settings.switch_epoch() as f64 / self.profile.epochs as f64,
             false => 0.0,

@@ -73,7 +73,14 @@ pub fn stopped(args: &[&str], awaited: &'static str) -> (Result<End, HarnessErro
         err_is_live: false,
     };
     let locator = Locator::new(None);
-    let end = program::reproduce(&args, locator, &runner::new, &listener.stop, &streams);
+    let end = program::reproduce(
+        &args,
+        &Default::default(),
+        locator,
+        &runner::new,
+        &listener.stop,
+        &streams,
+    );
     let heard = listener.heard.lock().unwrap().clone();
     (end, heard)
 }
