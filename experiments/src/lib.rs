@@ -26,7 +26,7 @@
 //! * [`table`], [`figures`], [`report`], [`scoreboard`]: the outcome.
 //! * [`population`], [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`], [`apg_kl`], [`apg_table`]: amortized population Gibbs.
 //! * [`arm_toy`]: the toy experiment of ARM.
-//! * [`trained`]: the parameters of a run, to be used again.
+//! * [`trained`], [`evaluations`]: the parameters of a run, to be used again.
 //! * [`variance`], [`variance_curve`]: how noisy the methods' gradients are, for what they cost, and during training.
 
 pub mod apg_bmnist;
@@ -44,6 +44,7 @@ pub mod completions;
 pub mod data;
 pub mod device;
 pub mod digits;
+pub mod evaluations;
 mod events;
 pub mod figures;
 pub mod folders;
