@@ -60,6 +60,7 @@ pub mod nets;
 pub mod plan;
 mod populations;
 mod profiles;
+mod program;
 pub mod progress;
 pub mod published;
 mod ranges;
@@ -75,3 +76,6 @@ pub mod table;
 pub mod trained;
 pub mod variance;
 pub mod variance_curve;
+
+pub use kept::Keeps;
+pub use program::Program;

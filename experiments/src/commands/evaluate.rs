@@ -6,6 +6,7 @@ use super::streams::Streams;
 use crate::backend::{Built, OnBackend, on_device};
 use crate::blocks;
 use crate::cli::Evaluate;
+use crate::data::{Wanted, load};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::kept::Keeps;
@@ -14,7 +15,7 @@ use crate::nets::{AnyModel, Net, OnModel};
 use crate::registry::Registry;
 use crate::runner::failed;
 use crate::trained::Run;
-use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load, random_subset};
+use helmholtz_datasets::{Images, Locator, Splits, caution, random_subset};
 use helmholtz_evaluation::{Evaluation, LogLikelihoods, Nll, log_weights_at};
 use helmholtz_ops::Backend;
 use helmholtz_random::{Purpose, Stream};
@@ -50,11 +51,13 @@ pub fn evaluate(
     let run = Run::read(&args.folder, parameters, registry)?;
     let seed = args.seed.unwrap_or(run.cell.seed);
     args.device.check_built()?;
-    let name: DatasetName = run.cell.dataset.parse()?;
+    let wanted = Wanted::of_run(&run.cell, &run.folder, args.wanted()?)?;
     let mut loading = Loading::new(streams);
     let data = {
         let _planning = Planning::begin();
-        load(name, locator, &mut |event| loading.event(event))?
+        load(&wanted, registry, locator, &mut |event| {
+            loading.event(event)
+        })?
     };
     run.check_data(&data)?;
     let images = test_images(&data, args.images, seed)?;
@@ -96,7 +99,7 @@ pub fn evaluate(
         images.len(),
         data.name
     );
-    let caution = name.caution();
+    let caution = caution(&data.name);
     let document = document(&head, caution, &rows, &provenance);
     if args.json {
         let line = json!({"event": "table", "run": head, "rows": rows, "provenance": provenance, "caution": caution});

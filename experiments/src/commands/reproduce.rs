@@ -7,7 +7,7 @@ use super::{apg_kl, apg_table, arm_toy, curves, quoted, stepwise, variance_curve
 use crate::cell::Cell;
 use crate::cell_runner::CellRunner;
 use crate::cli::Reproduce;
-use crate::data::{Data, banner, resolve_dataset};
+use crate::data::{self, Data, Wanted, banner, resolve_dataset};
 use crate::device::Device;
 use crate::driver::{Outcome, drive, unless_stopped};
 use crate::error::HarnessError;
@@ -116,6 +116,9 @@ pub fn reproduce(
     let is_own = |&epochs: &u64| own.iter().all(|cell| cell.settings.epochs == epochs);
     let epochs = args.epochs.filter(|epochs| !is_own(epochs));
     let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
+    if let (Some(wanted), false) = (args.wanted()?, args.dry_run) {
+        wanted.remember(&base)?;
+    }
     let cells = spec.cells(&args.profile, &selection, dataset)?.into_iter();
     let cells: Vec<Cell> = cells.map(|cell| cell.on(&data.splits)).collect();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -326,16 +329,24 @@ fn find_data(
     streams: &Streams,
 ) -> Result<Data, HarnessError> {
     let profile = spec.profile(&args.profile)?;
-    let wanted: DatasetName = match args.dataset {
-        Some(name) => name,
-        None => spec.dataset_of(&args.profile)?.parse()?,
-    };
+    let requested = args.wanted()?;
     let (_planning, mut loading) = (Planning::begin(), Loading::new(streams));
+    let wanted: DatasetName = match &requested {
+        None => spec.dataset_of(&args.profile)?.parse()?,
+        Some(Wanted::Known(name)) => *name,
+        Some(own) => {
+            let mut progress = |event| loading.event(event);
+            return Ok(Data {
+                splits: Arc::new(data::load(own, &spec.registry, locator, &mut progress)?),
+                instead_of: None,
+            });
+        }
+    };
     let loaded = load(wanted, locator, &mut |event| loading.event(event));
     let data = resolve_dataset(
         &args.profile,
         profile,
-        args.dataset,
+        requested.as_ref(),
         wanted,
         loaded,
         |name| load(name, locator, &mut |event| loading.event(event)),

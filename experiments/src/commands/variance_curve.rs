@@ -7,6 +7,7 @@ use super::streams::Streams;
 use crate::backend::on_device;
 use crate::cell::Cell;
 use crate::cli::Reproduce;
+use crate::data::Wanted;
 use crate::driver::unless_stopped;
 use crate::error::HarnessError;
 use crate::existing::checkpoint_bytes;
@@ -102,8 +103,14 @@ impl Request {
         let mut profile = settings.profile(&args.profile)?.clone();
         let epochs = args.epochs.filter(|&epochs| epochs != profile.epochs);
         profile.epochs = epochs.unwrap_or(profile.epochs);
-        let dataset = match args.dataset {
-            Some(name) => name,
+        let dataset = match &args.dataset {
+            Some(Wanted::Known(name)) => *name,
+            Some(own) => {
+                return Err(HarnessError::Unusable(format!(
+                    "{} has runs of its own on data sets that the program knows, not on `{own}`",
+                    settings.name
+                )));
+            }
             None => spec.dataset.parse()?,
         };
         let methods = match args.methods.is_empty() {
