@@ -56,6 +56,7 @@ pub mod log_likelihoods;
 pub mod nets;
 pub mod population;
 mod profiles;
+mod program;
 pub mod published;
 mod ranges;
 pub mod registry;
@@ -72,3 +73,5 @@ pub mod variance;
 pub mod variance_curve;
 
 pub use helmholtz_harness::{error, names};
+pub use kept::Keeps;
+pub use program::Program;

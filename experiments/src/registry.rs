@@ -3,6 +3,7 @@
 use crate::error::HarnessError;
 use crate::names::lookup;
 use crate::nets::{self, Net, NetConfig, OwnNet};
+use helmholtz_datasets::{DatasetName, Error, Splits};
 use helmholtz_estimators::{Entry, Method};
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, LazyLock};
@@ -15,16 +16,28 @@ pub struct Registry(Arc<Known>);
 struct Known {
     methods: Vec<Entry>,
     nets: Vec<(String, Net)>,
+    /// How many of them come with the program.
+    built_in: usize,
     families: Vec<nets::AnyFamily>,
+    data: Vec<(String, Loader)>,
 }
+
+/// The family of the nets that a program adds, in configurations.
+const ADDED: &str = "added";
+
+/// Loads a data set.
+pub(crate) type Loader = Arc<dyn Fn() -> Result<Splits, Error> + Send + Sync>;
 
 static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
     let families = nets::families();
     let named = families.iter().flat_map(|family| (family.named)());
+    let nets: Vec<_> = named.map(|(name, net)| (name.into(), net)).collect();
     Registry(Arc::new(Known {
         methods: Method::CATALOGUE.to_vec(),
-        nets: named.map(|(name, net)| (name.into(), net)).collect(),
+        built_in: nets.len(),
+        nets,
         families,
+        data: Vec::new(),
     }))
 });
 
@@ -79,7 +92,7 @@ impl Registry {
     /// # Errors
     /// [`HarnessError::Unknown`], of a name or a family; sizes that no net of the family has.
     pub(crate) fn net(&self, name: &str, own: Option<&OwnNet>) -> Result<Net, HarnessError> {
-        let Some(own) = own else {
+        let Some(own) = own.filter(|own| own.family != ADDED) else {
             let (_, net) = lookup("net", name, &self.0.nets, |(name, _)| name)?;
             return Ok(net.clone());
         };
@@ -92,12 +105,56 @@ impl Registry {
         })
     }
 
+    /// The names of the nets that a program has added, with what configurations record of them.
+    pub(crate) fn added_nets(&self) -> impl Iterator<Item = (&str, OwnNet)> {
+        self.0.nets[self.0.built_in..].iter().map(|(name, net)| {
+            let sizes = [("net".to_owned(), format!("{net:?}").into())];
+            let own = OwnNet {
+                family: ADDED.into(),
+                sizes: sizes.into_iter().collect(),
+            };
+            (name.as_str(), own)
+        })
+    }
+
     /// The families whose nets an option of the settings changes, in words.
     pub(crate) fn families_with(&self, option: &str) -> String {
         let families = self.0.families.iter();
         let names = families.filter(|family| family.options.contains(&option));
         let names: Vec<String> = names.map(|family| format!("`{}`", family.name)).collect();
         names.join(" and ")
+    }
+
+    /// The data that a program has added under a name, named with their fingerprint.
+    ///
+    /// # Errors
+    /// [`Error::UnknownDataset`]; what loading them reports.
+    pub(crate) fn data(&self, name: &str) -> Result<Splits, Error> {
+        let found = self.0.data.iter().find(|(known, _)| known == name);
+        let Some((name, load)) = found else {
+            let found = name.to_owned();
+            return Err(Error::UnknownDataset { found });
+        };
+        Ok(load()?.own(name))
+    }
+
+    /// The name under which a program has added data, from that of the data themselves.
+    pub(crate) fn added_data(&self, full: &str) -> Option<&str> {
+        let mut names = self.0.data.iter().map(|(name, _)| name.as_str());
+        names.find(|name| full.starts_with(&format!("own-{name}-")))
+    }
+
+    /// The same with one more data set.
+    ///
+    /// # Errors
+    /// As [`with_method`](Self::with_method).
+    pub(crate) fn with_data(mut self, name: &str, load: Loader) -> Result<Self, HarnessError> {
+        let known = DatasetName::ALL.iter().map(|known| known.as_str());
+        let added = self.0.data.iter().map(|(name, _)| name.as_str());
+        free("data set", name, known.chain(added))?;
+        let data = &mut Arc::make_mut(&mut self.0).data;
+        data.push((name.into(), load));
+        Ok(self)
     }
 
     /// The same with one more estimator.

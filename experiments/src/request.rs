@@ -1,12 +1,12 @@
 //! A request, and what carrying it out may use.
 
 use crate::cli::Reproduce;
-use crate::data::Data;
+use crate::data::{Wanted, load};
 use crate::device::Device;
 use crate::likelihood::cell_runner::CellRunner;
 use crate::registry::Registry;
 use crate::source::Source;
-use helmholtz_datasets::{DatasetName, Locator, Splits, load};
+use helmholtz_datasets::{Error, Locator, Splits};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::loading::{Loading, Planning};
 use helmholtz_harness::machine::Machine;
@@ -68,22 +68,15 @@ impl Request<'_> {
         }
     }
 
-    /// The data set, with what happens meanwhile on the error stream.
+    /// The data, with what happens meanwhile on the error stream.
     ///
     /// # Errors
-    /// Data that cannot be had, and as `decide`, which is given what came of `wanted` and a way to load another.
-    pub fn load(
-        &self,
-        wanted: DatasetName,
-        decide: impl FnOnce(
-            Result<Splits, helmholtz_datasets::Error>,
-            &mut dyn FnMut(DatasetName) -> Result<Splits, helmholtz_datasets::Error>,
-        ) -> Result<Data, HarnessError>,
-    ) -> Result<Data, HarnessError> {
+    /// Data that cannot be had.
+    pub fn load(&self, wanted: &Wanted) -> Result<Splits, Error> {
         let (_planning, mut loading) = (Planning::begin(), Loading::new(self.streams));
-        let mut load = |name| load(name, self.locator, &mut |event| loading.event(event));
-        let loaded = load(wanted);
-        decide(loaded, &mut load)
+        load(wanted, self.registry, self.locator, &mut |event| {
+            loading.event(event)
+        })
     }
 }
 

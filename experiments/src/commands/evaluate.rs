@@ -3,13 +3,14 @@
 use crate::backend::on_device;
 use crate::blocks;
 use crate::cli::Evaluate;
+use crate::data::{Wanted, load};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::evaluations::Work;
 use crate::log_likelihoods;
 use crate::registry::Registry;
 use crate::trained::Run;
-use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load, random_subset};
+use helmholtz_datasets::{Images, Locator, Splits, caution, random_subset};
 use helmholtz_evaluation::{LogLikelihoods, Nll};
 use helmholtz_harness::loading::{Loading, Planning};
 use helmholtz_harness::reproduce::{End, named_together};
@@ -45,11 +46,13 @@ pub fn evaluate(
     let run = Run::read(&args.folder, parameters, registry)?;
     let seed = args.seed.unwrap_or(run.cell.seed);
     args.device.check_built()?;
-    let name: DatasetName = run.cell.dataset.parse()?;
+    let wanted = Wanted::of_run(&run.cell, &run.folder, args.wanted()?)?;
     let mut loading = Loading::new(streams);
     let data = {
         let _planning = Planning::begin();
-        load(name, locator, &mut |event| loading.event(event))?
+        load(&wanted, registry, locator, &mut |event| {
+            loading.event(event)
+        })?
     };
     run.check_data(&data)?;
     let images = test_images(&data, args.images, seed)?;
@@ -90,7 +93,7 @@ pub fn evaluate(
         images.len(),
         data.name
     );
-    let caution = name.caution();
+    let caution = caution(&data.name);
     let document = document(&head, caution, &rows, &provenance);
     if args.json {
         let line = json!({"event": "table", "run": head, "rows": rows, "provenance": provenance, "caution": caution});

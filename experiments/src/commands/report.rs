@@ -3,6 +3,7 @@
 use crate::backend::{Built, OnBackend, on_device};
 use crate::cell::Cell;
 use crate::cli::Report;
+use crate::data;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
@@ -162,6 +163,9 @@ impl Artist<'_> {
 
     /// The test images of a data set, if they are on this machine.
     fn test(&mut self, dataset: &str) -> Option<&Images> {
+        if !data::is_findable(dataset) {
+            return None;
+        }
         if !self.test.contains_key(dataset) {
             let offline = self.locator.clone().offline();
             let loaded = dataset

@@ -2,6 +2,7 @@
 
 use crate::backend::on_device;
 use crate::cli::Variance;
+use crate::data::{Wanted, load};
 use crate::error::HarnessError;
 use crate::registry::Registry;
 use crate::trained::Run;
@@ -9,7 +10,7 @@ use crate::variance::measure::{Event, Measurement};
 use crate::variance::report::Report;
 use crate::variance::request::Request;
 use crate::variance::show;
-use helmholtz_datasets::{DatasetName, Locator, Splits, load};
+use helmholtz_datasets::{DatasetName, Locator, Splits};
 use helmholtz_estimators::Entry;
 use helmholtz_evaluation::Replication;
 use helmholtz_harness::loading::{Loading, Planning};
@@ -147,20 +148,23 @@ fn find_data(
     locator: &Locator,
     streams: &Streams,
 ) -> Result<Splits, HarnessError> {
-    let name: DatasetName = match &request.run {
-        Some(run) => run.cell.dataset.parse()?,
-        None => args.dataset,
+    let asked = args.wanted()?;
+    let wanted = match &request.run {
+        Some(run) => Wanted::of_run(&run.cell, &run.folder, asked)?,
+        None => asked.unwrap_or(Wanted::Known(DatasetName::BinarizedMnist)),
     };
     let (_planning, mut loading) = (Planning::begin(), Loading::new(streams));
-    let data = load(name, locator, &mut |event| loading.event(event))?;
+    let data = load(&wanted, &request.registry, locator, &mut |event| {
+        loading.event(event)
+    })?;
     if let Some(run) = &request.run {
         run.check_data(&data)?;
     }
     let there = data.train.len();
     if there < request.images {
         return Err(HarnessError::Unusable(format!(
-            "`--batch` asks for {} images, but {name} has {there} to train on",
-            request.images
+            "`--batch` asks for {} images, but {} has {there} to train on",
+            request.images, data.name
         )));
     }
     Ok(data)

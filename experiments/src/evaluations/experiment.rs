@@ -3,7 +3,7 @@
 use super::Work;
 use crate::backend::on_device;
 use crate::cell::Cell;
-use crate::data::Data;
+use crate::data::Wanted;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders::base_folder;
@@ -127,17 +127,11 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
     let names: Vec<&String> = settings.profile.keys().collect();
     let name = lookup("profile", &args.profile, &names, |name| name)?;
     let Profile { profile, samples } = settings.profile[*name].clone();
-    let wanted = match &args.dataset {
-        Some(wanted) => wanted.clone(),
-        None => spec.dataset_of(&profile)?.parse()?,
+    let wanted = match args.wanted()? {
+        Some(wanted) => wanted,
+        None => Wanted::Known(spec.dataset_of(&profile)?.parse()?),
     };
-    let data = request.load(wanted, |loaded, _| {
-        Ok(Data {
-            splits: Arc::new(loaded?),
-            instead_of: None,
-        })
-    })?;
-    let data = data.splits;
+    let data = Arc::new(request.load(&wanted)?);
     let selection = Selection {
         nets: args.nets.clone(),
         methods: args.methods.clone(),

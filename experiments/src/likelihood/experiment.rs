@@ -5,7 +5,7 @@ use super::costs::Costs;
 use super::heading;
 use crate::cell::Cell;
 use crate::commands::quoted;
-use crate::data::{Data, banner, resolve_dataset};
+use crate::data::{Data, Wanted, banner, resolve_dataset};
 use crate::device::Device;
 use crate::folders::{self, base_folder};
 use crate::nets::Net;
@@ -78,6 +78,9 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
     let is_own = |&epochs: &u64| own.iter().all(|cell| cell.settings.epochs == epochs);
     let epochs = args.epochs.filter(|epochs| !is_own(epochs));
     let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
+    if let (Some(wanted), false) = (args.wanted()?, args.dry_run) {
+        wanted.remember(&base)?;
+    }
     let cells = spec.cells(&args.profile, &selection, dataset)?.into_iter();
     let cells: Vec<Cell> = cells.map(|cell| cell.on(&data.splits)).collect();
     let threads = request.threads(cells.len());
@@ -101,13 +104,26 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
 fn find_data(request: &Request, spec: &Spec) -> Result<Data, HarnessError> {
     let args = request.args;
     let profile = spec.profile(&args.profile)?;
-    let wanted: DatasetName = match args.dataset {
-        Some(name) => name,
+    let requested = args.wanted()?;
+    let wanted: DatasetName = match &requested {
         None => spec.dataset_of(&args.profile)?.parse()?,
+        Some(Wanted::Known(name)) => *name,
+        Some(own) => {
+            return Ok(Data {
+                splits: Arc::new(request.load(own)?),
+                instead_of: None,
+            });
+        }
     };
-    let data = request.load(wanted, |loaded, load| {
-        resolve_dataset(&args.profile, profile, args.dataset, wanted, loaded, load)
-    })?;
+    let loaded = request.load(&Wanted::Known(wanted));
+    let data = resolve_dataset(
+        &args.profile,
+        profile,
+        requested.as_ref(),
+        wanted,
+        loaded,
+        |name| request.load(&Wanted::Known(name)),
+    )?;
     if let Some((_, why)) = &data.instead_of {
         request.streams.err.line(why);
     }

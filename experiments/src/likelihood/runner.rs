@@ -133,7 +133,14 @@ impl<B: Backend> Runner<B> {
 impl<B: Built> CellRunner for Runner<B> {
     fn measure(&self, cell: &Cell) -> Result<Cost, HarnessError> {
         let work = Measure { runner: self, cell };
-        Net::of(&cell.clone().on(&self.data))?.build(cell.seed, &self.device, work)
+        let net = Net::of(&cell.clone().on(&self.data))?;
+        let Splits {
+            train, valid, test, ..
+        } = &*self.data;
+        for part in [train, valid, test] {
+            net.check_data(part)?;
+        }
+        net.build(cell.seed, &self.device, work)
     }
 
     fn run(

@@ -35,6 +35,7 @@ pub(crate) trait AnyNet: Debug + Send + Sync {
     fn layers(&self) -> usize;
     fn values(&self) -> usize;
     fn is_of_bits(&self) -> bool;
+    fn takes_any_numbers(&self) -> bool;
     fn objection(&self, method: &Method) -> Option<&'static str>;
     fn check(&self) -> Result<(), super::Failed>;
     #[cfg(feature = "cpu")]
@@ -78,6 +79,10 @@ impl<C: NetConfig> AnyNet for C {
 
     fn is_of_bits(&self) -> bool {
         C::OF_BITS
+    }
+
+    fn takes_any_numbers(&self) -> bool {
+        C::ANY_NUMBERS
     }
 
     fn objection(&self, method: &Method) -> Option<&'static str> {

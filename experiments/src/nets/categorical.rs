@@ -38,10 +38,6 @@ impl NetConfig for CategoricalVaeConfig {
         }
     }
 
-    fn layers(&self) -> usize {
-        1
-    }
-
     fn values(&self) -> usize {
         self.visible + self.variables * self.classes as usize
     }

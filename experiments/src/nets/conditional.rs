@@ -23,10 +23,6 @@ impl NetConfig for ConditionalSbnConfig {
         }
     }
 
-    fn layers(&self) -> usize {
-        1
-    }
-
     fn values(&self) -> usize {
         self.target + self.latent
     }

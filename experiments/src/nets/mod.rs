@@ -19,6 +19,7 @@ use crate::kept::Keeps;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
 use helmholtz_conditional_sbn::{ConditionalSbnConfig, FeedforwardConfig};
+use helmholtz_datasets::Images;
 use helmholtz_estimators::Method;
 use helmholtz_ops::Backend;
 use helmholtz_sbn::{MixedSbnConfig, SbnConfig};
@@ -50,6 +51,9 @@ pub trait NetConfig: Clone + Debug + Send + Sync + 'static {
     /// Whether all its latents are bits.
     const OF_BITS: bool = true;
 
+    /// Whether its likelihood takes any numbers; else those from 0 to 1, as bits or in their place.
+    const ANY_NUMBERS: bool = false;
+
     /// The keys of the settings that change it.
     const OPTIONS: &'static [&'static str] = &[];
 
@@ -62,7 +66,9 @@ pub trait NetConfig: Clone + Debug + Send + Sync + 'static {
     }
 
     /// Its stochastic layers.
-    fn layers(&self) -> usize;
+    fn layers(&self) -> usize {
+        1
+    }
 
     /// The numbers of one particle: those that describe p(x | h), and latents.
     fn values(&self) -> usize;
@@ -104,7 +110,7 @@ pub trait Family: NetConfig + Serialize + DeserializeOwned {
 }
 
 /// A net, of whichever family.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Net(Arc<dyn AnyNet>);
 
 /// Work that is done with a model, of whichever net.
@@ -123,6 +129,12 @@ pub(crate) trait OnModel<B: Backend>: Sized {
     /// # Errors
     /// The work's own.
     fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Self::Output, HarnessError>;
+}
+
+impl Debug for Net {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 impl Net {
@@ -203,6 +215,22 @@ impl Net {
             ));
         }
         Ok(net)
+    }
+
+    /// That its likelihood takes these data.
+    ///
+    /// # Errors
+    /// The first number that it does not take.
+    pub(crate) fn check_data(&self, data: &Images) -> Result<(), HarnessError> {
+        match data.first_outside_unit() {
+            Some((row, column, x)) if !self.0.takes_any_numbers() => {
+                Err(HarnessError::Unusable(format!(
+                    "row {row} of the data has {x} in column {column}, but the net's likelihood is of numbers from 0 to 1: scale or \
+                     binarise them, or choose a net of such numbers"
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The same for data of so many numbers.

@@ -25,7 +25,13 @@ impl Spec {
             }
         }
         for net in &self.net {
-            if net.own.is_some() && self.registry.net_names().any(|known| known == net.name) {
+            let added = || {
+                self.registry
+                    .added_nets()
+                    .any(|(name, own)| name == net.name && Some(&own) == net.own.as_ref())
+            };
+            let known = || self.registry.net_names().any(|known| known == net.name);
+            if net.own.is_some() && known() && !added() {
                 return Some(format!(
                     "the net `{}` is one that the program knows: give yours another name",
                     net.name

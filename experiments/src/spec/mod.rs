@@ -147,7 +147,7 @@ impl Spec {
         }
     }
 
-    /// Labels the methods, and adds those of the catalogue that the file says nothing of.
+    /// Labels the methods, and adds those of the registry, and the nets that a program has added, that the file says nothing of.
     fn complete(&mut self) -> Result<(), HarnessError> {
         for method in &mut self.method {
             let entry = self.registry.method(&method.name)?;
@@ -162,6 +162,15 @@ impl Spec {
                     label: entry.label.into(),
                     nets: Vec::new(),
                     settings: Overrides::default(),
+                });
+            }
+        }
+        for (name, own) in self.registry.added_nets() {
+            if self.net.iter().all(|net| net.name != name) {
+                self.net.push(Net {
+                    name: name.into(),
+                    label: name.into(),
+                    own: Some(own),
                 });
             }
         }

@@ -4,7 +4,7 @@ use super::{Row, Source};
 use crate::cell::Cell;
 use crate::folders::CellStatus;
 use crate::likelihood::cell_runner::CellResult;
-use helmholtz_datasets::DatasetName;
+use helmholtz_datasets::caution;
 use helmholtz_harness::names::format_seeds;
 use helmholtz_report::Note;
 
@@ -26,8 +26,7 @@ pub(crate) fn notes(
     if data.len() > 1 {
         cautions.push("OTHER DATA: the runs of this table are not all on the same images, by their fingerprints.".to_string());
     }
-    let dataset = source.dataset.parse::<DatasetName>().ok();
-    cautions.extend(dataset.and_then(DatasetName::caution).map(String::from));
+    cautions.extend(caution(source.dataset).map(String::from));
     if let (Some(published), false) = (source.published, results.is_empty()) {
         let short = |all: u64| {
             let done = results.iter().map(|r| r.epochs_done);

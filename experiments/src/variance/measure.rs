@@ -46,6 +46,7 @@ impl OnBackend for Measurement<'_> {
 
     fn on<B: Built>(self) -> Result<Vec<Row>, HarnessError> {
         let net = self.request.net()?.of_width(self.train.pixels());
+        net.check_data(self.train)?;
         let seed = self.request.replication.seed;
         net.build::<B, _>(seed, &Default::default(), self)
     }

@@ -5,7 +5,7 @@ use super::show::{self, Run};
 use super::{Outcome, Point, Profile, Settings};
 use crate::backend::on_device;
 use crate::cell::Cell;
-use crate::data::{Data, Sizes};
+use crate::data::{Sizes, Wanted};
 use crate::device::Device;
 use crate::events;
 use crate::figures::label::titled;
@@ -67,8 +67,14 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
     let mut profile = settings.profile(&args.profile)?.clone();
     let epochs = args.epochs.filter(|&epochs| epochs != profile.epochs);
     profile.epochs = epochs.unwrap_or(profile.epochs);
-    let dataset = match args.dataset {
-        Some(name) => name,
+    let dataset = match &args.dataset {
+        Some(Wanted::Known(name)) => *name,
+        Some(own) => {
+            return Err(HarnessError::Unusable(format!(
+                "{} has runs of its own on data sets that the program knows, not on `{own}`",
+                settings.name
+            )));
+        }
         None => spec.dataset.parse()?,
     };
     let methods = match args.methods.is_empty() {
@@ -79,23 +85,15 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
     let name = dataset.to_string();
     let cells = settings.cells(&spec, &profile, methods, &seeds, &name)?;
     args.device.check_built()?;
-    let data = request.load(dataset, |loaded, _| {
-        Ok(Data {
-            splits: Arc::new(loaded?),
-            instead_of: None,
-        })
-    })?;
-    let (there, images) = (data.splits.train.len(), profile.images);
+    let data = Arc::new(request.load(&Wanted::Known(dataset))?);
+    let (there, images) = (data.train.len(), profile.images);
     if there < images {
         return Err(HarnessError::Unusable(format!(
             "the profile asks for a mini-batch of {images} images, but {dataset} has {there} to train on"
         )));
     }
     let base = base_folder(&args.out, &settings.name, &args.profile, epochs, &name);
-    let cells: Vec<Cell> = cells
-        .into_iter()
-        .map(|cell| cell.on(&data.splits))
-        .collect();
+    let cells: Vec<Cell> = cells.into_iter().map(|cell| cell.on(&data)).collect();
     let unit = |cell: &Cell| {
         let mut fields = Map::new();
         fields.insert("net".into(), cell.net.as_str().into());
@@ -117,11 +115,11 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
     };
     Ok(VarianceCurves {
         units: cells.iter().map(unit).collect(),
-        runner: runner::new(args.device, Arc::clone(&data.splits), 1)?,
+        runner: runner::new(args.device, Arc::clone(&data), 1)?,
         machine: request.machine(),
         profile_name: args.profile.clone(),
         device: args.device,
-        data: data.splits,
+        data,
         settings,
         spec,
         profile,
