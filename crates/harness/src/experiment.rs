@@ -1,7 +1,7 @@
 //! What an experiment is to the harness.
 
-use crate::driver::Observer;
 use crate::error::HarnessError;
+use crate::event::Observer;
 use crate::machine::Needs;
 use crate::status::{Status, status};
 use crate::unit::Unit;

@@ -8,7 +8,7 @@
 //! | what an experiment is | [`experiment`], [`unit`] |
 //! | what its folders hold | [`status`] |
 //! | what is left, how long it takes, what it needs | [`plan`], [`work`], [`schedule`], [`machine`], [`plan_text`] |
-//! | running units, and stopping | [`driver`], [`cancel`] |
+//! | running units, what they tell, and stopping | [`driver`], [`event`], [`cancel`] |
 //! | watching them | [`progress`] |
 //! | where a command writes | [`streams`], [`loading`] |
 //! | names that a user types | [`names`] |
@@ -18,6 +18,7 @@
 pub mod cancel;
 pub mod driver;
 pub mod error;
+pub mod event;
 pub mod experiment;
 #[cfg(test)]
 mod fake;
