@@ -41,4 +41,4 @@ pub use holder::Holder;
 pub use lock::{Lock, LockError, Timing, holder_of, is_lock_name};
 pub use observer::{Observed, Observer, Op, Verdict, observe};
 pub use remedy::remedy;
-pub use replace::{SCRATCH, replace, write_synced};
+pub use replace::{SCRATCH, replace, replace_shared, write_synced};

@@ -20,13 +20,25 @@ pub fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Replaces `folder/name` by `bytes` in one step: scratch file, sync, rename, sync of the folder. A link of that name is replaced, not
-/// followed.
+/// followed. The folder is this process's alone.
 ///
 /// # Errors
 /// The system's; what was there before stays whole.
 pub fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    // Two processes that write the same file have scratch files of their own.
-    let scratch = folder.join(format!("{SCRATCH}{name}.{}", std::process::id()));
+    by(folder, &format!("{SCRATCH}{name}"), name, bytes)
+}
+
+/// [`replace`] in a folder that several processes write into: each has a scratch file of its own.
+///
+/// # Errors
+/// The system's; what was there before stays whole.
+pub fn replace_shared(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let process = std::process::id();
+    by(folder, &format!("{SCRATCH}{name}.{process}"), name, bytes)
+}
+
+fn by(folder: &Path, scratch: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let scratch = folder.join(scratch);
     let cleared = match remove(&scratch) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         removed => removed,

@@ -21,7 +21,7 @@ pub fn write_bytes(path: &Path, content: &[u8]) -> Result<(), ReportError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     helmholtz_files::create_directories(folder)
-        .and_then(|()| helmholtz_files::replace(folder, &name, content))
+        .and_then(|()| helmholtz_files::replace_shared(folder, &name, content))
         .map_err(|source| ReportError {
             action: "write",
             path: path.to_path_buf(),
