@@ -17,65 +17,65 @@
 //! ```
 //!
 //! Contents, in the order of a request:
-//! * [`cli`], [`commands`]: what a user types, and what happens then.
-//! * [`source`], [`spec`], [`cell`], [`samples`], [`names`], [`published`]: the experiment, its cells, and the numbers to compare with.
-//! * [`data`], [`device`], [`backend`]: what it runs on.
-//! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
-//! * [`cell_runner`], [`runner`], [`nets`], [`driver`], [`progress`]: running cells and watching them.
-//! * [`kept`], [`log_likelihoods`], [`completions`], [`digits`]: what a run keeps besides likelihoods, and pictures of what it learned.
-//! * [`table`], [`figures`], [`report`]: the outcome.
-//! * [`arm_toy`], [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`]: experiments of other kinds; [`stepwise`] ones are counted in gradient steps.
-//! * [`trained`]: the parameters of a run, to be used again.
-//! * [`variance`], [`variance_curve`]: how noisy the methods' gradients are, for what they cost, and during training.
+//! * [`Program`], [`cli`], [`commands`]: what a user types, and what happens then; [`registry`]: what the program knows by name.
+//! * [`source`], [`spec`], [`cell`], `samples`, `names`, `published`: the experiment, its cells, and the numbers to compare with.
+//! * `data`, [`device`], `backend`: what it runs on.
+//! * [`plan`], [`existing`], `schedule`: what is to do, what is done, how long it takes.
+//! * [`cell_runner`], [`runner`], [`nets`], `driver`, `progress`: running cells and watching them.
+//! * `kept`, [`log_likelihoods`], `completions`, `digits`: what a run keeps besides likelihoods, and pictures of what it learned.
+//! * `table`, `figures`, [`report`]: the outcome.
+//! * [`arm_toy`], [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`]: experiments of other kinds; `stepwise` ones are counted in gradient steps.
+//! * `trained`: the parameters of a run, to be used again.
+//! * `variance`, `variance_curve`: how noisy the methods' gradients are, for what they cost, and during training.
 
 pub mod apg_bmnist;
 pub mod apg_dmm;
 pub mod apg_gmm;
-pub mod apg_kl;
-pub mod apg_table;
+mod apg_kl;
+mod apg_table;
 pub mod arm_toy;
-pub mod backend;
+mod backend;
 mod blocks;
 pub mod cell;
 pub mod cell_runner;
 pub mod cli;
 pub mod commands;
-pub mod completions;
-pub mod data;
+mod completions;
+mod data;
 pub mod device;
-pub mod digits;
-pub mod driver;
+mod digits;
+mod driver;
 pub mod error;
 pub mod existing;
 #[cfg(test)]
 mod fake;
-pub mod figures;
-pub mod framework;
-pub mod hamiltonian;
-pub mod kept;
+mod figures;
+mod framework;
+mod hamiltonian;
+mod kept;
 pub mod log_likelihoods;
-pub mod machine;
-pub mod names;
+mod machine;
+mod names;
 pub mod nets;
 pub mod plan;
 mod populations;
 mod profiles;
 mod program;
-pub mod progress;
-pub mod published;
+mod progress;
+mod published;
 mod ranges;
 pub mod registry;
 pub mod report;
 pub mod runner;
-pub mod samples;
-pub mod schedule;
+mod samples;
+mod schedule;
 pub mod source;
 pub mod spec;
-pub mod stepwise;
-pub mod table;
-pub mod trained;
-pub mod variance;
-pub mod variance_curve;
+mod stepwise;
+mod table;
+mod trained;
+mod variance;
+mod variance_curve;
 
 pub use kept::Keeps;
 pub use program::Program;

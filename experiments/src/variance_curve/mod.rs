@@ -12,5 +12,7 @@ pub mod run;
 mod settings;
 pub mod show;
 
-pub use outcome::{Outcome, Point};
+pub use outcome::Outcome;
+#[cfg(test)]
+pub(crate) use outcome::Point;
 pub use settings::{Profile, Settings};
