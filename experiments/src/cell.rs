@@ -305,69 +305,44 @@ impl Settings {
 
     /// The first thing that is wrong with these settings, if any: the key and what it must be.
     pub fn problem(&self) -> Option<String> {
-        let rule = |holds: bool, text: String| (!holds).then_some(text);
-        let positive =
-            |key: &str, value: u64| rule(value > 0, format!("`{key}` must be at least 1"));
-        positive("epochs", self.epochs)
-            .or_else(|| {
-                rule(
-                    (0.0..=1.0).contains(&self.switch),
-                    format!(
-                        "`switch` is a fraction of the epochs, from 0 to 1, not {}",
-                        self.switch
-                    ),
-                )
-            })
-            .or_else(|| positive("batch", self.batch as u64))
-            .or_else(|| positive("particles", self.particles as u64))
-            .or_else(|| {
-                rule(
-                    self.learning_rate > 0.0 && self.learning_rate.is_finite(),
-                    format!(
-                        "`learning_rate` must be positive and finite, not {}",
-                        self.learning_rate
-                    ),
-                )
-            })
-            .or_else(|| {
-                let betas = self.betas.iter().chain(&self.inference_betas).flatten();
-                let fit = |beta: &f64| (0.0..1.0).contains(beta);
-                rule(
-                    betas.clone().all(fit),
-                    "`betas` and `inference_betas` are two numbers each, from 0 to below 1".into(),
-                )
-            })
-            .or_else(|| {
-                rule(
-                    self.stage1_extra <= 1,
-                    format!("`stage1_extra` is 0 or 1, not {}", self.stage1_extra),
-                )
-            })
-            .or_else(|| positive("sleep_every", self.sleep_every.unwrap_or(1)))
-            .or_else(|| positive("check_every", self.check_every))
-            .or_else(|| positive("patience", self.patience.unwrap_or(1)))
-            .or_else(|| positive("valid_samples", self.valid_samples))
-            .or_else(|| positive("valid_images", self.valid_images.unwrap_or(1)))
-            .or_else(|| positive("test_samples", self.test_samples))
-            .or_else(|| positive("test_images", self.test_images.unwrap_or(1)))
-            .or_else(|| positive("train_images", self.train_images.unwrap_or(1)))
-            .or_else(|| {
-                let samples = self.final_samples.as_ref();
-                let senseless =
-                    samples.is_some_and(|all| all.all().is_empty() || all.all()[0] == 0);
-                rule(
-                    !senseless,
-                    "`final_samples` must be at least 1, each of them".into(),
-                )
-            })
-            .or_else(|| {
-                let all = self.final_samples.as_ref().map_or(&[][..], |all| all.all());
-                let reported = self.reported_samples.filter(|own| !all.contains(own));
-                let text =
-                    |own| format!("`reported_samples` is {own}, which is none of `final_samples`");
-                reported.map(text)
-            })
-            .or_else(|| positive("checkpoint_seconds", self.checkpoint_seconds))
+        let positive = [
+            ("epochs", Some(self.epochs)),
+            ("batch", Some(self.batch as u64)),
+            ("particles", Some(self.particles as u64)),
+            ("sleep_every", self.sleep_every),
+            ("check_every", Some(self.check_every)),
+            ("patience", self.patience),
+            ("valid_samples", Some(self.valid_samples)),
+            ("valid_images", self.valid_images),
+            ("test_samples", Some(self.test_samples)),
+            ("test_images", self.test_images),
+            ("train_images", self.train_images),
+            ("checkpoint_seconds", Some(self.checkpoint_seconds)),
+        ];
+        if let Some((key, _)) = positive.iter().find(|(_, value)| *value == Some(0)) {
+            return Some(format!("`{key}` must be at least 1"));
+        }
+        let finals = self.final_samples.as_ref().map(FinalSamples::all);
+        let reported = self.reported_samples;
+        let mut betas = self.betas.iter().chain(&self.inference_betas).flatten();
+        let problem = if !(0.0..=1.0).contains(&self.switch) {
+            let found = self.switch;
+            format!("`switch` is a fraction of the epochs, from 0 to 1, not {found}")
+        } else if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
+            let found = self.learning_rate;
+            format!("`learning_rate` must be positive and finite, not {found}")
+        } else if !betas.all(|beta| (0.0..1.0).contains(beta)) {
+            "`betas` and `inference_betas` are two numbers each, from 0 to below 1".into()
+        } else if self.stage1_extra > 1 {
+            format!("`stage1_extra` is 0 or 1, not {}", self.stage1_extra)
+        } else if finals.is_some_and(|all| all.first().is_none_or(|&least| least == 0)) {
+            "`final_samples` must be at least 1, each of them".into()
+        } else if let Some(own) = reported.filter(|own| !finals.unwrap_or(&[]).contains(own)) {
+            format!("`reported_samples` is {own}, which is none of `final_samples`")
+        } else {
+            return None;
+        };
+        Some(problem)
     }
 }
 

@@ -17,60 +17,60 @@
 //! ```
 //!
 //! Contents, in the order of a request:
-//! * [`cli`], [`commands`]: what a user types, and what happens then.
-//! * [`source`], [`spec`], [`cell`], [`samples`], [`published`]: the experiment, its cells, and the numbers to compare with.
-//! * [`request`], [`kinds`]: a request, and the kind of experiment that it opens; the harness plans, drives and shows it.
-//! * [`data`], [`device`], [`backend`], [`folders`]: what it runs on, and where.
+//! * [`Program`], [`cli`], [`commands`]: what a user types, and what happens then; [`registry`]: what the program knows by name.
+//! * [`source`], [`spec`], [`cell`], `samples`, `published`: the experiment, its cells, and the numbers to compare with.
+//! * `request`, `kinds`: a request, and the kind of experiment that it opens; the harness plans, drives and shows it.
+//! * `data`, [`device`], `backend`, [`folders`]: what it runs on, and where.
 //! * [`likelihood`]: nets that are trained by a method and scored by their likelihood; [`nets`] has them by name.
-//! * [`kept`], [`log_likelihoods`], [`completions`], [`digits`]: what a run keeps besides likelihoods, and pictures of what it learned.
-//! * [`table`], [`figures`], [`report`], [`scoreboard`]: the outcome.
-//! * [`population`], [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`], [`apg_kl`], [`apg_table`]: amortized population Gibbs.
+//! * `kept`, [`log_likelihoods`], `completions`, `digits`: what a run keeps besides likelihoods, and pictures of what it learned.
+//! * `table`, `figures`, [`report`], `scoreboard`: the outcome.
+//! * `population`, [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`], `apg_kl`, `apg_table`: amortized population Gibbs.
 //! * [`arm_toy`]: the toy experiment of ARM.
-//! * [`trained`], [`evaluations`]: the parameters of a run, to be used again.
-//! * [`variance`], [`variance_curve`]: how noisy the methods' gradients are, for what they cost, and during training.
+//! * `trained`, `evaluations`: the parameters of a run, to be used again.
+//! * `variance`, `variance_curve`: how noisy the methods' gradients are, for what they cost, and during training.
 
 pub mod apg_bmnist;
 pub mod apg_dmm;
 pub mod apg_gmm;
-pub mod apg_kl;
-pub mod apg_table;
+mod apg_kl;
+mod apg_table;
 pub mod arm_toy;
-pub mod backend;
+mod backend;
 mod blocks;
 pub mod cell;
 pub mod cli;
 pub mod commands;
-pub mod completions;
-pub mod data;
+mod completions;
+mod data;
 pub mod device;
-pub mod digits;
-pub mod evaluations;
+mod digits;
+mod evaluations;
 mod events;
-pub mod figures;
+mod figures;
 pub mod folders;
-pub mod framework;
-pub mod kept;
-pub mod kinds;
+mod framework;
+mod kept;
+mod kinds;
 pub mod likelihood;
 pub mod log_likelihoods;
 pub mod nets;
-pub mod population;
+mod population;
 mod profiles;
 mod program;
-pub mod published;
+mod published;
 mod ranges;
 pub mod registry;
 pub mod report;
-pub mod request;
-pub mod samples;
-pub mod scoreboard;
+mod request;
+mod samples;
+mod scoreboard;
 mod seeds;
 pub mod source;
 pub mod spec;
-pub mod table;
-pub mod trained;
-pub mod variance;
-pub mod variance_curve;
+mod table;
+mod trained;
+mod variance;
+mod variance_curve;
 
 pub use helmholtz_harness::{error, names};
 pub use kept::Keeps;

@@ -16,6 +16,12 @@ pub fn run(name: &str, args: &[OsString]) -> Result<ExitCode, String> {
         "helmholtz",
     ];
     build.extend(features);
+    if args
+        .iter()
+        .any(|arg| arg.to_string_lossy().contains(".parquet"))
+    {
+        build.extend(["--features", "parquet"]);
+    }
     eprintln!("xtask: cargo build {}", build.join(" "));
     let program = cargo::build(&build)?;
     let mut command = Command::new(program);

@@ -1,7 +1,7 @@
 //! Tables as comma-separated values.
 
 use crate::document::Table;
-use crate::records::lines;
+pub use crate::records::lines;
 
 /// A table: each column as text, and after a column of numbers the same with every digit.
 pub fn render(table: &Table) -> String {

@@ -1,5 +1,4 @@
 //! An estimator of one's own.
-
 use helmholtz::estimators::{Coefficient, Description, Outcome, Target, Weighting};
 use helmholtz::random::Chance;
 

@@ -38,13 +38,6 @@ impl Sizes {
     }
 }
 
-impl<B: Backend> Spikes<B> {
-    fn spikes(&self, h: Values<B>) -> Poisson<B, 2> {
-        let rate = self.decoder.of(h).exp();
-        Poisson { rate }
-    }
-}
-
 impl<B: Backend> OneLayer<B> for Spikes<B> {
     fn bits(&self) -> usize {
         self.decoder.layers()[0].weight.dims()[0]
@@ -55,17 +48,15 @@ impl<B: Backend> OneLayer<B> for Spikes<B> {
     }
 
     fn likelihood(&self, x: Values<B>, h: Values<B>) -> Tensor<B, 1> {
-        self.spikes(h)
-            .log_prob(x.numbers())
-            .sum_dim(1)
-            .squeeze_dim(1)
+        let rate = self.decoder.of(h).exp();
+        let each = Poisson { rate }.log_prob(x.numbers());
+        each.sum_dim(1).squeeze_dim(1)
     }
 
     fn sample(&self, h: Values<B>, draws: &mut Stream) -> Tensor<B, 2> {
-        let rows = h.dims()[0];
-        let spikes = self.spikes(h);
-        let cells = spikes.rate.dims()[1];
-        spikes.sample([rows, cells], draws)
+        let rate = self.decoder.of(h).exp();
+        let shape = rate.dims();
+        Poisson { rate }.sample(shape, draws)
     }
 }
 

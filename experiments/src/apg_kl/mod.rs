@@ -9,6 +9,6 @@ mod experiment;
 mod figure;
 mod settings;
 
-pub use experiment::{KlCurves, open};
+pub use experiment::open;
 pub use figure::{Trained, document, figure};
 pub use settings::{Division, Settings};

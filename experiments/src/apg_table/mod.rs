@@ -10,6 +10,6 @@ mod experiment;
 mod settings;
 mod table;
 
-pub use experiment::{SamplersTable, open};
-pub use settings::{Member, Published, Settings};
+pub use experiment::open;
+pub use settings::{Published, Settings};
 pub use table::{Column, Entry, Table};

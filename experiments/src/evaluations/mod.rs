@@ -2,11 +2,11 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`Settings`], [`Evaluations`] | `experiments/table1-samples.toml`, and it as an experiment |
+//! | `experiment` | `experiments/table1-samples.toml`, and it as an experiment |
 //! | [`Work`] | the evaluation of a run's parameters |
 
 mod experiment;
 mod work;
 
-pub use experiment::{Evaluations, Settings, open};
+pub use experiment::open;
 pub(crate) use work::Work;

@@ -13,4 +13,4 @@ pub mod label;
 pub mod runs;
 pub mod settings;
 
-pub use experiment::{Curves, open};
+pub use experiment::open;

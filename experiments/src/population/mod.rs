@@ -13,6 +13,6 @@ mod members;
 pub(crate) mod populations;
 pub mod stepwise;
 
-pub use experiment::{Population, open};
+pub use experiment::open;
 pub(crate) use experiment::{opened, refuse};
 pub use members::{Member, Members};

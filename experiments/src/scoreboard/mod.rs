@@ -8,5 +8,5 @@
 mod line;
 mod show;
 
-pub use line::{Line, Word, lines};
+pub use line::lines;
 pub use show::{document, section};

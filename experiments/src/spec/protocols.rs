@@ -49,7 +49,9 @@ fn the_quoted_rows_are_also_run_as_their_source_runs_them() {
             (1200, 50, 1e-4, 1)
         );
         let net = Net::of(&cell).unwrap();
-        let net = net.config::<SbnConfig>().expect(&cell.label());
+        let net = net
+            .config::<SbnConfig>()
+            .unwrap_or_else(|| panic!("{}", cell.label()));
         let (learned, signed) = match cell.net.as_str() {
             "linear" => (true, true),
             "two-layers" => (true, false),
@@ -381,7 +383,9 @@ fn arm_table2_holds_the_settings_of_both_revisions() {
             let sbn = sbn.map(|config| (config.learned_prior, config.slope));
             let categorical = config.config::<CategoricalVaeConfig>();
             let categorical = categorical.map(|config| (config.learned_prior, config.slope));
-            let (prior, rectifiers) = sbn.or(categorical).expect(&cell.label());
+            let (prior, rectifiers) = sbn
+                .or(categorical)
+                .unwrap_or_else(|| panic!("{}", cell.label()));
             let found = (cell.settings.analytic_kl, rectifiers);
             assert_eq!(found, (kl, slope), "{profile}: {}", cell.label());
             // ARM's own prior is learned on OMNIGLOT.

@@ -73,6 +73,8 @@ fn in_place(
             let out = base.ancestors().nth(3).unwrap_or(Path::new(""));
             let experiment = &source.spec.name;
             let base = base_folder(out, experiment, profile, source.epochs, source.dataset);
+            let width = cell.width;
+            let other = Cell { width, ..other };
             let status = folders::status(&other.folder(&base), &other);
             if !is_done(&status) {
                 return Ok(vec![]);

@@ -47,6 +47,7 @@ pub fn gather(
                 let cell = Cell {
                     seed,
                     fingerprint: wanted.first().and_then(|cell| cell.fingerprint.clone()),
+                    width: wanted.first().and_then(|cell| cell.width),
                     ..row.clone()
                 };
                 let status = folders::status(&cell.folder(base), &cell);

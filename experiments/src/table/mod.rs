@@ -16,7 +16,7 @@ mod row;
 pub use document::document;
 pub use gather::{damages, gather};
 pub(crate) use notes::notes;
-pub use numbers::{Difference, Ours, PublishedNumber};
+pub use numbers::{Ours, PublishedNumber};
 pub use row::Row;
 
 use crate::cell::Cell;

@@ -13,6 +13,6 @@ pub mod run;
 mod settings;
 pub mod show;
 
-pub use experiment::{VarianceCurves, open};
+pub use experiment::open;
 pub use outcome::{Outcome, Point};
 pub use settings::{Profile, Settings};
