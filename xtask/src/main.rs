@@ -3,6 +3,7 @@
 mod bench;
 mod cargo;
 mod certify;
+mod documents;
 mod mutants;
 mod program;
 
@@ -19,6 +20,7 @@ Commands:
   report                   Put every recorded result into one report: tables, figures, a page
   certify                  Hold every gradient estimator against enumeration, beside faulty twins; prints a table
   mutants                  Change the program in many small ways, one at a time, and see that a test fails; hours
+  documents                Check links, copied parts and sentences of every document; run the book's tutorials
   bench [filter]           Run the benchmarks
   help                     Show this text
 
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
             program::run(name, &rest)
         }
         Some("certify") => certify::run(&rest),
+        Some("documents") => documents::run(&rest),
         Some("mutants") => mutants::run(&rest),
         Some("bench") => bench::run(&rest),
         Some("help" | "--help" | "-h") => {
@@ -56,7 +59,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Some(other) => Err(format!(
-            "unknown command `{other}`; the commands are: reproduce, evaluate, variance, report, certify, mutants, bench, help"
+            "unknown command `{other}`; the commands are: reproduce, evaluate, variance, report, certify, documents, mutants, bench, help"
         )),
         None => {
             eprintln!("{HELP}");

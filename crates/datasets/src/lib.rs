@@ -27,6 +27,8 @@
 //! * [`DataFile`], [`Locator`], `Downloader`: the published files, and how they come here
 //! * [`random_subset`]: a seeded random subset of rows
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod amat;
 mod content;
 mod data;

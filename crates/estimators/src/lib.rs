@@ -41,6 +41,8 @@
 //! | [`Parts`] | which of a model's parameters are θ and which φ |
 //! | [`estimate`], [`dreams`] | one gradient estimate, from uniforms to the chain states written back; its sleep phase alone |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod analytic_kl;
 mod catalogue;
 mod declaration;

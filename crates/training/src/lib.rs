@@ -35,6 +35,8 @@
 //! | `save_parameters`, `load_parameters` (feature `safetensors`) | the parameters of a model in a file that other frameworks read |
 //! | [`Event`] | what a run tells while it goes on |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod adam;
 mod config;
 mod error;
@@ -70,3 +72,7 @@ pub use snapshot::{Parameters, load_chains, load_learned, load_model, save_chain
 pub use steps::{Objective, StepConfig, train_steps};
 pub use train::{Outcome, train};
 pub use trainer::{StepReport, Trainer};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

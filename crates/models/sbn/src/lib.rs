@@ -20,6 +20,8 @@
 //! | [`SbnConfig`], [`MixedSbnConfig`] | sizes, prior, initialisation; the named nets |
 //! | [`Sbn`], [`MixedSbn`] | the model, and what it can do for estimators |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod config;
 mod sbn;
 
