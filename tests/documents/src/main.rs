@@ -52,17 +52,18 @@ fn files(root: &Path, extension: &str) -> Result<Vec<std::path::PathBuf>, String
 fn sentences(root: &Path) -> Result<BTreeMap<String, Vec<Sentence>>, String> {
     let mut found = BTreeMap::new();
     for (extension, of) in [
-        ("md", prose::sentences as fn(&str) -> Vec<Sentence>),
+        (
+            "md",
+            (|text| prose::sentences(&parts::own(text))) as fn(&str) -> Vec<Sentence>,
+        ),
         ("rs", prose::of_doc_comments),
     ] {
         for path in files(root, extension)? {
-            if !tree::is_record(&path) {
-                let name = path
-                    .strip_prefix(root)
-                    .unwrap_or(&path)
-                    .to_string_lossy()
-                    .into_owned();
-                found.insert(name, of(&read(&path)?));
+            let text = read(&path)?;
+            // A page that is made of doc comments has no sentences of its own.
+            if !tree::is_record(&path) && !text.starts_with("<!-- Made by") {
+                let name = path.strip_prefix(root).unwrap_or(&path);
+                found.insert(name.to_string_lossy().into_owned(), of(&text));
             }
         }
     }

@@ -61,6 +61,21 @@ pub fn renew(page: &Path, root: &Path, pages: &Pages) -> Result<String, String> 
     Ok(renewed)
 }
 
+/// A text without its copied parts.
+pub fn own(text: &str) -> String {
+    let mut own = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if marker(line).is_some() {
+            lines.find(|line| *line == "<!-- end -->");
+        } else {
+            own.push_str(line);
+        }
+        own.push('\n');
+    }
+    own
+}
+
 fn code(extension: &str, content: &str) -> String {
     let language = if extension == "rs" { "rust" } else { extension };
     format!("```{language}\n{}\n```", content.trim_end())
@@ -191,6 +206,12 @@ mod tests {
             made,
             "<!-- table from a.md -->\n\n| a |\n|---|\n\n| b |\n|---|\n\n<!-- end -->\n"
         );
+    }
+
+    #[test]
+    fn copied_parts_are_not_a_pages_own() {
+        let page = "Mine.\n<!-- from a.md -->\nIts.\n<!-- end -->\nMine.\n";
+        assert_eq!(own(page), "Mine.\n\nMine.\n");
     }
 
     #[test]
