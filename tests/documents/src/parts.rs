@@ -1,7 +1,8 @@
 //! Parts of documents that are copies of records and of sources.
 //!
 //! Between `<!-- from PATH -->` and `<!-- end -->` stands what the file at PATH, from the workspace's root, holds: a document
-//! without its title, its headings one level lower; a source as a code block. `<!-- table from PATH -->` takes the tables alone.
+//! without its title, its headings one level lower; a source as a code block. `<!-- table from PATH -->` takes the tables alone, and
+//! `<!-- first table from PATH, PATH -->` the rows of the first table of each, which must have one heading.
 //! Links of a copied document that stay in the book are kept, others are written as their text.
 
 use std::collections::HashMap;
@@ -31,7 +32,7 @@ pub fn pages(root: &Path, files: &[PathBuf]) -> Pages {
 fn marker(line: &str) -> Option<(&str, &str)> {
     let inner = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
     let (kind, path) = inner.split_once("from ")?;
-    matches!(kind, "" | "table ").then_some((kind.trim(), path))
+    matches!(kind, "" | "table " | "first table ").then_some((kind.trim(), path))
 }
 
 /// The text of `page` with its parts made anew.
@@ -43,6 +44,14 @@ pub fn renew(page: &Path, root: &Path, pages: &Pages) -> Result<String, String> 
         renewed.push_str(line);
         renewed.push('\n');
         if let Some((kind, source)) = marker(line) {
+            if kind == "first table" {
+                let part = first_tables(source, root)?;
+                renewed.push_str(&format!("\n{part}\n<!-- end -->\n"));
+                if !lines.any(|line| line == "<!-- end -->") {
+                    return Err(format!("{}: a part without end", page.display()));
+                }
+                continue;
+            }
             let source = root.join(source);
             let content = fs::read_to_string(&source)
                 .map_err(|e| format!("{}: {}: {e}", page.display(), source.display()))?;
@@ -59,6 +68,23 @@ pub fn renew(page: &Path, root: &Path, pages: &Pages) -> Result<String, String> 
         }
     }
     Ok(renewed)
+}
+
+/// The rows of the first table of each of these files.
+fn first_tables(sources: &str, root: &Path) -> Result<String, String> {
+    let mut table: Vec<String> = Vec::new();
+    for source in sources.split(", ") {
+        let content =
+            fs::read_to_string(root.join(source)).map_err(|e| format!("{source}: {e}"))?;
+        let rows = content.lines().skip_while(|line| !line.starts_with('|'));
+        let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+        if rows.len() < 3 || table.first().is_some_and(|heading| heading != rows[0]) {
+            return Err(format!("{source}: no table, or another heading"));
+        }
+        let skipped = if table.is_empty() { 0 } else { 2 };
+        table.extend(rows[skipped..].iter().map(|row| row.to_string()));
+    }
+    Ok(table.join("\n") + "\n")
 }
 
 /// A text without its copied parts.
@@ -206,6 +232,18 @@ mod tests {
             made,
             "<!-- table from a.md -->\n\n| a |\n|---|\n\n| b |\n|---|\n\n<!-- end -->\n"
         );
+    }
+
+    #[test]
+    fn first_tables_are_one_if_their_headings_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write("a.md", "A\n\n| x |\n|---|\n| 1 |\n\n| y |\n|---|\n| 9 |\n");
+        write("b.md", "| x |\n|---|\n| 2 |\n");
+        write("c.md", "| z |\n|---|\n| 3 |\n");
+        let made = first_tables("a.md, b.md", folder.path()).unwrap();
+        assert_eq!(made, "| x |\n|---|\n| 1 |\n| 2 |\n");
+        assert!(first_tables("a.md, c.md", folder.path()).is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub const LONG: usize = 35;
 /// A sentence with its number of words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// As it is written, code by a placeholder.
+    /// As it is written, code and formulas by a placeholder.
     pub text: String,
     /// Words: what stands between blanks and holds a letter or a digit; a piece of code or a formula is one.
     pub words: usize,
@@ -62,7 +62,7 @@ pub fn sentences(markdown: &str) -> Vec<Sentence> {
             Event::Start(Tag::Paragraph | Tag::Item | Tag::List(_) | Tag::BlockQuote(_))
             | Event::End(TagEnd::Paragraph | TagEnd::Item) => split(&mut text, &mut found),
             Event::Text(words) if silent == 0 => text.push_str(&words),
-            Event::Code(_) if silent == 0 => text.push_str("code"),
+            Event::Code(_) if silent == 0 => text.push_str("Code"),
             Event::SoftBreak | Event::HardBreak => text.push(' '),
             _ => {}
         }
@@ -104,7 +104,7 @@ fn formulas_as_words(text: &str) -> String {
     if parts.len() % 2 == 0 {
         return text.into(); // a dollar sign is one
     }
-    let part = |(i, part): (usize, &&str)| if i % 2 == 1 { "formula" } else { part }.to_string();
+    let part = |(i, part): (usize, &&str)| if i % 2 == 1 { "Formula" } else { part }.to_string();
     parts.iter().enumerate().map(part).collect()
 }
 
