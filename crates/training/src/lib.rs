@@ -1,7 +1,7 @@
 //! The training loop of every discrete latent-variable model here: batches by random scan, an optimiser, the two stages of joint
 //! stochastic approximation, validation and retrospective selection, and checkpoints.
 //!
-//! A run is a pure function of its configuration: every draw is named by (seed, purpose, epoch, step), so a run that was
+//! A run is a pure function of its configuration: every draw is named by (seed, purpose, epoch, step). A run that was
 //! killed and resumed ends in the same bits on the CPU as one that was not.
 //!
 //! ```no_run

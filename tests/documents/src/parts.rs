@@ -1,9 +1,9 @@
 //! Parts of documents that are copies of records and of sources.
 //!
-//! Between `<!-- from PATH -->` and `<!-- end -->` stands what the file at PATH, from the workspace's root, holds: a document
-//! without its title, its headings one level lower; a source as a code block. `<!-- table from PATH -->` takes the tables alone, and
-//! `<!-- first table from PATH, PATH -->` the rows of the first table of each, which must have one heading.
-//! Links of a copied document that stay in the book are kept, others are written as their text.
+//! Between `<!-- from PATH -->` and `<!-- end -->` stands what the file at PATH, from the workspace's root, holds.
+//! That is a document without its title, its headings one level lower; a source as a code block. `<!-- table from PATH
+//! -->` takes the tables alone, and `<!-- first table from PATH, PATH -->` the rows of the first table of each, which
+//! must have one heading. Links of a copied document that stay in the book are kept, others are written as their text.
 
 use std::collections::HashMap;
 use std::fs;

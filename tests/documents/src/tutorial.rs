@@ -1,8 +1,8 @@
 //! A page's files and commands, carried out in an empty folder.
 //!
-//! A code block with `file=PATH` after its language is written to PATH. A block in the language `console` is run line by line where
-//! a line starts with `$ `; the lines below a command are lines of its output, in their order; `...` stands for anything.
-//! `HELMHOLTZ` in the environment is the checkout.
+//! A code block with `file=PATH` after its language is written to PATH. A block in the language `console` is run line
+//! by line where a line starts with `$ `. The lines below a command are lines of its output, in their order; `...`
+//! stands for anything. `HELMHOLTZ` in the environment is the checkout.
 
 use std::fs;
 use std::path::{Path, PathBuf};
