@@ -2,10 +2,41 @@
 
 use crate::device::Device;
 use crate::error::HarnessError;
+use crate::nets::{AnyModel, AnyNet};
+use burn::tensor::backend::BackendTypes;
 use helmholtz_ops::Backend;
 
+/// A backend that this program is built for.
+pub(crate) trait Built: Backend {
+    /// The model of a net, with parameters drawn for a seed.
+    fn model_of(
+        net: &dyn AnyNet,
+        seed: u64,
+        device: &<Self as BackendTypes>::Device,
+    ) -> Result<Box<dyn AnyModel<Self>>, HarnessError>;
+}
+
+/// Makes a backend one that the program is built for.
+macro_rules! built {
+    ($feature:literal, $backend:ty, $method:ident) => {
+        #[cfg(feature = $feature)]
+        impl Built for $backend {
+            fn model_of(
+                net: &dyn AnyNet,
+                seed: u64,
+                device: &<Self as BackendTypes>::Device,
+            ) -> Result<Box<dyn AnyModel<Self>>, HarnessError> {
+                net.$method(seed, device)
+            }
+        }
+    };
+}
+built!("cpu", burn_flex::Flex, on_cpu);
+built!("wgpu", burn_wgpu::Wgpu, on_wgpu);
+built!("cuda", burn_cuda::Cuda, on_cuda);
+
 /// Work that can be done on any backend.
-pub trait OnBackend {
+pub(crate) trait OnBackend {
     /// What comes of it.
     type Output;
 
@@ -13,14 +44,14 @@ pub trait OnBackend {
     ///
     /// # Errors
     /// The work's own.
-    fn on<B: Backend>(self) -> Result<Self::Output, HarnessError>;
+    fn on<B: Built>(self) -> Result<Self::Output, HarnessError>;
 }
 
 /// Does `work` on the backend of `device`.
 ///
 /// # Errors
 /// If the device isn't there, or this binary was built without it; and the work's own.
-pub fn on_device<W: OnBackend>(device: Device, work: W) -> Result<W::Output, HarnessError> {
+pub(crate) fn on_device<W: OnBackend>(device: Device, work: W) -> Result<W::Output, HarnessError> {
     device.check_built()?;
     match device {
         #[cfg(feature = "cpu")]

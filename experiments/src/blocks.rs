@@ -1,6 +1,6 @@
 //! Cells, tables and notes that the documents of several experiments share.
 
-use crate::stepwise::Measured;
+use crate::population::stepwise::Measured;
 use helmholtz_report::{Block, Cell, Kind, Note, Table};
 use helmholtz_runs::Provenance;
 use serde_json::{Map, Value};

@@ -1,7 +1,11 @@
 //! One cell of an experiment: a net trained by a method with a seed, and every number that decides its outcome.
 
+use crate::error::HarnessError;
+use crate::nets::OwnNet;
+use crate::registry::Registry;
 use crate::samples::FinalSamples;
 use helmholtz_datasets::Splits;
+use helmholtz_estimators::Method;
 use helmholtz_training::{Betas, ChainStart, Optimizer};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -29,17 +33,46 @@ pub struct Cell {
     /// [`Splits::fingerprint`] of the images; absent where they are not known, as in older records.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fingerprint: Option<String>,
+    /// The net, where the experiment's file describes it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub own_net: Option<OwnNet>,
+    /// The numbers of a datum, where they are not those of the nets that have names.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub width: Option<usize>,
     /// How it is trained and evaluated.
     pub settings: Settings,
+    /// What its names mean.
+    #[serde(skip)]
+    pub registry: Registry,
 }
+
+/// The numbers of a datum for which the nets that have names are made: pixels of a digit.
+const WIDTH: usize = 28 * 28;
 
 impl Cell {
     /// The cell on these images.
     pub fn on(self, data: &Splits) -> Self {
+        let width = data.train.pixels();
         Self {
             fingerprint: Some(data.fingerprint.clone()),
+            width: (width != WIDTH).then_some(width),
             ..self
         }
+    }
+
+    /// The numbers of a datum.
+    pub fn width(&self) -> usize {
+        self.width.unwrap_or(WIDTH)
+    }
+
+    /// Its method, as its settings change it.
+    ///
+    /// # Errors
+    /// [`HarnessError::Unknown`].
+    pub fn method(&self) -> Result<Method, HarnessError> {
+        let entry = self.registry.method(&self.method)?;
+        let extra = self.settings.stage1_extra > 0;
+        Ok(entry.method.with_stage1_extra(extra))
     }
 
     /// The cell's run folder below the folder of its experiment, profile and data set: `<net>/<method>/seed-<n>`, or
@@ -244,6 +277,22 @@ impl Settings {
         Some(self.reported_samples.unwrap_or(all.largest()))
     }
 
+    /// The keys that change the net and are set.
+    pub fn net_options(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("slope", self.slope.is_some()),
+            ("learned_prior", self.learned_prior.is_some()),
+            ("signed", self.signed),
+            ("tanh", self.tanh),
+            ("centred", self.centred),
+            ("glorot", self.glorot),
+            ("free_logits", self.free_logits),
+            ("released_nll", self.released_nll),
+        ];
+        let set = options.into_iter().filter(|(_, set)| *set);
+        set.map(|(key, _)| key)
+    }
+
     /// β of Adam.
     pub fn betas(&self) -> Betas {
         let default = Betas::default();
@@ -373,6 +422,9 @@ pub(crate) mod tests {
             seed,
             by_particles: false,
             fingerprint: None,
+            own_net: None,
+            width: None,
+            registry: Registry::default(),
             settings: settings(),
         }
     }

@@ -1,12 +1,12 @@
 //! What a user types.
 
+use crate::data::Wanted;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::names::parse_seeds;
+use crate::registry::Registry;
 use clap::builder::TypedValueParser;
-use clap::{Args, Parser, Subcommand};
-use helmholtz_datasets::DatasetName;
-use helmholtz_estimators::Method;
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Learning in models whose latent variables cannot be reparameterised: published experiments, reproduced.
@@ -29,6 +29,8 @@ pub enum Command {
     Variance(Variance),
     /// Put every recorded result into one report: tables, figures, pictures
     Report(Report),
+    /// Every published number beside ours: seeds, epochs, difference, and one word
+    Scoreboard(Scoreboard),
 }
 
 const EXAMPLES: &str = "\
@@ -39,6 +41,8 @@ Examples:
                                                       what is done already, and what it would take
   cargo xtask reproduce table1 --net linear --method jsa,rloo --seeds 1-3 --epochs 100
   cargo xtask reproduce table1 --dataset glyphs       generated images: needs no data
+  cargo xtask reproduce table1 --dataset mine.npz --split 0.8,0.1,0.1
+                                                      your own data, from a file
   cargo xtask reproduce table1 --device cuda --jobs 8
   cargo xtask reproduce my-table.toml                 an edited copy of experiments/table1.toml
   cargo xtask reproduce table2                        categorical autoencoders
@@ -69,23 +73,33 @@ Nets of arm-table2: linear, nonlinear, two-layers, categorical
 Nets of arm-table3: feedforward, feedforward-linear
 Nets of helmholtz: sbn-200, sbn-200-200, sbn-200-200-200, sbn-200-10c, sbn-200-200-10c, sbn-200-200-200-10c
 
-arm-toy takes --seed, --out, --dry-run, --json and --fresh; apg-gmm, apg-dmm and apg-bmnist also --profile, --steps and --device;
-apg-kl the same, apg-table1 all but --steps; apg-bmnist and apg-table1 --data-dir too.
+All take --seeds, --jobs, --out, --dry-run, --json and --fresh, but for figures, which train nothing; flags that mean nothing to an
+experiment are refused with those that do.
 
 The same command resumes what was stopped, and does nothing again that is done.
 Data are looked for in --data-dir, HELMHOLTZ_DATA and the user's cache folder, else downloaded.";
 
-/// The estimators of the catalogue, then examples.
-fn after_help() -> String {
-    let entries = Method::CATALOGUE.iter();
+/// The command line, whose help names what the registry knows.
+pub(crate) fn command(registry: &Registry) -> clap::Command {
+    let help = after_help(registry);
+    Cli::command().mut_subcommand("reproduce", |reproduce| reproduce.after_help(help))
+}
+
+/// The estimators, what a program has added, then examples.
+fn after_help(registry: &Registry) -> String {
+    let entries = registry.methods().iter();
     let width = entries.clone().map(|e| e.name.len()).max().unwrap_or(0);
     let lines = entries.map(|e| format!("  {:width$}  {}\n", e.name, e.idea));
-    format!("Methods:\n{}\n{EXAMPLES}", lines.collect::<String>())
+    let added: Vec<&str> = registry.added_nets().map(|(name, _)| name).collect();
+    let nets = match added.is_empty() {
+        true => String::new(),
+        false => format!("Nets of this program: {}\n", added.join(", ")),
+    };
+    format!("Methods:\n{}\n{nets}{EXAMPLES}", lines.collect::<String>())
 }
 
 /// Reproduce a published table or figure.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = after_help())]
 pub struct Reproduce {
     /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-table2`, `arm-table3`, `arm-toy`,
     /// `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-kl`, `apg-table1`, `fig1` to `fig4`, `fig-poster`, `fig-table3`, `arm-fig2`, or
@@ -139,9 +153,17 @@ pub struct Reproduce {
     pub data_dir: Option<PathBuf>,
 
     /// The data set instead of the experiment's: binarized-mnist, threshold-mnist, grey-mnist, omniglot, omniglot-105-to-28 or
-    /// glyphs
-    #[arg(long, value_name = "NAME")]
-    pub dataset: Option<DatasetName>,
+    /// glyphs; or a file of your own (.npy, .npz, .amat, .idx, .mat, .parquet), or three of its parts with commas between them
+    #[arg(long, value_name = "NAME|FILE")]
+    pub dataset: Option<Wanted>,
+
+    /// How one file of your own is divided into training, validation and test data [default: 0.8,0.1,0.1]
+    #[arg(long, value_name = "SHARES", value_delimiter = ',')]
+    pub split: Option<Vec<f64>>,
+
+    /// Names the division of one file of your own [default: 1]
+    #[arg(long, value_name = "SEED")]
+    pub split_seed: Option<u64>,
 
     /// Runs at once, each on one thread [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
@@ -182,21 +204,6 @@ impl Reproduce {
                 remedy: remedy.into(),
             }),
             None => Ok(()),
-        }
-    }
-
-    /// Refuses several seeds: a run of the experiment has one.
-    ///
-    /// # Errors
-    /// [`HarnessError::Unusable`] with the remedy.
-    pub fn refuse_several_seeds(&self, experiment: &str) -> Result<(), HarnessError> {
-        match self.seeds.as_deref() {
-            Some(seeds) if seeds.len() != 1 => Err(HarnessError::Unusable(format!(
-                "{experiment} takes one seed, not {}: give `--seed {}`, and start it again for each of the others",
-                seeds.len(),
-                seeds.first().unwrap_or(&1)
-            ))),
-            _ => Ok(()),
         }
     }
 }
@@ -252,7 +259,7 @@ pub struct Variance {
     pub seed: u64,
 
     /// A run folder: measure at its last parameters instead of fresh ones, on its net and data
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["net", "dataset"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "net")]
     pub run: Option<PathBuf>,
 
     /// Measure at the run's selected parameters; its chains stay the last
@@ -267,9 +274,18 @@ pub struct Variance {
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
 
-    /// The data set: binarized-mnist, threshold-mnist, grey-mnist, omniglot, omniglot-105-to-28 or glyphs
-    #[arg(long, value_name = "NAME", default_value = "binarized-mnist")]
-    pub dataset: DatasetName,
+    /// The data set: binarized-mnist, threshold-mnist, grey-mnist, omniglot, omniglot-105-to-28 or glyphs, or a file of your own as
+    /// `reproduce` takes it [default: the run's, or binarized-mnist]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub dataset: Option<Wanted>,
+
+    /// How one file of your own is divided into training, validation and test data [default: 0.8,0.1,0.1]
+    #[arg(long, value_name = "SHARES", value_delimiter = ',')]
+    pub split: Option<Vec<f64>>,
+
+    /// Names the division of one file of your own [default: 1]
+    #[arg(long, value_name = "SEED")]
+    pub split_seed: Option<u64>,
 
     /// The folder for variance.md and variance.csv; without it nothing is written
     #[arg(long, value_name = "FOLDER")]
@@ -323,6 +339,18 @@ pub struct Evaluate {
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
 
+    /// The run's data, where they are of your own and were moved since
+    #[arg(long, value_name = "FILE")]
+    pub dataset: Option<Wanted>,
+
+    /// How one file of your own is divided into training, validation and test data [default: 0.8,0.1,0.1]
+    #[arg(long, value_name = "SHARES", value_delimiter = ',')]
+    pub split: Option<Vec<f64>>,
+
+    /// Names the division of one file of your own [default: 1]
+    #[arg(long, value_name = "SEED")]
+    pub split_seed: Option<u64>,
+
     /// The folder for evaluation.md and log-likelihoods.bin; without it nothing is written
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
@@ -363,6 +391,49 @@ pub struct Report {
     pub data_dir: Option<PathBuf>,
 }
 
+/// Every published number beside ours.
+#[derive(Debug, Clone, Args)]
+pub struct Scoreboard {
+    /// The folder of recorded results
+    #[arg(long, value_name = "FOLDER", default_value = "experiments/results")]
+    pub results: PathBuf,
+
+    /// A further folder of runs, such as that of `reproduce --out`; may be given several times
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Vec<PathBuf>,
+
+    /// The folder for scoreboard.md; without it nothing is written
+    #[arg(long, value_name = "FOLDER")]
+    pub to: Option<PathBuf>,
+
+    /// One line of JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The data asked for, divided as asked.
+macro_rules! wanted {
+    ($($args:ident)*) => {
+        $(impl $args {
+            /// The data asked for, divided as asked.
+            ///
+            /// # Errors
+            /// A division of what is not one file.
+            pub fn wanted(&self) -> Result<Option<Wanted>, HarnessError> {
+                let (shares, seed) = (self.split.as_deref(), self.split_seed);
+                match self.dataset.clone() {
+                    Some(wanted) => wanted.divided(shares, seed).map(Some),
+                    None if shares.is_some() || seed.is_some() => Err(HarnessError::Unusable(
+                        "`--split` and `--split-seed` divide one file: name it with `--dataset FILE`".into(),
+                    )),
+                    None => Ok(None),
+                }
+            }
+        })*
+    };
+}
+wanted!(Reproduce Evaluate Variance);
+
 /// Whole numbers from `least` on.
 fn from_1_to(most: u64) -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u64)
@@ -379,7 +450,6 @@ fn at_least(least: u64) -> impl TypedValueParser<Value = usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     fn reproduce(args: &[&str]) -> Result<Reproduce, clap::Error> {
         let cli = Cli::try_parse_from(["helmholtz", "reproduce", "table1"].iter().chain(args))?;
@@ -416,24 +486,11 @@ mod tests {
 
     #[test]
     fn the_help_names_every_method_and_net() {
-        let methods = Method::CATALOGUE.iter().map(|entry| entry.name);
-        for name in methods.chain(crate::nets::Net::names()) {
-            assert!(after_help().contains(name), "{name}");
+        let registry = crate::registry::Registry::default();
+        let methods = registry.methods().iter().map(|entry| entry.name);
+        for name in methods.chain(registry.net_names()) {
+            assert!(after_help(&registry).contains(name), "{name}");
         }
-    }
-
-    #[test]
-    fn several_seeds_are_refused_with_the_flag_that_takes_one() {
-        let refused = |seeds: &str| {
-            let args = reproduce(&["--seeds", seeds]).unwrap();
-            args.refuse_several_seeds("apg-gmm")
-        };
-        assert!(refused("3").is_ok() && reproduce(&[]).unwrap().refuse_several_seeds("x").is_ok());
-        let text = refused("4,5").unwrap_err().to_string();
-        assert!(
-            text.contains("apg-gmm takes one seed, not 2: give `--seed 4`"),
-            "{text}"
-        );
     }
 
     fn variance(args: &[&str]) -> Result<Variance, clap::Error> {
@@ -465,7 +522,6 @@ mod tests {
     fn bad_values_are_answered_with_what_would_be_good() {
         let error = |args: &[&str]| reproduce(args).unwrap_err().to_string();
         assert!(error(&["--device", "gpu"]).contains("[possible values: cpu, wgpu, cuda]"));
-        assert!(error(&["--dataset", "mnist"]).contains("`glyphs`"));
         assert!(error(&["--seeds", "x"]).contains("write seeds as"));
         assert!(error(&["--epochs", "0"]).contains("1.."));
         assert!(error(&["--methd", "jsa"]).contains("--method"));

@@ -8,18 +8,12 @@ use burn::backend::Autodiff;
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use burn::tensor::backend::BackendTypes;
-use helmholtz_categorical_vae::CategoricalVae;
-use helmholtz_conditional_sbn::{ConditionalSbn, Feedforward};
 use helmholtz_datasets::Images;
 use helmholtz_estimators::{Dream, Model, Particles, Parts, Propose};
-use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
 use helmholtz_ops::Backend;
-use helmholtz_random::{Purpose, Stream};
+use helmholtz_random::Stream;
 use helmholtz_report::picture::Picture;
-use helmholtz_sbn::{MixedSbn, Sbn};
-use std::sync::atomic::{AtomicBool, Ordering};
-
-const RELEASED: Purpose = Purpose::new("released");
+use std::sync::atomic::AtomicBool;
 
 /// A model that a cell can train, and what its runs keep of the selected parameters.
 pub trait Keeps<B: Backend>:
@@ -38,13 +32,29 @@ pub trait Keeps<B: Backend>:
         Ok(Kept::default())
     }
 
-    /// Pictures of what `model` has learned; `test` images are there or not. A run draws them of the selected parameters.
+    /// Pictures of what `model` has learned, if any; `test` images are there or not. A run draws them of the selected parameters.
     fn pictures(
-        model: &Self::InnerModule,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)>;
+        _model: &Self::InnerModule,
+        _test: Option<&Images>,
+        _seed: u64,
+        _device: &<B as BackendTypes>::Device,
+    ) -> Vec<(Shown, Picture)> {
+        Vec::new()
+    }
+}
+
+/// [`Keeps::pictures`] of a net on data of this width; none where they are no pictures of [`SIDE`](completions::SIDE) pixels to a side.
+pub(crate) fn pictures<B: Backend, M: Keeps<B>>(
+    model: &M::InnerModule,
+    width: usize,
+    test: Option<&Images>,
+    seed: u64,
+    device: &<B as BackendTypes>::Device,
+) -> Vec<(Shown, Picture)> {
+    match width == completions::SIDE * completions::SIDE {
+        true => M::pictures(model, test, seed, device),
+        false => Vec::new(),
+    }
 }
 
 /// What a picture shows.
@@ -101,42 +111,12 @@ pub struct Finished<'a, B: Backend> {
 /// What becomes part of the result.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Kept {
-    /// See [`CellResult::released_nll`](crate::cell_runner::CellResult::released_nll).
+    /// See [`CellResult::released_nll`](crate::likelihood::cell_runner::CellResult::released_nll).
     pub released_nll: Option<f64>,
 }
 
-impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {
-    fn starting(self, train: &Images) -> Self {
-        self.for_means(|| train.pixel_means())
-    }
-
-    fn pictures(
-        model: &Sbn<B>,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)> {
-        drawn(model, Sbn::visible_logits, test, seed, device)
-    }
-}
-
-impl<B: Backend> Keeps<B> for MixedSbn<Autodiff<B>> {
-    fn starting(self, train: &Images) -> Self {
-        self.for_means(|| train.pixel_means())
-    }
-
-    fn pictures(
-        model: &MixedSbn<B>,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)> {
-        drawn(model, MixedSbn::visible_logits, test, seed, device)
-    }
-}
-
 /// Sampled digits, and reconstructed ones if there are images.
-fn drawn<B: Backend, M: Dream<B> + Propose<B>>(
+pub(crate) fn drawn<B: Backend, M: Dream<B> + Propose<B>>(
     model: &M,
     logits: impl Fn(&M, &Particles<B>) -> Tensor<B, 2>,
     test: Option<&Images>,
@@ -151,40 +131,8 @@ fn drawn<B: Backend, M: Dream<B> + Propose<B>>(
     [drawn].into_iter().chain(again).collect()
 }
 
-impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
-    fn keep(selected: &CategoricalVae<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
-        let settings = &run.cell.settings;
-        if !settings.released_nll {
-            return Ok(Kept::default());
-        }
-        let evaluation = Evaluation {
-            samples: settings.reported_samples().unwrap_or(settings.test_samples) as usize,
-            seed: run.cell.seed,
-            purpose: RELEASED,
-            threads: run.threads,
-        };
-        let go_on = |_| !run.stop.load(Ordering::Relaxed);
-        let model = AnalyticKl(selected.clone());
-        let released = nll::<B, _>(&model, run.test, &evaluation, run.device, &go_on);
-        let epoch = settings.epochs;
-        let released = released.ok_or(HarnessError::Interrupted { epoch })?;
-        Ok(Kept {
-            released_nll: Some(released.mean),
-        })
-    }
-
-    fn pictures(
-        model: &CategoricalVae<B>,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)> {
-        drawn(model, CategoricalVae::visible_logits, test, seed, device)
-    }
-}
-
 /// Sampled lower halves, if there are images to complete.
-fn completed<B: Backend>(
+pub(crate) fn completed<B: Backend>(
     complete: impl Fn(Tensor<B, 2>, usize, &mut Stream) -> Tensor<B, 2>,
     test: Option<&Images>,
     seed: u64,
@@ -195,28 +143,4 @@ fn completed<B: Backend>(
     pictures
         .map(|picture| (Shown::Completed, picture))
         .collect()
-}
-
-impl<B: Backend> Keeps<B> for ConditionalSbn<Autodiff<B>> {
-    fn pictures(
-        model: &ConditionalSbn<B>,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)> {
-        let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
-        completed(complete, test, seed, device)
-    }
-}
-
-impl<B: Backend> Keeps<B> for Feedforward<Autodiff<B>> {
-    fn pictures(
-        model: &Feedforward<B>,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)> {
-        let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
-        completed(complete, test, seed, device)
-    }
 }

@@ -18,14 +18,15 @@
 //!
 //! Contents, in the order of a request:
 //! * [`cli`], [`commands`]: what a user types, and what happens then.
-//! * [`source`], [`spec`], [`cell`], [`samples`], [`names`], [`published`]: the experiment, its cells, and the numbers to compare with.
-//! * [`data`], [`device`], [`backend`]: what it runs on.
-//! * [`plan`], [`existing`], [`schedule`]: what is to do, what is done, how long it takes.
-//! * [`cell_runner`], [`runner`], [`nets`], [`driver`], [`progress`]: running cells and watching them.
+//! * [`source`], [`spec`], [`cell`], [`samples`], [`published`]: the experiment, its cells, and the numbers to compare with.
+//! * [`request`], [`kinds`]: a request, and the kind of experiment that it opens; the harness plans, drives and shows it.
+//! * [`data`], [`device`], [`backend`], [`folders`]: what it runs on, and where.
+//! * [`likelihood`]: nets that are trained by a method and scored by their likelihood; [`nets`] has them by name.
 //! * [`kept`], [`log_likelihoods`], [`completions`], [`digits`]: what a run keeps besides likelihoods, and pictures of what it learned.
-//! * [`table`], [`figures`], [`report`]: the outcome.
-//! * [`arm_toy`], [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`]: experiments of other kinds; [`stepwise`] ones are counted in gradient steps.
-//! * [`trained`]: the parameters of a run, to be used again.
+//! * [`table`], [`figures`], [`report`], [`scoreboard`]: the outcome.
+//! * [`population`], [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`], [`apg_kl`], [`apg_table`]: amortized population Gibbs.
+//! * [`arm_toy`]: the toy experiment of ARM.
+//! * [`trained`], [`evaluations`]: the parameters of a run, to be used again.
 //! * [`variance`], [`variance_curve`]: how noisy the methods' gradients are, for what they cost, and during training.
 
 pub mod apg_bmnist;
@@ -37,40 +38,40 @@ pub mod arm_toy;
 pub mod backend;
 mod blocks;
 pub mod cell;
-pub mod cell_runner;
 pub mod cli;
 pub mod commands;
 pub mod completions;
 pub mod data;
 pub mod device;
 pub mod digits;
-pub mod driver;
-pub mod error;
-pub mod existing;
-#[cfg(test)]
-mod fake;
+pub mod evaluations;
+mod events;
 pub mod figures;
+pub mod folders;
 pub mod framework;
-pub mod hamiltonian;
 pub mod kept;
+pub mod kinds;
+pub mod likelihood;
 pub mod log_likelihoods;
-pub mod machine;
-pub mod names;
 pub mod nets;
-pub mod plan;
-mod populations;
+pub mod population;
 mod profiles;
-pub mod progress;
+mod program;
 pub mod published;
 mod ranges;
+pub mod registry;
 pub mod report;
-pub mod runner;
+pub mod request;
 pub mod samples;
-pub mod schedule;
+pub mod scoreboard;
+mod seeds;
 pub mod source;
 pub mod spec;
-pub mod stepwise;
 pub mod table;
 pub mod trained;
 pub mod variance;
 pub mod variance_curve;
+
+pub use helmholtz_harness::{error, names};
+pub use kept::Keeps;
+pub use program::Program;

@@ -4,7 +4,7 @@ use toml::{Table, Value};
 
 /// What a number may be at most, by its key; other whole numbers have [`OTHERS`]. Tens of times the largest that any published
 /// experiment has, and small enough that products of several are no overflow.
-const MOST: [(&str, i64); 36] = [
+const MOST: [(&str, i64); 38] = [
     ("appearance", 8192),
     ("batch", 1 << 20),
     ("budget_sweeps", 10_000),
@@ -28,6 +28,7 @@ const MOST: [(&str, i64); 36] = [
     ("images", 1_000_000),
     ("instances", 1_000_000),
     ("largest_logit", 1000),
+    ("latent", 8192),
     ("leapfrog", 10_000),
     ("points", 1_000_000),
     ("position-hidden", 8192),
@@ -40,6 +41,7 @@ const MOST: [(&str, i64); 36] = [
     ("statistics", 8192),
     ("sweeps", 10_000),
     ("values", 10_000),
+    ("variables", 8192),
     ("warm_up", 1_000_000),
 ];
 

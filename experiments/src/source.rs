@@ -1,145 +1,13 @@
 //! An experiment file, before it is known what kind of experiment it describes.
 
 use crate::error::HarnessError;
+use crate::kinds::BUNDLED;
+pub use crate::kinds::Kind;
 use crate::names::lookup;
 use crate::ranges;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::path::Path;
-
-/// The experiments that come with the program: name, file and content.
-const BUNDLED: [(&str, &str, &str); 21] = [
-    (
-        "table1",
-        "experiments/table1.toml",
-        include_str!("../table1.toml"),
-    ),
-    (
-        "table2",
-        "experiments/table2.toml",
-        include_str!("../table2.toml"),
-    ),
-    (
-        "table3",
-        "experiments/table3.toml",
-        include_str!("../table3.toml"),
-    ),
-    (
-        "helmholtz",
-        "experiments/helmholtz.toml",
-        include_str!("../helmholtz.toml"),
-    ),
-    (
-        "showdown",
-        "experiments/showdown.toml",
-        include_str!("../showdown.toml"),
-    ),
-    (
-        "arm-toy",
-        "experiments/arm-toy.toml",
-        include_str!("../arm-toy.toml"),
-    ),
-    (
-        "arm-table2",
-        "experiments/arm-table2.toml",
-        include_str!("../arm-table2.toml"),
-    ),
-    (
-        "arm-table3",
-        "experiments/arm-table3.toml",
-        include_str!("../arm-table3.toml"),
-    ),
-    (
-        "arm-fig2",
-        "experiments/arm-fig2.toml",
-        include_str!("../arm-fig2.toml"),
-    ),
-    (
-        "apg-gmm",
-        "experiments/apg-gmm.toml",
-        include_str!("../apg-gmm.toml"),
-    ),
-    (
-        "apg-dmm",
-        "experiments/apg-dmm.toml",
-        include_str!("../apg-dmm.toml"),
-    ),
-    (
-        "apg-bmnist",
-        "experiments/apg-bmnist.toml",
-        include_str!("../apg-bmnist.toml"),
-    ),
-    (
-        "apg-kl",
-        "experiments/apg-kl.toml",
-        include_str!("../apg-kl.toml"),
-    ),
-    (
-        "apg-table1",
-        "experiments/apg-table1.toml",
-        include_str!("../apg-table1.toml"),
-    ),
-    (
-        "estimators",
-        "experiments/estimators.toml",
-        include_str!("../estimators.toml"),
-    ),
-    (
-        "fig1",
-        "experiments/fig1.toml",
-        include_str!("../fig1.toml"),
-    ),
-    (
-        "fig2",
-        "experiments/fig2.toml",
-        include_str!("../fig2.toml"),
-    ),
-    (
-        "fig3",
-        "experiments/fig3.toml",
-        include_str!("../fig3.toml"),
-    ),
-    (
-        "fig4",
-        "experiments/fig4.toml",
-        include_str!("../fig4.toml"),
-    ),
-    (
-        "fig-poster",
-        "experiments/fig-poster.toml",
-        include_str!("../fig-poster.toml"),
-    ),
-    (
-        "fig-table3",
-        "experiments/fig-table3.toml",
-        include_str!("../fig-table3.toml"),
-    ),
-];
-
-/// What kind of experiment a file describes: its key `kind`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Nets trained by methods, and a table of their NLL ([`Spec`](crate::spec::Spec)); files without the key.
-    #[default]
-    Table,
-    /// The toy experiment of ARM ([`Settings`](crate::arm_toy::Settings)).
-    ArmToy,
-    /// Amortized population Gibbs on Gaussian mixtures ([`Settings`](crate::apg_gmm::Settings)).
-    ApgGmm,
-    /// Amortized population Gibbs on deep mixtures ([`Settings`](crate::apg_dmm::Settings)).
-    ApgDmm,
-    /// Amortized population Gibbs on bouncing digits ([`Settings`](crate::apg_bmnist::Settings)).
-    ApgBmnist,
-    /// The mixtures' proposals during training, by sweeps and particles ([`Settings`](crate::apg_kl::Settings)).
-    ApgKl,
-    /// What amortized population Gibbs reaches on several models ([`Settings`](crate::apg_table::Settings)).
-    ApgTable,
-    /// The runs of a table, drawn ([`Settings`](crate::figures::settings::Settings)).
-    Curves,
-    /// The variance of gradients during training ([`Settings`](crate::variance_curve::Settings)).
-    VarianceCurve,
-}
 
 /// The text of an experiment file.
 #[derive(Debug, Clone, PartialEq)]
@@ -231,7 +99,7 @@ mod tests {
             let source = Source::find(name).unwrap();
             assert!(source.kind().is_ok());
             assert!(source.text.contains(&format!("name = \"{name}\"")));
-            assert_eq!(file, format!("experiments/{name}.toml"));
+            assert_eq!(*file, format!("experiments/{name}.toml"));
         }
         assert_eq!(Source::find("table1").unwrap().kind().unwrap(), Kind::Table);
         assert_eq!(

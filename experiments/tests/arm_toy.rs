@@ -101,7 +101,7 @@ fn a_run_leaves_figures_data_and_table_and_is_not_repeated() {
     );
 
     let again = reproduce(dir.path(), &args);
-    assert!(text(&again).0.contains("(done)") && text(&again).0.contains("golden ratio"));
+    assert!(text(&again).0.contains("all done") && text(&again).0.contains("golden ratio"));
     let fresh = reproduce(dir.path(), &[&args[..], &["--fresh"]].concat());
     assert!(fresh.status.success() && run.with_file_name("seed-7.old-1").is_dir());
     let figure = |folder: &Path| fs::read(folder.join("variance.csv")).unwrap();
@@ -149,12 +149,13 @@ fn json_lines_hold_the_plan_and_the_table_and_nothing_else() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(
-        (lines.len(), &lines[0]["event"], &lines[1]["event"]),
-        (2, &"plan".into(), &"table".into())
+        (&lines[0]["event"], &lines.last().unwrap()["event"]),
+        (&"plan".into(), &"table".into())
     );
-    let ends = &lines[1]["table"]["numbers"]["ascents"];
+    let table = lines.last().unwrap();
+    let ends = &table["tables"][0]["table"]["numbers"]["ascents"];
     assert_eq!(ends.as_array().unwrap().len(), 4 * 2 * 2);
-    let file = PathBuf::from(lines[1]["files"][0].as_str().unwrap());
+    let file = PathBuf::from(table["files"][0].as_str().unwrap());
     assert!(dir.path().join(file).is_file());
 }
 
@@ -168,7 +169,6 @@ fn flags_that_mean_nothing_are_refused_with_those_that_do() {
         ["--dataset", "glyphs"],
         ["--device", "wgpu"],
         ["--epochs", "3"],
-        ["--jobs", "2"],
     ] {
         let err = refused(dir.path(), &[&["arm-toy"][..], &flag].concat());
         assert!(
@@ -176,8 +176,6 @@ fn flags_that_mean_nothing_are_refused_with_those_that_do() {
             "{err}"
         );
     }
-    let err = refused(dir.path(), &["arm-toy", "--seeds", "1-3"]);
-    assert!(err.contains("one seed"), "{err}");
     assert!(!dir.path().join("runs").exists());
 }
 
@@ -213,9 +211,47 @@ fn a_run_of_other_settings_is_refused_and_kept() {
     small(dir.path(), "", "");
     assert!(reproduce(dir.path(), &["small.toml"]).status.success());
     small(dir.path(), "step = 1.0", "step = 2.0");
-    let err = refused(dir.path(), &["small.toml"]);
+    let output = reproduce(dir.path(), &["small.toml"]);
+    let err = text(&output).1;
+    assert!(!output.status.success());
     assert!(
         err.contains("ascent.step") && err.contains("--fresh"),
         "{err}"
     );
+}
+
+#[test]
+fn several_seeds_run_at_once_and_a_run_that_is_killed_goes_on_where_it_was() {
+    let [killed, undisturbed] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    for dir in [&killed, &undisturbed] {
+        small(dir.path(), "", "");
+    }
+    let args = ["small.toml", "--seeds", "1-2", "--jobs", "2"];
+    let mut first = Command::new(env!("CARGO_BIN_EXE_helmholtz"))
+        .arg("reproduce")
+        .args(args)
+        .current_dir(killed.path())
+        .spawn()
+        .unwrap();
+    let pieces = killed.path().join("runs/small/seed-2/pieces");
+    while fs::read_dir(&pieces).map_or(0, Iterator::count) < 2 {
+        assert!(first.try_wait().unwrap().is_none(), "ended too early");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let finished = reproduce(killed.path(), &args);
+    assert!(finished.status.success(), "{}", text(&finished).1);
+    let output = reproduce(undisturbed.path(), &args);
+    let out = text(&output).0;
+    assert!(out.contains("Seed 1") && out.contains("Seed 2"), "{out}");
+    let numbers = |dir: &tempfile::TempDir, seed: &str| {
+        let path = dir.path().join("runs/small").join(seed).join("result.json");
+        let result: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+        result["content"]["numbers"].clone()
+    };
+    for seed in ["seed-1", "seed-2"] {
+        let (own, expected) = (numbers(&killed, seed), numbers(&undisturbed, seed));
+        assert!(!own.is_null() && own == expected, "{seed}");
+    }
 }

@@ -199,15 +199,6 @@ fn the_help_has_examples() {
     );
 }
 
-#[test]
-fn several_seeds_of_an_experiment_that_takes_one_are_refused() {
-    let text = refusal(&["arm-toy", "--seeds", "3,4"]);
-    assert!(
-        text.contains("arm-toy takes one seed, not 2: give `--seed 3`"),
-        "{text}"
-    );
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn results_that_cannot_be_written_are_an_error_and_a_reader_that_has_gone_is_none() {

@@ -116,3 +116,35 @@ fn what_cannot_be_evaluated_is_refused_with_the_remedy() {
         "{text}"
     );
 }
+
+/// The finished runs of a table with several numbers of samples: killed and gone on with, the same numbers as `evaluate` gives.
+#[test]
+fn finished_runs_of_a_table_are_evaluated_with_several_numbers_of_samples() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = include_str!("../table1-samples.toml").replace("[10, 100, 1000]", "[1, 7]");
+    std::fs::write(dir.path().join("samples.toml"), text).unwrap();
+    let args =
+        "reproduce samples.toml --dataset glyphs --net linear --method rws --epochs 2 --seeds 3";
+    let refused = helmholtz(dir.path(), args);
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        !refused.status.success() && error.contains("cargo xtask reproduce table1 --profile quick"),
+        "{error}"
+    );
+
+    run(dir.path());
+    let first = helmholtz(dir.path(), &format!("{args} --json"));
+    let table = lines(&first).pop().unwrap();
+    let of_run = format!("evaluate {RUN} --samples 1,7 --json");
+    let own = lines(&helmholtz(dir.path(), &of_run)).pop().unwrap();
+    assert_eq!(table["table"][0]["rows"], own["rows"]);
+    let base = dir.path().join("runs/table1-samples/quick-2-epochs/glyphs");
+    let written = std::fs::read_to_string(base.join("table.md")).unwrap();
+    assert!(
+        written.contains("NLL, S = 7") && written.contains("GENERATED"),
+        "{written}"
+    );
+    let again = helmholtz(dir.path(), args);
+    let out = String::from_utf8_lossy(&again.stdout).into_owned();
+    assert!(out.contains("1 run, all done."), "{out}");
+}

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use helmholtz_experiments::cell::Cell;
-use helmholtz_experiments::existing;
-use helmholtz_experiments::plan::{CellStatus, profile_of};
+use helmholtz_experiments::folders;
+use helmholtz_experiments::folders::{CellStatus, profile_of};
 use helmholtz_experiments::report::record::{Record, What, find};
 use helmholtz_experiments::spec::{Selection, Spec};
 use helmholtz_experiments::{apg_bmnist, apg_dmm, apg_gmm, arm_toy};
@@ -77,7 +77,7 @@ fn by_profile(record: &Record, cell: &Cell) -> &'static str {
         epochs,
     };
     let cells = spec.cells(profile, &selection, &cell.dataset).unwrap();
-    match existing::status(&record.folder, &cells[0]) {
+    match folders::status(&record.folder, &cells[0]) {
         CellStatus::Done(_) => "done",
         CellStatus::Unusable { .. } => "unlike",
         CellStatus::New | CellStatus::Partial { .. } => "begun",

@@ -19,6 +19,7 @@ Commands:
   evaluate <run folder>    Evaluate a run's parameters again: its test NLL with any number of samples
   variance                 Measure how noisy the methods' gradients are, for what they cost
   report                   Put every recorded result into one report: tables, figures, a page
+  scoreboard               Every published number beside ours: seeds, epochs, difference, and one word
   certify                  Hold every gradient estimator against enumeration, beside faulty twins; prints a table
   mutants                  Change the program in many small ways, one at a time, and see that a test fails; hours
   book                     Write the parts of the book that are made, and build its pages with mdBook
@@ -49,7 +50,7 @@ fn main() -> ExitCode {
     let rest: Vec<OsString> = args.collect();
     let command = command.as_ref().map(|command| command.to_string_lossy());
     let outcome = match command.as_deref() {
-        Some(name @ ("reproduce" | "evaluate" | "variance" | "report")) => {
+        Some(name @ ("reproduce" | "evaluate" | "variance" | "report" | "scoreboard")) => {
             program::run(name, &rest)
         }
         Some("certify") => certify::run(&rest),
@@ -62,7 +63,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Some(other) => Err(format!(
-            "unknown command `{other}`; the commands are: reproduce, evaluate, variance, report, certify, book, documents, mutants, bench, help"
+            "unknown command `{other}`; the commands are: reproduce, evaluate, variance, report, scoreboard, certify, book, documents, mutants, bench, help"
         )),
         None => {
             eprintln!("{HELP}");

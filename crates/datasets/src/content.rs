@@ -85,6 +85,12 @@ impl<'a> Content<'a> {
         self
     }
 
+    /// Of content without a published length that may be longer than that of most: it may have so many bytes.
+    pub(crate) fn of_length(mut self, bytes: u64) -> Self {
+        self.limit = bytes;
+        self
+    }
+
     /// Reads until `buffer` is full or the content ends; gives the bytes read.
     pub(crate) fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         let mut filled = 0;

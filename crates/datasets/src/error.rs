@@ -99,6 +99,15 @@ pub enum Error {
         file: PathBuf,
     },
 
+    /// A file of one's own holds no data as they are needed.
+    #[error("{file}: {problem}", file = file.display())]
+    Unsuitable {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+
     /// There is no data set of this name.
     #[error("unknown data set `{found}`; choose one of {}", DatasetName::choices())]
     UnknownDataset {

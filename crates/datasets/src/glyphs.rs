@@ -7,7 +7,22 @@
 
 use helmholtz_random::{Purpose, Stream};
 
-use crate::Images;
+use crate::load::{Declared, Origin};
+use crate::{Event, Images};
+
+pub(crate) const DECLARED: Declared = Declared {
+    name: "glyphs",
+    train_images: 5_000,
+    synthetic: true,
+    caution: Some(
+        "GENERATED IMAGES (`glyphs`): these numbers are comparable with nothing published.",
+    ),
+    parts: |_, progress| {
+        let name = DECLARED.name.to_owned();
+        progress(Event::Generating { name });
+        Ok((splits(), Origin::Generated))
+    },
+};
 
 /// Pixels on a side.
 const SIDE: usize = 28;

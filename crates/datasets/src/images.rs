@@ -1,4 +1,4 @@
-//! Images in memory: one bit a pixel, or one byte where they are grey.
+//! Data in memory: one bit a number, one byte where they are grey levels, or four where they are any numbers.
 
 use crate::Data as _;
 
@@ -17,15 +17,26 @@ static UNPACKED: [[f32; 8]; 256] = {
     table
 };
 
-/// `len` images of `pixels` pixels each, as a model sees them: values from 0 to 1.
+/// `len` images of `pixels` pixels each, as a model sees them: values from 0 to 1; or rows of any numbers.
 ///
 /// Binary ones are packed, 8 pixels a byte (least significant bit first), each image padded with zero bits to a whole byte:
-/// 98 bytes for 28x28. Grey ones take a byte a pixel, 255 being 1.
+/// 98 bytes for 28x28. Grey ones take a byte a pixel, 255 being 1. Other numbers are `f32`, little endian.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Images {
     pixels: usize,
-    grey: bool,
+    kind: Kind,
     bytes: Vec<u8>,
+}
+
+/// What the numbers of data are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// 0 and 1.
+    Bits,
+    /// Bytes, 255 being 1.
+    Grey,
+    /// Any numbers.
+    Numbers,
 }
 
 impl Images {
@@ -34,7 +45,7 @@ impl Images {
         assert!(pixels > 0, "an image has at least one pixel");
         Self {
             pixels,
-            grey: false,
+            kind: Kind::Bits,
             bytes: Vec::new(),
         }
     }
@@ -44,9 +55,44 @@ impl Images {
         debug_assert!(bytes.len().is_multiple_of(pixels));
         Self {
             pixels,
-            grey: true,
+            kind: Kind::Grey,
             bytes,
         }
+    }
+
+    /// Rows of `width` numbers each, one after the other, in the least memory: bits where all are 0 or 1.
+    ///
+    /// # Panics
+    /// If `width` is 0, or the last row is not whole.
+    pub fn of_numbers(width: usize, numbers: &[f32]) -> Self {
+        assert!(width > 0, "a row has at least one number");
+        assert!(numbers.len().is_multiple_of(width), "rows are whole");
+        if numbers.iter().all(|&x| x == 0.0 || x == 1.0) {
+            let on = |i: usize, j: usize| numbers[i * width + j] == 1.0;
+            return Self::from_fn(numbers.len() / width, width, on);
+        }
+        let bytes = numbers.iter().flat_map(|x| x.to_le_bytes());
+        Self {
+            pixels: width,
+            kind: Kind::Numbers,
+            bytes: bytes.collect(),
+        }
+    }
+
+    /// What its numbers are.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Row, place and value of the first number that is not from 0 to 1, if there is one.
+    pub fn first_outside_unit(&self) -> Option<(usize, usize, f32)> {
+        if self.kind != Kind::Numbers {
+            return None;
+        }
+        let numbers = self.bytes.as_chunks::<4>().0.iter();
+        let mut numbers = numbers.map(|bytes| f32::from_le_bytes(*bytes)).enumerate();
+        let (at, x) = numbers.find(|(_, x)| !(0.0..=1.0).contains(x))?;
+        Some((at / self.pixels, at % self.pixels, x))
     }
 
     /// `len` binary images whose pixel `j` of image `i` is `on(i, j)`; called in row-major order.
@@ -90,14 +136,15 @@ impl Images {
 
     /// Whether each pixel is a bit.
     pub fn are_binary(&self) -> bool {
-        !self.grey
+        self.kind == Kind::Bits
     }
 
-    /// Bytes of an image: `pixels / 8`, rounded up; of a grey one `pixels`.
+    /// Bytes of an image: `pixels / 8`, rounded up; of a grey one `pixels`, of other numbers `4 pixels`.
     pub fn row_bytes(&self) -> usize {
-        match self.grey {
-            true => self.pixels,
-            false => self.pixels.div_ceil(8),
+        match self.kind {
+            Kind::Bits => self.pixels.div_ceil(8),
+            Kind::Grey => self.pixels,
+            Kind::Numbers => 4 * self.pixels,
         }
     }
 
@@ -118,10 +165,17 @@ impl Images {
     /// If `i` is not below [`len`](Self::len) or `out` is not [`pixels`](Self::pixels) long.
     pub fn write_row_f32(&self, i: usize, out: &mut [f32]) {
         assert_eq!(out.len(), self.pixels, "one value a pixel");
-        if self.grey {
-            let pixels = out.iter_mut().zip(self.row_bits(i));
-            pixels.for_each(|(pixel, &byte)| *pixel = f32::from(byte) / 255.0);
-            return;
+        match self.kind {
+            Kind::Bits => {}
+            Kind::Grey => {
+                let pixels = out.iter_mut().zip(self.row_bits(i));
+                return pixels.for_each(|(pixel, &byte)| *pixel = f32::from(byte) / 255.0);
+            }
+            Kind::Numbers => {
+                let numbers = self.row_bits(i).as_chunks::<4>().0;
+                let numbers = out.iter_mut().zip(numbers);
+                return numbers.for_each(|(x, bytes)| *x = f32::from_le_bytes(*bytes));
+            }
         }
         let (bytes, tail) = out.as_chunks_mut::<8>();
         let row = self.row_bits(i);
@@ -154,9 +208,15 @@ impl Images {
 
     /// The mean pixel; 0 when there is no image.
     pub fn mean(&self) -> f64 {
-        let sum: f64 = match self.grey {
-            true => self.bytes.iter().map(|&b| f64::from(b)).sum::<f64>() / 255.0,
-            false => self.bytes.iter().map(|b| f64::from(b.count_ones())).sum(),
+        let sum: f64 = match self.kind {
+            Kind::Bits => self.bytes.iter().map(|b| f64::from(b.count_ones())).sum(),
+            Kind::Grey => self.bytes.iter().map(|&b| f64::from(b)).sum::<f64>() / 255.0,
+            Kind::Numbers => {
+                let numbers = self.bytes.as_chunks::<4>().0.iter();
+                numbers
+                    .map(|bytes| f64::from(f32::from_le_bytes(*bytes)))
+                    .sum()
+            }
         };
         sum / ((self.len() * self.pixels).max(1)) as f64
     }
@@ -227,6 +287,26 @@ mod tests {
         assert_eq!(row, [1.0, 0.0, 0.4]);
         assert!((images.mean() - 2.6 / 6.0).abs() < 1e-12);
         assert_eq!(images.pixel_means(), [0.5, 0.1, 0.7]);
+    }
+
+    #[test]
+    fn any_numbers_are_kept_and_bits_are_packed() {
+        let images = Images::of_numbers(2, &[0.0, 3.5, -1.0, 1.0]);
+        assert_eq!(
+            (images.kind(), images.len(), images.row_bytes()),
+            (Kind::Numbers, 2, 8)
+        );
+        let mut row = [f32::NAN; 2];
+        images.select(&[1, 0]).write_row_f32(1, &mut row);
+        assert_eq!(row, [0.0, 3.5]);
+        assert_eq!(
+            (images.mean(), images.pixel_means()),
+            (0.875, vec![-0.5, 2.25])
+        );
+        assert_eq!(images.first_outside_unit(), Some((0, 1, 3.5)));
+        let bits = Images::of_numbers(2, &[0.0, 1.0, 1.0, 1.0]);
+        assert_eq!((bits.kind(), bits.first_outside_unit()), (Kind::Bits, None));
+        assert_eq!(bits, Images::from_fn(2, 2, |i, j| i + j > 0));
     }
 
     #[test]

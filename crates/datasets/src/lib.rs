@@ -25,6 +25,7 @@
 //! * [`Images`], [`GreyImages`]: images in memory
 //! * [`read_amat`], [`read_idx_images`], [`read_idx_labels`], [`read_mat`]: the file formats
 //! * [`DataFile`], [`Locator`], `Downloader`: the published files, and how they come here
+//! * [`OwnData`]: files of one's own, divided into parts
 //! * [`random_subset`]: a seeded random subset of rows
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -45,24 +46,28 @@ mod load;
 mod locate;
 mod mat;
 mod mersenne;
+mod mnist;
 mod name;
 mod omniglot;
+mod own;
 mod subset;
 #[cfg(test)]
 mod testing;
 
 pub use amat::read_amat;
 pub use data::{Data, Rows, Subset};
-pub use data_file::{DataFile, binarized_mnist_files, mnist_files};
+pub use data_file::DataFile;
 #[cfg(feature = "download")]
 pub use download::Downloader;
 pub use error::{Error, Missing};
 pub use event::{Event, Progress};
 pub use grey_images::GreyImages;
 pub use idx::{read_idx_images, read_idx_labels};
-pub use images::Images;
-pub use load::{GreyMnist, Origin, Splits, load, load_grey_mnist};
+pub use images::{Images, Kind};
+pub use load::{GreyMnist, Origin, Splits, caution, is_own, load, load_grey_mnist};
 pub use locate::Locator;
 pub use mat::{Matrix, read_mat};
+pub use mnist::{binarized_mnist_files, mnist_files};
 pub use name::DatasetName;
+pub use own::{ENDINGS, OwnData};
 pub use subset::random_subset;

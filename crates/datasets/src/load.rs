@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 
 use crate::content::hex;
-use crate::event::{Event, Progress};
-use crate::omniglot::{self, ARCHIVES, CHARDATA, CHARDATA_BLOB, CHARDATA_HOME};
+use crate::event::Progress;
 use crate::{
-    Data, DatasetName, Error, GreyImages, Images, Locator, Missing, binarized_mnist_files, glyphs,
-    mnist_files, read_amat, read_idx_images, read_idx_labels,
+    Data, DatasetName, Error, GreyImages, Images, Kind, Locator, mnist_files, read_idx_images,
+    read_idx_labels,
 };
 
 /// The three parts of a data set, and what they are.
@@ -31,6 +30,23 @@ pub struct Splits<D = Images> {
     /// Where the images came from.
     pub origin: Origin,
 }
+
+/// What a data set states of itself: its own file has it, and `name.rs` lists it.
+pub(crate) struct Declared {
+    /// As users name it.
+    pub(crate) name: &'static str,
+    /// Training images.
+    pub(crate) train_images: usize,
+    /// Whether the images are generated rather than real.
+    pub(crate) synthetic: bool,
+    /// What must be said wherever numbers of this data set are shown, if anything.
+    pub(crate) caution: Option<&'static str>,
+    /// Its training, validation and test images.
+    pub(crate) parts: fn(&Locator, &mut Progress) -> Result<Parts, Error>,
+}
+
+/// Training, validation and test images, and where they came from.
+pub(crate) type Parts = ([Images; 3], Origin);
 
 /// Where data came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +85,50 @@ impl<D: Data> Splits<D> {
     }
 }
 
+impl Splits {
+    /// The same as data of one's own: the name is made of this stem, of the fingerprint, and of what the values are where they are not
+    /// binary.
+    pub fn own(self, stem: &str) -> Self {
+        let kinds = [&self.train, &self.valid, &self.test].map(Images::kind);
+        let kind = match kinds {
+            [Kind::Bits, Kind::Bits, Kind::Bits] => "",
+            kinds if kinds.contains(&Kind::Numbers) => NUMBERS,
+            _ => GREY,
+        };
+        let name = format!("{OWN}{stem}-{}{kind}", &self.fingerprint[..8]);
+        Self { name, ..self }
+    }
+}
+
+/// What names of own data begin with.
+const OWN: &str = "own-";
+/// What those of grey levels end with.
+const GREY: &str = "-grey";
+/// What those of other numbers end with.
+const NUMBERS: &str = "-numbers";
+
+/// Whether a data set of this name is of one's own.
+pub fn is_own(name: &str) -> bool {
+    name.starts_with(OWN)
+}
+
+/// What must be said of data of this name wherever numbers on them are shown, if anything: of published data sets what they state, of
+/// own data that their values are not binary, where they are not.
+pub fn caution(name: &str) -> Option<&'static str> {
+    match name.parse::<DatasetName>() {
+        Ok(known) => known.caution(),
+        Err(_) if is_own(name) && name.ends_with(GREY) => Some(
+            "GREY LEVELS (own data): likelihoods of grey levels as if they were bits, which are no probabilities of data; \
+             comparable with no number of binary images.",
+        ),
+        Err(_) if is_own(name) && name.ends_with(NUMBERS) => Some(
+            "NUMBERS (own data): the values are not binary. A net with a Bernoulli likelihood takes them as if they were bits, and its \
+             numbers are then no likelihoods of these data.",
+        ),
+        Err(_) => None,
+    }
+}
+
 /// Grey-level MNIST: 60,000 training and 10,000 test images with their labels.
 #[derive(Debug, Clone)]
 pub struct GreyMnist {
@@ -95,71 +155,7 @@ pub fn load(
     locator: &Locator,
     progress: &mut Progress,
 ) -> Result<Splits, Error> {
-    let ([train, valid, test], origin) = match name {
-        DatasetName::BinarizedMnist => {
-            let files = binarized_mnist_files();
-            let mut paths = Vec::new();
-            for file in &files {
-                paths.push(locator.find(file, progress)?);
-            }
-            let mut read = |i: usize| read_amat(&paths[i], 28 * 28, Some(&files[i]), progress);
-            ([read(0)?, read(1)?, read(2)?], Origin::Files(paths))
-        }
-        DatasetName::ThresholdMnist => {
-            let [train, _, test, _] = mnist_files();
-            let paths = vec![
-                locator.find(&train, progress)?,
-                locator.find(&test, progress)?,
-            ];
-            let grey = read_idx_images(&paths[0], Some(&train), progress)?;
-            let test = read_idx_images(&paths[1], Some(&test), progress)?;
-            let parts = [
-                grey.binarise(5_000..grey.len(), 128),
-                grey.binarise(0..5_000, 128),
-                test.binarise(0..test.len(), 128),
-            ];
-            (parts, Origin::Files(paths))
-        }
-        DatasetName::GreyMnist => {
-            let [train, _, test, _] = mnist_files();
-            let paths = vec![
-                locator.find(&train, progress)?,
-                locator.find(&test, progress)?,
-            ];
-            let grey = read_idx_images(&paths[0], Some(&train), progress)?;
-            let test = read_idx_images(&paths[1], Some(&test), progress)?;
-            let parts = [
-                grey.levels(5_000..grey.len()),
-                grey.levels(0..5_000),
-                test.levels(0..test.len()),
-            ];
-            (parts, Origin::Files(paths))
-        }
-        DatasetName::Omniglot => {
-            let checksum = format!("git blob id {CHARDATA_BLOB}");
-            let instead = "without it: the data set `omniglot-105-to-28` is made from images_background.zip and \
-                           images_evaluation.zip; `glyphs` needs no file";
-            let path = locator.find_supplied(CHARDATA, &checksum, CHARDATA_HOME, instead)?;
-            let parts = omniglot::of_chardata(&path, Some(CHARDATA_BLOB), progress)?;
-            (parts, Origin::Files(vec![path]))
-        }
-        DatasetName::OmniglotReduced => {
-            let mut paths = Vec::new();
-            for archive in &ARCHIVES {
-                let checksum = format!("sha256 of its drawings {}", archive.sha256);
-                let (name, home) = (archive.file(), archive.home());
-                paths.push(locator.find_supplied(&name, &checksum, &home, Missing::GLYPHS)?);
-            }
-            let parts = omniglot::of_drawings(&paths, &ARCHIVES, progress)?;
-            (parts, Origin::Files(paths))
-        }
-        DatasetName::Glyphs => {
-            progress(Event::Generating {
-                name: name.to_string(),
-            });
-            (glyphs::splits(), Origin::Generated)
-        }
-    };
+    let ([train, valid, test], origin) = (name.declared().parts)(locator, progress)?;
     let fingerprint = fingerprint([&train, &valid, &test]);
     Ok(Splits {
         train,
@@ -209,7 +205,7 @@ pub fn load_grey_mnist(locator: &Locator, progress: &mut Progress) -> Result<Gre
 }
 
 /// See [`Splits::fingerprint`].
-fn fingerprint(parts: [&Images; 3]) -> String {
+pub(crate) fn fingerprint(parts: [&Images; 3]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());
@@ -222,6 +218,8 @@ fn fingerprint(parts: [&Images; 3]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::binarized_mnist_files;
+    use crate::omniglot::{CHARDATA, CHARDATA_BLOB};
     use std::fs;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use matfile::{MatFile, NumericData};
+use matfile::{Array, MatFile, NumericData};
 use sha1::{Digest, Sha1};
 
 use crate::Error;
@@ -54,29 +54,12 @@ pub fn read_mat<const N: usize>(
             });
         }
     }
-    // The parser panics at sizes that no matrix has. The published file is recognised before, by its git blob id.
-    let parsed = std::panic::catch_unwind(|| MatFile::parse(bytes.as_slice()));
-    let parsed = parsed.map_err(|_| {
-        let found = "sizes that no matrix has".to_owned();
-        content.corrupt("its structure".into(), found)
-    })?;
-    let file = parsed.map_err(|error| {
-        content.corrupt(
-            "its structure".into(),
-            format!("no MATLAB file of version 5 ({error})"),
-        )
-    })?;
+    let file = parsed(&content, &bytes)?;
     let mut matrices = Vec::with_capacity(N);
     for name in names {
-        let array = file.find_by_name(name);
-        let entries = array.and_then(|array| real(array.data()));
-        match (array.map(|array| array.size().as_slice()), entries) {
-            (Some(&[rows, columns]), Some(entries))
-                if rows > 0 && columns > 0 && entries.len() == rows * columns =>
-            {
-                matrices.push(Matrix { rows, entries });
-            }
-            _ => {
+        match file.find_by_name(name).and_then(matrix) {
+            Some(matrix) => matrices.push(matrix),
+            None => {
                 let known: Vec<_> = file.arrays().iter().map(|array| array.name()).collect();
                 let found = format!(
                     "no matrix of real numbers of this name (there are: {})",
@@ -87,6 +70,49 @@ pub fn read_mat<const N: usize>(
         }
     }
     Ok(matrices.try_into().expect("one for each name"))
+}
+
+/// Every matrix of real numbers of a `.mat` file, by name.
+///
+/// # Errors
+/// As [`read_mat`].
+pub(crate) fn read_matrices(
+    path: &Path,
+    progress: &mut Progress,
+) -> Result<Vec<(String, Matrix)>, Error> {
+    let mut content = Content::open(path, None, progress)?;
+    let bytes = content.rest()?;
+    let file = parsed(&content, &bytes)?;
+    let arrays = file.arrays().iter();
+    let real = arrays.filter_map(|array| Some((array.name().to_owned(), matrix(array)?)));
+    Ok(real.collect())
+}
+
+/// The file's arrays.
+fn parsed(content: &Content, bytes: &[u8]) -> Result<MatFile, Error> {
+    // The parser panics at sizes that no matrix has. The published file is recognised before, by its git blob id.
+    let parsed = std::panic::catch_unwind(|| MatFile::parse(bytes));
+    let parsed = parsed.map_err(|_| {
+        let found = "sizes that no matrix has".to_owned();
+        content.corrupt("its structure".into(), found)
+    })?;
+    parsed.map_err(|error| {
+        content.corrupt(
+            "its structure".into(),
+            format!("no MATLAB file of version 5 ({error})"),
+        )
+    })
+}
+
+/// An array as a matrix, if it is one of real numbers.
+fn matrix(array: &Array) -> Option<Matrix> {
+    let entries = real(array.data())?;
+    match *array.size().as_slice() {
+        [rows, columns] if rows > 0 && columns > 0 && entries.len() == rows * columns => {
+            Some(Matrix { rows, entries })
+        }
+        _ => None,
+    }
 }
 
 /// The entries, if they are real.

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::Error;
+use crate::load::Declared;
+use crate::{Error, glyphs, mnist, omniglot};
 
 /// A data set of images as a model sees them: binary ones, but for `grey-mnist`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,50 +39,36 @@ impl DatasetName {
         Self::Glyphs,
     ];
 
+    /// What it states of itself.
+    pub(crate) fn declared(self) -> &'static Declared {
+        match self {
+            Self::BinarizedMnist => &mnist::BINARIZED,
+            Self::ThresholdMnist => &mnist::THRESHOLD,
+            Self::GreyMnist => &mnist::GREY,
+            Self::Omniglot => &omniglot::DECLARED,
+            Self::OmniglotReduced => &omniglot::REDUCED,
+            Self::Glyphs => &glyphs::DECLARED,
+        }
+    }
+
     /// The name that [`FromStr`] accepts.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::BinarizedMnist => "binarized-mnist",
-            Self::ThresholdMnist => "threshold-mnist",
-            Self::GreyMnist => "grey-mnist",
-            Self::Omniglot => "omniglot",
-            Self::OmniglotReduced => "omniglot-105-to-28",
-            Self::Glyphs => "glyphs",
-        }
+        self.declared().name
     }
 
     /// Whether the images are generated rather than real.
     pub fn is_synthetic(self) -> bool {
-        self == Self::Glyphs
+        self.declared().synthetic
     }
 
     /// The number of training images.
     pub fn train_images(self) -> usize {
-        match self {
-            Self::BinarizedMnist => 50_000,
-            Self::ThresholdMnist | Self::GreyMnist => 55_000,
-            Self::Omniglot => 23_000,
-            Self::OmniglotReduced => 23_045,
-            Self::Glyphs => 5_000,
-        }
+        self.declared().train_images
     }
 
     /// What must be said wherever numbers of this data set are shown, if anything.
     pub fn caution(self) -> Option<&'static str> {
-        match self {
-            Self::GreyMnist => Some(
-                "GREY PIXELS: likelihoods of grey levels as if they were bits, for a comparison with published runs that probably \
-                 used them so; comparable with no number of binary images.",
-            ),
-            Self::OmniglotReduced => Some(
-                "OMNIGLOT 105 TO 28 (own resampling): another resampling and another split than those of `chardata.mat`, whose \
-                 published numbers are of other images.",
-            ),
-            Self::Glyphs => Some(
-                "GENERATED IMAGES (`glyphs`): these numbers are comparable with nothing published.",
-            ),
-            Self::BinarizedMnist | Self::ThresholdMnist | Self::Omniglot => None,
-        }
+        self.declared().caution
     }
 
     /// All names, for an error text.

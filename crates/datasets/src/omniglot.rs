@@ -9,9 +9,10 @@ use zip::ZipArchive;
 
 use crate::content::{Content, hex};
 use crate::event::Progress;
+use crate::load::{Declared, Origin};
 use crate::mat::{Matrix, read_mat};
 use crate::mersenne::Mersenne;
-use crate::{Error, Images};
+use crate::{Error, Images, Missing};
 
 /// The side of an image.
 const SIDE: usize = 28;
@@ -55,6 +56,41 @@ impl Archive {
         )
     }
 }
+
+pub(crate) const DECLARED: Declared = Declared {
+    name: "omniglot",
+    train_images: 23_000,
+    synthetic: false,
+    caution: None,
+    parts: |locator, progress| {
+        let checksum = format!("git blob id {CHARDATA_BLOB}");
+        let instead = "without it: the data set `omniglot-105-to-28` is made from images_background.zip and \
+                       images_evaluation.zip; `glyphs` needs no file";
+        let path = locator.find_supplied(CHARDATA, &checksum, CHARDATA_HOME, instead)?;
+        let parts = of_chardata(&path, Some(CHARDATA_BLOB), progress)?;
+        Ok((parts, Origin::Files(vec![path])))
+    },
+};
+
+pub(crate) const REDUCED: Declared = Declared {
+    name: "omniglot-105-to-28",
+    train_images: 23_045,
+    synthetic: false,
+    caution: Some(
+        "OMNIGLOT 105 TO 28 (own resampling): another resampling and another split than those of `chardata.mat`, whose \
+         published numbers are of other images.",
+    ),
+    parts: |locator, progress| {
+        let mut paths = Vec::new();
+        for archive in &ARCHIVES {
+            let checksum = format!("sha256 of its drawings {}", archive.sha256);
+            let (name, home) = (archive.file(), archive.home());
+            paths.push(locator.find_supplied(&name, &checksum, &home, Missing::GLYPHS)?);
+        }
+        let parts = of_drawings(&paths, &ARCHIVES, progress)?;
+        Ok((parts, Origin::Files(paths)))
+    },
+};
 
 /// The archives, in the order in which their drawings are counted.
 pub(crate) const ARCHIVES: [Archive; 2] = [

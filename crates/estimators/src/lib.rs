@@ -38,6 +38,7 @@
 //! | [`Declaration`], [`Estimator`] | what an estimator states of itself; what a training loop asks of it |
 //! | [`Method`], [`Entry`] | all of them by name, with what each claims |
 //! | [`Propose`], [`Layered`], [`Joint`], [`Factored`], [`Dream`] | what a model can do for an estimator; [`Model`] is all of it |
+//! | [`OneLayer`] | all of it from the few parts of a model of one layer of bits |
 //! | [`Parts`] | which of a model's parameters are θ and which φ |
 //! | [`estimate`], [`dreams`] | one gradient estimate, from uniforms to the chain states written back; its sleep phase alone |
 
@@ -55,6 +56,7 @@ mod logits;
 mod method;
 mod model;
 mod objective;
+mod one_layer;
 mod particles;
 mod pathwise;
 mod signals;
@@ -78,6 +80,9 @@ pub use logits::{
 pub use method::{Latent, Method, OfBits, UnknownMethod};
 pub use model::{Dream, Factored, Joint, Layered, Model, Parts, Proposals, Propose};
 pub use objective::Objective;
+#[doc(hidden)]
+pub use one_layer::names;
+pub use one_layer::{OneLayer, dream_one_layer};
 pub use particles::Particles;
 pub use pathwise::{
     AnnealedSlope, Concrete, GumbelSoftmax, Half, LearnedGumbelSoftmax, LearnedTemperature,
@@ -85,8 +90,8 @@ pub use pathwise::{
 };
 pub use signals::{Moments, MuProp, Nvil};
 pub use weighted::{
-    Chains, Coefficient, Estimate, EstimateError, Jsa, JsaKernel, Msc, Outcome, Reinforce, Rloo,
-    Rws, Vimco, WakeSleep, Weighted, Weighting, dreams, estimate, refresh, scatter,
+    Added, Chains, Coefficient, Estimate, EstimateError, Jsa, JsaKernel, Msc, Outcome, Reinforce,
+    Rloo, Rws, Vimco, WakeSleep, Weighted, Weighting, dreams, estimate, refresh, scatter,
 };
 
 #[cfg(doctest)]

@@ -110,6 +110,11 @@ impl Method {
         each!(self, e => e, of bits => of_bits!(e, e => e))
     }
 
+    /// An estimator of another crate.
+    pub fn added(weighting: impl Weighting + Clone + Send + Sync + 'static) -> Self {
+        Self::Weighted(Weighted::Added(crate::Added::new(weighting)))
+    }
+
     /// The same method with one stage-I particle beyond K or without it, where it has a stage I
     /// ([`Jsa::stage1_extra`](crate::Jsa::stage1_extra)).
     pub fn with_stage1_extra(self, extra: bool) -> Self {

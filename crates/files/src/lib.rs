@@ -20,7 +20,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Contents: [`File`], [`create_directories`], [`rename`], [`remove`], [`read`], [`names`], [`sync_directory`], [`Op`],
+//! Contents: [`File`], [`replace`](replace()), [`create_directories`], [`rename`], [`remove`], [`read`], [`names`], [`sync_directory`], [`Op`],
 //! [`Observer`], [`observe`], [`Lock`], [`Holder`], [`remedy`], [`now`].
 
 mod clock;
@@ -30,6 +30,7 @@ mod holder;
 mod lock;
 mod observer;
 mod remedy;
+mod replace;
 
 pub use clock::now;
 pub use directories::{
@@ -40,3 +41,4 @@ pub use holder::Holder;
 pub use lock::{Lock, LockError, Timing, holder_of, is_lock_name};
 pub use observer::{Observed, Observer, Op, Verdict, observe};
 pub use remedy::remedy;
+pub use replace::{SCRATCH, replace, write_synced};

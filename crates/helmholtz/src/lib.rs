@@ -24,6 +24,7 @@
 //! | [`estimators`] | `helmholtz-estimators` | gradient estimators, one file each |
 //! | [`apg`] | `helmholtz-apg` | amortized population Gibbs |
 //! | [`gmm`] | `helmholtz-gmm` | mixtures of normals |
+//! | [`nets`] | `helmholtz-nets` | linear layers, nets of them, their initialisation |
 //! | [`sbn`] | `helmholtz-sbn` | sigmoid belief networks |
 //! | [`categorical_vae`] | `helmholtz-categorical-vae` | variational autoencoders with categorical latents |
 //! | [`conditional_sbn`] | `helmholtz-conditional-sbn` | structured prediction: a part of a datum given the rest |
@@ -48,6 +49,7 @@ pub use helmholtz_evaluation as evaluation;
 pub use helmholtz_gmm as gmm;
 #[cfg(feature = "invariance")]
 pub use helmholtz_invariance as invariance;
+pub use helmholtz_nets as nets;
 pub use helmholtz_ops as ops;
 pub use helmholtz_random as random;
 pub use helmholtz_runs as runs;

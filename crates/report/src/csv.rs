@@ -1,6 +1,7 @@
 //! Tables as comma-separated values.
 
 use crate::document::Table;
+use crate::records::lines;
 
 /// A table: each column as text, and after a column of numbers the same with every digit.
 pub fn render(table: &Table) -> String {
@@ -20,18 +21,6 @@ pub fn render(table: &Table) -> String {
         cells.collect()
     });
     lines(std::iter::once(heads.collect()).chain(rows))
-}
-
-/// Records of fields, quoted where RFC 4180 asks for it.
-pub fn lines(records: impl IntoIterator<Item = Vec<String>>) -> String {
-    let mut writer = csv::WriterBuilder::new()
-        .flexible(true)
-        .from_writer(Vec::new());
-    for record in records {
-        writer.write_record(&record).expect("memory takes it");
-    }
-    let bytes = writer.into_inner().expect("memory takes it");
-    String::from_utf8(bytes).expect("fields are text")
 }
 
 #[cfg(test)]

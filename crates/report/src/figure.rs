@@ -25,7 +25,7 @@ mod svg;
 pub use style::Style;
 
 use crate::error::ReportError;
-use crate::files::write_text;
+use crate::write::write_text;
 use std::path::{Path, PathBuf};
 
 /// A figure of panels, filled row by row, with one legend for all of them.

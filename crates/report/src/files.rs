@@ -2,49 +2,9 @@
 
 use crate::document::{Block, Document, tables};
 use crate::error::ReportError;
+pub use crate::write::{write_bytes, write_text};
 use crate::{csv, html, latex, markdown};
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// Writes a text into `folder` in one step; the path.
-///
-/// # Errors
-/// A folder or file that cannot be written; what was there before stays whole.
-pub fn write_text(folder: &Path, name: &str, text: &str) -> Result<PathBuf, ReportError> {
-    let path = folder.join(name);
-    write_bytes(&path, text.as_bytes())?;
-    Ok(path)
-}
-
-/// Writes a file in one step: a scratch file, made anew and synced, then renamed. Missing folders are made; a link of that name
-/// is replaced and not followed.
-///
-/// # Errors
-/// A folder or file that cannot be written; what was there before stays whole.
-pub fn write_bytes(path: &Path, content: &[u8]) -> Result<(), ReportError> {
-    replace(path, content).map_err(|source| ReportError {
-        action: "write",
-        path: path.to_path_buf(),
-        source,
-    })
-}
-
-fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut scratch = path.as_os_str().to_owned();
-    scratch.push(format!(".{}.tmp", std::process::id()));
-    let written = File::create_new(&scratch).and_then(|mut file| {
-        file.write_all(content)?;
-        file.sync_all()?;
-        std::fs::rename(&scratch, path)
-    });
-    if written.is_err() {
-        let _ = std::fs::remove_file(&scratch);
-    }
-    written
-}
 
 /// Writes `report.html`, `report.md`, `report.tex`, and the folders `tables` (CSV), `figures` (SVG and CSV) and `images`
 /// into `folder`; gives the paths of the first three. Files of an earlier report in those folders are removed.

@@ -35,7 +35,9 @@ pub mod html;
 pub mod latex;
 pub mod markdown;
 pub mod picture;
+mod records;
 pub mod text;
+mod write;
 
 pub use document::{Block, Cell, Document, Kind, Note, Section, Severity, Table};
 pub use error::ReportError;

@@ -1,7 +1,7 @@
 //! Grey pictures, as PNG, and moving ones, as animated PNG.
 
 use crate::error::ReportError;
-use crate::files::write_bytes;
+use crate::write::write_bytes;
 use std::path::Path;
 
 /// What is between images, and what is not given.

@@ -12,7 +12,8 @@
 /// | 1 | everything before the version was recorded |
 /// | 2 | products of bit-packed tensors |
 /// | 3 | sums of set rows in four parts; the way of a product by the costs of the instruction set |
-pub const ARITHMETIC: u32 = 3;
+/// | 4 | products of fewer than 12 rows of bits as sums |
+pub const ARITHMETIC: u32 = 4;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {

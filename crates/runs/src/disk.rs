@@ -3,12 +3,10 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use helmholtz_files::{File, is_link, remove, rename, sync_directory};
+pub(crate) use helmholtz_files::{SCRATCH, write_synced};
+use helmholtz_files::{is_link, remove, replace};
 
 use crate::RunError;
-
-/// Names that begin so are scratch: they may lie around after a crash and are removed on the next open.
-pub(crate) const SCRATCH: &str = ".tmp-";
 
 /// Turns the system's error into ours; `path` lies in run folder `folder`.
 pub(crate) fn failed(
@@ -35,27 +33,9 @@ pub(crate) fn failed(
     }
 }
 
-/// Creates `path`, which must not exist, with `bytes` and waits until they are on the disk.
-pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create_new(path)?;
-    file.write_at(0, bytes)?;
-    file.sync()
-}
-
-/// Replaces `folder/name` by `bytes` in one step: scratch file, sync, rename, sync of the folder. A link of that name is
-/// replaced, not followed.
+/// Replaces `folder/name` by `bytes` in one step. A link of that name is replaced, not followed.
 pub(crate) fn publish(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), RunError> {
-    let target = folder.join(name);
-    let scratch = folder.join(format!("{SCRATCH}{name}"));
-    let written = clear(&scratch)
-        .and_then(|()| write_synced(&scratch, bytes))
-        .and_then(|()| rename(&scratch, &target))
-        .and_then(|()| sync_directory(folder));
-    if written.is_err() {
-        // Room for the user; what counts is the error itself.
-        let _ = remove(&scratch);
-    }
-    written.map_err(failed(folder, "write", &target))
+    replace(folder, name, bytes).map_err(failed(folder, "write", &folder.join(name)))
 }
 
 /// Puts a file of one's own, such as a picture, into the folder at `folder`, whole or not at all. A file of that name is

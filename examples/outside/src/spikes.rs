@@ -1,133 +1,89 @@
 //! A net of one's own, with a Poisson likelihood.
 
-use helmholtz::burn::module::{Module, Param, ParamId};
+use helmholtz::burn::module::Module;
 use helmholtz::burn::tensor::backend::Backend as AnyBackend;
-use helmholtz::burn::{self, tensor::DType, tensor::Tensor, tensor::TensorData};
-use helmholtz::distributions::{Bits, Noise, Variables, uniforms};
-use helmholtz::estimators::{Dream, Joint, Layered, Particles, Parts, Proposals, Propose};
-use helmholtz::estimators::{propose_layers, score_layers};
-use helmholtz::ops::{Backend, Values, linear, log_gamma};
-use helmholtz::random::{Purpose, Stream};
-use helmholtz::samplers::Latents;
+use helmholtz::burn::{self, backend::Autodiff, tensor::DType, tensor::Tensor};
+use helmholtz::distributions::{LogProb, Poisson, SampleReal};
+use helmholtz::estimators::{OneLayer, one_layer};
+use helmholtz::nets::{Activation, Initialisation, Initialiser, Net};
+use helmholtz::ops::{Backend, Values};
+use helmholtz::random::Stream;
+use helmholtz_experiments::Keeps;
+use helmholtz_experiments::nets::{Failed, NetConfig};
 
-pub const CELLS: usize = 4;
-const CAUSES: usize = 3;
-
-/// Spike counts x_v ~ Poisson(exp(c_v + Σ_i h_i W_iv)) of causes h, fair bits; q(h | x) = Bernoulli(σ(V x + b)).
+/// Spike counts x ~ Poisson(exp(W h + c)) of causes h, fair bits; q(h | x) = Bernoulli(σ(V x + b)).
 #[derive(Module, Debug)]
 pub struct Spikes<B: AnyBackend> {
-    recognition: Param<Tensor<B, 2>>,
-    recognition_bias: Param<Tensor<B, 1>>,
-    rates: Param<Tensor<B, 2>>,
-    base: Param<Tensor<B, 1>>,
+    encoder: Net<B>,
+    decoder: Net<B>,
+}
+
+one_layer!(Spikes { generative: decoder; inference: encoder });
+
+/// Its sizes.
+#[derive(Clone, Debug)]
+pub struct Sizes {
+    pub cells: usize,
+    pub causes: usize,
+}
+
+impl Sizes {
+    pub fn model<B: Backend>(&self, seed: u64, dtype: DType, device: &B::Device) -> Spikes<B> {
+        let mut draw = Initialiser::new(seed, dtype, device);
+        let mut net = |sizes| draw.net(sizes, Activation::LeakyRelu(0.0), Initialisation::FanIn);
+        Spikes {
+            encoder: net(&[self.cells, self.causes]),
+            decoder: net(&[self.causes, self.cells]),
+        }
+    }
 }
 
 impl<B: Backend> Spikes<B> {
-    pub fn new(dtype: DType) -> Self {
-        let (mut stream, device) = (
-            Stream::new(1, Purpose::new("start"), [0, 0]),
-            B::Device::default(),
-        );
-        let mut numbers =
-            |count: usize| -> Vec<f64> { (0..count).map(|_| stream.uniform_f64() - 0.5).collect() };
-        let mut matrix = |rows: usize, columns: usize| {
-            let data = TensorData::new(numbers(rows * columns), [rows, columns]);
-            Param::from_tensor(Tensor::from_data(data, (&device, dtype)))
-        };
-        let (recognition, rates) = (matrix(CELLS, CAUSES), matrix(CAUSES, CELLS));
-        let zeros = |count| Param::from_tensor(Tensor::zeros([count], (&device, dtype)));
-        Self {
-            recognition,
-            recognition_bias: zeros(CAUSES),
-            rates,
-            base: zeros(CELLS),
-        }
-    }
-
-    /// ln λ of each row of causes `[rows, cells]`.
-    fn log_rates(&self, causes: Values<B>) -> Tensor<B, 2> {
-        linear(causes, self.rates.val(), self.base.val())
+    fn spikes(&self, h: Values<B>) -> Poisson<B, 2> {
+        let rate = self.decoder.of(h).exp();
+        Poisson { rate }
     }
 }
 
-impl<B: Backend> Propose<B> for Spikes<B> {
-    type Encoded = Tensor<B, 2>;
-
-    fn latents(&self) -> Latents {
-        Latents::new(&[CAUSES]).expect("a layer of bits")
+impl<B: Backend> OneLayer<B> for Spikes<B> {
+    fn bits(&self) -> usize {
+        self.decoder.layers()[0].weight.dims()[0]
     }
 
-    fn encode(&self, x: impl Into<Values<B>>) -> Tensor<B, 2> {
-        linear(x, self.recognition.val(), self.recognition_bias.val())
+    fn posterior(&self, x: Values<B>) -> Tensor<B, 2> {
+        self.encoder.of(x)
     }
 
-    fn propose(
-        &self,
-        logits: &Tensor<B, 2>,
-        retained: Option<Particles<B>>,
-        count: usize,
-        noise: &mut impl Noise,
-    ) -> Proposals<B> {
-        propose_layers(self, logits, retained, count, noise)
+    fn likelihood(&self, x: Values<B>, h: Values<B>) -> Tensor<B, 1> {
+        self.spikes(h)
+            .log_prob(x.numbers())
+            .sum_dim(1)
+            .squeeze_dim(1)
     }
 
-    fn log_q(&self, logits: &Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1> {
-        score_layers(self, logits, particles)
+    fn sample(&self, h: Values<B>, draws: &mut Stream) -> Tensor<B, 2> {
+        let rows = h.dims()[0];
+        let spikes = self.spikes(h);
+        let cells = spikes.rate.dims()[1];
+        spikes.sample([rows, cells], draws)
     }
 }
 
-impl<B: Backend> Layered<B> for Spikes<B> {
-    type Variables = Bits;
+impl<B: Backend> Keeps<B> for Spikes<Autodiff<B>> {}
 
-    fn layers(&self) -> Vec<Bits> {
-        vec![Bits(CAUSES)]
+impl NetConfig for Sizes {
+    type Model<B: Backend> = Spikes<Autodiff<B>>;
+    const ANY_NUMBERS: bool = true;
+
+    fn of_width(self, cells: usize) -> Self {
+        Self { cells, ..self }
     }
 
-    fn logits_above(&self, _level: usize, _below: impl Into<Values<B>>) -> Tensor<B, 2> {
-        unreachable!("there is one layer")
-    }
-}
-
-impl<B: Backend> Joint<B> for Spikes<B> {
-    fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
-        let (x, rows): (Values<B>, _) = (x.into(), particles.rows());
-        let (x, a) = (
-            x.cycle(rows).numbers(),
-            self.log_rates(particles.layers()[0].clone()),
-        );
-        let each = x.clone() * a.clone() - a.exp() - log_gamma(x + 1.0);
-        each.sum_dim(1).reshape([rows]) - CAUSES as f64 * 2f64.ln()
-    }
-}
-
-impl<B: Backend> Dream<B> for Spikes<B> {
-    /// By inversion of the Poisson law, up to 100 spikes.
-    fn dream(&self, x: impl Into<Values<B>>, noise: &mut impl Noise) -> (Values<B>, Particles<B>) {
-        let x: Values<B> = x.into();
-        let (rows, dtype, device) = (x.dims()[0], x.dtype(), x.device());
-        let causes = Bits(CAUSES).sample(
-            Tensor::zeros([rows, CAUSES], (&device, dtype)),
-            uniforms([rows, CAUSES], dtype, &device, noise),
-        );
-        let rate = self.log_rates(causes.clone()).exp();
-        let u: Tensor<B, 2> = uniforms([rows, CELLS], dtype, &device, noise);
-        let mut term = rate.clone().neg().exp();
-        let (mut below, mut count) = (term.clone(), term.zeros_like());
-        for spikes in 1..=100 {
-            count = count + u.clone().greater_equal(below.clone()).float().cast(dtype);
-            term = term * rate.clone() / f64::from(spikes);
-            below = below + term.clone();
-        }
-        (count.detach().into(), Particles::new(vec![causes]))
-    }
-}
-
-impl<B: Backend> Parts<B> for Spikes<B> {
-    fn generative(&self) -> Vec<ParamId> {
-        vec![self.rates.id, self.base.id]
+    fn values(&self) -> usize {
+        self.cells + self.causes
     }
 
-    fn inference(&self) -> Vec<ParamId> {
-        vec![self.recognition.id, self.recognition_bias.id]
+    fn init<B: Backend>(&self, seed: u64, device: &B::Device) -> Result<Self::Model<B>, Failed> {
+        Ok(self.model(seed, DType::F32, device))
     }
 }

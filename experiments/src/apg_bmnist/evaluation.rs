@@ -18,10 +18,10 @@ use super::hamiltonian::chains;
 use super::training::borrowed;
 use super::{Digits, Settings, TABLE};
 use crate::error::HarnessError;
-use crate::hamiltonian::Moves;
-use crate::populations::{learned_sweeps, mean, sampler};
-use crate::runner::failed;
-use crate::stepwise::Measured;
+use crate::likelihood::runner::failed;
+use crate::population::hamiltonian::Moves;
+use crate::population::populations::{learned_sweeps, mean, sampler};
+use crate::population::stepwise::Measured;
 
 /// A frame's pixels, and the positions of the digits in it.
 pub type Frame = (Vec<f32>, Vec<[f64; 2]>);

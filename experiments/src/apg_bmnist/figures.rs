@@ -1,7 +1,7 @@
 //! The figures of a run.
 
 use super::{Evaluation, Settings};
-use crate::stepwise::points;
+use crate::population::stepwise::points;
 use helmholtz_report::figure::{Axis, Figure, Panel, Series};
 use serde_json::Value;
 

@@ -10,7 +10,7 @@ use super::DRAWS;
 use super::digits::video;
 use super::evaluation::{Watched, look};
 use crate::error::HarnessError;
-use crate::hamiltonian::{Chains, HmcSettings, Moves};
+use crate::population::hamiltonian::{Chains, HmcSettings, Moves};
 
 /// Moves `particles` chains for each sequence `moves` times by the density with pixels read by `sampling`, and watches where they
 /// end, by the density of the model as it is.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::hamiltonian::HmcSettings;
+use crate::population::hamiltonian::HmcSettings;
 use crate::source::{Kind, is_folder_name};
 use helmholtz_tracker::{Bounce, TrackerConfig};
 use serde::{Deserialize, Serialize};
@@ -201,8 +201,8 @@ impl Settings {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::population::stepwise::Stepwise;
     use crate::source::Source;
-    use crate::stepwise::Stepwise;
     use helmholtz_tracker::Canvas;
 
     fn error(from: &str, to: &str) -> String {

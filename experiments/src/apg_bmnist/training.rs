@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::digits::video;
 use super::evaluation::{Watched, watch};
 use super::{CHECK, Digits, Settings};
-use crate::populations::{mean, sampler};
+use crate::population::populations::{mean, sampler};
 
 /// What the nets descend: the losses of all blocks on fresh sequences.
 pub struct Training<'a, B: AutodiffBackend> {

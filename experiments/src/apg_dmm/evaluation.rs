@@ -13,10 +13,10 @@ use super::hamiltonian::chains;
 use super::training::rings;
 use super::{Settings, TABLE};
 use crate::error::HarnessError;
-use crate::hamiltonian::Moves;
-use crate::populations::{learned_sweeps, mean, numbers, sampler};
-use crate::runner::failed;
-use crate::stepwise::Measured;
+use crate::likelihood::runner::failed;
+use crate::population::hamiltonian::Moves;
+use crate::population::populations::{learned_sweeps, mean, numbers, sampler};
+use crate::population::stepwise::Measured;
 
 /// What a population is worth, for each instance.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

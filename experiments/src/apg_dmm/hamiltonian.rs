@@ -9,8 +9,8 @@ use helmholtz_random::Stream;
 use super::DRAWS;
 use super::evaluation::{Watched, look};
 use crate::error::HarnessError;
-use crate::hamiltonian::{Chains, HmcSettings, Moves};
-use crate::populations::numbers;
+use crate::population::hamiltonian::{Chains, HmcSettings, Moves};
+use crate::population::populations::numbers;
 
 /// Moves `particles` chains for each instance `moves` times, and tells of where they end.
 ///

@@ -1,6 +1,6 @@
 //! The experiment as data.
 
-use crate::hamiltonian::HmcSettings;
+use crate::population::hamiltonian::HmcSettings;
 use crate::source::{Kind, is_folder_name};
 use helmholtz_dmm::{DmmConfig, Rings};
 use serde::{Deserialize, Serialize};
@@ -148,8 +148,8 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::population::stepwise::Stepwise;
     use crate::source::Source;
-    use crate::stepwise::Stepwise;
 
     fn error(from: &str, to: &str) -> String {
         let mut source = Source::find("apg-dmm").unwrap();

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::evaluation::watch;
 use super::{CHECK, Settings};
-use crate::populations::{mean, sampler};
+use crate::population::populations::{mean, sampler};
 
 /// What is descended: the losses of all blocks on fresh instances.
 pub struct Training<'a, B: AutodiffBackend> {

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::samplers::{Length, Mover, Place, course, instances, means};
 use super::{FIGURE, Settings, TABLE};
-use crate::populations::{mean, numbers, sampler};
-use crate::runner::failed;
-use crate::stepwise::Measured;
+use crate::likelihood::runner::failed;
+use crate::population::populations::{mean, numbers, sampler};
+use crate::population::stepwise::Measured;
 
 /// What a sampler reached on the instances of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The figures of a run.
 
 use super::evaluation::{Curve, Division, Evaluation, Snapshot};
-use crate::stepwise::points;
+use crate::population::stepwise::points;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! What is compared: ways to move particles, from the same one-shot proposal.
 
 use crate::error::HarnessError;
-use crate::runner::failed;
+use crate::likelihood::runner::failed;
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_apg::{Choices, Model, OneShot, Population, Sampler, Streams};
 use helmholtz_gmm::{Gmm, GmmConfig, GmmState, Scheme};
@@ -12,7 +12,7 @@ use helmholtz_samplers::{Hmc, Kernel};
 use serde::{Deserialize, Serialize};
 
 use super::DRAWS;
-use crate::populations::{mean, numbers};
+use crate::population::populations::{mean, numbers};
 
 /// A way to move particles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -188,8 +188,8 @@ impl Settings {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::population::stepwise::Stepwise;
     use crate::source::Source;
-    use crate::stepwise::Stepwise;
 
     pub(crate) fn apg_gmm() -> Settings {
         let source = Source::find("apg-gmm").unwrap();

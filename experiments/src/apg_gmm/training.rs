@@ -13,7 +13,7 @@ use helmholtz_training::Objective;
 use serde_json::{Map, Value};
 
 use super::{CHECK, Settings};
-use crate::populations::{mean, numbers, sampler};
+use crate::population::populations::{mean, numbers, sampler};
 
 /// What the proposals descend: the losses of all blocks on fresh instances.
 pub struct Training<'a, B: AutodiffBackend> {

@@ -2,7 +2,7 @@
 
 use super::Division;
 use crate::blocks::{NONE, or_none, small_or_fixed};
-use crate::stepwise::points;
+use crate::population::stepwise::points;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use helmholtz_report::{Block, Cell, Document, Kind, Note, Table};
 use helmholtz_runs::Provenance;

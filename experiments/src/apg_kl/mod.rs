@@ -5,8 +5,10 @@
 //! | [`Settings`], [`Division`] | `experiments/apg-kl.toml`: how a budget is divided |
 //! | [`figure`], [`document`] | the runs' checks, drawn and at their end |
 
+mod experiment;
 mod figure;
 mod settings;
 
+pub use experiment::{KlCurves, open};
 pub use figure::{Trained, document, figure};
 pub use settings::{Division, Settings};

@@ -130,7 +130,7 @@ impl Settings {
 mod tests {
     use super::*;
     use crate::apg_gmm;
-    use crate::stepwise::Stepwise;
+    use crate::population::stepwise::Stepwise;
 
     #[test]
     fn the_runs_are_those_of_the_mixtures_with_their_own_sweeps_and_particles() {

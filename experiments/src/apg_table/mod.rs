@@ -6,8 +6,10 @@
 //! | [`Settings`] | `experiments/apg-table1.toml`: which runs are columns, what is published |
 //! | [`Column`], [`Table`] | what the runs reached, side by side |
 
+mod experiment;
 mod settings;
 mod table;
 
+pub use experiment::{SamplersTable, open};
 pub use settings::{Member, Published, Settings};
 pub use table::{Column, Entry, Table};

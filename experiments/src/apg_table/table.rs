@@ -2,7 +2,7 @@
 
 use super::{Published, Settings};
 use crate::blocks::{NONE, measured};
-use crate::stepwise::Measured;
+use crate::population::stepwise::Measured;
 use helmholtz_report::{Block, Cell, Document, Kind, Note};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};

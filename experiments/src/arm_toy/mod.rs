@@ -23,6 +23,7 @@
 pub mod ascent;
 pub mod classes;
 mod estimator;
+mod experiment;
 pub mod figures;
 pub mod law;
 mod model;
@@ -34,6 +35,7 @@ pub mod t1;
 pub mod variance;
 
 pub use estimator::Estimator;
+pub use experiment::{Toy, open};
 pub use model::OneBit;
 pub use one_class::OneClass;
 pub use outcome::{Numbers, Outcome};

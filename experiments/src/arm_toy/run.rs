@@ -27,7 +27,9 @@ pub struct Run<'a> {
     /// What to run.
     pub settings: &'a Settings,
     /// Hears what is done next, and may stop it with an error.
-    pub going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+    pub before: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+    /// Hears how many parts are done.
+    pub after: &'a dyn Fn(u64),
     /// Where what is done is kept.
     pub pieces: &'a Pieces,
 }
@@ -38,15 +40,21 @@ impl OnBackend for Run<'_> {
     fn on<B: Backend>(self) -> Result<Report, HarnessError> {
         let Self {
             settings,
-            going_on,
+            before,
+            after,
             pieces,
         } = self;
+        let mut done = 0;
+        let mut part_done = || {
+            done += 1;
+            after(done);
+        };
         let (seed, device) = (settings.seed, Default::default());
         let mut ascents = Vec::new();
         for (i, &samples) in settings.ascent.samples.iter().enumerate() {
             for (j, &estimator) in settings.ascent.estimators.iter().enumerate() {
                 let label = format!("ascending by {}, K = {samples}", estimator.label());
-                let go_on = || going_on(&label);
+                let go_on = || before(&label);
                 let stream = (seed, (i << 32 | j) as u64);
                 let ascend = || {
                     let who = (estimator, samples);
@@ -54,26 +62,30 @@ impl OnBackend for Run<'_> {
                 };
                 let piece = format!("ascent {i}, {j}");
                 ascents.extend(pieces.get::<Vec<Ascent>, _>(&piece, ascend)?);
+                part_done();
             }
         }
-        let go_on = || going_on("sampling variances");
+        let go_on = || before("sampling variances");
         let variances = pieces.get("variances", || {
             variance::sample::<Autodiff<B>>(&settings.variance, seed, &device, &go_on)
         })?;
+        part_done();
         let mut climbs = Vec::new();
         let estimators = settings.classes.estimators.iter().copied().map(Some);
         for (index, estimator) in [None].into_iter().chain(estimators).enumerate() {
-            let go_on = || going_on("ascending with classes");
+            let go_on = || before("ascending with classes");
             let stream = (seed, index as u64);
             let all = &settings.classes;
             climbs.push(pieces.get(&format!("climb {index}"), || {
                 climb::<Autodiff<B>>(all, estimator, stream, &device, &go_on)
             })?);
+            part_done();
         }
-        let go_on = || going_on("sampling variances on T1");
+        let go_on = || before("sampling variances on T1");
         let t1 = pieces.get("T1", || {
             t1::sample::<Autodiff<B>>(&settings.t1, seed, &device, &go_on)
         })?;
+        part_done();
         Ok(report(settings, ascents, variances, climbs, t1))
     }
 }

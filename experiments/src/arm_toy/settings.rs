@@ -111,6 +111,24 @@ impl Settings {
         }
     }
 
+    /// The parts of a run, each of which is kept when it is done: ascents, variances, ascents with classes, variances on T1.
+    pub fn parts(&self) -> u64 {
+        let ascents = self.ascent.samples.len() * self.ascent.estimators.len();
+        // The exact ascent with classes, too.
+        (ascents + 1 + 1 + self.classes.estimators.len() + 1) as u64
+    }
+
+    /// The same with so many times fewer iterations and replicates.
+    pub(super) fn smaller(&self, times: usize) -> Self {
+        let mut small = self.clone();
+        let fewer = |number: &mut usize, least: usize| *number = (*number / times).max(least);
+        fewer(&mut small.ascent.iterations, small.ascent.plot_every);
+        fewer(&mut small.variance.replicates, 2);
+        fewer(&mut small.classes.iterations, small.classes.measure_every);
+        fewer(&mut small.t1.replicates, 2);
+        small
+    }
+
     /// What is wrong with the settings, if anything.
     fn problem(&self) -> Option<String> {
         let Self {

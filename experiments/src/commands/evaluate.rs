@@ -1,35 +1,31 @@
 //! `evaluate`: the test NLL of a run's parameters again, with any number of samples.
 
-use super::loading::{Loading, Planning};
-use super::reproduce::{End, named_together};
-use super::streams::Streams;
-use crate::backend::{OnBackend, on_device};
+use crate::backend::on_device;
 use crate::blocks;
 use crate::cli::Evaluate;
+use crate::data::{Wanted, load};
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::kept::Keeps;
+use crate::evaluations::Work;
 use crate::log_likelihoods;
-use crate::nets::{Net, OnModel};
-use crate::runner::failed;
+use crate::registry::Registry;
 use crate::trained::Run;
-use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load, random_subset};
-use helmholtz_estimators::Method;
-use helmholtz_evaluation::{Evaluation, LogLikelihoods, Nll, log_weights_at};
-use helmholtz_ops::Backend;
+use helmholtz_datasets::{Images, Locator, Splits, caution, random_subset};
+use helmholtz_evaluation::{LogLikelihoods, Nll};
+use helmholtz_harness::loading::{Loading, Planning};
+use helmholtz_harness::reproduce::{End, named_together};
+use helmholtz_harness::streams::Streams;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_report::files::write_text;
 use helmholtz_report::{Block, Cell, Document, Note, Table, markdown, text};
 use helmholtz_runs::Provenance;
-use helmholtz_training::{Parameters, load_model};
+use helmholtz_training::Parameters;
 use serde_json::json;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 use std::time::Instant;
 
-/// Of a run's own last evaluation: with the run's seed and as many samples the number is the same.
-const TEST: Purpose = Purpose::new("test");
 const SUBSET: Purpose = Purpose::new("evalset");
 
 /// Carries out a request, all numbers of samples in one pass of the largest; a `stop` before its end leaves no rows.
@@ -38,6 +34,7 @@ const SUBSET: Purpose = Purpose::new("evalset");
 /// What keeps it from being evaluated: a folder without a run or a checkpoint, missing data or device.
 pub fn evaluate(
     args: &Evaluate,
+    registry: &Registry,
     locator: &Locator,
     stop: &AtomicBool,
     streams: &Streams,
@@ -46,14 +43,16 @@ pub fn evaluate(
         true => Parameters::Last,
         false => Parameters::Selected,
     };
-    let run = Run::read(&args.folder, parameters)?;
+    let run = Run::read(&args.folder, parameters, registry)?;
     let seed = args.seed.unwrap_or(run.cell.seed);
     args.device.check_built()?;
-    let name: DatasetName = run.cell.dataset.parse()?;
+    let wanted = Wanted::of_run(&run.cell, &run.folder, args.wanted()?)?;
     let mut loading = Loading::new(streams);
     let data = {
         let _planning = Planning::begin();
-        load(name, locator, &mut |event| loading.event(event))?
+        load(&wanted, registry, locator, &mut |event| {
+            loading.event(event)
+        })?
     };
     run.check_data(&data)?;
     let images = test_images(&data, args.images, seed)?;
@@ -61,31 +60,30 @@ pub fn evaluate(
     let mut samples = args.samples.clone();
     samples.sort_unstable();
     samples.dedup();
-    let Found {
-        rows,
-        log_likelihoods,
-    } = on_device(
+    let weights = on_device(
         args.device,
         Work {
             run: &run,
             images: &images,
+            rows: 0..images.len(),
             samples: &samples,
             seed,
             threads: match args.device {
                 Device::Cpu => available_parallelism().map_or(1, NonZero::get),
                 _ => 1,
             },
-            told: &|row| {
-                if args.json {
-                    let line = json!({"event": "row", "row": row});
-                    streams.out.line(line.to_string());
-                }
-            },
             state: &|text| loading.state(text),
             stop,
         },
     )?;
     drop(loading);
+    let rows = weights
+        .as_deref()
+        .map_or(Vec::new(), |w| Nll::each(w, &samples));
+    for row in rows.iter().filter(|_| args.json) {
+        let line = json!({"event": "row", "row": row});
+        streams.out.line(line.to_string());
+    }
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let mut provenance = Provenance::of(&config, seed, args.device.as_str());
     provenance.seconds = started.elapsed().as_secs_f64();
@@ -95,7 +93,7 @@ pub fn evaluate(
         images.len(),
         data.name
     );
-    let caution = name.caution();
+    let caution = caution(&data.name);
     let document = document(&head, caution, &rows, &provenance);
     if args.json {
         let line = json!({"event": "table", "run": head, "rows": rows, "provenance": provenance, "caution": caution});
@@ -107,7 +105,8 @@ pub fn evaluate(
     if let Some(folder) = &args.out {
         let table = markdown::render(&document);
         let mut files = vec![write_text(folder, "evaluation.md", &table)?];
-        if let Some(all) = log_likelihoods {
+        if let Some(weights) = weights {
+            let all = LogLikelihoods::new(&samples, &weights);
             files.push(folder.join(log_likelihoods::write(folder, &all)?.name));
         }
         let written = named_together(&files);
@@ -155,80 +154,4 @@ fn document(head: &str, caution: Option<&str>, rows: &[Nll], from: &Provenance) 
         blocks::provenance(from),
     ];
     Document::of_blocks(head, blocks)
-}
-
-/// What was evaluated: nothing if it was stopped.
-#[derive(Default)]
-struct Found {
-    rows: Vec<Nll>,
-    log_likelihoods: Option<LogLikelihoods>,
-}
-
-struct Work<'a> {
-    run: &'a Run,
-    images: &'a Images,
-    samples: &'a [usize],
-    seed: u64,
-    threads: usize,
-    told: &'a dyn Fn(&Nll),
-    state: &'a (dyn Fn(String) + Sync),
-    stop: &'a AtomicBool,
-}
-
-impl OnBackend for Work<'_> {
-    type Output = Found;
-
-    fn on<B: Backend>(self) -> Result<Found, HarnessError> {
-        let (net, seed) = (Net::of(&self.run.cell)?, self.seed);
-        net.build::<B, _>(seed, &Default::default(), self)
-    }
-}
-
-impl<B: Backend> OnModel<B> for Work<'_> {
-    type Output = Found;
-
-    fn on<M: Keeps<B>>(self, model: M) -> Result<Found, HarnessError> {
-        let device = Default::default();
-        let Run {
-            cell,
-            checkpoint,
-            parameters,
-            ..
-        } = self.run;
-        let model = load_model(model, checkpoint, *parameters, &device).map_err(failed)?;
-        let method: Method = cell.method.parse().map_err(failed)?;
-        let model = method.tested(model.valid(), self.run.epoch().unwrap_or(0));
-        let largest = self.samples.iter().copied().max().unwrap_or(0);
-        let evaluation = Evaluation {
-            samples: largest,
-            seed: self.seed,
-            purpose: TEST,
-            threads: self.threads,
-        };
-        let (done, all) = (AtomicUsize::new(0), self.images.len());
-        let progress = |images: usize| {
-            let done = done.fetch_add(images, Ordering::Relaxed) + images;
-            (self.state)(format!("S = {largest}: {done} of {all} images"));
-            !self.stop.load(Ordering::Relaxed)
-        };
-        let (images, samples) = (self.images, self.samples);
-        let weights = log_weights_at::<B, _>(
-            &model,
-            images,
-            0..all,
-            &evaluation,
-            samples,
-            &device,
-            &progress,
-        );
-        let Some(weights) = weights else {
-            return Ok(Found::default());
-        };
-        let rows = Nll::each(&weights, samples);
-        rows.iter().for_each(|row| (self.told)(row));
-        Ok(Found {
-            rows,
-            log_likelihoods: Some(LogLikelihoods::new(samples, &weights)),
-        })
-    }
 }

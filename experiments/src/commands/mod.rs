@@ -1,22 +1,13 @@
 //! What the program does, a file for each command.
 
-mod apg_kl;
-mod apg_table;
-mod arm_toy;
-pub mod curves;
 pub mod evaluate;
-mod joint;
-pub mod loading;
-pub mod plan_text;
 pub mod report;
 pub mod reproduce;
-pub mod stepwise;
-pub mod streams;
+pub mod scoreboard;
 pub mod variance;
-pub mod variance_curve;
 
 /// A word of a command line, as a shell takes it for one.
-pub(super) fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,+:@%".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_string(),

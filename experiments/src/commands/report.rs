@@ -1,23 +1,24 @@
 //! `report`: every recorded result as one report, with pictures of what trained models have learned.
 
-use super::loading::Loading;
-use super::plan_text::count;
-use super::reproduce::{End, named_together};
-use super::streams::Streams;
-use crate::backend::{OnBackend, on_device};
+use crate::backend::{Built, OnBackend, on_device};
 use crate::cell::Cell;
 use crate::cli::Report;
+use crate::data;
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::kept::{Keeps, Shown};
-use crate::nets::{Net, OnModel};
-use crate::plan::CellStatus;
+use crate::folders::CellStatus;
+use crate::kept::{self, Keeps, Shown};
+use crate::likelihood::runner::failed;
+use crate::nets::{AnyModel, Net, OnModel};
+use crate::registry::Registry;
 use crate::report::build::{Found, Picture, document};
 use crate::report::record::{CellRun, Record, What, find, images};
-use crate::runner::failed;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::{Images, Locator, load};
-use helmholtz_estimators::Method;
+use helmholtz_harness::loading::Loading;
+use helmholtz_harness::plan_text::count;
+use helmholtz_harness::reproduce::{End, named_together};
+use helmholtz_harness::streams::Streams;
 use helmholtz_ops::Backend;
 use helmholtz_report::files;
 use helmholtz_runs::{Checkpoint, read_checkpoint};
@@ -32,11 +33,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Folders that are not there, or with nothing in them; files that cannot be written; a stop, before anything is written.
 pub fn report(
     args: &Report,
+    registry: &Registry,
     locator: &Locator,
     stop: &AtomicBool,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
-    let found = search(args, streams)?;
+    let found = search(args, registry, streams)?;
     let mut artist = Artist {
         locator,
         test: BTreeMap::new(),
@@ -71,7 +73,11 @@ fn is_finished(record: &Record) -> bool {
 }
 
 /// The runs below the folders that are asked for; what is wrong with others is told.
-fn search(args: &Report, streams: &Streams) -> Result<Vec<Found>, HarnessError> {
+fn search(
+    args: &Report,
+    registry: &Registry,
+    streams: &Streams,
+) -> Result<Vec<Found>, HarnessError> {
     let mut roots: Vec<&Path> = Vec::new();
     // What is recorded is there where the repository is; asked for by its name, it must be.
     if args.results.is_dir() || args.out.is_empty() {
@@ -92,6 +98,10 @@ fn search(args: &Report, streams: &Streams) -> Result<Vec<Found>, HarnessError> 
         }
         searched.push(known);
         let (records, problems) = find(root)?;
+        let records = records
+            .into_iter()
+            .map(|record| record.within(registry))
+            .collect();
         // A run folder itself, or one whose last part says nothing, is called as it was typed.
         let root = root.to_string_lossy().trim_end_matches('/').to_string();
         for problem in &problems {
@@ -153,6 +163,9 @@ impl Artist<'_> {
 
     /// The test images of a data set, if they are on this machine.
     fn test(&mut self, dataset: &str) -> Option<&Images> {
+        if !data::is_findable(dataset) {
+            return None;
+        }
         if !self.test.contains_key(dataset) {
             let offline = self.locator.clone().offline();
             let loaded = dataset
@@ -180,7 +193,7 @@ fn kept(folder: &Path) -> Result<Vec<Picture>, HarnessError> {
 }
 
 /// A run's pictures, on some backend.
-struct Draw<'a> {
+pub(crate) struct Draw<'a> {
     cell: &'a Cell,
     checkpoint: &'a Checkpoint,
     test: Option<&'a Images>,
@@ -189,7 +202,7 @@ struct Draw<'a> {
 impl OnBackend for Draw<'_> {
     type Output = Vec<Picture>;
 
-    fn on<B: Backend>(self) -> Result<Vec<Picture>, HarnessError> {
+    fn on<B: Built>(self) -> Result<Vec<Picture>, HarnessError> {
         let device = <B as BackendTypes>::Device::default();
         Net::of(self.cell)?.build::<B, _>(self.cell.seed, &device, self)
     }
@@ -197,6 +210,10 @@ impl OnBackend for Draw<'_> {
 
 impl<B: Backend> OnModel<B> for Draw<'_> {
     type Output = Vec<Picture>;
+
+    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Vec<Picture>, HarnessError> {
+        model.draw(self)
+    }
 
     fn on<M: Keeps<B>>(self, model: M) -> Result<Vec<Picture>, HarnessError> {
         let device = <B as BackendTypes>::Device::default();
@@ -209,9 +226,9 @@ impl<B: Backend> OnModel<B> for Draw<'_> {
         let state = &self.checkpoint.state;
         let epoch = state["selected"]["epoch"].as_u64();
         let epoch = epoch.or(state["epochs_done"].as_u64()).unwrap_or(0);
-        let method: Method = self.cell.method.parse().map_err(failed)?;
-        let model = method.tested(model, epoch);
-        let pictures = M::pictures(&model, self.test, self.cell.seed, &device);
+        let model = self.cell.method()?.tested(model, epoch);
+        let (width, seed) = (self.cell.width(), self.cell.seed);
+        let pictures = kept::pictures::<B, M>(&model, width, self.test, seed, &device);
         let as_file = |(shown, picture): (Shown, helmholtz_report::picture::Picture)| {
             (shown.caption().to_string(), picture.png())
         };

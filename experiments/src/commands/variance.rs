@@ -1,20 +1,21 @@
 //! `variance`: measures how noisy the methods' gradients are, and shows it beside what they cost.
 
-use super::loading::{Loading, Planning};
-use super::reproduce::{End, named_together};
-use super::streams::Streams;
 use crate::backend::on_device;
 use crate::cli::Variance;
+use crate::data::{Wanted, load};
 use crate::error::HarnessError;
-use crate::nets::Net;
+use crate::registry::Registry;
 use crate::trained::Run;
 use crate::variance::measure::{Event, Measurement};
 use crate::variance::report::Report;
 use crate::variance::request::Request;
 use crate::variance::show;
-use helmholtz_datasets::{DatasetName, Locator, Splits, load};
+use helmholtz_datasets::{DatasetName, Locator, Splits};
 use helmholtz_estimators::Entry;
 use helmholtz_evaluation::Replication;
+use helmholtz_harness::loading::{Loading, Planning};
+use helmholtz_harness::reproduce::{End, named_together};
+use helmholtz_harness::streams::Streams;
 use helmholtz_report::files::write_text;
 use helmholtz_report::{markdown, text};
 use helmholtz_runs::Provenance;
@@ -30,12 +31,13 @@ use std::time::Instant;
 /// What keeps it from being measured: unknown names, missing data, device or run, an estimator that refuses.
 pub fn variance(
     args: &Variance,
+    registry: &Registry,
     locator: &Locator,
     stop: &AtomicBool,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
     // Everything that can be wrong with the request is found before anything is loaded.
-    let request = request(args)?;
+    let request = request(args, registry)?;
     args.device.check_built()?;
     let data = find_data(args, &request, locator, streams)?;
     let started = Instant::now();
@@ -84,7 +86,7 @@ pub fn variance(
 }
 
 /// The request, with a run's own settings where the arguments give none.
-fn request(args: &Variance) -> Result<Request, HarnessError> {
+fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError> {
     let parameters = match args.selected {
         true => Parameters::Selected,
         false => Parameters::Last,
@@ -92,7 +94,7 @@ fn request(args: &Variance) -> Result<Request, HarnessError> {
     let run = args
         .run
         .as_deref()
-        .map(|folder| Run::read(folder, parameters));
+        .map(|folder| Run::read(folder, parameters, registry));
     let run = run.transpose()?;
     let cell = run.as_ref().map(|run| &run.cell);
     let names = match (args.methods.is_empty(), cell) {
@@ -101,10 +103,17 @@ fn request(args: &Variance) -> Result<Request, HarnessError> {
         (true, None) => ["jsa", "rws", "rloo"].map(String::from).to_vec(),
     };
     let net = cell.map_or(&args.net, |cell| &cell.net);
-    Net::named(net)?;
+    registry
+        .net(net, None)
+        .map(|_| ())
+        .or_else(|error| match cell {
+            Some(_) => Ok(()),
+            None => Err(error),
+        })?;
     let extra = cell.is_some_and(|cell| cell.settings.stage1_extra > 0);
-    let methods = Request::methods(&names)?.into_iter();
+    let methods = Request::methods(registry, &names)?.into_iter();
     let request = Request {
+        registry: registry.clone(),
         net: net.clone(),
         methods: methods
             .map(|entry| Entry {
@@ -139,20 +148,23 @@ fn find_data(
     locator: &Locator,
     streams: &Streams,
 ) -> Result<Splits, HarnessError> {
-    let name: DatasetName = match &request.run {
-        Some(run) => run.cell.dataset.parse()?,
-        None => args.dataset,
+    let asked = args.wanted()?;
+    let wanted = match &request.run {
+        Some(run) => Wanted::of_run(&run.cell, &run.folder, asked)?,
+        None => asked.unwrap_or(Wanted::Known(DatasetName::BinarizedMnist)),
     };
     let (_planning, mut loading) = (Planning::begin(), Loading::new(streams));
-    let data = load(name, locator, &mut |event| loading.event(event))?;
+    let data = load(&wanted, &request.registry, locator, &mut |event| {
+        loading.event(event)
+    })?;
     if let Some(run) = &request.run {
         run.check_data(&data)?;
     }
     let there = data.train.len();
     if there < request.images {
         return Err(HarnessError::Unusable(format!(
-            "`--batch` asks for {} images, but {name} has {there} to train on",
-            request.images
+            "`--batch` asks for {} images, but {} has {there} to train on",
+            request.images, data.name
         )));
     }
     Ok(data)

@@ -1,6 +1,6 @@
 //! What a run's curve is called, and a figure.
 
-use helmholtz_datasets::DatasetName;
+use helmholtz_datasets::caution;
 
 /// The method's label, with the seed where there are several of that net and method.
 pub fn label(method: &str, seed: u64, several: bool) -> String {
@@ -12,7 +12,7 @@ pub fn label(method: &str, seed: u64, several: bool) -> String {
 
 /// A figure's title with the data set that its runs are on, and in capitals what is to be known of it before anything is compared.
 pub fn titled(title: &str, dataset: &str) -> String {
-    let caution = dataset.parse().ok().and_then(DatasetName::caution);
+    let caution = caution(dataset);
     let warned = caution.and_then(|text| text.split(':').next());
     match warned {
         Some(warning) => format!("{title}. {warning}"),

@@ -8,6 +8,9 @@
 
 pub mod curve;
 pub mod curves;
+mod experiment;
 pub mod label;
 pub mod runs;
 pub mod settings;
+
+pub use experiment::{Curves, open};

@@ -5,7 +5,7 @@ use super::label::{label, titled};
 use super::settings::Settings;
 use crate::cell::Cell;
 use crate::error::HarnessError;
-use crate::plan::CellStatus;
+use crate::folders::CellStatus;
 use crate::report::record::{Record, What, find};
 use crate::spec::Spec;
 use helmholtz_datasets::DatasetName;

@@ -3,10 +3,11 @@
 use super::group::{Group, groups};
 use super::record::{CellRun, OtherRun, Record, What};
 use super::{curves, results, variance_curve};
-use crate::cell_runner::CellResult;
-use crate::plan::CellStatus;
-use crate::schedule::say;
+use crate::folders::CellStatus;
+use crate::likelihood::cell_runner::CellResult;
+use crate::scoreboard;
 use crate::table::{self, Row, Source};
+use helmholtz_harness::schedule::format_duration;
 use helmholtz_report::document::slug;
 use helmholtz_report::{Block, Cell, Document, Kind, Note, Section, Table};
 use helmholtz_runs::Provenance;
@@ -85,6 +86,8 @@ pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
         .collect();
     let problems: Vec<Note> = problems.into_iter().map(Note::remark).collect();
     sections.insert(0, summary(overview, problems));
+    let records: Vec<Record> = found.iter().flat_map(|f| f.records.clone()).collect();
+    sections.insert(0, scoreboard::section(&scoreboard::lines(&records)));
     Document {
         title: "helmholtz: recorded results".into(),
         sections,
@@ -353,7 +356,7 @@ fn of_result(result: &CellResult, seed: &str) -> Vec<Cell> {
         first(&from.config_hash).into(),
         format!("{} ({})", from.device, from.cpu).into(),
         from.started.as_str().into(),
-        say(result.seconds).into(),
+        format_duration(result.seconds).into(),
     ]
 }
 
@@ -444,7 +447,7 @@ pub(super) fn provenance<'a>(
             first(&from.config_hash),
             format!("{} ({})", from.device, from.cpu),
             from.started.clone(),
-            say(from.seconds),
+            format_duration(from.seconds),
         ];
         row.map(Cell::from)
     };

@@ -2,13 +2,11 @@
 
 use super::record::{CellRun, Record, What};
 use crate::cell::{Cell, Settings};
-use crate::names::lookup;
-use crate::nets::Net as NetKind;
-use crate::plan::profile_of;
+use crate::folders::profile_of;
 use crate::published::Published;
+use crate::registry::Registry;
 use crate::source::{Kind, Source};
 use crate::spec::{Method, Net, Selection, Spec};
-use helmholtz_estimators::Method as Estimator;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -30,7 +28,7 @@ pub struct Group<'a> {
 impl Group<'_> {
     /// Whether the images are generated.
     pub fn synthetic(&self) -> bool {
-        use crate::plan::CellStatus::Done;
+        use helmholtz_harness::status::Status::Done;
         let told = |run: &&CellRun| matches!(&run.status, Done(result) if result.synthetic);
         self.dataset == "glyphs" || self.runs.iter().any(|(_, run)| told(run))
     }
@@ -102,7 +100,10 @@ pub fn groups(records: &[Record]) -> Vec<Group<'_>> {
     let mut groups = Vec::new();
     for ((place, experiment, dataset), mut runs) in found {
         let cells: Vec<&Cell> = runs.iter().map(|(_, run)| &run.cell).collect();
-        let bundled = bundled().into_iter().find(|spec| spec.name == experiment);
+        let registry = &cells[0].registry;
+        let bundled = bundled(registry)
+            .into_iter()
+            .find(|spec| spec.name == experiment);
         let published = match &bundled {
             Some(spec) => Some(spec.clone()),
             None => same_training(&cells, dataset),
@@ -145,10 +146,10 @@ fn order(spec: &Spec, cell: &Cell) -> (usize, Option<usize>, usize, u64) {
 }
 
 /// The tables that come with the program.
-fn bundled() -> Vec<Spec> {
+pub(crate) fn bundled(registry: &Registry) -> Vec<Spec> {
     let load = |name| {
         let source = Source::find(name).ok()?;
-        (source.kind().ok()? == Kind::Table).then(|| Spec::parse(&source).ok())?
+        (source.kind().ok()? == Kind::Table).then(|| Spec::parse(&source, registry).ok())?
     };
     Source::bundled().filter_map(load).collect()
 }
@@ -167,7 +168,7 @@ fn same_training(cells: &[&Cell], dataset: &str) -> Option<Spec> {
             && spec.published.is_some()
             && cells.iter().all(|cell| same(spec, cell))
     };
-    bundled().into_iter().find(fits)
+    bundled(&cells.first()?.registry).into_iter().find(fits)
 }
 
 /// Whether the settings differ in nothing but checks and checkpoints.
@@ -191,12 +192,13 @@ fn trains_as(a: &Settings, b: &Settings) -> bool {
 
 /// An experiment that doesn't come with the program, as far as its cells tell.
 fn unknown(name: &str, cells: &[&Cell]) -> Spec {
+    let registry = &cells[0].registry;
     let label = |net: &str| {
-        let known = bundled().into_iter().flat_map(|spec| spec.net);
+        let known = bundled(registry).into_iter().flat_map(|spec| spec.net);
         let mut known = known.filter(|known| known.name == net);
         known.next().map_or(net.to_string(), |known| known.label)
     };
-    let mut names: Vec<&str> = NetKind::names().collect();
+    let mut names: Vec<&str> = registry.net_names().collect();
     names.extend(cells.iter().map(|cell| cell.net.as_str()));
     let mut nets: Vec<Net> = Vec::new();
     for name in names {
@@ -205,13 +207,14 @@ fn unknown(name: &str, cells: &[&Cell]) -> Spec {
             nets.push(Net {
                 name: name.into(),
                 label: label(name),
+                own: None,
             });
         }
     }
     let mut methods: Vec<Method> = Vec::new();
     for cell in cells {
         if methods.iter().all(|method| method.name != cell.method) {
-            let known = lookup("method", &cell.method, &Estimator::CATALOGUE, |e| e.name);
+            let known = registry.method(&cell.method);
             methods.push(Method {
                 name: cell.method.clone(),
                 label: known.map_or(cell.method.clone(), |entry| entry.label.into()),
@@ -230,7 +233,7 @@ fn unknown(name: &str, cells: &[&Cell]) -> Spec {
         profile: BTreeMap::new(),
         net: nets,
         method: methods,
-        ..bundled().swap_remove(0)
+        ..bundled(registry).swap_remove(0)
     }
 }
 

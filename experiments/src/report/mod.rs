@@ -16,5 +16,5 @@ pub mod other;
 pub mod record;
 pub mod results;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod variance_curve;

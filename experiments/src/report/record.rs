@@ -2,10 +2,11 @@
 
 use super::other;
 use crate::cell::Cell;
-use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
 use crate::figures::curve::Curve;
-use crate::plan::CellStatus;
+use crate::folders::CellStatus;
+use crate::likelihood::cell_runner::CellResult;
+use crate::registry::Registry;
 use crate::variance_curve::Outcome;
 use helmholtz_report::{Block, Note};
 use helmholtz_runs::{Provenance, RunError, RunFolder, Status, read_config, read_metrics};
@@ -104,6 +105,18 @@ impl Record {
         })
     }
 
+    /// The same with names that mean what they do in a registry.
+    pub(crate) fn within(mut self, registry: &Registry) -> Self {
+        let cell = match &mut self.what {
+            What::Cell(run) => Some(&mut run.cell),
+            What::Other(run) => run.measured.as_mut().map(|measured| &mut measured.cell),
+        };
+        if let Some(cell) = cell {
+            cell.registry = registry.clone();
+        }
+        self
+    }
+
     /// The caution that damaged metrics are due.
     pub fn damage_note(&self) -> Option<Note> {
         let damage = self.damage.as_ref()?;
@@ -127,11 +140,10 @@ fn cell_status(status: Status, curve: &Curve, folder: &Path) -> Result<CellStatu
         }
         Status::Failed(failure) => CellStatus::Failed {
             reason: failure.to_string(),
+            done: curve.epochs,
         },
         Status::Running { pid } => CellStatus::Running { pid },
-        Status::Absent | Status::Started { .. } => CellStatus::Partial {
-            epoch: curve.epochs,
-        },
+        Status::Absent | Status::Started { .. } => CellStatus::Partial { done: curve.epochs },
     })
 }
 

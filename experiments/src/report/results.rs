@@ -3,8 +3,9 @@
 use super::build::{anchor, below};
 use super::group::Group;
 use super::record::Record;
-use crate::cell_runner::CellResult;
-use crate::table::{Row, say_seeds};
+use crate::likelihood::cell_runner::CellResult;
+use crate::table::Row;
+use helmholtz_harness::names::format_seeds;
 use helmholtz_report::{Cell, Kind, Table};
 
 /// The table of a group: ours, published, difference.
@@ -86,7 +87,7 @@ pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
             if seeds.is_empty() {
                 "-".into()
             } else {
-                say_seeds(&seeds).into()
+                format_seeds(&seeds).into()
             },
             row.samples_text().into(),
             images.into(),
@@ -134,7 +135,7 @@ fn epochs(row: &Row, published: Option<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use crate::cell::Cell;
-    use crate::plan::CellStatus;
+    use crate::folders::CellStatus;
     use crate::report::testing::{column, finished, paper, record, sections, table};
     use crate::spec::{Selection, Spec};
 

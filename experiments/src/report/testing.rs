@@ -3,9 +3,9 @@
 use super::build::{Found, document};
 use super::record::{CellRun, Record, What};
 use crate::cell::Cell;
-use crate::cell_runner::CellResult;
 use crate::figures::curves::tests::line;
-use crate::plan::CellStatus;
+use crate::folders::CellStatus;
+use crate::likelihood::cell_runner::CellResult;
 use crate::spec::Selection;
 use crate::spec::tests::table1;
 use helmholtz_report::{Block, Cell as TableCell, Section, Table};
@@ -66,7 +66,7 @@ pub fn finished(cell: Cell, nll: f64) -> (Cell, CellStatus) {
     (cell, CellStatus::Done(Box::new(result)))
 }
 
-/// The sections of the report of these runs, after the overview.
+/// The sections of the report of these runs, after the scoreboard and the overview.
 pub fn sections(records: Vec<Record>) -> Vec<Section> {
     let found = Found {
         root: "runs".into(),
@@ -74,7 +74,7 @@ pub fn sections(records: Vec<Record>) -> Vec<Section> {
         problems: vec![],
     };
     let mut document = document(&[found], &mut |_, _| vec![]);
-    document.sections.split_off(1)
+    document.sections.split_off(2)
 }
 
 /// The section's remarks.

@@ -4,12 +4,10 @@ use super::build::{provenance, titled};
 use super::group::base;
 use super::record::{Measured, OtherRun, Record, What};
 use crate::figures::label;
-use crate::names::lookup;
 use crate::source::Source;
 use crate::spec::Spec;
 use crate::variance_curve::Settings;
 use crate::variance_curve::show::{self, Run};
-use helmholtz_estimators::Method;
 use helmholtz_report::{Block, Document, Note, Section};
 use std::collections::BTreeMap;
 
@@ -77,10 +75,11 @@ impl Curves<'_> {
     }
 
     fn label(&self, method: &str) -> String {
-        let entry = || lookup("method", method, &Method::CATALOGUE, |entry| entry.name).ok();
+        let registry = self.runs.first().map(|(_, _, of)| of.cell.registry.clone());
+        let entry = registry.and_then(|registry| registry.method(method).ok());
         match &self.spec {
             Some(spec) => spec.method_label(method).into(),
-            None => entry().map_or(method, |entry| entry.label).into(),
+            None => entry.map_or(method, |entry| entry.label).into(),
         }
     }
 
@@ -230,7 +229,7 @@ mod tests {
             problems,
         };
         let document = document(&[found], &mut |_, _| vec![]);
-        let overview = table(&document.sections[0], "overview");
+        let overview = table(&document.sections[1], "overview");
         let of = |head: &str| -> Vec<_> {
             let data = column(&overview, head).into_iter();
             data.map(|datum| datum.text.as_str()).collect()

@@ -1,6 +1,5 @@
 //! The cells of a profile that are wanted.
 
-use super::equal::equal_particles;
 use super::{Method, Net, Profile, Spec};
 use crate::cell::Cell;
 use crate::error::HarnessError;
@@ -71,9 +70,9 @@ impl Spec {
                     let mut settings = self.settings_of(profile, net, method, selection.epochs);
                     settings.particles = particles.unwrap_or(settings.particles);
                     if let Some(wanted) = self.evaluations {
-                        settings.particles =
-                            equal_particles(&net.name, &method.name, &settings, wanted)?
-                                .ok_or_else(|| self.unequal(method, net, wanted))?;
+                        settings.particles = self
+                            .equal_particles(net, method, &settings, wanted)?
+                            .ok_or_else(|| self.unequal(method, net, wanted))?;
                     }
                     if let Some(problem) = settings.problem() {
                         return Err(HarnessError::Spec {
@@ -89,6 +88,9 @@ impl Spec {
                         seed,
                         by_particles: particles.is_some(),
                         fingerprint: None,
+                        own_net: net.own.clone(),
+                        width: None,
+                        registry: self.registry.clone(),
                         settings: settings.clone(),
                     }));
                 }
@@ -140,7 +142,7 @@ impl Spec {
         for method in &self.method {
             let settings = self.settings_of(profile, net, method, None);
             let particles = match self.evaluations {
-                Some(wanted) => equal_particles(&net.name, &method.name, &settings, wanted)?,
+                Some(wanted) => self.equal_particles(net, method, &settings, wanted)?,
                 None => Some(settings.particles),
             };
             names.extend(particles.map(|_| method.name.clone()));
@@ -182,6 +184,7 @@ impl Spec {
 mod tests {
     use super::super::tests::table1;
     use super::*;
+    use crate::registry::Registry;
     use crate::source::Source;
 
     #[test]
@@ -237,7 +240,9 @@ mod tests {
                 .text
                 .replace("particles = [5, 20]", "particles = [5, 0]"),
         };
-        let error = Spec::parse(&none).unwrap_err().to_string();
+        let error = Spec::parse(&none, &Registry::default())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("`particles` must be at least 1"), "{error}");
     }
 

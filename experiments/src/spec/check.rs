@@ -24,6 +24,25 @@ impl Spec {
                 return Some(format!("the {what} `{name}` is there twice"));
             }
         }
+        for net in &self.net {
+            let added = || {
+                self.registry
+                    .added_nets()
+                    .any(|(name, own)| name == net.name && Some(&own) == net.own.as_ref())
+            };
+            let known = || self.registry.net_names().any(|known| known == net.name);
+            if net.own.is_some() && known() && !added() {
+                return Some(format!(
+                    "the net `{}` is one that the program knows: give yours another name",
+                    net.name
+                ));
+            }
+            if let Some(Err(error)) =
+                (net.own.as_ref()).map(|own| self.registry.net(&net.name, Some(own)))
+            {
+                return Some(error.to_string());
+            }
+        }
         for (name, profile) in &self.profile {
             let listed = |what: &str, wanted: &[String], known: &[&str]| {
                 let stranger = wanted.iter().find(|w| !known.contains(&w.as_str()))?;
@@ -120,11 +139,16 @@ fn twice<T: PartialEq>(items: &[T]) -> Option<&T> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::mine;
+    use crate::registry::Registry;
     use crate::spec::Spec;
 
     #[test]
     fn a_file_that_makes_no_sense_is_refused() {
-        let refusal = |from: &str, to: &str| Spec::parse(&mine(from, to)).unwrap_err().to_string();
+        let refusal = |from: &str, to: &str| {
+            Spec::parse(&mine(from, to), &Registry::default())
+                .unwrap_err()
+                .to_string()
+        };
         assert!(refusal("switch = 0.6", "switch = 600.0").contains("`switch` is a fraction"));
         assert!(
             refusal("methods = [\"jsa\", \"rws\"", "methods = [\"jsb\", \"rws\"")

@@ -1,44 +1,46 @@
 //! Equal evaluations of f: the number of particles that makes a method's as many as wanted.
 
+use super::{Method, Net, Spec};
 use crate::cell::Settings;
 use crate::error::HarnessError;
-use crate::names::lookup;
-use helmholtz_estimators::Method as Estimator;
 
-/// The number of particles with which a method makes so many evaluations of f an image on a net, in every stage that the settings
-/// have, if there is one.
-///
-/// # Errors
-/// A net or a method that there is not.
-pub(super) fn equal_particles(
-    net: &str,
-    method: &str,
-    settings: &Settings,
-    evaluations: usize,
-) -> Result<Option<usize>, HarnessError> {
-    let net = crate::nets::Net::named(net)?;
-    let entry = lookup("method", method, &Estimator::CATALOGUE, |e| e.name)?;
-    let method = entry.method.with_stage1_extra(settings.stage1_extra > 0);
-    if method.evaluations_of_classes().is_some() && !net.is_of_bits() {
-        return Ok(None);
+impl Spec {
+    /// The number of particles with which a method makes so many evaluations of f an image on a net, in every stage that the settings
+    /// have, if there is one.
+    ///
+    /// # Errors
+    /// A net or a method that there is not.
+    pub(super) fn equal_particles(
+        &self,
+        net: &Net,
+        method: &Method,
+        settings: &Settings,
+        evaluations: usize,
+    ) -> Result<Option<usize>, HarnessError> {
+        let net = self.registry.net(&net.name, net.own.as_ref())?;
+        let entry = self.registry.method(&method.name)?;
+        let method = entry.method.with_stage1_extra(settings.stage1_extra > 0);
+        if method.evaluations_of_classes().is_some() && !net.is_of_bits() {
+            return Ok(None);
+        }
+        let switch = settings.switch_epoch();
+        let stages: &[bool] = match method.keeps_chains() {
+            false => &[false],
+            true if switch == 0 => &[true],
+            true if switch == settings.epochs => &[false],
+            true => &[false, true],
+        };
+        let fits = |&particles: &usize| {
+            stages.iter().all(|&retained| {
+                particles >= method.least_particles(retained)
+                    && method.evaluations(particles, net.layers(), retained) == evaluations
+            })
+        };
+        let mut particles = (1..=evaluations).filter(fits);
+        let first = particles.next();
+        // A method whose evaluations don't depend on K has none of its own.
+        Ok(first.filter(|_| particles.next().is_none()))
     }
-    let switch = settings.switch_epoch();
-    let stages: &[bool] = match method.keeps_chains() {
-        false => &[false],
-        true if switch == 0 => &[true],
-        true if switch == settings.epochs => &[false],
-        true => &[false, true],
-    };
-    let fits = |&particles: &usize| {
-        stages.iter().all(|&retained| {
-            particles >= method.least_particles(retained)
-                && method.evaluations(particles, net.layers(), retained) == evaluations
-        })
-    };
-    let mut particles = (1..=evaluations).filter(fits);
-    let first = particles.next();
-    // A method whose evaluations don't depend on K has none of its own.
-    Ok(first.filter(|_| particles.next().is_none()))
 }
 
 #[cfg(test)]
@@ -46,16 +48,15 @@ mod tests {
     use super::super::tests::table1;
     use super::*;
     use crate::cell::Cell;
-    use crate::nets::Net;
+    use crate::registry::Registry;
     use crate::source::Source;
-    use crate::spec::{Selection, Spec};
+    use crate::spec::Selection;
 
     /// What a cell's method declares for an image and step, in each stage that the cell goes through.
     fn declared(cell: &Cell) -> Vec<usize> {
         let s = &cell.settings;
-        let method: Estimator = cell.method.parse().unwrap();
-        let method = method.with_stage1_extra(s.stage1_extra > 0);
-        let layers = Net::of(cell).unwrap().layers();
+        let method = cell.method().unwrap();
+        let layers = crate::nets::Net::of(cell).unwrap().layers();
         let stages = (0..s.epochs).map(|epoch| method.keeps_chains() && epoch >= s.switch_epoch());
         stages
             .map(|retained| method.evaluations(s.particles, layers, retained))
@@ -108,7 +109,7 @@ mod tests {
                 .replace("\nevaluations = 12", "")
                 .replace("\nparticles = 1 ", "\nparticles = 2 "),
         };
-        let spec = Spec::parse(&twin).unwrap();
+        let spec = Spec::parse(&twin, &Registry::default()).unwrap();
         let cells = spec.cells("paper", &Selection::default(), "x").unwrap();
         let mut all: Vec<usize> = cells.iter().flat_map(declared).collect();
         all.sort_unstable();
@@ -120,7 +121,7 @@ mod tests {
     fn what_cannot_be_made_equal_is_left_out_and_refused_with_the_reason() {
         let spec = Spec::load("showdown").unwrap();
         assert_eq!(spec.left_out("paper").unwrap(), ["WS"]);
-        let all = Estimator::CATALOGUE.len();
+        let all = spec.registry.methods().len();
         let paper = spec.profile("paper").unwrap();
         assert_eq!(paper.methods.len(), all - 1);
         let selection = Selection {

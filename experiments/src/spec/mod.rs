@@ -12,10 +12,10 @@ pub use profile::{Change, Profile};
 
 use crate::cell::{Overrides, Settings};
 use crate::error::HarnessError;
-use crate::names::lookup;
+use crate::nets::OwnNet;
 use crate::published::Published;
+use crate::registry::Registry;
 use crate::source::{Kind, Source};
-use helmholtz_estimators::Method as Estimator;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub struct Spec {
     #[serde(default)]
     pub standard_error: bool,
     /// Evaluations of f an image and step that every cell makes, in all its stages: its number of particles follows from what
-    /// its method declares ([`Estimator::evaluations`]).
+    /// its method declares ([`Declaration::evaluations`](helmholtz_estimators::Declaration::evaluations)).
     pub evaluations: Option<usize>,
     /// What every cell starts from.
     pub settings: Settings,
@@ -55,16 +55,53 @@ pub struct Spec {
     /// The methods, in the table's order: those of the file, then the rest of the catalogue.
     #[serde(default)]
     pub method: Vec<Method>,
+    /// What the names mean.
+    #[serde(skip)]
+    pub registry: Registry,
 }
 
-/// A net: what it is called. The runner knows its layers.
+/// A net: what it is called, and what it is where it has no name of its own.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "NetEntry")]
 pub struct Net {
-    /// What the user types, and the runner knows.
+    /// What the user types.
     pub name: String,
-    /// What the table prints.
+    /// What the table prints; the name if absent.
     pub label: String,
+    /// The net; absent: the one of this name that the program knows.
+    pub own: Option<OwnNet>,
+}
+
+/// [`Net`] as a file has it: without `family`, nothing but `name` and `label`.
+#[derive(Deserialize)]
+struct NetEntry {
+    name: String,
+    label: Option<String>,
+    family: Option<String>,
+    #[serde(flatten)]
+    sizes: serde_json::Map<String, serde_json::Value>,
+}
+
+impl TryFrom<NetEntry> for Net {
+    type Error = String;
+
+    fn try_from(entry: NetEntry) -> Result<Self, String> {
+        if let (None, Some((key, _))) = (&entry.family, entry.sizes.iter().next()) {
+            return Err(format!(
+                "unknown field `{key}`, expected `name` or `label`, or `family` beside the sizes of a net of your own"
+            ));
+        }
+        let label = entry.label.unwrap_or_else(|| entry.name.clone());
+        let own = entry.family.map(|family| OwnNet {
+            family,
+            sizes: entry.sizes,
+        });
+        Ok(Self {
+            name: entry.name,
+            label,
+            own,
+        })
+    }
 }
 
 /// A method of the catalogue of estimators, and what an experiment changes of it.
@@ -90,15 +127,16 @@ impl Spec {
     /// # Errors
     /// An unknown name; a file that cannot be read; and as [`Spec::parse`].
     pub fn load(request: &str) -> Result<Self, HarnessError> {
-        Self::parse(&Source::find(request)?)
+        Self::parse(&Source::find(request)?, &Registry::default())
     }
 
     /// The experiment that a file describes.
     ///
     /// # Errors
     /// A file that is not well-formed, holds an unknown key or makes no sense.
-    pub fn parse(source: &Source) -> Result<Self, HarnessError> {
+    pub fn parse(source: &Source, registry: &Registry) -> Result<Self, HarnessError> {
         let mut spec: Self = source.parse()?;
+        spec.registry = registry.clone();
         spec.complete()?;
         match spec.problem() {
             Some(problem) => Err(HarnessError::Spec {
@@ -109,21 +147,30 @@ impl Spec {
         }
     }
 
-    /// Labels the methods, and adds those of the catalogue that the file says nothing of.
+    /// Labels the methods, and adds those of the registry, and the nets that a program has added, that the file says nothing of.
     fn complete(&mut self) -> Result<(), HarnessError> {
         for method in &mut self.method {
-            let entry = lookup("method", &method.name, &Estimator::CATALOGUE, |e| e.name)?;
+            let entry = self.registry.method(&method.name)?;
             if method.label.is_empty() {
                 method.label = entry.label.into();
             }
         }
-        for entry in Estimator::CATALOGUE {
+        for entry in self.registry.methods() {
             if self.method.iter().all(|method| method.name != entry.name) {
                 self.method.push(Method {
                     name: entry.name.into(),
                     label: entry.label.into(),
                     nets: Vec::new(),
                     settings: Overrides::default(),
+                });
+            }
+        }
+        for (name, own) in self.registry.added_nets() {
+            if self.net.iter().all(|net| net.name != name) {
+                self.net.push(Net {
+                    name: name.into(),
+                    label: name.into(),
+                    own: Some(own),
                 });
             }
         }
@@ -177,6 +224,55 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_net_of_ones_own_is_a_few_lines_of_the_file() {
+        let from = "name = \"linear\"";
+        let own =
+            "name = \"3x100\"\nfamily = \"sbn\"\nlatent = [100, 100, 100]\nlearned_prior = true";
+        let source = mine(from, own);
+        let source = Source {
+            text: source.text.replace("\"linear\"", "\"3x100\""),
+            ..source
+        };
+        let spec = Spec::parse(&source, &Registry::default()).unwrap();
+        let wanted = Selection {
+            nets: vec!["3x100".into()],
+            ..Selection::default()
+        };
+        let cell = spec.cells("quick", &wanted, "x").unwrap().remove(0);
+        let net = crate::nets::Net::of(&cell).unwrap();
+        let config = net.config::<helmholtz_sbn::SbnConfig>().unwrap();
+        assert_eq!(
+            (&config.latent[..], config.learned_prior),
+            (&[100; 3][..], true)
+        );
+        // The configuration of its runs says what the net is.
+        let json = serde_json::to_value(&cell).unwrap();
+        let sizes =
+            serde_json::json!({"family": "sbn", "latent": [100, 100, 100], "learned_prior": true});
+        assert_eq!(json["own_net"], sizes);
+        assert_eq!(
+            serde_json::from_value::<crate::cell::Cell>(json).unwrap(),
+            cell
+        );
+        for (to, part) in [
+            ("name = \"mine\"\nfamily = \"sbn\"\nlatent = [0]", "0 units"),
+            ("name = \"mine\"\nlatent = [9]", "`family` beside the sizes"),
+            ("name = \"two-layers\"\nfamily = \"sbn\"", "there twice"),
+            (
+                "name = \"categorical\"\nfamily = \"sbn\"",
+                "give yours another name",
+            ),
+            (
+                "name = \"mine\"\nfamily = \"sbn\"\nlatent = [1000000]",
+                "8192 at most",
+            ),
+        ] {
+            let error = Spec::parse(&mine(from, to), &Registry::default()).unwrap_err();
+            assert!(error.to_string().contains(part), "{error}");
+        }
+    }
+
+    #[test]
     fn an_unknown_key_is_named_with_file_line_and_the_known_keys() {
         let source = mine("batch = 50", "batch_size = 50");
         let line = 1 + source
@@ -184,7 +280,9 @@ pub(crate) mod tests {
             .lines()
             .position(|l| l.starts_with("batch_size"))
             .unwrap();
-        let error = Spec::parse(&source).unwrap_err().to_string();
+        let error = Spec::parse(&source, &Registry::default())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("my.toml"), "{error}");
         assert!(error.contains(&format!("line {line}")), "{error}");
         assert!(
@@ -193,7 +291,9 @@ pub(crate) mod tests {
         );
 
         let source = mine("valid_images = 1000", "valid_image = 1000");
-        let error = Spec::parse(&source).unwrap_err().to_string();
+        let error = Spec::parse(&source, &Registry::default())
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("unknown field `valid_image`") && error.contains("`valid_images`"),
             "{error}"

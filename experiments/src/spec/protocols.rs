@@ -4,7 +4,9 @@ use super::tests::table1;
 use super::{Selection, Spec};
 use crate::cell::Cell;
 use crate::nets::Net;
+use helmholtz_categorical_vae::CategoricalVaeConfig;
 use helmholtz_estimators::Method as Estimator;
+use helmholtz_sbn::SbnConfig;
 use helmholtz_training::Optimizer;
 
 #[test]
@@ -46,9 +48,8 @@ fn the_quoted_rows_are_also_run_as_their_source_runs_them() {
             (s.epochs, s.batch, s.learning_rate, s.particles),
             (1200, 50, 1e-4, 1)
         );
-        let Net::Sbn(net) = Net::of(&cell).unwrap() else {
-            panic!("{}", cell.label())
-        };
+        let net = Net::of(&cell).unwrap();
+        let net = net.config::<SbnConfig>().expect(&cell.label());
         let (learned, signed) = match cell.net.as_str() {
             "linear" => (true, true),
             "two-layers" => (true, false),
@@ -71,7 +72,7 @@ fn the_helmholtz_machines_hold_the_protocol_of_the_rws_code() {
             .unwrap();
         assert_eq!(cells.len(), 6 * 6);
         for cell in cells {
-            let method: Estimator = cell.method.parse().unwrap();
+            let method = cell.method().unwrap();
             assert!(Net::of(&cell).is_ok(), "{}", cell.label());
             let s = &cell.settings;
             assert_eq!((s.optimizer, s.learning_rate), (optimizer, rate));
@@ -350,9 +351,7 @@ fn arm_table2_holds_the_settings_of_both_revisions() {
             (1, Some(1000), 1),
             "{label}"
         );
-        let Net::Sbn(config) = config else {
-            panic!("{label}")
-        };
+        let config = config.config::<SbnConfig>().expect(&label);
         assert_eq!(
             (config.signed, config.learned_prior, config.slope),
             (signed, learned, slope),
@@ -378,11 +377,11 @@ fn arm_table2_holds_the_settings_of_both_revisions() {
     ] {
         for profile in ["paper", "paper-omniglot"] {
             let (cell, config) = find(profile, net, method);
-            let (prior, rectifiers) = match config {
-                Net::Sbn(config) => (config.learned_prior, config.slope),
-                Net::Categorical(config) => (config.learned_prior, config.slope),
-                _ => panic!("{}", cell.label()),
-            };
+            let sbn = config.config::<SbnConfig>();
+            let sbn = sbn.map(|config| (config.learned_prior, config.slope));
+            let categorical = config.config::<CategoricalVaeConfig>();
+            let categorical = categorical.map(|config| (config.learned_prior, config.slope));
+            let (prior, rectifiers) = sbn.or(categorical).expect(&cell.label());
             let found = (cell.settings.analytic_kl, rectifiers);
             assert_eq!(found, (kl, slope), "{profile}: {}", cell.label());
             // ARM's own prior is learned on OMNIGLOT.

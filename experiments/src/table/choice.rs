@@ -3,8 +3,8 @@
 use super::Source;
 use crate::cell::Cell;
 use crate::error::HarnessError;
-use crate::existing;
-use crate::plan::{CellStatus, base_folder};
+use crate::folders;
+use crate::folders::{CellStatus, base_folder};
 use crate::spec::Selection;
 use std::path::Path;
 
@@ -73,7 +73,7 @@ fn in_place(
             let out = base.ancestors().nth(3).unwrap_or(Path::new(""));
             let experiment = &source.spec.name;
             let base = base_folder(out, experiment, profile, source.epochs, source.dataset);
-            let status = existing::status(&other.folder(&base), &other);
+            let status = folders::status(&other.folder(&base), &other);
             if !is_done(&status) {
                 return Ok(vec![]);
             }

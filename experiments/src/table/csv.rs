@@ -31,7 +31,7 @@ pub fn render(table: &Table) -> String {
     head.extend(["samples", "test_images"]);
     let mut records = vec![head.into_iter().map(String::from).collect()];
     for row in &table.rows {
-        let each = |of: &dyn Fn(&crate::cell_runner::CellResult) -> u64| {
+        let each = |of: &dyn Fn(&crate::likelihood::cell_runner::CellResult) -> u64| {
             row.results
                 .values()
                 .map(|result| of(result).to_string())

@@ -1,7 +1,8 @@
 //! The table as a document.
 
 use super::numbers::published_text;
-use super::{Row, Table, say_seeds};
+use super::{Row, Table};
+use helmholtz_harness::names::format_seeds;
 use helmholtz_report as report;
 use helmholtz_report::{Block, Cell, Document, Kind};
 
@@ -76,7 +77,7 @@ fn cells(row: &Row, table: &Table, errors: String, images: String) -> Vec<Cell> 
     let seeds: Vec<u64> = row.results.keys().copied().collect();
     let seeds = match seeds.is_empty() {
         true => "-".to_string(),
-        false => say_seeds(&seeds),
+        false => format_seeds(&seeds),
     };
     cells.extend([row.epoch_text(), seeds, row.samples_text(), images].map(Cell::from));
     cells.extend(table.bounds.then(|| Cell::of(Kind::Ours, errors)));
@@ -133,7 +134,7 @@ fn distinct(numbers: impl Iterator<Item = u64>) -> String {
 mod tests {
     use super::*;
     use crate::cell::tests::cell;
-    use crate::plan::CellStatus;
+    use crate::folders::CellStatus;
     use crate::table::tests::{done, table};
     use helmholtz_report::{markdown, text};
 
@@ -144,7 +145,7 @@ mod tests {
             done("linear", "rws", 1, 123.456, 1000),
             (
                 cell("two-layers", "jsa", 1),
-                CellStatus::Partial { epoch: 2 },
+                CellStatus::Partial { done: 2 },
             ),
         ];
         let text = text::render(&document(&table("quick", false, &cells)), false);

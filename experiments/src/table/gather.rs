@@ -3,8 +3,8 @@
 use super::{Source, choice};
 use crate::cell::Cell;
 use crate::error::HarnessError;
-use crate::existing;
-use crate::plan::CellStatus;
+use crate::folders;
+use crate::folders::CellStatus;
 use crate::spec::Selection;
 use helmholtz_report::Note;
 use helmholtz_runs::read_metrics;
@@ -24,7 +24,7 @@ pub fn gather(
     for net in &source.spec.net {
         let mut particles: Vec<usize> = wanted.iter().filter_map(Cell::particles).collect();
         if !particles.is_empty() {
-            particles.extend(existing::particles(base, &net.name));
+            particles.extend(folders::particles(base, &net.name));
         }
         let selection = Selection {
             nets: vec![net.name.clone()],
@@ -38,7 +38,7 @@ pub fn gather(
             .cells(source.profile, &selection, source.dataset)?
         {
             let folder = row.row_folder(base);
-            let mut seeds = existing::seeds(&folder);
+            let mut seeds = folders::seeds(&folder);
             let of_row = wanted.iter().filter(|cell| cell.row_folder(base) == folder);
             seeds.extend(of_row.map(|cell| cell.seed));
             seeds.sort_unstable();
@@ -49,7 +49,7 @@ pub fn gather(
                     fingerprint: wanted.first().and_then(|cell| cell.fingerprint.clone()),
                     ..row.clone()
                 };
-                let status = existing::status(&cell.folder(base), &cell);
+                let status = folders::status(&cell.folder(base), &cell);
                 (cell, status)
             });
             cells.extend(choice::chosen(source, base, own.collect())?);

@@ -20,9 +20,9 @@ pub use numbers::{Difference, Ours, PublishedNumber};
 pub use row::Row;
 
 use crate::cell::Cell;
-use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
-use crate::plan::CellStatus;
+use crate::folders::CellStatus;
+use crate::likelihood::cell_runner::CellResult;
 use crate::published::Published;
 use crate::spec::Spec;
 use helmholtz_report::Note;
@@ -170,8 +170,8 @@ pub(crate) fn rows(
                 row.results.insert(cell.seed, (**result).clone());
                 continue;
             }
-            CellStatus::New => "not run".to_string(),
-            CellStatus::Partial { epoch } => format!("{epoch} of {epochs} epochs"),
+            CellStatus::New | CellStatus::Trained => "not run".to_string(),
+            CellStatus::Partial { done: epoch } => format!("{epoch} of {epochs} epochs"),
             CellStatus::Running { .. } => "running".to_string(),
             CellStatus::Failed { .. } => "failed".to_string(),
             CellStatus::Unusable { .. } => "folder unusable".to_string(),
@@ -212,30 +212,12 @@ impl Table {
     }
 }
 
-/// Seeds in a sentence: `seed 1`, `seeds 1-5`, `seeds 1, 3, 7`.
-pub fn say_seeds(seeds: &[u64]) -> String {
-    match seeds {
-        [one] => format!("seed {one}"),
-        [first, .., last] if last - first + 1 == seeds.len() as u64 && seeds.is_sorted() => {
-            format!("seeds {first}-{last}")
-        }
-        _ => format!(
-            "seeds {}",
-            seeds
-                .iter()
-                .map(u64::to_string)
-                .collect::<Vec<_>>()
-                .join(", ")
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cell::Settings;
     use crate::cell::tests::{cell, settings};
-    use crate::existing;
+    use crate::folders;
     use crate::spec::Selection;
     use crate::spec::tests::table1;
     use helmholtz_report::{markdown, text};
@@ -262,12 +244,8 @@ mod tests {
             test_images: Some(1000),
             ..settings()
         };
-        let run = RunFolder::open(
-            dir.path().join("x"),
-            &existing::config(&c),
-            OpenMode::Resume,
-        )
-        .unwrap();
+        let run =
+            RunFolder::open(dir.path().join("x"), &folders::config(&c), OpenMode::Resume).unwrap();
         let result = CellResult {
             selected_epoch: epochs - seed,
             valid_nll: nll,
@@ -668,7 +646,7 @@ mod tests {
     fn unfinished_seeds_are_named_and_not_in_the_mean() {
         let cells = [
             done("linear", "jsa", 1, 105.5, 1000),
-            (cell("linear", "jsa", 2), CellStatus::Partial { epoch: 2 }),
+            (cell("linear", "jsa", 2), CellStatus::Partial { done: 2 }),
             (cell("linear", "rws", 1), CellStatus::New),
         ];
         let table = table("quick", false, &cells);
@@ -694,11 +672,8 @@ mod tests {
 
     #[test]
     fn a_table_holds_what_earlier_requests_made() {
-        use crate::cell_runner::{CellRunner, Observer, RunEvent};
-        struct Deaf;
-        impl Observer for Deaf {
-            fn event(&self, _: &RunEvent) {}
-        }
+        use crate::likelihood::cell_runner::CellRunner;
+        use helmholtz_harness::driver::NoopObserver;
         let dir = tempfile::tempdir().unwrap();
         let spec = table1();
         let source = of_glyphs(&spec);
@@ -712,9 +687,14 @@ mod tests {
             spec.cells("quick", &selection, "glyphs").unwrap().remove(0)
         };
         let earlier = make("linear", 7);
-        let runner = crate::fake::FakeRunner::default();
+        let runner = crate::likelihood::fake::FakeRunner::default();
         runner
-            .run(&earlier, &earlier.folder(dir.path()), &Deaf, &runner.stop)
+            .run(
+                &earlier,
+                &earlier.folder(dir.path()),
+                &NoopObserver,
+                &runner.stop,
+            )
             .unwrap();
         let cells = gather(source, dir.path(), &[make("nonlinear", 1)]).unwrap();
         let named: Vec<_> = cells
@@ -736,7 +716,7 @@ mod tests {
         let quick = spec.profile.get_mut("quick").unwrap();
         quick.chosen_from = vec!["slow".into(), "fast".into()];
         let base =
-            |name: &str| crate::plan::base_folder(dir.path(), "table1", name, None, "glyphs");
+            |name: &str| crate::folders::base_folder(dir.path(), "table1", name, None, "glyphs");
         let make = |name: &str, seed| {
             let selection = Selection {
                 nets: vec!["linear".into()],
@@ -752,7 +732,7 @@ mod tests {
             let (_, CellStatus::Done(result)) = done("linear", "jsa", seed, valid_nll, 5) else {
                 unreachable!("a finished cell")
             };
-            let config = existing::config(&cell);
+            let config = folders::config(&cell);
             let mut run = RunFolder::open(folder, &config, OpenMode::Resume).unwrap();
             run.finish(&serde_json::to_value(result).unwrap()).unwrap();
         };
@@ -780,12 +760,5 @@ mod tests {
         let (rates, notes) = table();
         assert_eq!(rates, [1e-5, 1e-5, own], "the third seed is not finished");
         assert!(notes.contains("Linear / JSA with 1e-5"), "{notes}");
-    }
-
-    #[test]
-    fn seeds_read_well() {
-        assert_eq!(say_seeds(&[1]), "seed 1");
-        assert_eq!(say_seeds(&[1, 2, 3]), "seeds 1-3");
-        assert_eq!(say_seeds(&[1, 3, 7]), "seeds 1, 3, 7");
     }
 }

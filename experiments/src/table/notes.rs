@@ -1,10 +1,11 @@
 //! The sentences below a table: what must be known to read its numbers.
 
-use super::{Row, Source, say_seeds};
+use super::{Row, Source};
 use crate::cell::Cell;
-use crate::cell_runner::CellResult;
-use crate::plan::CellStatus;
-use helmholtz_datasets::DatasetName;
+use crate::folders::CellStatus;
+use crate::likelihood::cell_runner::CellResult;
+use helmholtz_datasets::caution;
+use helmholtz_harness::names::format_seeds;
 use helmholtz_report::Note;
 
 /// The notes of a table with these rows, the gravest first; `deviations` are those of its runs from the publication.
@@ -25,8 +26,7 @@ pub(crate) fn notes(
     if data.len() > 1 {
         cautions.push("OTHER DATA: the runs of this table are not all on the same images, by their fingerprints.".to_string());
     }
-    let dataset = source.dataset.parse::<DatasetName>().ok();
-    cautions.extend(dataset.and_then(DatasetName::caution).map(String::from));
+    cautions.extend(caution(source.dataset).map(String::from));
     if let (Some(published), false) = (source.published, results.is_empty()) {
         let short = |all: u64| {
             let done = results.iter().map(|r| r.epochs_done);
@@ -237,7 +237,7 @@ fn ours(
         .collect();
     seeds.dedup();
     let seeds = match seeds.as_slice() {
-        [seeds] => say_seeds(seeds),
+        [seeds] => format_seeds(seeds),
         _ => "the seeds of each row (table.md lists them)".to_string(),
     };
     let subset = if subset {

@@ -2,11 +2,11 @@
 
 use super::report::{Chains, Row, label};
 use super::request::Request;
-use crate::backend::OnBackend;
+use crate::backend::{Built, OnBackend};
 use crate::error::HarnessError;
 use crate::kept::Keeps;
-use crate::nets::OnModel;
-use crate::runner::failed;
+use crate::likelihood::runner::failed;
+use crate::nets::{AnyModel, OnModel};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
@@ -32,7 +32,7 @@ pub enum Event<'a> {
 }
 
 /// A request with its data and its listener, who answers whether to go on.
-pub struct Measurement<'a> {
+pub(crate) struct Measurement<'a> {
     /// What to measure.
     pub request: &'a Request,
     /// The training images.
@@ -44,14 +44,20 @@ pub struct Measurement<'a> {
 impl OnBackend for Measurement<'_> {
     type Output = Vec<Row>;
 
-    fn on<B: Backend>(self) -> Result<Vec<Row>, HarnessError> {
-        let (net, seed) = (self.request.net()?, self.request.replication.seed);
+    fn on<B: Built>(self) -> Result<Vec<Row>, HarnessError> {
+        let net = self.request.net()?.of_width(self.train.pixels());
+        net.check_data(self.train)?;
+        let seed = self.request.replication.seed;
         net.build::<B, _>(seed, &Default::default(), self)
     }
 }
 
 impl<B: Backend> OnModel<B> for Measurement<'_> {
     type Output = Vec<Row>;
+
+    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Vec<Row>, HarnessError> {
+        model.variance(self)
+    }
 
     fn on<M: Keeps<B>>(mut self, model: M) -> Result<Vec<Row>, HarnessError> {
         let device = Default::default();

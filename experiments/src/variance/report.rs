@@ -1,7 +1,7 @@
 //! The rows, with what must be known to read them.
 
 use super::request::Request;
-use helmholtz_datasets::DatasetName;
+use helmholtz_datasets::caution;
 use helmholtz_estimators::Entry;
 use helmholtz_evaluation::GradientVariance;
 use helmholtz_report::Note;
@@ -123,9 +123,7 @@ impl Report {
 
 /// Cautions first.
 fn notes(request: &Request, dataset: &str, rows: &[Row]) -> Vec<Note> {
-    let name = dataset.parse::<DatasetName>().ok();
-    let caution = name.and_then(DatasetName::caution);
-    let mut notes: Vec<Note> = caution.map(Note::caution).into_iter().collect();
+    let mut notes: Vec<Note> = caution(dataset).map(Note::caution).into_iter().collect();
     let is_there = |name: &str| rows.iter().any(|row| row.method == name);
     let names = |which: &dyn Fn(&Entry) -> bool| {
         let named = request.methods.iter().filter(|entry| which(entry));
@@ -180,11 +178,13 @@ fn notes(request: &Request, dataset: &str, rows: &[Row]) -> Vec<Note> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use helmholtz_datasets::DatasetName;
     use helmholtz_evaluation::Replication;
 
     #[test]
     fn the_caution_of_a_data_set_comes_first() {
         let request = Request {
+            registry: Default::default(),
             net: "linear".into(),
             methods: vec![],
             particles: 2,

@@ -3,6 +3,7 @@
 use crate::error::HarnessError;
 use crate::names::unknown;
 use crate::nets::Net;
+use crate::registry::Registry;
 use crate::trained::Run;
 use helmholtz_estimators::{Entry, Method};
 use helmholtz_evaluation::Replication;
@@ -10,6 +11,8 @@ use helmholtz_evaluation::Replication;
 /// What is measured: methods, on a mini-batch, at the same parameters.
 #[derive(Debug, Clone)]
 pub struct Request {
+    /// What the names mean.
+    pub registry: Registry,
     /// The net's name.
     pub net: String,
     /// The estimators.
@@ -33,13 +36,13 @@ impl Request {
     ///
     /// # Errors
     /// An unknown name, with the nearest.
-    pub fn methods(names: &[String]) -> Result<Vec<Entry>, HarnessError> {
+    pub fn methods(registry: &Registry, names: &[String]) -> Result<Vec<Entry>, HarnessError> {
         let mut methods: Vec<Entry> = Vec::new();
         for name in names {
             let asked = |entry: &&Entry| name == "all" || entry.name == name;
-            let found: Vec<&Entry> = Method::CATALOGUE.iter().filter(asked).collect();
+            let found: Vec<&Entry> = registry.methods().iter().filter(asked).collect();
             if found.is_empty() {
-                let known = Method::CATALOGUE.iter().map(|entry| entry.name);
+                let known = registry.methods().iter().map(|entry| entry.name);
                 let choices = known.chain(["all"]).map(String::from);
                 return Err(unknown("method", name, choices));
             }
@@ -59,7 +62,7 @@ impl Request {
     pub fn net(&self) -> Result<Net, HarnessError> {
         match &self.run {
             Some(run) => Net::of(&run.cell),
-            None => Net::named(&self.net),
+            None => self.registry.net(&self.net, None),
         }
     }
 
@@ -107,7 +110,7 @@ mod tests {
 
     fn names(of: &[&str]) -> Vec<String> {
         let of: Vec<String> = of.iter().map(|name| name.to_string()).collect();
-        let methods = Request::methods(&of).unwrap();
+        let methods = Request::methods(&Registry::default(), &of).unwrap();
         methods.iter().map(|entry| entry.name.into()).collect()
     }
 
@@ -117,7 +120,9 @@ mod tests {
         let all = names(&["vimco", "all"]);
         assert_eq!(all[0], "vimco");
         assert_eq!(all.len(), Method::CATALOGUE.len());
-        let error = Request::methods(&["rlo".into()]).unwrap_err().to_string();
+        let error = Request::methods(&Registry::default(), &["rlo".into()])
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("Did you mean `rloo`?"), "{error}");
         assert!(error.ends_with("all"), "{error}");
     }

@@ -7,10 +7,12 @@
 //! [`Settings`] are `experiments/fig3.toml`; [`run`] trains and measures, on any backend; an [`Outcome`] of [`Point`]s comes of
 //! it; [`show`] makes the figure and the table, with the scales of released code beside the right ones.
 
+mod experiment;
 mod outcome;
 pub mod run;
 mod settings;
 pub mod show;
 
+pub use experiment::{VarianceCurves, open};
 pub use outcome::{Outcome, Point};
 pub use settings::{Profile, Settings};

@@ -2,19 +2,18 @@
 
 use super::outcome::{Outcome, Point};
 use super::settings::Profile;
-use crate::backend::OnBackend;
+use crate::backend::{Built, OnBackend};
 use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::kept::Keeps;
-use crate::names::lookup;
-use crate::nets::{Net, OnModel};
-use crate::runner::{Runner, failed};
+use crate::likelihood::runner::{Runner, failed};
+use crate::nets::{AnyModel, Net, OnModel};
 use crate::trained::Run;
 use crate::variance::measure::{Event, Measurement};
 use crate::variance::request::Request;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Splits;
-use helmholtz_estimators::{Entry, Method};
+use helmholtz_estimators::Entry;
 use helmholtz_evaluation::Replication;
 use helmholtz_ops::Backend;
 use helmholtz_runs::{RunFolder, read_metrics};
@@ -35,7 +34,7 @@ pub enum Told<'a> {
 }
 
 /// A cell that is trained in its folder, from its last checkpoint, and measured on the way.
-pub struct Track<'a> {
+pub(crate) struct Track<'a> {
     /// What is trained.
     pub cell: &'a Cell,
     /// When, and how, is measured.
@@ -55,7 +54,7 @@ pub struct Track<'a> {
 impl OnBackend for Track<'_> {
     type Output = Outcome;
 
-    fn on<B: Backend>(self) -> Result<Outcome, HarnessError> {
+    fn on<B: Built>(self) -> Result<Outcome, HarnessError> {
         let device = <B as BackendTypes>::Device::default();
         Net::of(self.cell)?.build::<B, _>(self.cell.seed, &device, self)
     }
@@ -63,6 +62,10 @@ impl OnBackend for Track<'_> {
 
 impl<B: Backend> OnModel<B> for Track<'_> {
     type Output = Outcome;
+
+    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Outcome, HarnessError> {
+        model.variance_curve(self)
+    }
 
     fn on<M: Keeps<B>>(mut self, model: M) -> Result<Outcome, HarnessError> {
         let model = model.starting(&self.data.train);
@@ -147,17 +150,17 @@ impl Track<'_> {
         epoch: u64,
         chains: bool,
     ) -> Result<Vec<Point>, HarnessError> {
-        let entry = lookup("method", &self.cell.method, &Method::CATALOGUE, |e| e.name)?;
-        let extra = self.cell.settings.stage1_extra > 0;
+        let entry = self.cell.registry.method(&self.cell.method)?;
         let checkpoint = match epoch {
             0 => None,
             _ => self.folder.latest_checkpoint()?,
         };
         let request = Request {
+            registry: self.cell.registry.clone(),
             net: self.cell.net.clone(),
             methods: vec![Entry {
-                method: entry.method.with_stage1_extra(extra),
-                ..*entry
+                method: self.cell.method()?,
+                ..entry
             }],
             particles: self.cell.settings.particles,
             images: self.profile.images,

@@ -95,7 +95,7 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
     assert_eq!(rows.len(), 3, "at 0, 2 and 3 steps: {rows:?}");
     let again = text(&reproduce(dir.path(), &["small.toml"]).stdout);
     assert!(
-        again.contains("(done)") && again.contains(heading),
+        again.contains("all done") && again.contains(heading),
         "{again}"
     );
 }

@@ -21,14 +21,14 @@ fn a_trained_run_is_measured_again_by_other_settings_and_not_trained_again() {
     fs::write(&file, settings.replace("points = 9", "points = 11")).unwrap();
     let plan = text(&reproduce(dir.path(), &["small.toml", "--dry-run"]).stdout);
     assert!(
-        plan.contains("(trained; measured by other settings"),
+        plan.contains("trained, measured by other settings"),
         "{plan}"
     );
 
     let output = reproduce(dir.path(), &["small.toml"]);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(
-        output.status.success() && err.contains("Resumed after 5 steps"),
+        output.status.success() && err.contains("resumes after step 5/5"),
         "{err}"
     );
     assert!(out.contains("fresh instances of 11 data"), "{out}");
@@ -37,7 +37,7 @@ fn a_trained_run_is_measured_again_by_other_settings_and_not_trained_again() {
     assert_eq!(after.count(), trained.count());
     let again = text(&reproduce(dir.path(), &["small.toml"]).stdout);
     assert!(
-        again.contains("(done)") && again.contains("of 11 data"),
+        again.contains("all done") && again.contains("of 11 data"),
         "{again}"
     );
 

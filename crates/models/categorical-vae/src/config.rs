@@ -62,7 +62,11 @@ impl CategoricalVaeConfig {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+    /// That it describes a network.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), ConfigError> {
         let empty = |layer| Err(ConfigError::EmptyLayer { layer });
         if self.visible == 0 {
             return empty("visible");

@@ -48,7 +48,11 @@ impl ConditionalSbnConfig {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+    /// That it describes a network.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), ConfigError> {
         let empty = |layer| Err(ConfigError::EmptyLayer { layer });
         if self.context == 0 {
             return empty("context");

@@ -65,16 +65,11 @@ impl FeedforwardConfig {
         }
     }
 
-    /// The network with parameters drawn for this seed, from the context on.
+    /// That it describes a network.
     ///
     /// # Errors
-    /// If the configuration describes no network.
-    pub fn init<B: Backend>(
-        &self,
-        seed: u64,
-        dtype: DType,
-        device: &B::Device,
-    ) -> Result<Feedforward<B>, ConfigError> {
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), ConfigError> {
         let empty = |layer| Err(ConfigError::EmptyLayer { layer });
         if self.context == 0 {
             return empty("context");
@@ -92,6 +87,20 @@ impl FeedforwardConfig {
         if !(slope >= 0.0 && slope.is_finite()) {
             return Err(ConfigError::Slope { slope });
         }
+        Ok(())
+    }
+
+    /// The network with parameters drawn for this seed, from the context on.
+    ///
+    /// # Errors
+    /// If the configuration describes no network.
+    pub fn init<B: Backend>(
+        &self,
+        seed: u64,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Feedforward<B>, ConfigError> {
+        self.check()?;
         let mut draw = Initialiser::new(seed, dtype, device);
         let sizes = [&[self.context], self.latent.as_slice(), &[self.target]].concat();
         let mut nets: Vec<_> = sizes

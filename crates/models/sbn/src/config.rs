@@ -136,7 +136,11 @@ impl SbnConfig {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+    /// That it describes a network.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), ConfigError> {
         let empty = |layer| Err(ConfigError::EmptyLayer { layer });
         if self.visible == 0 {
             return empty("visible");
@@ -182,7 +186,11 @@ impl MixedSbnConfig {
         })
     }
 
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+    /// That it describes a network.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), ConfigError> {
         if self.classes < 2 {
             return Err(ConfigError::Classes {
                 classes: self.classes,

@@ -59,7 +59,7 @@ fn written<T: Element>(shape: [usize; 2], write: impl FnOnce(&mut [MaybeUninit<T
 
 /// See [`crate::Backend::bit_linear`].
 pub fn linear(words: &FlexTensor, weight: &FlexTensor, bias: &FlexTensor) -> FlexTensor {
-    let way = way_of(rows_of(words, size(weight, 0)));
+    let way = way_of(rows_of(words, size(weight, 0)), size(weight, 1));
     linear_by(way, words, weight, bias)
 }
 
@@ -131,7 +131,7 @@ fn gradients<T: Number + Element>(
     let live = live_rows(delta, &mut bias);
     let bias = FlexTensor::from_data(TensorData::new(bias, [width]));
     let ones = live.iter().map(|&n| bits.ones_of(n)).sum();
-    let way = way(columns, live.len(), ones);
+    let way = way(columns, live.len(), ones, width);
     if way == Way::Dense && grad.dtype() == DType::F32 {
         let x = unpack(words, columns, DType::F32);
         return [super::linear::weight_gradient(&x, grad, &live), bias];
@@ -170,22 +170,25 @@ pub fn unpack(words: &FlexTensor, columns: usize, dtype: DType) -> FlexTensor {
 
 fn unpacked<T: Number + Element>(bits: Rows<'_>) -> FlexTensor {
     let mut output = vec![T::default(); bits.count() * bits.columns()];
-    for (row, out) in bits
-        .iter()
-        .zip(output.chunks_exact_mut(bits.columns().max(1)))
-    {
-        unpack_row(row, out);
-    }
+    let rows = output.chunks_exact_mut(bits.columns().max(1));
+    let rows = bits.iter().zip(rows);
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || rows.for_each(|(row, out)| unpack_row(row, out)),
+    );
     FlexTensor::from_data(TensorData::new(output, [bits.count(), bits.columns()]))
 }
 
 /// Sets `out` to the bits of a row.
 #[inline(always)]
 pub fn unpack_row<T: Number>(row: &[u32], out: &mut [T]) {
-    for (word, out) in row.iter().zip(out.chunks_mut(WORD)) {
-        for (bit, out) in out.iter_mut().enumerate() {
-            *out = T::of((word >> bit & 1) as f32);
-        }
+    let (words, last) = out.as_chunks_mut::<WORD>();
+    let of = |word: u32, bit: usize| T::of((word >> bit & 1) as f32);
+    for (&word, out) in row.iter().zip(&mut *words) {
+        *out = std::array::from_fn(|bit| of(word, bit));
+    }
+    for (bit, out) in last.iter_mut().enumerate() {
+        *out = of(row[words.len()], bit);
     }
 }
 

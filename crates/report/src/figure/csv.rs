@@ -17,7 +17,7 @@ pub fn render(figure: &Figure) -> String {
             series.points.iter().map(line)
         })
     });
-    crate::csv::lines(std::iter::once(head).chain(points))
+    crate::records::lines(std::iter::once(head).chain(points))
 }
 
 #[cfg(test)]

@@ -52,22 +52,30 @@ fn costs() -> &'static Costs {
     &NARROW
 }
 
-/// The cheapest way to multiply `rows` rows of `inner` bits, `ones` of which are set in all, with a matrix. Below [`FEW`] rows
-/// nothing pays for tables or for a copy of the matrix in panels.
-pub fn way(rows: usize, inner: usize, ones: usize) -> Way {
-    if rows < FEW {
-        return Way::Dense;
-    }
-    cheapest(costs(), rows, inner, ones)
+/// The cheapest way to multiply `rows` rows of `inner` bits, `ones` of which are set in all, with a matrix of so many columns.
+pub fn way(rows: usize, inner: usize, ones: usize, columns: usize) -> Way {
+    cheapest(costs(), rows, inner, ones, columns)
 }
 
-fn cheapest(costs: &Costs, rows: usize, inner: usize, ones: usize) -> Way {
-    /// A row of the matrix, packed for a dense product, and copied into a panel.
-    const PACK: f64 = 3.0;
+fn cheapest(costs: &Costs, rows: usize, inner: usize, ones: usize, columns: usize) -> Way {
+    /// A row of the matrix, copied into a panel.
     const COPY: f64 = 6.0;
+    /// A row of the matrix, packed for a dense product, and a set bit whose row is added straight from the matrix: narrow matrices
+    /// are dear to pack, and rows that take several turns are dear to add.
+    const NARROW_MATRIX: usize = 13 * 16;
+    let (pack, straight) = match columns <= NARROW_MATRIX {
+        true => (6.0, 2.3),
+        false => (1.5, 4.3),
+    };
     let (r, k) = (rows as f64, inner as f64);
     let blocks = rows.next_multiple_of(BLOCK) as f64;
-    let dense = costs.product * r * k + PACK * k;
+    let dense = costs.product * r * k + pack * k;
+    if rows < FEW {
+        return match straight * (ones as f64) < dense && inner <= Lists::MOST {
+            true => Way::Sums,
+            false => Way::Dense,
+        };
+    }
     let tables = k.div_euclid(BITS as f64).max(1.0) * (costs.entry * blocks + costs.table);
     let passes = (k / 400.0).max(1.0);
     let sums = costs.addition * ones as f64 + costs.list * r * passes + COPY * k;
@@ -80,12 +88,12 @@ fn cheapest(costs: &Costs, rows: usize, inner: usize, ones: usize) -> Way {
     }
 }
 
-/// Rows of the output from which another way than the dense one can pay.
-const FEW: usize = 12;
+/// Rows of the output from which tables, and a copy of the matrix in panels, can pay.
+pub const FEW: usize = 12;
 
-/// The same for the product of `bits` with a matrix.
-pub fn way_of(bits: Rows<'_>) -> Way {
-    way(bits.count(), bits.columns(), bits.ones())
+/// The same for the product of `bits` with a matrix of so many columns.
+pub fn way_of(bits: Rows<'_>, columns: usize) -> Way {
+    way(bits.count(), bits.columns(), bits.ones(), columns)
 }
 
 #[cfg(test)]
@@ -95,22 +103,26 @@ mod tests {
     #[test]
     fn the_products_of_table_1_go_the_way_that_measured_quickest() {
         for costs in [&WIDE, &NARROW] {
-            let way = |rows, inner, ones| cheapest(costs, rows, inner, ones);
+            let way = |rows, inner, ones, columns| cheapest(costs, rows, inner, ones, columns);
             // The encoder, forward and backward, on images; the decoder, forward and backward; an evaluation.
-            assert_eq!(way(50, 784, 50 * 102), Way::Sums);
-            assert_eq!(way(784, 50, 50 * 102), Way::Tables);
-            assert_eq!(way(150, 200, 150 * 70), Way::Tables);
-            assert_eq!(way(200, 75, 200 * 26), Way::Tables);
-            assert_eq!(way(250, 200, 250 * 70), Way::Tables);
+            assert_eq!(way(50, 784, 50 * 102, 200), Way::Sums);
+            assert_eq!(way(784, 50, 50 * 102, 200), Way::Tables);
+            assert_eq!(way(150, 200, 150 * 70, 784), Way::Tables);
+            assert_eq!(way(200, 75, 200 * 26, 784), Way::Tables);
+            assert_eq!(way(250, 200, 250 * 70, 784), Way::Tables);
             // One-hot classes: 20 variables of 10.
-            assert_eq!(way(250, 200, 250 * 20), Way::Sums);
+            assert_eq!(way(250, 200, 250 * 20, 784), Way::Sums);
             // Too few rows to pay for tables.
-            assert_eq!(way(14, 200, 14 * 150), Way::Dense);
+            assert_eq!(way(14, 200, 14 * 150, 784), Way::Dense);
         }
     }
 
     #[test]
-    fn few_rows_are_multiplied_densely() {
-        assert_eq!(way(FEW - 1, 784, 40), Way::Dense);
+    fn few_rows_are_added_up_where_few_bits_are_set() {
+        for columns in [200, 784] {
+            assert_eq!(way(1, 784, 200, columns), Way::Sums);
+            assert_eq!(way(FEW - 1, 784, 400, columns), Way::Sums);
+            assert_eq!(way(FEW - 1, 784, 700 * (FEW - 1), columns), Way::Dense);
+        }
     }
 }

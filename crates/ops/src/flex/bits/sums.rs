@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 
 use pulp::{Simd, WithSimd};
 
+use super::choice::FEW;
 use super::source::Source;
 use super::vector::{Line, Number, Panel, WIDE, add, by_registers, load, store, zeros};
 use super::words::Lists;
@@ -26,6 +27,9 @@ impl<T: Number> WithSimd for Sums<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
+        if self.lists.rows() < FEW {
+            return self.straight::<S, WIDE>(simd);
+        }
         // Many short lists of few rows: what a list costs beside its additions is paid for the more columns.
         let wide = size_of::<Panel<T, S, WIDE>>();
         if self.matrix.rows() * wide <= CACHED && self.matrix.columns() * size_of::<T>() >= wide {
@@ -37,6 +41,32 @@ impl<T: Number> WithSimd for Sums<'_, T> {
 }
 
 impl<T: Number> Sums<'_, T> {
+    /// Straight from the matrix: for few lists a copy of it in panels costs more than it saves.
+    #[inline(always)]
+    fn straight<S: Simd, const P: usize>(self, simd: S) {
+        let Self {
+            lists,
+            matrix,
+            bias,
+            out,
+        } = self;
+        let columns = matrix.columns();
+        assert_eq!(out.len(), lists.rows() * columns, "a row for each list");
+        let lanes = size_of::<Panel<T, S, P>>() / size_of::<T>();
+        for first in (0..columns).step_by(lanes) {
+            let width = lanes.min(columns - first);
+            let zero = zeros::<T, S, P>(simd);
+            let start = bias.map_or(zero, |bias| load::<T, S, P>(simd, &bias[first..]));
+            for n in 0..lists.rows() {
+                let rows = lists.row(n).iter().map(|&i| usize::from(i));
+                let sum = rows.fold(start, |sum, i| {
+                    add::<T, S, P>(simd, sum, load::<T, S, P>(simd, matrix.from(i, first)))
+                });
+                store::<T, S, P>(sum, &mut out[n * columns + first..][..width]);
+            }
+        }
+    }
+
     #[inline(always)]
     fn run<S: Simd, const P: usize>(self, simd: S) {
         let Self {

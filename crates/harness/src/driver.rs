@@ -1,0 +1,212 @@
+//! The driver: runs the planned units, several at once, each on a thread of its own.
+
+use crate::error::HarnessError;
+pub use crate::event::{Event, NoopObserver, Observer};
+use crate::experiment::Experiment;
+use crate::plan::PlannedUnit;
+use crate::status::Status;
+use serde_json::Value;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// How a planned unit ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// With its result, now or in an earlier session, and what it is in a few words.
+    Done(Value, String),
+    /// Stopped on request, after a checkpoint of so many counts.
+    Interrupted {
+        /// The counts that the checkpoint holds.
+        done: u64,
+    },
+    /// Never started, because a stop was requested first.
+    NotStarted,
+    /// With an error.
+    Failed(HarnessError),
+}
+
+/// Watches the units of a plan, by their index in it. Called from all threads.
+pub trait Watch: Sync {
+    /// The unit starts.
+    fn started(&self, index: usize);
+    /// Something happened in the running unit.
+    fn event(&self, index: usize, event: &Event);
+    /// The unit ended.
+    fn ended(&self, index: usize, outcome: &Ended);
+}
+
+/// Runs the units in `queue` (indices into `units`), at most `jobs` at once, and returns how each of `units` ended. A failed or panicking
+/// unit stops no other; once `stop` is set no further unit starts.
+pub fn drive(
+    experiment: &dyn Experiment,
+    units: &[PlannedUnit],
+    queue: &[usize],
+    jobs: usize,
+    watch: &dyn Watch,
+    stop: &AtomicBool,
+) -> Vec<Ended> {
+    let next = AtomicUsize::new(0);
+    let before = |(index, planned): (usize, &PlannedUnit)| {
+        Mutex::new(match &planned.status {
+            Status::Done(result) => finished(experiment, index, (**result).clone()),
+            Status::Unusable { reason } => Ended::Failed(HarnessError::Unusable(reason.clone())),
+            _ => Ended::NotStarted,
+        })
+    };
+    let outcomes: Vec<Mutex<Ended>> = units.iter().enumerate().map(before).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, queue.len().max(1)) {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed)
+                    && let Some(&index) = queue.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    watch.started(index);
+                    let outcome = run_one(experiment, index, &Forward { watch, index }, stop);
+                    watch.ended(index, &outcome);
+                    *outcomes[index]
+                        .lock()
+                        .expect("no thread panics with this lock") = outcome;
+                }
+            });
+        }
+    });
+    outcomes
+        .into_iter()
+        .map(|m| m.into_inner().expect("no thread panics with this lock"))
+        .collect()
+}
+
+fn finished(experiment: &dyn Experiment, index: usize, result: Value) -> Ended {
+    match experiment.summary(index, &result) {
+        Ok(summary) => Ended::Done(result, summary),
+        Err(error) => Ended::Failed(error),
+    }
+}
+
+fn run_one(
+    experiment: &dyn Experiment,
+    index: usize,
+    observer: &dyn Observer,
+    stop: &AtomicBool,
+) -> Ended {
+    let run = AssertUnwindSafe(|| experiment.run(index, observer, stop));
+    match catch_unwind(run) {
+        Ok(Ok(result)) => finished(experiment, index, result),
+        Ok(Err(HarnessError::Interrupted { epoch })) => Ended::Interrupted { done: epoch },
+        Ok(Err(error)) => Ended::Failed(error),
+        Err(payload) => {
+            let text = payload
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| payload.downcast_ref::<&str>().copied())
+                .unwrap_or("no message");
+            Ended::Failed(HarnessError::Panic(text.to_string()))
+        }
+    }
+}
+
+/// Passes a unit's events on under its index.
+struct Forward<'a> {
+    watch: &'a dyn Watch,
+    index: usize,
+}
+
+impl Observer for Forward<'_> {
+    fn event(&self, event: &Event) {
+        self.watch.event(self.index, event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Counting;
+    use crate::plan::Plan;
+
+    /// Counts.
+    #[derive(Default)]
+    struct Counter {
+        started: AtomicUsize,
+        ended: AtomicUsize,
+    }
+
+    impl Watch for Counter {
+        fn started(&self, _: usize) {
+            self.started.fetch_add(1, Ordering::SeqCst);
+        }
+        fn event(&self, _: usize, _: &Event) {}
+        fn ended(&self, _: usize, _: &Ended) {
+            self.ended.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    fn go(experiment: &Counting, jobs: usize, watch: &dyn Watch) -> Vec<Ended> {
+        let plan = Plan::new(experiment, false, &|_| Ok(())).unwrap();
+        let stop = AtomicBool::new(false);
+        drive(
+            experiment,
+            &plan.units,
+            &plan.queue(),
+            jobs,
+            watch,
+            experiment.stop.as_deref().unwrap_or(&stop),
+        )
+    }
+
+    fn all_done(outcomes: &[Ended]) -> bool {
+        outcomes.iter().all(|end| matches!(end, Ended::Done(..)))
+    }
+
+    #[test]
+    fn every_unit_runs_once_and_done_units_do_not_run_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = Counting::new(dir.path(), &["a", "b", "c", "d", "e"]);
+        for (jobs, expected) in [(3, 5), (3, 0)] {
+            let watch = Counter::default();
+            assert!(all_done(&go(&experiment, jobs, &watch)));
+            let counts = (watch.started.into_inner(), watch.ended.into_inner());
+            assert_eq!(counts, (expected, expected));
+        }
+    }
+
+    #[test]
+    fn as_many_units_run_at_once_as_there_are_jobs() {
+        // Each fake unit waits until `meet` units are inside: fewer threads would never get there.
+        for jobs in [3, 1] {
+            let dir = tempfile::tempdir().unwrap();
+            let mut experiment = Counting::new(dir.path(), &["a", "b", "c"]);
+            experiment.meet = jobs;
+            assert!(all_done(&go(&experiment, jobs, &Counter::default())));
+            assert_eq!(experiment.most_at_once.load(Ordering::SeqCst), jobs);
+        }
+    }
+
+    #[test]
+    fn a_failed_and_a_panicking_unit_stop_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut experiment = Counting::new(dir.path(), &["a", "b", "c", "d"]);
+        (experiment.fail, experiment.panic) = ("b", "c");
+        let outcomes = go(&experiment, 2, &Counter::default());
+        assert!(matches!(&outcomes[0], Ended::Done(..)));
+        assert!(matches!(&outcomes[1], Ended::Failed(e) if e.to_string().contains("NaN")));
+        assert!(
+            matches!(&outcomes[2], Ended::Failed(HarnessError::Panic(text)) if text.contains("on purpose"))
+        );
+        assert!(matches!(&outcomes[3], Ended::Done(..)));
+    }
+
+    #[test]
+    fn a_stop_interrupts_running_units_and_starts_no_more_and_the_rest_resumes() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut experiment = Counting::new(dir.path(), &["a", "b", "c"]);
+        experiment.stop = Some(Default::default());
+        experiment.stop_in = Some(("b", 2));
+        let outcomes = go(&experiment, 1, &Counter::default());
+        assert!(matches!(&outcomes[0], Ended::Done(..)));
+        assert!(matches!(&outcomes[1], Ended::Interrupted { done: 2 }));
+        assert!(matches!(&outcomes[2], Ended::NotStarted));
+        let again = Counting::new(dir.path(), &["a", "b", "c"]);
+        assert!(all_done(&go(&again, 1, &Counter::default())));
+    }
+}

@@ -1,0 +1,63 @@
+//! What a running unit tells, and who hears it.
+
+use serde_json::Value;
+
+/// What a running unit tells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// It goes on after so many finished counts.
+    Resumed {
+        /// Finished counts.
+        done: u64,
+    },
+    /// A step was made.
+    Step {
+        /// Counts that are finished, and the part of the one in progress: 2.5 in the middle of the third.
+        done: f64,
+        /// Something that tells how it does, for the board.
+        score: Option<f64>,
+    },
+    /// Something is measured.
+    Evaluating {
+        /// The part of it that is done, from 0 to 1, where that is known.
+        part: Option<f64>,
+        /// What; empty where there is nothing to tell apart.
+        what: String,
+    },
+    /// A check was made.
+    Check {
+        /// Finished counts.
+        done: u64,
+        /// Something that tells how it does, for the board.
+        score: Option<f64>,
+        /// For a line.
+        text: String,
+        /// The fields of its line of JSON.
+        fields: Value,
+    },
+    /// Something else, for lines of JSON: `checkpoint`, `chains-started`.
+    Note {
+        /// What.
+        event: &'static str,
+        /// The fields of its line.
+        fields: Value,
+    },
+    /// A sentence that stays.
+    Said(String),
+    /// A warning.
+    Warning(String),
+}
+
+/// Hears what happens in a running unit, from the thread that runs it.
+pub trait Observer: Sync {
+    /// Called often (after every step): must be cheap.
+    fn event(&self, event: &Event);
+}
+
+/// Hears nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct NoopObserver;
+
+impl Observer for NoopObserver {
+    fn event(&self, _: &Event) {}
+}

@@ -1,0 +1,124 @@
+//! What an experiment is to the harness.
+
+use crate::error::HarnessError;
+use crate::event::Observer;
+use crate::machine::Needs;
+use crate::status::{Status, status};
+use crate::unit::Unit;
+use crate::work::Work;
+use helmholtz_report::Document;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+/// An experiment as it was asked for: with its profile, seeds, data and device.
+pub trait Experiment: Sync {
+    /// What the plan says of it.
+    fn heading(&self) -> Heading;
+
+    /// What can run alone, in the order in which the plan shows it.
+    fn units(&self) -> &[Unit];
+
+    /// What the folder of a unit holds.
+    fn status(&self, unit: &Unit) -> Status {
+        status(&unit.folder, &unit.config, self.done_key())
+    }
+
+    /// Where the state of a checkpoint has the number of finished counts.
+    fn done_key(&self) -> &'static str {
+        "epochs_done"
+    }
+
+    /// What a unit costs on this machine, from a short measurement on one thread.
+    ///
+    /// # Errors
+    /// A unit that cannot be built, or for which there is not the memory.
+    fn cost(&self, index: usize) -> Result<Cost, HarnessError>;
+
+    /// Runs a unit in its folder: from where its last checkpoint left it, to its result. A finished folder gives its result at once.
+    ///
+    /// # Errors
+    /// [`HarnessError::Interrupted`], after a checkpoint, once `stop` is set; a run folder that cannot be used; a failed run.
+    fn run(
+        &self,
+        index: usize,
+        observer: &dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Value, HarnessError>;
+
+    /// Sets aside, when all is started over, what is in no folder of a unit.
+    ///
+    /// # Errors
+    /// What cannot be set aside.
+    fn start_over(&self) -> Result<(), HarnessError> {
+        Ok(())
+    }
+
+    /// A unit's result in a few words, for the line that tells of its end.
+    ///
+    /// # Errors
+    /// A result of another shape.
+    fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError>;
+
+    /// What has come of it so far: `results` has one of each unit that is done. None if there is nothing to show.
+    ///
+    /// # Errors
+    /// A result of another shape, a folder that cannot be read.
+    fn outcome(&self, results: &[Option<Value>]) -> Result<Option<Outcome<'_>>, HarnessError>;
+
+    /// What is said before anything runs, and again below the outcome: that the data are others than asked for.
+    fn banner(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What another profile of the experiment would take here, if that is of interest; with so many units at once.
+    ///
+    /// # Errors
+    /// A stop.
+    fn hint(&self, _jobs: usize) -> Result<Option<Hint>, HarnessError> {
+        Ok(None)
+    }
+}
+
+/// What the plan says of an experiment.
+#[derive(Debug, Clone, Default)]
+pub struct Heading {
+    /// Heads it.
+    pub title: String,
+    /// What is done, on what, where: names of a few letters, and a line each.
+    pub facts: Vec<(&'static str, String)>,
+    /// What the names of units are: `Net`, `Method`.
+    pub columns: Vec<&'static str>,
+    /// Whether runs may end before their last count.
+    pub may_end_early: bool,
+    /// How to need less memory or disk.
+    pub remedy: &'static str,
+}
+
+/// What a unit costs: time, and the least that it needs.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Cost {
+    /// Its work.
+    pub work: Work,
+    /// The least of memory and disk.
+    pub needs: Needs,
+}
+
+/// What has come of an experiment.
+pub struct Outcome<'a> {
+    /// For people.
+    pub document: Document,
+    /// The fields of its line of JSON.
+    pub json: Value,
+    /// Writes its files, and returns their paths.
+    pub write: Box<dyn FnOnce() -> Result<Vec<PathBuf>, HarnessError> + 'a>,
+}
+
+/// What is said at the end of another profile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hint {
+    /// For people.
+    pub text: String,
+    /// Fields of the plan's line of JSON.
+    pub fields: Value,
+}

@@ -1,0 +1,206 @@
+//! A live display on a terminal: a line for each running unit, one overall; ended units scroll up.
+
+use super::Sink;
+use super::board::Board;
+use crate::driver::{Ended, Event};
+use crate::schedule::{clock, format_duration};
+use console::{Term, style};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::BTreeMap;
+
+/// Live lines on standard error.
+pub struct Bars {
+    screen: MultiProgress,
+    overall: ProgressBar,
+    running: BTreeMap<usize, ProgressBar>,
+    /// Of each name of the units.
+    widths: Vec<usize>,
+    frozen: bool,
+}
+
+/// A bar's resolution.
+const TICKS: u64 = 1000;
+/// From this terminal width on, lines are written out.
+const WIDE: u16 = 100;
+
+impl Bars {
+    /// Live lines on standard error for the units of `board`.
+    pub fn new(board: &Board) -> Self {
+        let screen = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let overall = screen.add(ProgressBar::new(TICKS));
+        overall.set_style(bar_style("{prefix:.bold} {wide_bar:.green/dim} {msg}"));
+        let mut widths = Vec::new();
+        for unit in board.units() {
+            widths.resize(unit.names.len().max(widths.len()), 0);
+            for (width, name) in widths.iter_mut().zip(&unit.names) {
+                *width = name.chars().count().max(*width);
+            }
+        }
+        let bars = Self {
+            screen,
+            overall,
+            running: BTreeMap::new(),
+            widths,
+            frozen: false,
+        };
+        bars.show_overall(board);
+        bars
+    }
+
+    fn prefix(&self, board: &Board, index: usize) -> String {
+        let unit = board.unit(index);
+        let names = unit.names.iter().zip(&self.widths);
+        let names: String = names
+            .map(|(name, width)| format!("{name:<width$}  "))
+            .collect();
+        format!("{names}{:>2}", unit.seed)
+    }
+
+    fn show_overall(&self, board: &Board) {
+        let (ended, all) = board.count();
+        let title = format!("{ended} of {all} runs");
+        let width = self.widths.iter().map(|width| width + 2).sum::<usize>() + 2;
+        self.overall.set_prefix(format!("{title:<width$}"));
+        self.overall
+            .set_position((board.fraction() * TICKS as f64) as u64);
+        let left = format_duration(board.remaining_overall());
+        self.overall.set_message(if wide() {
+            format!("{} elapsed, {left} left", clock(board.now()))
+        } else {
+            format!("{left} left")
+        });
+    }
+
+    fn show(&self, board: &Board, index: usize) {
+        let Some(bar) = self.running.get(&index) else {
+            return;
+        };
+        bar.set_position((board.tracker(index).fraction() * TICKS as f64) as u64);
+        bar.set_message(message(board, index, wide()));
+        self.show_overall(board);
+    }
+
+    fn print(&self, line: String) {
+        // A line that cannot be shown is no reason to stop a run.
+        let _ = if self.frozen {
+            Term::stderr().write_line(&line)
+        } else {
+            self.screen.println(line)
+        };
+    }
+}
+
+/// What stands right of a unit's bar.
+fn message(board: &Board, index: usize, wide: bool) -> String {
+    let tracker = board.tracker(index);
+    let count = tracker.count();
+    let digits = count.all.to_string().len();
+    let at = format!("{:>digits$}/{}", tracker.at, count.all);
+    let score = tracker
+        .score
+        .map_or("  -  ".to_string(), |score| format!("{score:.2}"));
+    let pace = tracker
+        .steps_per_second()
+        .map_or("-".to_string(), |pace| format!("{pace:.0}"));
+    let left = clock(board.remaining(index));
+    let label = board.unit(index).score;
+    match (wide, &tracker.evaluating) {
+        (true, None) => format!(
+            "{} {at}  {label} {score:>6}  {pace:>5} steps/s  {left:>8} left",
+            count.name
+        ),
+        (true, Some(what)) => {
+            let what = match what.is_empty() {
+                true => "evaluating",
+                false => what,
+            };
+            format!(
+                "{} {at}  {label} {score:>6}  {what:>13}  {left:>8} left",
+                count.name
+            )
+        }
+        (false, None) => format!("{at}  {label} {score:>6} {pace:>5}/s {left:>7}"),
+        (false, Some(_)) => format!("{at}  {label} {score:>6} {:>7} {left:>7}", "eval"),
+    }
+}
+
+fn wide() -> bool {
+    Term::stderr().size().1 >= WIDE
+}
+
+fn bar_style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .expect("a well-formed template")
+        .progress_chars("━━╌")
+}
+
+impl Sink for Bars {
+    fn started(&mut self, board: &Board, index: usize) {
+        let bar = self
+            .screen
+            .insert_before(&self.overall, ProgressBar::new(TICKS));
+        bar.set_style(bar_style("{prefix} {wide_bar:.cyan/dim} {msg}"));
+        bar.set_prefix(self.prefix(board, index));
+        self.running.insert(index, bar);
+        self.show(board, index);
+    }
+
+    fn event(&mut self, board: &Board, index: usize, event: &Event) {
+        let prefix = self.prefix(board, index);
+        let name = board.tracker(index).count().name;
+        match event {
+            Event::Resumed { done } => {
+                let line = format!("{prefix}  resumes after {name} {done}");
+                self.print(style(line).dim().to_string());
+            }
+            Event::Said(text) => self.print(format!("{prefix}  {text}")),
+            Event::Warning(text) => {
+                self.print(format!("{prefix}  {} {text}", style("warning:").yellow()));
+            }
+            _ => {}
+        }
+        self.show(board, index);
+    }
+
+    fn ended(&mut self, board: &Board, index: usize, outcome: &Ended) {
+        if let Some(bar) = self.running.remove(&index) {
+            bar.finish_and_clear();
+            self.screen.remove(&bar);
+        }
+        let prefix = self.prefix(board, index);
+        match outcome {
+            Ended::Done(_, summary) => {
+                self.print(format!("{prefix}  {} {summary}", style("done").green()));
+            }
+            Ended::Interrupted { done } => {
+                let name = board.tracker(index).count().name;
+                let stopped = style("stopped").yellow();
+                self.print(format!(
+                    "{prefix}  {stopped} after {name} {done}, resumable"
+                ));
+            }
+            Ended::NotStarted => {}
+            Ended::Failed(error) => self.print(format!(
+                "{prefix}  {} {error}",
+                style("FAILED").red().bold()
+            )),
+        }
+        self.show_overall(board);
+    }
+
+    fn stopping(&mut self, text: &str) {
+        // A terminal writes `^C` behind the last live line, which moves everything: what is live stays as it is,
+        // and plain lines follow.
+        self.frozen = true;
+        self.screen.set_draw_target(ProgressDrawTarget::hidden());
+        self.print(String::new());
+        self.print(style(text).yellow().bold().to_string());
+    }
+
+    fn finish(&mut self) {
+        for bar in self.running.values() {
+            bar.finish_and_clear();
+        }
+        self.overall.finish_and_clear();
+    }
+}

@@ -1,0 +1,126 @@
+//! Progress: one board that follows every unit, and the sinks that show it.
+//!
+//! * [`bars`]: a live line for each running unit and one overall, on a terminal.
+//! * [`lines`]: plain lines now and then, for a log file.
+//! * [`json`]: machine-readable lines.
+
+pub mod bars;
+pub mod board;
+pub mod json;
+pub mod lines;
+pub mod tracker;
+
+use crate::driver::{Ended, Event, Watch};
+use crate::plan::Plan;
+use board::Board;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Shows progress. Every call comes with the board as it is after the event.
+pub trait Sink: Send {
+    /// A unit starts.
+    fn started(&mut self, _board: &Board, _index: usize) {}
+    /// Something happened in a running unit; steps and evaluations come at most 20 times a second for each unit.
+    fn event(&mut self, _board: &Board, _index: usize, _event: &Event) {}
+    /// A unit ended.
+    fn ended(&mut self, _board: &Board, _index: usize, _outcome: &Ended) {}
+    /// A request to stop was heard: a sentence for the user.
+    fn stopping(&mut self, _text: &str) {}
+    /// All is over.
+    fn finish(&mut self) {}
+}
+
+/// Follows the units of a plan and tells its sinks.
+pub struct Progress {
+    start: Instant,
+    stop: Arc<AtomicBool>,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    board: Board,
+    sinks: Vec<Box<dyn Sink>>,
+    told: Vec<f64>,
+    stopping: bool,
+}
+
+/// Seconds between two passed-on steps of a unit.
+const STEP_INTERVAL: f64 = 0.05;
+
+impl Progress {
+    /// Progress of `plan` run with `jobs` units at once; when `stop` becomes set, the user is told that it was heard.
+    pub fn new(plan: &Plan, jobs: usize, stop: Arc<AtomicBool>, sinks: Vec<Box<dyn Sink>>) -> Self {
+        let board = Board::new(plan, jobs);
+        let told = vec![f64::NEG_INFINITY; plan.units.len()];
+        Self {
+            start: Instant::now(),
+            stop,
+            inner: Mutex::new(Inner {
+                board,
+                sinks,
+                told,
+                stopping: false,
+            }),
+        }
+    }
+
+    /// Removes what is live on the screen.
+    pub fn finish(&self) {
+        let mut inner = self.lock();
+        inner.sinks.iter_mut().for_each(|sink| sink.finish());
+    }
+
+    // A panic in a unit is caught by the driver; the board it leaves is still good to show.
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+}
+
+impl Watch for Progress {
+    fn started(&self, index: usize) {
+        let mut guard = self.lock();
+        let inner = &mut *guard;
+        inner.board.started(index, self.now());
+        inner
+            .sinks
+            .iter_mut()
+            .for_each(|sink| sink.started(&inner.board, index));
+    }
+
+    fn event(&self, index: usize, event: &Event) {
+        let now = self.now();
+        let mut guard = self.lock();
+        let inner = &mut *guard;
+        inner.board.event(index, event, now);
+        if self.stop.load(Ordering::Relaxed) && !inner.stopping {
+            inner.stopping = true;
+            let text =
+                "Stopping: running units write a checkpoint first. Ctrl-C again exits at once.";
+            inner.sinks.iter_mut().for_each(|sink| sink.stopping(text));
+        }
+        let frequent = matches!(event, Event::Step { .. } | Event::Evaluating { .. });
+        if frequent && now - inner.told[index] < STEP_INTERVAL {
+            return;
+        }
+        inner.told[index] = now;
+        inner
+            .sinks
+            .iter_mut()
+            .for_each(|sink| sink.event(&inner.board, index, event));
+    }
+
+    fn ended(&self, index: usize, outcome: &Ended) {
+        let mut guard = self.lock();
+        let inner = &mut *guard;
+        inner.board.ended(index, outcome, self.now());
+        inner
+            .sinks
+            .iter_mut()
+            .for_each(|sink| sink.ended(&inner.board, index, outcome));
+    }
+}

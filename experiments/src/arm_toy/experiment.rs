@@ -1,0 +1,239 @@
+//! The toy as an experiment: a run a seed.
+
+use super::{Estimator, Outcome, Run, Settings};
+use crate::backend::on_device;
+use crate::device::Device;
+use crate::request::Request;
+use crate::seeds::{Shown, together};
+use helmholtz_harness::driver::{Event, Observer};
+use helmholtz_harness::error::HarnessError;
+use helmholtz_harness::experiment::{self as harness, Cost, Experiment, Heading};
+use helmholtz_harness::machine::Needs;
+use helmholtz_harness::unit::Unit;
+use helmholtz_harness::work::{Count, Work};
+use helmholtz_report::files::write_text;
+use helmholtz_report::markdown;
+use helmholtz_runs::{OpenMode, Pieces, RunFolder};
+use serde_json::{Map, Value, json, to_value};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// The toy with the seeds that are asked for.
+pub struct Toy {
+    /// One for each seed.
+    settings: Vec<Settings>,
+    units: Vec<Unit>,
+}
+
+/// Opens it.
+///
+/// # Errors
+/// A flag that means nothing here, a file that makes no sense.
+pub fn open(request: &Request<'_>) -> Result<Toy, HarnessError> {
+    let (args, settings) = (request.args, Settings::parse(request.source)?);
+    args.refuse(
+        &settings.name,
+        &[
+            ("--profile", args.profile != "quick"),
+            ("--method", !args.methods.is_empty()),
+            ("--net", !args.nets.is_empty()),
+            ("--epochs", args.epochs.is_some()),
+            ("--steps", args.steps.is_some()),
+            ("--device", args.device != Device::Cpu),
+            ("--data-dir", args.data_dir.is_some()),
+            ("--dataset", args.dataset.is_some()),
+            ("--particles", !args.particles.is_empty()),
+        ],
+        "it takes --seeds, --jobs, --out, --dry-run, --json and --fresh; the rest is set in its file, and an edited copy of \
+         experiments/arm-toy.toml is run by its path",
+    )?;
+    let seeds = args.seeds.clone().unwrap_or(vec![settings.seed]);
+    let of_seed = |&seed: &u64| Settings {
+        seed,
+        ..settings.clone()
+    };
+    let settings: Vec<Settings> = seeds.iter().map(of_seed).collect();
+    let unit = |settings: &Settings| Unit {
+        label: format!("{} / seed {}", settings.name, settings.seed),
+        names: vec![settings.name.clone()],
+        seed: settings.seed,
+        folder: args
+            .out
+            .join(&settings.name)
+            .join(format!("seed-{}", settings.seed)),
+        config: to_value(settings).expect("settings are plain data"),
+        count: Count {
+            name: "part",
+            all: settings.parts(),
+        },
+        score: "",
+        fields: Map::new(),
+    };
+    Ok(Toy {
+        units: settings.iter().map(unit).collect(),
+        settings,
+    })
+}
+
+/// How many times as small the experiment is whose time is taken.
+const SMALLER: usize = 100;
+
+impl Experiment for Toy {
+    fn heading(&self) -> Heading {
+        let settings = &self.settings[0];
+        let a = &settings.ascent;
+        let labels = |estimators: &[Estimator]| -> String {
+            let labels: Vec<_> = estimators.iter().map(|e| e.label()).collect();
+            labels.join(", ")
+        };
+        let k: Vec<String> = a.samples.iter().map(usize::to_string).collect();
+        let ascent = format!(
+            "{} problems × {} runs, {} iterations; {}; K = {}",
+            a.targets.len(),
+            a.replicates,
+            a.iterations,
+            labels(&a.estimators),
+            k.join(", ")
+        );
+        let c = &settings.classes;
+        let classes = format!(
+            "{} iterations, {} classes; {}",
+            c.iterations,
+            c.classes,
+            labels(&c.estimators)
+        );
+        let folder = self.units[0].folder.parent().unwrap_or("".as_ref());
+        Heading {
+            title: settings.title.clone(),
+            facts: vec![
+                ("ascent", ascent),
+                ("variance", labels(&settings.variance.estimators)),
+                ("classes", classes),
+                ("T1", labels(&settings.t1.estimators)),
+                ("runs in", folder.display().to_string()),
+            ],
+            columns: vec!["Experiment"],
+            may_end_early: false,
+            remedy: "give another `--out`",
+        }
+    }
+
+    fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    /// From the time of a copy with fewer iterations and replicates.
+    fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
+        let settings = self.settings[index].smaller(SMALLER);
+        let start = Instant::now();
+        let run = Run {
+            settings: &settings,
+            before: &|_| Ok(()),
+            after: &|_| (),
+            pieces: &Pieces::none(),
+        };
+        on_device(Device::Cpu, run)?;
+        let seconds = SMALLER as f64 * start.elapsed().as_secs_f64();
+        Ok(Cost {
+            work: Work {
+                each: seconds / settings.parts() as f64,
+                ..Work::default()
+            },
+            needs: Needs::default(),
+        })
+    }
+
+    fn run(
+        &self,
+        index: usize,
+        observer: &dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Value, HarnessError> {
+        let (settings, unit) = (&self.settings[index], &self.units[index]);
+        let mut folder = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume)?;
+        if let Some(result) = folder.result()? {
+            return Ok(result);
+        }
+        let pieces = folder.pieces(&json!("toy"))?;
+        let before = |what: &str| {
+            observer.event(&Event::Evaluating {
+                part: None,
+                what: what.into(),
+            });
+            helmholtz_harness::cancel::check_cancelled(stop)
+        };
+        let after = |done: u64| {
+            observer.event(&Event::Step {
+                done: done as f64,
+                score: None,
+            });
+        };
+        let run = Run {
+            settings,
+            before: &before,
+            after: &after,
+            pieces: &pieces,
+        };
+        let report = on_device(Device::Cpu, run)?;
+        for (name, figure) in &report.figures {
+            figure.write(folder.path(), name)?;
+        }
+        let outcome = Outcome {
+            numbers: report.numbers,
+            provenance: folder.provenance(settings.seed, Device::Cpu.as_str()),
+        };
+        let table = markdown::render(&outcome.document(settings));
+        write_text(folder.path(), "table.md", &table)?;
+        let result = to_value(&outcome).expect("an outcome is plain data");
+        folder.finish(&result)?;
+        Ok(result)
+    }
+
+    fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
+        let outcome = self.read(index, result)?;
+        Ok(format!("{} ascents", outcome.numbers.ascents.len()))
+    }
+
+    fn outcome(
+        &self,
+        results: &[Option<Value>],
+    ) -> Result<Option<harness::Outcome<'_>>, HarnessError> {
+        let mut shown = Vec::new();
+        let mut files: Vec<PathBuf> = Vec::new();
+        for (index, result) in results.iter().enumerate() {
+            let Some(result) = result else { continue };
+            let settings = &self.settings[index];
+            shown.push(Shown {
+                seed: settings.seed,
+                document: self.read(index, result)?.document(settings),
+                json: result.clone(),
+            });
+            files.extend(FILES.map(|name| self.units[index].folder.join(name)));
+        }
+        let together = together(&self.settings[0].title, shown);
+        Ok(together.map(|(document, json)| harness::Outcome {
+            document,
+            json,
+            write: Box::new(|| Ok(files)),
+        }))
+    }
+}
+
+/// What a run writes, beside each figure's data.
+const FILES: [&str; 5] = [
+    "table.md",
+    "trajectories.svg",
+    "gradients.svg",
+    "variance.svg",
+    "classes.svg",
+];
+
+impl Toy {
+    fn read(&self, index: usize, result: &Value) -> Result<Outcome, HarnessError> {
+        serde_json::from_value(result.clone()).map_err(|source| HarnessError::Result {
+            folder: self.units[index].folder.clone(),
+            source,
+        })
+    }
+}

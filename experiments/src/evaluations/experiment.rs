@@ -1,0 +1,393 @@
+//! The finished runs of a table, a unit each.
+
+use super::Work;
+use crate::backend::on_device;
+use crate::cell::Cell;
+use crate::data::Wanted;
+use crate::device::Device;
+use crate::error::HarnessError;
+use crate::folders::base_folder;
+use crate::profiles::check_names;
+use crate::registry::Registry;
+use crate::request::Request;
+use crate::source::{Kind, Source, is_folder_name};
+use crate::spec::{Selection, Spec};
+use crate::trained::Run;
+use helmholtz_datasets::{Splits, caution};
+use helmholtz_evaluation::{LogLikelihoods, LogWeights, Nll};
+use helmholtz_harness::driver::{Event, Observer};
+use helmholtz_harness::experiment::{Cost, Experiment, Heading, Outcome};
+use helmholtz_harness::machine::Needs;
+use helmholtz_harness::names::lookup;
+use helmholtz_harness::plan_text::count;
+use helmholtz_harness::unit::Unit;
+use helmholtz_harness::work::{Count, Work as Seconds};
+use helmholtz_report::files::write_text;
+use helmholtz_report::{Block, Cell as TableCell, Document, Kind as Whose, Note, Table, markdown};
+use helmholtz_runs::{OpenMode, Provenance, RunFolder};
+use helmholtz_training::Parameters;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json, to_value};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// `experiments/table1-samples.toml`, or a file like it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// [`Kind::Evaluations`].
+    pub kind: Kind,
+    /// Names the folders.
+    pub name: String,
+    /// Heads the table.
+    pub title: String,
+    /// The experiment whose runs are evaluated.
+    pub table: String,
+    /// Which runs, and how.
+    pub profile: BTreeMap<String, Profile>,
+}
+
+/// A scale.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// The profile of the runs.
+    pub profile: String,
+    /// S, ascending.
+    pub samples: Vec<usize>,
+}
+
+impl Settings {
+    fn parse(request: &Request<'_>) -> Result<(Self, Spec), HarnessError> {
+        let source = request.source;
+        let settings: Self = source.parse()?;
+        check_names(source, settings.profile.keys())?;
+        let senseless = |profile: &Profile| {
+            let samples = &profile.samples;
+            samples.is_empty() || samples[0] == 0 || !samples.is_sorted_by(|a, b| a < b)
+        };
+        let problem = if !is_folder_name(&settings.name) {
+            "`name` names a folder: use lower-case letters, digits and hyphens"
+        } else if settings.profile.values().any(senseless) {
+            "`samples` are at least one number, from 1 on and ascending"
+        } else {
+            let spec = Spec::parse(&Source::find(&settings.table)?, request.registry)?;
+            return Ok((settings, spec));
+        };
+        Err(HarnessError::Spec {
+            file: source.file.clone(),
+            problem: problem.into(),
+        })
+    }
+}
+
+/// The runs that are there.
+pub struct Evaluations {
+    title: String,
+    samples: Vec<usize>,
+    runs: Vec<Run>,
+    units: Vec<Unit>,
+    /// Runs that are asked for, and are not there or not finished.
+    missing: Vec<String>,
+    data: Arc<Splits>,
+    base: PathBuf,
+    device: Device,
+    threads: usize,
+}
+
+/// A run's result, as its folder keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Result_ {
+    /// For each S.
+    rows: Vec<Nll>,
+    /// The file beside the result with the estimate of each image.
+    log_likelihoods: crate::likelihood::cell_runner::KeptFile,
+    provenance: Provenance,
+}
+
+/// Test images of a piece that a stop loses at most.
+const PIECE: usize = 500;
+
+/// Opens it.
+///
+/// # Errors
+/// A flag that means nothing here, an unknown name, no finished run, data that are not the runs'.
+pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
+    let args = request.args;
+    let (settings, spec) = Settings::parse(request)?;
+    args.refuse(
+        &settings.name,
+        &[("--steps", args.steps.is_some())],
+        "it evaluates finished runs of a table, and takes what chooses them: --profile, --net, --method, --particles, --seeds, \
+         --epochs and --dataset",
+    )?;
+    let names: Vec<&String> = settings.profile.keys().collect();
+    let name = lookup("profile", &args.profile, &names, |name| name)?;
+    let Profile { profile, samples } = settings.profile[*name].clone();
+    let wanted = match args.wanted()? {
+        Some(wanted) => wanted,
+        None => Wanted::Known(spec.dataset_of(&profile)?.parse()?),
+    };
+    let data = Arc::new(request.load(&wanted)?);
+    let selection = Selection {
+        nets: args.nets.clone(),
+        methods: args.methods.clone(),
+        particles: args.particles.clone(),
+        seeds: args.seeds.clone().unwrap_or_default(),
+        epochs: args.epochs,
+    };
+    let own = spec.epochs(&profile)?;
+    let epochs = args.epochs.filter(|&epochs| epochs != own);
+    let of_runs = base_folder(&args.out, &spec.name, &profile, epochs, &data.name);
+    let base = base_folder(&args.out, &settings.name, &args.profile, epochs, &data.name);
+    let cells = spec.cells(&profile, &selection, &data.name)?;
+    let (mut runs, mut missing) = (Vec::new(), Vec::new());
+    for cell in cells {
+        match finished(&cell, &of_runs, request.registry) {
+            Some(run) => {
+                run.check_data(&data)?;
+                runs.push(run);
+            }
+            None => missing.push(cell.label()),
+        }
+    }
+    if runs.is_empty() {
+        return Err(HarnessError::Unusable(format!(
+            "{} evaluates the finished runs of {}, and there are none in {}; this makes them:\n  cargo xtask reproduce {} --profile {profile}",
+            settings.name,
+            spec.name,
+            of_runs.display(),
+            spec.name
+        )));
+    }
+    let unit = |run: &Run| unit(run, &base, &samples);
+    Ok(Evaluations {
+        units: runs.iter().map(unit).collect(),
+        title: settings.title,
+        threads: request.threads(runs.len()),
+        device: args.device,
+        samples,
+        runs,
+        missing,
+        data,
+        base,
+    })
+}
+
+/// The cell's run, if it is finished and keeps its parameters.
+fn finished(cell: &Cell, base: &std::path::Path, registry: &Registry) -> Option<Run> {
+    let folder = cell.folder(base);
+    let status = RunFolder::peek(&folder).ok()?;
+    matches!(status, helmholtz_runs::Status::Finished(_)).then_some(())?;
+    Run::read(&folder, Parameters::Selected, registry).ok()
+}
+
+fn unit(run: &Run, base: &std::path::Path, samples: &[usize]) -> Unit {
+    let cell = &run.cell;
+    let mut fields = Map::new();
+    fields.insert("net".into(), cell.net.as_str().into());
+    fields.insert("method".into(), cell.method.as_str().into());
+    Unit {
+        label: cell.label(),
+        names: vec![cell.column(), cell.method.clone()],
+        seed: cell.seed,
+        folder: cell.folder(base),
+        config: json!({
+            "title": format!("{}: {}, with several numbers of samples", cell.experiment, cell.label()),
+            "cell": cell,
+            "epoch": run.epoch(),
+            "samples": samples,
+        }),
+        count: Count {
+            name: "image",
+            all: 0,
+        },
+        score: "",
+        fields,
+    }
+}
+
+impl Experiment for Evaluations {
+    fn heading(&self) -> Heading {
+        let samples: Vec<String> = self.samples.iter().map(usize::to_string).collect();
+        let mut facts = vec![
+            (
+                "samples",
+                format!(
+                    "S = {} on {} test images",
+                    samples.join(", "),
+                    self.data.test.len()
+                ),
+            ),
+            ("device", self.device.as_str().into()),
+            ("runs in", self.base.display().to_string()),
+        ];
+        if !self.missing.is_empty() {
+            facts.push((
+                "left out",
+                format!("{}, not finished", count(self.missing.len(), "run")),
+            ));
+        }
+        Heading {
+            title: self.title.clone(),
+            facts,
+            columns: vec!["Net", "Method"],
+            may_end_early: false,
+            remedy: "give fewer `--jobs`",
+        }
+    }
+
+    fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    /// From the time of a few images.
+    fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
+        let few = self.data.test.len().min(20);
+        let start = Instant::now();
+        let never = AtomicBool::new(false);
+        self.weights(index, 0..few, &|_| (), &never)?;
+        let each = start.elapsed().as_secs_f64() / few.max(1) as f64;
+        Ok(Cost {
+            work: Seconds {
+                last: each * self.data.test.len() as f64,
+                ..Seconds::default()
+            },
+            needs: Needs::default(),
+        })
+    }
+
+    fn run(
+        &self,
+        index: usize,
+        observer: &dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Value, HarnessError> {
+        let (unit, run) = (&self.units[index], &self.runs[index]);
+        let mut folder = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume)?;
+        if let Some(result) = folder.result()? {
+            return Ok(result);
+        }
+        let pieces = folder.pieces(&json!("evaluations"))?;
+        let all = self.data.test.len();
+        let mut weights: Vec<LogWeights> = Vec::new();
+        for first in (0..all).step_by(PIECE) {
+            let rows = first..(first + PIECE).min(all);
+            let state = |what: String| {
+                observer.event(&Event::Evaluating {
+                    part: Some(first as f64 / all as f64),
+                    what,
+                });
+            };
+            let own: Vec<[f64; 2]> = pieces.get(&format!("images from {first}"), || {
+                let own = self.weights(index, rows, &state, stop)?;
+                let own = own.ok_or(HarnessError::Interrupted { epoch: 0 })?;
+                Ok::<_, HarnessError>(own.iter().map(|w| [w.log_mean, w.mean_log]).collect())
+            })?;
+            weights.extend(
+                own.into_iter()
+                    .map(|[log_mean, mean_log]| LogWeights { log_mean, mean_log }),
+            );
+        }
+        let kept = LogLikelihoods::new(&self.samples, &weights);
+        let result = Result_ {
+            rows: Nll::each(&weights, &self.samples),
+            log_likelihoods: crate::log_likelihoods::write(folder.path(), &kept)?,
+            provenance: folder.provenance(run.cell.seed, self.device.as_str()),
+        };
+        let result = to_value(&result).expect("a result is plain data");
+        folder.finish(&result)?;
+        Ok(result)
+    }
+
+    fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
+        let rows = self.read(index, result)?.rows;
+        let rows = rows
+            .iter()
+            .map(|row| format!("{:.2} (S = {})", row.mean, row.samples));
+        Ok(format!("NLL {}", rows.collect::<Vec<_>>().join(", ")))
+    }
+
+    fn outcome(&self, results: &[Option<Value>]) -> Result<Option<Outcome<'_>>, HarnessError> {
+        let mut found = Vec::new();
+        for (index, result) in results.iter().enumerate() {
+            if let Some(result) = result {
+                found.push((index, self.read(index, result)?));
+            }
+        }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let document = self.document(&found);
+        let rows: Vec<Value> = found
+            .iter()
+            .map(|(index, result)| json!({"run": self.units[*index].label, "rows": result.rows}))
+            .collect();
+        let text = markdown::render(&document);
+        Ok(Some(Outcome {
+            document,
+            json: json!({"table": rows}),
+            write: Box::new(move || Ok(vec![write_text(&self.base, "table.md", &text)?])),
+        }))
+    }
+}
+
+impl Evaluations {
+    fn weights(
+        &self,
+        index: usize,
+        rows: std::ops::Range<usize>,
+        state: &(dyn Fn(String) + Sync),
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<LogWeights>>, HarnessError> {
+        let run = &self.runs[index];
+        let work = Work {
+            run,
+            images: &self.data.test,
+            rows,
+            samples: &self.samples,
+            seed: run.cell.seed,
+            threads: self.threads,
+            state,
+            stop,
+        };
+        on_device(self.device, work)
+    }
+
+    fn read(&self, index: usize, result: &Value) -> Result<Result_, HarnessError> {
+        serde_json::from_value(result.clone()).map_err(|source| HarnessError::Result {
+            folder: self.units[index].folder.clone(),
+            source,
+        })
+    }
+
+    fn document(&self, found: &[(usize, Result_)]) -> Document {
+        let heads = ["Net", "Method", "Seed"].map(String::from).into_iter();
+        let heads = heads.chain(self.samples.iter().map(|s| format!("NLL, S = {s}")));
+        let mut table = Table::new("samples", "", heads.chain(["Last fall".to_string()]));
+        for (index, result) in found {
+            let unit = &self.units[*index];
+            let names = unit.names.iter().map(|name| TableCell::from(name.as_str()));
+            let mut row: Vec<TableCell> = names.chain([TableCell::count(unit.seed)]).collect();
+            row.extend(result.rows.iter().map(|nll| {
+                let text = format!("{:.2} ± {:.2}", nll.mean, nll.standard_error);
+                TableCell::number(Whose::Ours, text, nll.mean)
+            }));
+            row.push(match result.rows.as_slice() {
+                [.., before, last] => TableCell::fixed(before.mean - last.mean, 2),
+                _ => TableCell::of(Whose::Ours, "-"),
+            });
+            table.push(row);
+        }
+        let remark = "Test NLL in nats, ± its standard error over images, by the same samples: those of a smaller S are the first of a \
+                      larger. The estimate is too high by more, the fewer the samples and the broader q. Methods can be compared at an S \
+                      from which on none of them falls.";
+        let cautions = caution(&self.data.name).map(Note::caution).into_iter();
+        let notes = cautions.chain([Note::remark(remark)]).collect();
+        let blocks = vec![Block::Table(table), Block::Notes(notes)];
+        Document::of_blocks(&self.title, blocks)
+    }
+}

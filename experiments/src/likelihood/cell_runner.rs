@@ -1,0 +1,141 @@
+//! What the harness asks of the code that trains a cell, and what that code tells while it runs.
+
+use crate::cell::Cell;
+use helmholtz_harness::driver::Observer;
+use helmholtz_harness::error::HarnessError;
+use helmholtz_runs::Provenance;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// Trains and evaluates cells. The harness knows no tensors; [`crate::runner`] implements this over burn.
+pub trait CellRunner: Sync {
+    /// What the cell's work costs on this machine, from a short measured warm-up on one thread.
+    ///
+    /// # Errors
+    /// A net, method or device that cannot be built.
+    fn measure(&self, cell: &Cell) -> Result<Cost, HarnessError>;
+
+    /// Runs the cell in its `folder`: from where its last checkpoint left it, to its result.
+    /// A finished folder gives its stored result at once.
+    ///
+    /// # Errors
+    /// [`HarnessError::Interrupted`], after a checkpoint, once `stop` is set; a run folder that cannot be
+    /// used; a failed training.
+    fn run(
+        &self,
+        cell: &Cell,
+        folder: &Path,
+        observer: &dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<CellResult, HarnessError>;
+}
+
+/// What a cell's work costs: seconds, on one thread, and bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Seconds for a training step.
+    pub step: f64,
+    /// Seconds for one importance sample of one image.
+    pub image_sample: f64,
+    /// Numbers that are learned.
+    pub parameters: u64,
+    /// Bytes that are kept for a training image: the state of its chain.
+    pub row_bytes: u64,
+}
+
+/// The outcome of a finished cell: what its run folder keeps, and the table shows. NLLs are in nats.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellResult {
+    /// The check with the smallest validation NLL (ties: the smaller test NLL).
+    pub selected_epoch: u64,
+    /// Validation NLL there.
+    pub valid_nll: f64,
+    /// Its standard error over images.
+    pub valid_se: f64,
+    /// Test NLL there.
+    pub test_nll: f64,
+    /// Its standard error over images.
+    pub test_se: f64,
+    /// Importance samples S behind `test_nll`.
+    pub samples: u64,
+    /// Test images behind the number that is reported: all of them for `final_nll`.
+    pub images: u64,
+    /// Importance samples S behind `final_nll`.
+    pub final_samples: Option<u64>,
+    /// Test NLL of the selected epoch, again, with `final_samples` samples.
+    pub final_nll: Option<f64>,
+    /// Its standard error over images.
+    pub final_se: Option<f64>,
+    /// Where the last evaluation was for several S: what each gave, in one pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub finals: Vec<Final>,
+    /// The file beside the result with the last evaluation's estimate of each image
+    /// ([`LogLikelihoods`](helmholtz_evaluation::LogLikelihoods)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_likelihoods: Option<KeptFile>,
+    /// What released code reports for the same parameters, by a formula that estimates no likelihood
+    /// ([`AnalyticKl`](helmholtz_evaluation::AnalyticKl)), over all test images; where the settings ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released_nll: Option<f64>,
+    /// Minus the evidence lower bound, from the samples of the number that is reported, in nats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
+    /// Epochs run.
+    pub epochs_done: u64,
+    /// Epochs asked for.
+    pub epochs_planned: u64,
+    /// Seconds of work over all resumes.
+    pub seconds: f64,
+    /// Commit, versions, device, machine.
+    pub provenance: Provenance,
+    /// The fingerprint of the images; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// Whether the images are generated, so that no number compares with a published one.
+    pub synthetic: bool,
+}
+
+/// What the last evaluation gave with one number of samples, in nats.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Final {
+    /// S.
+    pub samples: u64,
+    /// Test NLL.
+    pub nll: f64,
+    /// Its standard error over images.
+    pub se: f64,
+    /// Minus the evidence lower bound.
+    pub bound: f64,
+}
+
+/// A file in a run folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptFile {
+    /// Its name.
+    pub name: String,
+    /// The sha256 of its bytes.
+    pub sha256: String,
+}
+
+impl CellResult {
+    /// The test NLL that the table reports: with the final number of samples where there is one.
+    pub fn reported_nll(&self) -> f64 {
+        self.final_nll.unwrap_or(self.test_nll)
+    }
+
+    /// Its standard error over test images.
+    pub fn reported_se(&self) -> f64 {
+        self.final_se.unwrap_or(self.test_se)
+    }
+
+    /// The importance samples S behind [`CellResult::reported_nll`].
+    pub fn reported_samples(&self) -> u64 {
+        self.final_nll
+            .and(self.final_samples)
+            .unwrap_or(self.samples)
+    }
+}

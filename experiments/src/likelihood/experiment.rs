@@ -1,0 +1,314 @@
+//! A table as an experiment: its cells are the units.
+
+use super::cell_runner::{CellResult, CellRunner};
+use super::costs::Costs;
+use super::heading;
+use crate::cell::Cell;
+use crate::commands::quoted;
+use crate::data::{Data, Wanted, banner, resolve_dataset};
+use crate::device::Device;
+use crate::folders::{self, base_folder};
+use crate::nets::Net;
+use crate::published::Published;
+use crate::request::Request;
+use crate::spec::{Selection, Spec};
+use crate::table::{self, Table, damages, files, gather};
+use helmholtz_datasets::DatasetName;
+use helmholtz_harness::driver::Observer;
+use helmholtz_harness::error::HarnessError;
+use helmholtz_harness::experiment::{Cost, Experiment, Heading, Hint, Outcome};
+use helmholtz_harness::plan_text::count;
+use helmholtz_harness::schedule::{format_duration, makespan};
+use helmholtz_harness::unit::Unit;
+use helmholtz_harness::work::Count;
+use serde_json::{Map, Value, json, to_value};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The cells of a table that are asked for.
+pub struct Likelihood<'a> {
+    args: &'a crate::cli::Reproduce,
+    spec: Spec,
+    data: Data,
+    published: Option<Published>,
+    /// Epochs other than the profile's.
+    epochs: Option<u64>,
+    base: PathBuf,
+    cells: Vec<Cell>,
+    units: Vec<Unit>,
+    runner: Box<dyn CellRunner>,
+    costs: Costs,
+    jobs: usize,
+}
+
+/// Opens a table.
+///
+/// # Errors
+/// As [`crate::kinds::open`].
+pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
+    // Everything that can be wrong with the request is found before anything is loaded.
+    let args = request.args;
+    let spec = Spec::parse(request.source, request.registry)?;
+    let remedy = "its runs are counted in epochs; give --epochs";
+    args.refuse(&spec.name, &[("--steps", args.steps.is_some())], remedy)?;
+    let selection = Selection {
+        nets: args.nets.clone(),
+        methods: args.methods.clone(),
+        particles: args.particles.clone(),
+        seeds: args.seeds.clone().unwrap_or_default(),
+        epochs: args.epochs,
+    };
+    for cell in spec.cells(&args.profile, &selection, "")? {
+        Net::of(&cell)?;
+    }
+    for table in spec.published.iter().chain(spec.published_on.values()) {
+        Published::load(table)?;
+    }
+    args.device.check_built()?;
+
+    let data = find_data(request, &spec)?;
+    let dataset = &data.splits.name;
+    let published = spec.published_for(dataset)?;
+    let own = Selection {
+        epochs: None,
+        ..selection.clone()
+    };
+    let own = spec.cells(&args.profile, &own, dataset)?;
+    let is_own = |&epochs: &u64| own.iter().all(|cell| cell.settings.epochs == epochs);
+    let epochs = args.epochs.filter(|epochs| !is_own(epochs));
+    let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
+    if let (Some(wanted), false) = (args.wanted()?, args.dry_run) {
+        wanted.remember(&base)?;
+    }
+    let cells = spec.cells(&args.profile, &selection, dataset)?.into_iter();
+    let cells: Vec<Cell> = cells.map(|cell| cell.on(&data.splits)).collect();
+    let threads = request.threads(cells.len());
+    let runner = (request.new_runner)(args.device, Arc::clone(&data.splits), threads)?;
+    Ok(Likelihood {
+        args,
+        units: units(&cells, &base),
+        costs: Costs::new(request.machine(), data.sizes()),
+        spec,
+        data,
+        published,
+        epochs,
+        base,
+        cells,
+        runner,
+        jobs: request.jobs(),
+    })
+}
+
+/// The data asked for, or the profile's substitute.
+fn find_data(request: &Request, spec: &Spec) -> Result<Data, HarnessError> {
+    let args = request.args;
+    let profile = spec.profile(&args.profile)?;
+    let requested = args.wanted()?;
+    let wanted: DatasetName = match &requested {
+        None => spec.dataset_of(&args.profile)?.parse()?,
+        Some(Wanted::Known(name)) => *name,
+        Some(own) => {
+            return Ok(Data {
+                splits: Arc::new(request.load(own)?),
+                instead_of: None,
+            });
+        }
+    };
+    let loaded = request.load(&Wanted::Known(wanted));
+    let data = resolve_dataset(
+        &args.profile,
+        profile,
+        requested.as_ref(),
+        wanted,
+        loaded,
+        |name| request.load(&Wanted::Known(name)),
+    )?;
+    if let Some((_, why)) = &data.instead_of {
+        request.streams.err.line(why);
+    }
+    Ok(data)
+}
+
+fn units(cells: &[Cell], base: &Path) -> Vec<Unit> {
+    let each_its_own = heading::one_particles(cells).is_none();
+    let unit = |cell: &Cell| {
+        let mut fields = Map::new();
+        fields.insert("net".into(), cell.net.as_str().into());
+        fields.insert("method".into(), cell.method.as_str().into());
+        if let Some(particles) = cell.particles() {
+            fields.insert("particles".into(), particles.into());
+        }
+        // Where each method has its own K, and no column names it.
+        let method = match each_its_own && cell.particles().is_none() {
+            true => format!("{}, K = {}", cell.method, cell.settings.particles),
+            false => cell.method.clone(),
+        };
+        Unit {
+            label: cell.label(),
+            names: vec![cell.column(), method],
+            seed: cell.seed,
+            folder: cell.folder(base),
+            config: folders::config(cell),
+            count: Count {
+                name: "epoch",
+                all: cell.settings.epochs,
+            },
+            score: "NLL",
+            fields,
+        }
+    };
+    cells.iter().map(unit).collect()
+}
+
+impl Experiment for Likelihood<'_> {
+    fn heading(&self) -> Heading {
+        heading::of(
+            self.args,
+            &self.spec,
+            &self.data,
+            &self.cells,
+            self.jobs,
+            &self.base,
+        )
+    }
+
+    fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
+        self.costs.of(&*self.runner, &self.cells[index])
+    }
+
+    fn run(
+        &self,
+        index: usize,
+        observer: &dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Value, HarnessError> {
+        let folder = &self.units[index].folder;
+        let result = self
+            .runner
+            .run(&self.cells[index], folder, observer, stop)?;
+        Ok(to_value(result).expect("a result is plain data"))
+    }
+
+    fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
+        let result: CellResult = serde_json::from_value(result.clone()).map_err(|source| {
+            let folder = self.units[index].folder.clone();
+            HarnessError::Result { folder, source }
+        })?;
+        Ok(format!(
+            "test NLL {:.2} at epoch {} of {}, {}",
+            result.reported_nll(),
+            result.selected_epoch,
+            result.epochs_done,
+            format_duration(result.seconds)
+        ))
+    }
+
+    /// The table of all runs in its folder, of earlier requests too.
+    fn outcome(&self, _: &[Option<Value>]) -> Result<Option<Outcome<'_>>, HarnessError> {
+        let source = table::Source {
+            spec: &self.spec,
+            profile: &self.args.profile,
+            epochs: self.epochs,
+            dataset: &self.data.splits.name,
+            synthetic: self.data.splits.synthetic,
+            published: self.published.as_ref(),
+        };
+        let found = gather(source, &self.base, &self.cells)?;
+        let mut table = Table::build(source, &found)?;
+        table.notes.splice(..0, damages(&self.base, &found));
+        Ok(Some(Outcome {
+            document: table::document(&table),
+            json: json!({"table": table}),
+            write: Box::new(move || files::write(&table, &self.base)),
+        }))
+    }
+
+    fn banner(&self) -> Vec<String> {
+        self.data
+            .instead_of
+            .as_ref()
+            .map_or_else(Vec::new, |(wanted, _)| {
+                let name = self.data.splits.name.parse().expect("loaded by its name");
+                banner(name, *wanted)
+            })
+    }
+
+    /// How many runs the `paper` profile has for the selected nets and methods, and how many seconds they take here; after `quick`,
+    /// where the data are the paper's and the profile has what is selected.
+    fn hint(&self, jobs: usize) -> Result<Option<Hint>, HarnessError> {
+        match self.time_of_paper(jobs) {
+            Err(HarnessError::Interrupted { epoch }) => Err(HarnessError::Interrupted { epoch }),
+            time => {
+                let time = time.unwrap_or(None);
+                Ok(time.map(|(runs, seconds)| self.hint_of(runs, seconds, jobs)))
+            }
+        }
+    }
+}
+
+impl Likelihood<'_> {
+    fn time_of_paper(&self, jobs: usize) -> Result<Option<(usize, f64)>, HarnessError> {
+        let (args, spec) = (self.args, &self.spec);
+        let dataset = &self.data.splits.name;
+        let has_one = args.profile == "quick" && spec.profile.contains_key("paper");
+        // Other images would take another time.
+        if !has_one || self.data.splits.synthetic || spec.dataset_of("paper")? != dataset {
+            return Ok(None);
+        }
+        let selection = Selection {
+            nets: args.nets.clone(),
+            methods: args.methods.clone(),
+            particles: args.particles.clone(),
+            ..Selection::default()
+        };
+        let cells = spec.cells("paper", &selection, dataset)?;
+        let seconds = cells.iter().map(|cell| {
+            let cost = self.costs.of(&*self.runner, cell)?;
+            Ok(cost.work.total(cell.settings.epochs))
+        });
+        let mut seconds: Vec<f64> = seconds.collect::<Result<_, HarnessError>>()?;
+        seconds.sort_by(|a, b| b.total_cmp(a));
+        Ok(Some((cells.len(), makespan(seconds, jobs))))
+    }
+
+    fn hint_of(&self, runs: usize, seconds: f64, jobs: usize) -> Hint {
+        let args = self.args;
+        let experiment = quoted(&args.experiment);
+        let mut command = format!("cargo xtask reproduce {experiment} --profile paper");
+        let particles = args.particles.iter().map(usize::to_string).collect();
+        for (flag, values) in [
+            ("--net", &args.nets),
+            ("--method", &args.methods),
+            ("--particles", &particles),
+        ] {
+            if !values.is_empty() {
+                command += &format!(" {flag} {}", quoted(&values.join(",")));
+            }
+        }
+        if args.device != Device::Cpu {
+            command += &format!(" --device {}", args.device.as_str());
+        }
+        if let Some(folder) = &args.data_dir {
+            command += &format!(" --data-dir {}", quoted(&folder.display().to_string()));
+        }
+        if args.out != Path::new("runs") {
+            command += &format!(" --out {}", quoted(&args.out.display().to_string()));
+        }
+        if let Some(jobs) = args.jobs {
+            command += &format!(" --jobs {jobs}");
+        }
+        Hint {
+            text: format!(
+                "\nThe paper profile ({}) would take about {} on this machine, {jobs} at once:\n  {command}",
+                count(runs, "run"),
+                format_duration(seconds),
+            ),
+            fields: json!({"paper_runs": runs, "paper_seconds": seconds}),
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Nets that are trained by a method and scored by their likelihood: the tables, Helmholtz machines, the showdown.
+
+pub mod cell_runner;
+pub mod costs;
+mod experiment;
+#[cfg(test)]
+pub(crate) mod fake;
+mod heading;
+pub mod runner;
+mod work;
+
+pub use experiment::{Likelihood, open};

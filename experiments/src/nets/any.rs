@@ -1,0 +1,146 @@
+//! Nets and models whose types are not known where they are used.
+
+use super::{Net, NetConfig, OnModel};
+use crate::cell::Settings;
+use crate::commands::report::Draw;
+use crate::error::HarnessError;
+use crate::evaluations::Work;
+use crate::kept::Keeps;
+use crate::likelihood::cell_runner::{CellResult, Cost};
+use crate::likelihood::runner::{Measure, Run};
+use crate::report::build::Picture;
+use crate::variance::measure::Measurement;
+use crate::variance::report::Row;
+use crate::variance_curve::Outcome;
+use crate::variance_curve::run::Track;
+use burn::tensor::backend::BackendTypes;
+use helmholtz_estimators::Method;
+use helmholtz_evaluation::LogWeights;
+use helmholtz_ops::Backend;
+use std::any::Any;
+use std::fmt::Debug;
+
+/// A model's parameters, drawn for a seed on a device.
+type Built<B> = Result<Box<dyn AnyModel<B>>, HarnessError>;
+
+/// The device of a backend.
+type DeviceOf<B> = <B as BackendTypes>::Device;
+
+/// A [`NetConfig`] of whichever type.
+pub(crate) trait AnyNet: Debug + Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn of_width(&self, width: usize) -> Net;
+    fn with(&self, settings: &Settings) -> Net;
+    fn options(&self) -> &'static [&'static str];
+    fn layers(&self) -> usize;
+    fn values(&self) -> usize;
+    fn is_of_bits(&self) -> bool;
+    fn takes_any_numbers(&self) -> bool;
+    fn objection(&self, method: &Method) -> Option<&'static str>;
+    fn check(&self) -> Result<(), super::Failed>;
+    #[cfg(feature = "cpu")]
+    fn on_cpu(&self, seed: u64, device: &DeviceOf<burn_flex::Flex>) -> Built<burn_flex::Flex>;
+    #[cfg(feature = "wgpu")]
+    fn on_wgpu(&self, seed: u64, device: &DeviceOf<burn_wgpu::Wgpu>) -> Built<burn_wgpu::Wgpu>;
+    #[cfg(feature = "cuda")]
+    fn on_cuda(&self, seed: u64, device: &DeviceOf<burn_cuda::Cuda>) -> Built<burn_cuda::Cuda>;
+}
+
+/// The model of a net.
+fn built<B: Backend>(net: &impl NetConfig, seed: u64, device: &DeviceOf<B>) -> Built<B> {
+    let model = net.init::<B>(seed, device).map_err(HarnessError::Cell)?;
+    Ok(Box::new(model))
+}
+
+impl<C: NetConfig> AnyNet for C {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn of_width(&self, width: usize) -> Net {
+        Net::new(self.clone().of_width(width))
+    }
+
+    fn with(&self, settings: &Settings) -> Net {
+        Net::new(self.clone().with(settings))
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        C::OPTIONS
+    }
+
+    fn layers(&self) -> usize {
+        NetConfig::layers(self)
+    }
+
+    fn values(&self) -> usize {
+        NetConfig::values(self)
+    }
+
+    fn is_of_bits(&self) -> bool {
+        C::OF_BITS
+    }
+
+    fn takes_any_numbers(&self) -> bool {
+        C::ANY_NUMBERS
+    }
+
+    fn objection(&self, method: &Method) -> Option<&'static str> {
+        NetConfig::objection(self, method)
+    }
+
+    fn check(&self) -> Result<(), super::Failed> {
+        NetConfig::check(self)
+    }
+
+    #[cfg(feature = "cpu")]
+    fn on_cpu(&self, seed: u64, device: &DeviceOf<burn_flex::Flex>) -> Built<burn_flex::Flex> {
+        built(self, seed, device)
+    }
+
+    #[cfg(feature = "wgpu")]
+    fn on_wgpu(&self, seed: u64, device: &DeviceOf<burn_wgpu::Wgpu>) -> Built<burn_wgpu::Wgpu> {
+        built(self, seed, device)
+    }
+
+    #[cfg(feature = "cuda")]
+    fn on_cuda(&self, seed: u64, device: &DeviceOf<burn_cuda::Cuda>) -> Built<burn_cuda::Cuda> {
+        built(self, seed, device)
+    }
+}
+
+/// A model of whichever type, and all that the program does with models.
+pub(crate) trait AnyModel<B: Backend> {
+    fn measure(self: Box<Self>, work: Measure<'_, B>) -> Result<Cost, HarnessError>;
+    fn train(self: Box<Self>, work: Run<'_, B>) -> Result<CellResult, HarnessError>;
+    fn evaluate(self: Box<Self>, work: Work<'_>) -> Result<Option<Vec<LogWeights>>, HarnessError>;
+    fn draw(self: Box<Self>, work: Draw<'_>) -> Result<Vec<Picture>, HarnessError>;
+    fn variance(self: Box<Self>, work: Measurement<'_>) -> Result<Vec<Row>, HarnessError>;
+    fn variance_curve(self: Box<Self>, work: Track<'_>) -> Result<Outcome, HarnessError>;
+}
+
+impl<B: Backend, M: Keeps<B>> AnyModel<B> for M {
+    fn measure(self: Box<Self>, work: Measure<'_, B>) -> Result<Cost, HarnessError> {
+        work.on(*self)
+    }
+
+    fn train(self: Box<Self>, work: Run<'_, B>) -> Result<CellResult, HarnessError> {
+        work.on(*self)
+    }
+
+    fn evaluate(self: Box<Self>, work: Work<'_>) -> Result<Option<Vec<LogWeights>>, HarnessError> {
+        OnModel::<B>::on(work, *self)
+    }
+
+    fn draw(self: Box<Self>, work: Draw<'_>) -> Result<Vec<Picture>, HarnessError> {
+        OnModel::<B>::on(work, *self)
+    }
+
+    fn variance(self: Box<Self>, work: Measurement<'_>) -> Result<Vec<Row>, HarnessError> {
+        OnModel::<B>::on(work, *self)
+    }
+
+    fn variance_curve(self: Box<Self>, work: Track<'_>) -> Result<Outcome, HarnessError> {
+        OnModel::<B>::on(work, *self)
+    }
+}

@@ -1,0 +1,98 @@
+//! Autoencoders with categorical latents: table 2.
+
+use super::{Failed, Family, NetConfig};
+use crate::cell::Settings;
+use crate::error::HarnessError;
+use crate::kept::{Finished, Keeps, Kept, Shown, drawn};
+use burn::backend::Autodiff;
+use burn::tensor::DType;
+use burn::tensor::backend::BackendTypes;
+use helmholtz_categorical_vae::{CategoricalVae, CategoricalVaeConfig};
+use helmholtz_datasets::Images;
+use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
+use helmholtz_ops::Backend;
+use helmholtz_random::Purpose;
+use helmholtz_report::picture::Picture;
+use std::sync::atomic::Ordering;
+
+const RELEASED: Purpose = Purpose::new("released");
+
+impl NetConfig for CategoricalVaeConfig {
+    type Model<B: Backend> = CategoricalVae<Autodiff<B>>;
+
+    const OF_BITS: bool = false;
+
+    const OPTIONS: &'static [&'static str] =
+        &["slope", "learned_prior", "free_logits", "released_nll"];
+
+    fn of_width(self, visible: usize) -> Self {
+        Self { visible, ..self }
+    }
+
+    fn with(self, settings: &Settings) -> Self {
+        Self {
+            free_logits: settings.free_logits || self.free_logits,
+            learned_prior: settings.learned_prior.unwrap_or(self.learned_prior),
+            slope: settings.slope.unwrap_or(self.slope),
+            ..self
+        }
+    }
+
+    fn values(&self) -> usize {
+        self.visible + self.variables * self.classes as usize
+    }
+
+    fn check(&self) -> Result<(), Failed> {
+        Ok(CategoricalVaeConfig::check(self)?)
+    }
+
+    fn init<B: Backend>(
+        &self,
+        seed: u64,
+        device: &<B as BackendTypes>::Device,
+    ) -> Result<CategoricalVae<Autodiff<B>>, Failed> {
+        Ok(CategoricalVaeConfig::init(self, seed, DType::F32, device)?)
+    }
+}
+
+impl Family for CategoricalVaeConfig {
+    const NAME: &'static str = "categorical-vae";
+
+    const FROM_DATA: &'static [&'static str] = &["visible"];
+
+    fn named() -> Vec<(&'static str, Self)> {
+        vec![("categorical", Self::table_2())]
+    }
+}
+
+impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
+    fn keep(selected: &CategoricalVae<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
+        let settings = &run.cell.settings;
+        if !settings.released_nll {
+            return Ok(Kept::default());
+        }
+        let evaluation = Evaluation {
+            samples: settings.reported_samples().unwrap_or(settings.test_samples) as usize,
+            seed: run.cell.seed,
+            purpose: RELEASED,
+            threads: run.threads,
+        };
+        let go_on = |_| !run.stop.load(Ordering::Relaxed);
+        let model = AnalyticKl(selected.clone());
+        let released = nll::<B, _>(&model, run.test, &evaluation, run.device, &go_on);
+        let epoch = settings.epochs;
+        let released = released.ok_or(HarnessError::Interrupted { epoch })?;
+        Ok(Kept {
+            released_nll: Some(released.mean),
+        })
+    }
+
+    fn pictures(
+        model: &CategoricalVae<B>,
+        test: Option<&Images>,
+        seed: u64,
+        device: &<B as BackendTypes>::Device,
+    ) -> Vec<(Shown, Picture)> {
+        drawn(model, CategoricalVae::visible_logits, test, seed, device)
+    }
+}

@@ -1,0 +1,353 @@
+//! The nets by name: what a cell trains. A family of nets is a file: its names, sizes, options and what its runs keep.
+
+mod any;
+mod categorical;
+mod conditional;
+mod feedforward;
+mod mixed_sbn;
+mod own;
+mod sbn;
+
+pub(crate) use any::{AnyModel, AnyNet};
+pub(crate) use own::AnyFamily;
+pub use own::OwnNet;
+
+use crate::backend::Built;
+use crate::cell::{Cell, Settings};
+use crate::error::HarnessError;
+use crate::kept::Keeps;
+use burn::tensor::backend::BackendTypes;
+use helmholtz_categorical_vae::CategoricalVaeConfig;
+use helmholtz_conditional_sbn::{ConditionalSbnConfig, FeedforwardConfig};
+use helmholtz_datasets::Images;
+use helmholtz_estimators::Method;
+use helmholtz_ops::Backend;
+use helmholtz_sbn::{MixedSbnConfig, SbnConfig};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// The families of nets, in the order of tables.
+pub(crate) fn families() -> Vec<AnyFamily> {
+    vec![
+        AnyFamily::of::<SbnConfig>(),
+        AnyFamily::of::<MixedSbnConfig>(),
+        AnyFamily::of::<CategoricalVaeConfig>(),
+        AnyFamily::of::<ConditionalSbnConfig>(),
+        AnyFamily::of::<FeedforwardConfig>(),
+    ]
+}
+
+/// What keeps a net from being built.
+pub type Failed = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a net states of itself, and how it is built.
+pub trait NetConfig: Clone + Debug + Send + Sync + 'static {
+    /// The model.
+    type Model<B: Backend>: Keeps<B>;
+
+    /// Whether all its latents are bits.
+    const OF_BITS: bool = true;
+
+    /// Whether its likelihood takes any numbers; else those from 0 to 1, as bits or in their place.
+    const ANY_NUMBERS: bool = false;
+
+    /// The keys of the settings that change it.
+    const OPTIONS: &'static [&'static str] = &[];
+
+    /// The same for data of so many numbers.
+    fn of_width(self, width: usize) -> Self;
+
+    /// The same with what the settings change of it.
+    fn with(self, _settings: &Settings) -> Self {
+        self
+    }
+
+    /// Its stochastic layers.
+    fn layers(&self) -> usize {
+        1
+    }
+
+    /// The numbers of one particle: those that describe p(x | h), and latents.
+    fn values(&self) -> usize;
+
+    /// Why the method means nothing for the net, if so.
+    fn objection(&self, _method: &Method) -> Option<&'static str> {
+        None
+    }
+
+    /// That it describes a model.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn check(&self) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    /// The model with parameters drawn for `seed`.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    fn init<B: Backend>(
+        &self,
+        seed: u64,
+        device: &<B as BackendTypes>::Device,
+    ) -> Result<Self::Model<B>, Failed>;
+}
+
+/// A family of nets: those that have names, and those that an experiment file describes by `family` and their sizes.
+pub trait Family: NetConfig + Serialize + DeserializeOwned {
+    /// What `family` of a `[[net]]` calls it.
+    const NAME: &'static str;
+
+    /// The sizes that follow from the data.
+    const FROM_DATA: &'static [&'static str];
+
+    /// The nets that have names. One that a file describes has what it doesn't say from the first.
+    fn named() -> Vec<(&'static str, Self)>;
+}
+
+/// A net, of whichever family.
+#[derive(Clone)]
+pub struct Net(Arc<dyn AnyNet>);
+
+/// Work that is done with a model, of whichever net.
+pub(crate) trait OnModel<B: Backend>: Sized {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// The work's own.
+    fn on<M: Keeps<B>>(self, model: M) -> Result<Self::Output, HarnessError>;
+
+    /// Does it with a model whose type is not known here, by the method of [`AnyModel`] that is this work's.
+    ///
+    /// # Errors
+    /// The work's own.
+    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Self::Output, HarnessError>;
+}
+
+impl Debug for Net {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Net {
+    /// The net of this configuration.
+    pub fn new(config: impl NetConfig) -> Self {
+        Self(Arc::new(config))
+    }
+
+    /// Its configuration, if it is of this family.
+    pub fn config<C: NetConfig>(&self) -> Option<&C> {
+        let any: &dyn Any = self.0.as_any();
+        any.downcast_ref()
+    }
+
+    /// [`NetConfig::layers`].
+    pub fn layers(&self) -> usize {
+        self.0.layers()
+    }
+
+    /// [`NetConfig::values`].
+    pub fn values(&self) -> usize {
+        self.0.values()
+    }
+
+    /// [`NetConfig::OF_BITS`].
+    pub fn is_of_bits(&self) -> bool {
+        self.0.is_of_bits()
+    }
+
+    /// The net that a cell trains.
+    ///
+    /// # Errors
+    /// A cell that cannot be run, whatever the data and the device: a net or a method that there is not, a method or a
+    /// setting that the net has no use for, too few particles.
+    pub fn of(cell: &Cell) -> Result<Self, HarnessError> {
+        let refused = |problem: String| {
+            let file = cell.label();
+            Err(HarnessError::Spec { file, problem })
+        };
+        let settings = &cell.settings;
+        let method = cell.method()?;
+        let retains = method.keeps_chains() && settings.switch_epoch() == 0;
+        let least = method.least_particles(retains);
+        if settings.particles < least {
+            return refused(format!(
+                "`{}` needs at least {least} particles, not {}",
+                cell.method, settings.particles
+            ));
+        }
+        let mut net = cell.registry.net(&cell.net, cell.own_net.as_ref())?;
+        if let Some(width) = cell.width {
+            net = net.0.of_width(width);
+        }
+        let options = net.0.options();
+        let stranger = settings.net_options().find(|key| !options.contains(key));
+        if let Some(key) = stranger {
+            let families = cell.registry.families_with(key);
+            return refused(format!("`{key}` is for nets of {families} alone"));
+        }
+        let net = net.0.with(settings);
+        if let Err(problem) = net.0.check() {
+            return refused(format!("the net `{}`: {problem}", cell.net));
+        }
+        if let Some(why) = net.objection(&method) {
+            return refused(format!("`{}` on `{}`: {why}", cell.method, cell.net));
+        }
+        if settings.analytic_kl && !method.takes_analytic_kl() {
+            return refused(format!(
+                "`analytic_kl` is for the pathwise estimators, AR, ARS and ARSM, not for `{}`",
+                cell.method
+            ));
+        }
+        if settings.analytic_kl && net.layers() > 1 {
+            return refused(format!(
+                "`analytic_kl` is for nets of one stochastic layer, and `{}` has {}",
+                cell.net,
+                net.layers()
+            ));
+        }
+        Ok(net)
+    }
+
+    /// That its likelihood takes these data.
+    ///
+    /// # Errors
+    /// The first number that it does not take.
+    pub(crate) fn check_data(&self, data: &Images) -> Result<(), HarnessError> {
+        match data.first_outside_unit() {
+            Some((row, column, x)) if !self.0.takes_any_numbers() => {
+                Err(HarnessError::Unusable(format!(
+                    "row {row} of the data has {x} in column {column}, but the net's likelihood is of numbers from 0 to 1: scale or \
+                     binarise them, or choose a net of such numbers"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for data of so many numbers.
+    pub(crate) fn of_width(&self, width: usize) -> Self {
+        self.0.of_width(width)
+    }
+
+    /// Why the method means nothing for the net, if so.
+    pub fn objection(&self, method: &Method) -> Option<&'static str> {
+        if matches!(method, Method::OfBits(_)) && !self.is_of_bits() {
+            return Some("the method is defined for bits alone, and not all of these latents are");
+        }
+        self.0.objection(method)
+    }
+
+    /// Does `work` with the model of this net whose parameters are drawn for `seed`.
+    ///
+    /// # Errors
+    /// The work's own.
+    pub(crate) fn build<B: Built, W: OnModel<B>>(
+        &self,
+        seed: u64,
+        device: &<B as BackendTypes>::Device,
+        work: W,
+    ) -> Result<W::Output, HarnessError> {
+        work.on_any(B::model_of(&*self.0, seed, device)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::tests::cell;
+    use crate::registry::Registry;
+    use helmholtz_sbn::Initialisation;
+
+    #[test]
+    fn a_cell_that_cannot_be_run_is_refused_with_the_reason() {
+        let refusal = |net: &str, method: &str, change: &dyn Fn(&mut Cell)| {
+            let mut cell = cell(net, method, 1);
+            change(&mut cell);
+            Net::of(&cell).unwrap_err().to_string()
+        };
+        let as_it_is = |_: &mut Cell| {};
+        let text = refusal("categorical", "arm", &as_it_is);
+        assert!(
+            text.contains("categorical / arm / seed 1") && text.contains("bits alone"),
+            "{text}"
+        );
+        let text = refusal("structured", "rloo", &|cell| cell.settings.particles = 1);
+        assert!(text.contains("at least 2 particles, not 1"), "{text}");
+        let text = refusal("structured", "jsa", &|cell| {
+            cell.settings.free_logits = true
+        });
+        assert!(text.contains("`free_logits`"), "{text}");
+        let text = refusal("linear", "jsa", &|cell| cell.settings.released_nll = true);
+        assert!(text.contains("`released_nll`"), "{text}");
+        let with_kl = |cell: &mut Cell| cell.settings.analytic_kl = true;
+        let text = refusal("categorical", "rloo", &with_kl);
+        assert!(text.contains("not for `rloo`"), "{text}");
+        let text = refusal("two-layers", "straight-through", &with_kl);
+        assert!(text.contains("one stochastic layer"), "{text}");
+        let text = refusal("feedforward", "concrete", &as_it_is);
+        assert!(text.contains("two temperatures"), "{text}");
+        let text = refusal("structured", "jsa", &|cell| {
+            cell.settings.learned_prior = Some(true)
+        });
+        assert!(text.contains("`sbn` and `categorical-vae`"), "{text}");
+        let text = refusal("structured", "jsa", &|cell| cell.settings.signed = true);
+        assert!(text.contains("`signed`"), "{text}");
+    }
+
+    #[test]
+    fn settings_change_a_sigmoid_belief_network() {
+        let mut changed = cell("two-layers", "arm", 1);
+        changed.settings.slope = Some(0.2);
+        changed.settings.signed = true;
+        changed.settings.tanh = true;
+        changed.settings.centred = true;
+        changed.settings.learned_prior = Some(true);
+        changed.settings.glorot = true;
+        let own = SbnConfig::named("two-layers").unwrap();
+        let expected = SbnConfig {
+            slope: 0.2,
+            signed: true,
+            tanh: true,
+            centred: true,
+            learned_prior: true,
+            initialisation: Initialisation::Xavier { bias: 0.0 },
+            ..own.clone()
+        };
+        assert_eq!(Net::of(&changed).unwrap().config(), Some(&expected));
+        let as_it_is = cell("two-layers", "arm", 1);
+        assert_eq!(Net::of(&as_it_is).unwrap().config(), Some(&own));
+    }
+
+    #[test]
+    fn a_particle_has_the_logits_of_the_pixels_and_its_latents() {
+        let registry = Registry::default();
+        let values = |name: &str| registry.net(name, None).unwrap().values();
+        assert_eq!(values("linear"), 784 + 200);
+        assert_eq!(values("two-layers"), 784 + 200 + 200);
+        assert_eq!(values("sbn-200-10c"), 784 + 200 + 10);
+        assert_eq!(values("categorical"), 784 + 20 * 10);
+        assert_eq!(values("structured"), 392 + 50);
+        assert_eq!(values("feedforward"), 392 + 200 + 200);
+    }
+
+    #[test]
+    fn free_logits_and_a_learned_prior_reach_the_net() {
+        let mut free = cell("categorical", "st-gumbel-softmax-learned", 1);
+        free.settings.free_logits = true;
+        free.settings.learned_prior = Some(true);
+        let net = Net::of(&free).unwrap();
+        let config = net
+            .config::<CategoricalVaeConfig>()
+            .expect("a categorical net");
+        assert!(config.free_logits && config.learned_prior);
+    }
+}

@@ -1,0 +1,196 @@
+//! The program: every command, with what it knows by name and what is added to that.
+
+use crate::cli::{self, Cli, Command};
+use crate::commands::evaluate::evaluate;
+use crate::commands::report::report;
+use crate::commands::reproduce::reproduce;
+use crate::commands::scoreboard::scoreboard;
+use crate::commands::variance::variance;
+use crate::error::HarnessError;
+use crate::framework;
+use crate::likelihood::runner;
+use crate::nets::NetConfig;
+use crate::registry::Registry;
+use clap::FromArgMatches;
+use helmholtz_datasets::{Error, Locator, Splits};
+use helmholtz_estimators::{Method, Weighting};
+use helmholtz_harness::loading::Planning;
+use helmholtz_harness::reproduce::End;
+use helmholtz_harness::streams::Streams;
+use std::io::Write;
+use std::process::{ExitCode, exit};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The program, with everything built in and what is added.
+///
+/// ```no_run
+/// # use helmholtz_estimators::{Coefficient, Outcome, Weighting};
+/// # use helmholtz_random::Chance;
+/// #[derive(Clone)]
+/// struct Mine;
+///
+/// impl Weighting for Mine {
+///     // A description with its name, and its weights.
+/// #   fn weigh(&self, _: &[f64], _: bool, _: &mut impl Chance, _: &mut [Coefficient]) -> Outcome { Outcome::default() }
+/// }
+///
+/// fn main() -> std::process::ExitCode {
+///     helmholtz_experiments::Program::new().estimator(Mine).run()
+/// }
+/// ```
+///
+/// What is added has all that is built in has: `reproduce table1 --method mine --net my-net --dataset my-data` trains, is stopped and
+/// resumed, and stands in the table; `variance`, `evaluate`, `report` and `--help` know it.
+#[derive(Debug)]
+pub struct Program {
+    registry: Result<Registry, HarnessError>,
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Program {
+    /// Everything built in.
+    pub fn new() -> Self {
+        Self {
+            registry: Ok(Registry::default()),
+        }
+    }
+
+    /// With an estimator of the weighted family, under the name in its [`Description`](helmholtz_estimators::Description).
+    pub fn estimator(self, weighting: impl Weighting + Clone + Send + Sync + 'static) -> Self {
+        self.with(|registry| registry.with_method(Method::added(weighting)))
+    }
+
+    /// With a net.
+    pub fn net(self, name: &str, net: impl NetConfig) -> Self {
+        self.with(|registry| registry.with_net(name, net))
+    }
+
+    /// With a data set, which is loaded where it is asked for.
+    pub fn data(
+        self,
+        name: &str,
+        load: impl Fn() -> Result<Splits, Error> + Send + Sync + 'static,
+    ) -> Self {
+        self.with(|registry| registry.with_data(name, Arc::new(load)))
+    }
+
+    fn with(self, add: impl FnOnce(Registry) -> Result<Registry, HarnessError>) -> Self {
+        Self {
+            registry: self.registry.and_then(add),
+        }
+    }
+
+    /// Does what the command line asks for.
+    pub fn run(self) -> ExitCode {
+        framework::configure();
+        let registry = match self.registry {
+            Ok(registry) => registry,
+            Err(error) => return failed(&error),
+        };
+        let matches = cli::command(&registry).get_matches();
+        match Cli::from_arg_matches(&matches) {
+            Ok(cli) => carry_out(&cli.command, &registry),
+            Err(error) => error.exit(),
+        }
+    }
+}
+
+/// The exit status of a program that was stopped from the keyboard.
+const INTERRUPTED: u8 = 130;
+
+/// Carries out a command line.
+fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let handler = move || {
+        // While data are loaded and steps measured there is nothing to be kept but what downloads keep anyway. The second
+        // time nothing is waited for: a run folder survives that, too.
+        let planning = Planning::is_going_on();
+        if planning {
+            say("Stopped before anything ran.");
+        }
+        if flag.swap(true, Ordering::SeqCst) || planning {
+            exit(INTERRUPTED.into());
+        }
+    };
+    if let Err(error) = set_handler(handler) {
+        say(&format!(
+            "warning: Ctrl-C will not wait for a checkpoint ({error})"
+        ));
+    }
+    let streams = Streams::standard();
+    let end = match command {
+        Command::Reproduce(args) => {
+            let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
+            reproduce(args, registry, locator, &runner::new, &stop, &streams)
+        }
+        Command::Evaluate(args) => {
+            let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
+            evaluate(args, registry, &locator, &stop, &streams)
+        }
+        Command::Variance(args) => {
+            let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
+            variance(args, registry, &locator, &stop, &streams)
+        }
+        Command::Scoreboard(args) => scoreboard(args, &streams),
+        Command::Report(args) => {
+            let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
+            report(args, registry, &locator, &stop, &streams)
+        }
+    };
+    match end.and_then(|end| streams.check().map(|()| end)) {
+        Ok(End::Complete) => ExitCode::SUCCESS,
+        Ok(End::Failed) => ExitCode::FAILURE,
+        Ok(End::Interrupted) => ExitCode::from(INTERRUPTED),
+        Err(HarnessError::Interrupted { .. } | HarnessError::Data(Error::Stopped { .. })) => {
+            say("Stopped before anything ran.");
+            ExitCode::from(INTERRUPTED)
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+/// Tells an error.
+fn failed(error: &HarnessError) -> ExitCode {
+    let title = console::style("error:").red().bold().for_stderr();
+    say(&format!("{title} {error}"));
+    ExitCode::FAILURE
+}
+
+/// Writes a line to standard error, if anybody reads it: a terminal that was closed is no reason to end otherwise.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Sets what is done at Ctrl-C, when the program is asked to end, and when its terminal closes: the last not where it was started
+/// not to mind that, by `nohup` say.
+fn set_handler(handler: impl FnMut() + Send + 'static) -> Result<(), ctrlc::Error> {
+    #[cfg(unix)]
+    let ignored = hangup_is_ignored();
+    ctrlc::set_handler(handler)?;
+    #[cfg(unix)]
+    if ignored {
+        // SAFETY: the arguments are a signal that may be ignored and the constant that ignores it; no code of ours runs, now
+        // or at the signal, and no other thread sets this signal.
+        unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
+    }
+    Ok(())
+}
+
+/// Whether nothing happens when the terminal closes.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    // SAFETY: `sigaction` is plain data, for which zeros are a value. Without an action to set, the call only writes the present
+    // one through the pointer, which is to a live local; its union is read as the handler that SIG_IGN is one of.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGHUP, std::ptr::null(), &mut action) == 0
+            && action.sa_sigaction == libc::SIG_IGN
+    }
+}

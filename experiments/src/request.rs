@@ -1,0 +1,85 @@
+//! A request, and what carrying it out may use.
+
+use crate::cli::Reproduce;
+use crate::data::{Wanted, load};
+use crate::device::Device;
+use crate::likelihood::cell_runner::CellRunner;
+use crate::registry::Registry;
+use crate::source::Source;
+use helmholtz_datasets::{Error, Locator, Splits};
+use helmholtz_harness::error::HarnessError;
+use helmholtz_harness::loading::{Loading, Planning};
+use helmholtz_harness::machine::Machine;
+use helmholtz_harness::reproduce::Options;
+use helmholtz_harness::streams::Streams;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Makes the runner for a device, data and threads of an evaluation; the program's is [`crate::likelihood::runner::new`].
+pub type NewRunner =
+    dyn Fn(Device, Arc<Splits>, usize) -> Result<Box<dyn CellRunner>, HarnessError>;
+
+/// What an experiment is opened with.
+pub struct Request<'a> {
+    /// What the user asks for.
+    pub args: &'a Reproduce,
+    /// The experiment's file.
+    pub source: &'a Source,
+    /// What it knows by name.
+    pub registry: &'a Registry,
+    /// Where data are.
+    pub locator: &'a Locator,
+    /// Makes the runner of cells.
+    pub new_runner: &'a NewRunner,
+    /// Set to stop.
+    pub stop: &'a AtomicBool,
+    /// Where it speaks.
+    pub streams: &'a Streams,
+}
+
+impl Request<'_> {
+    /// What is free where its runs are.
+    pub fn machine(&self) -> Machine {
+        let machine = Machine::with_runs_in(&self.args.out);
+        match self.args.device {
+            Device::Cpu => machine,
+            Device::Wgpu | Device::Cuda => machine.with_gpu(),
+        }
+    }
+
+    /// Runs at once.
+    pub fn jobs(&self) -> usize {
+        self.args.jobs.map_or_else(cores, |jobs| jobs as usize)
+    }
+
+    /// Threads of each of so many runs.
+    pub fn threads(&self, runs: usize) -> usize {
+        (cores() / self.jobs().min(runs).max(1)).max(1)
+    }
+
+    /// What it is, whatever the experiment.
+    pub fn options(&self) -> Options {
+        Options {
+            jobs: self.jobs(),
+            dry_run: self.args.dry_run,
+            json: self.args.json,
+            fresh: self.args.fresh,
+            machine: self.machine(),
+        }
+    }
+
+    /// The data, with what happens meanwhile on the error stream.
+    ///
+    /// # Errors
+    /// Data that cannot be had.
+    pub fn load(&self, wanted: &Wanted) -> Result<Splits, Error> {
+        let (_planning, mut loading) = (Planning::begin(), Loading::new(self.streams));
+        load(wanted, self.registry, self.locator, &mut |event| {
+            loading.event(event)
+        })
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,416 @@
+//! A line of the scoreboard: a published number, and how far ours came.
+
+use crate::apg_table;
+use crate::cell::Cell;
+use crate::folders::{CellStatus, profile_of};
+use crate::likelihood::cell_runner::CellResult;
+use crate::published::{Published, Row};
+use crate::registry::Registry;
+use crate::report::group::bundled;
+use crate::report::record::{CellRun, Record, What};
+use crate::source::Source;
+use crate::spec::{Selection, Spec};
+use helmholtz_runs::{RunFolder, Status, read_config};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A published number, and ours.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Line {
+    /// Authors, year, title, table.
+    pub source: String,
+    /// The experiment that reproduces it.
+    pub experiment: String,
+    /// Net, data set and K, or the model.
+    pub setting: String,
+    /// What the publication calls the method.
+    pub method: String,
+    /// `NLL`, `-ELBO`, `log joint`.
+    pub quantity: &'static str,
+    /// The published number.
+    pub published: f64,
+    /// Its sd over runs.
+    pub published_sd: Option<f64>,
+    /// Whether the publication took it from elsewhere, or it is probably a slip.
+    pub is_target: bool,
+    /// The mean over our runs.
+    pub ours: Option<f64>,
+    /// Its sd over seeds.
+    pub ours_sd: Option<f64>,
+    /// Seeds that are done, and those that are published.
+    pub seeds: [u64; 2],
+    /// Epochs or gradient steps done, and those of the published protocol.
+    pub steps: [u64; 2],
+    /// `epochs`, `steps`.
+    pub unit: &'static str,
+    /// How far it came.
+    pub word: Word,
+}
+
+/// How far a reproduction came, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Word {
+    /// Run to the published end, and within [`TOLERANCE`].
+    Reproduced,
+    /// Run to the published end, and outside of it.
+    Differs,
+    /// Run, and not to the published end.
+    Cut,
+    /// There is no run.
+    NotRun,
+}
+
+/// Standard deviations within which a number is reproduced: √(sd² published + sd² ours), an sd of less than [`LEAST`] counting as that.
+pub const TOLERANCE: f64 = 2.0;
+/// Nats: published numbers are rounded to a tenth.
+pub const LEAST: f64 = 0.05;
+/// Nats: the sd of a number that is published without one, about the largest that is published.
+pub const UNSTATED: f64 = 0.5;
+
+impl Word {
+    /// As it is printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::Differs => "differs",
+            Self::Cut => "cut",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+impl Line {
+    /// Ours minus published.
+    pub fn difference(&self) -> Option<f64> {
+        Some(self.ours? - self.published)
+    }
+
+    /// The same in standard deviations of both.
+    pub fn sds(&self) -> Option<f64> {
+        let published = self.published_sd.unwrap_or(UNSTATED).max(LEAST);
+        Some(self.difference()? / published.hypot(self.ours_sd.unwrap_or(0.0)))
+    }
+
+    /// With the word that its numbers call for; `whole` if runs were made to the published end.
+    fn judged(mut self, whole: bool) -> Self {
+        self.word = match self.sds() {
+            None => Word::NotRun,
+            Some(_) if !whole => Word::Cut,
+            Some(sds) if sds.abs() <= TOLERANCE => Word::Reproduced,
+            Some(_) => Word::Differs,
+        };
+        self
+    }
+}
+
+/// The lines of all published tables, as far as these runs came.
+pub fn lines(records: &[Record]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for spec in bundled(&Registry::default()) {
+        let own = spec.published.iter().map(|table| (&spec.dataset, table));
+        for (dataset, table) in own.chain(&spec.published_on) {
+            let published = Published::load(table).expect("a test holds that they are there");
+            lines.extend(of_table(&spec, dataset, &published, records));
+        }
+    }
+    lines.extend(of_samplers(records));
+    lines
+}
+
+fn of_table(spec: &Spec, dataset: &str, published: &Published, records: &[Record]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for row in &published.row {
+        let mut nets: Vec<&String> = row.nll.keys().chain(row.bound.keys()).collect();
+        nets.sort_by_key(|net| spec.net.iter().position(|own| own.name == **net));
+        nets.dedup();
+        for net in nets {
+            lines.push(of_net(spec, dataset, published, row, net, records));
+        }
+    }
+    lines
+}
+
+fn of_net(
+    spec: &Spec,
+    dataset: &str,
+    published: &Published,
+    row: &Row,
+    net: &str,
+    records: &[Record],
+) -> Line {
+    let nll = row.nll.get(net);
+    let (value, sd, quantity) = match (nll, row.bound.get(net)) {
+        (Some(number), _) => (number.mean, number.sd, "NLL"),
+        (None, bound) => (bound.copied().unwrap_or(f64::NAN), None, "-ELBO"),
+    };
+    let label = spec.net.iter().find(|own| own.name == net);
+    let label = label.map_or(net, |net| net.label.as_str());
+    let particles = row
+        .particles
+        .map_or(String::new(), |k| format!(", K = {k}"));
+    let of_dataset = match dataset == spec.dataset {
+        true => String::new(),
+        false => format!(", {dataset}"),
+    };
+    let runs: Vec<(&CellRun, bool)> = match &row.ours {
+        Some(method) => of_cell(spec, dataset, net, method, row.particles, records),
+        None => Vec::new(),
+    };
+    let all = epochs(spec, dataset, net, row)
+        .or(published.epochs)
+        .unwrap_or(0);
+    let ended = |run: &CellRun| match &run.status {
+        CellStatus::Done(result) => all > 0 && result.epochs_planned >= all,
+        _ => false,
+    };
+    let whole = runs
+        .iter()
+        .filter(|(run, published)| *published && ended(run));
+    let whole: Vec<&CellRun> = whole.map(|(run, _)| *run).collect();
+    let longest = runs.iter().map(|(run, _)| done(run)).max().unwrap_or(0);
+    let counted: Vec<&CellRun> = match whole.is_empty() {
+        true => runs
+            .iter()
+            .map(|(run, _)| *run)
+            .filter(|run| done(run) == longest)
+            .collect(),
+        false => whole.clone(),
+    };
+    let values = by_seed(&counted, |result| match quantity {
+        "NLL" => Some(result.reported_nll()),
+        _ => result.bound,
+    });
+    let (ours, ours_sd) = mean_and_sd(&values);
+    Line {
+        source: published.source.clone(),
+        experiment: spec.name.clone(),
+        setting: format!("{label}{particles}{of_dataset}"),
+        method: row.label.clone(),
+        quantity,
+        published: value,
+        published_sd: sd,
+        is_target: !row.is_quoted(net) && !row.is_doubtful(net),
+        ours,
+        ours_sd,
+        seeds: [
+            by_seed(&whole, |_| Some(0.0)).len() as u64,
+            published.seeds.unwrap_or(1),
+        ],
+        steps: [longest, all.max(longest)],
+        unit: "epochs",
+        word: Word::NotRun,
+    }
+    .judged(!whole.is_empty())
+}
+
+/// The recorded runs of a cell of the table, whatever their length, each with whether its profile is the publication's protocol.
+fn of_cell<'a>(
+    spec: &Spec,
+    dataset: &str,
+    net: &str,
+    method: &str,
+    particles: Option<usize>,
+    records: &'a [Record],
+) -> Vec<(&'a CellRun, bool)> {
+    let own = |record: &'a Record| match &record.what {
+        What::Cell(run) => {
+            let cell: &Cell = &run.cell;
+            let same = (cell.experiment.as_str(), cell.dataset.as_str()) == (&spec.name, dataset)
+                && (cell.net.as_str(), cell.method.as_str()) == (net, method)
+                && cell.particles() == particles;
+            let published = profile(spec, record).filter(|_| same)?;
+            Some((&**run, published))
+        }
+        What::Other(_) => None,
+    };
+    records.iter().filter_map(own).collect()
+}
+
+/// Whether a run is of a profile that the experiment has, and of one that trains and measures as the publication does.
+fn profile(spec: &Spec, record: &Record) -> Option<bool> {
+    let parts = record.place.split('/').map(|part| profile_of(part).0);
+    let mut known = parts.filter(|name| spec.profile.contains_key(*name));
+    let name = known.next()?;
+    let as_published = spec.training_as("paper").unwrap_or_default();
+    Some(
+        as_published.contains(&name)
+            || name.starts_with("paper-")
+                && spec.dataset_of(name).ok() != spec.dataset_of("paper").ok(),
+    )
+}
+
+/// The epochs that the published protocol has, where a profile of the experiment holds it.
+fn epochs(spec: &Spec, dataset: &str, net: &str, row: &Row) -> Option<u64> {
+    let selection = Selection {
+        nets: vec![net.to_string()],
+        methods: vec![row.ours.clone()?],
+        particles: row.particles.into_iter().collect(),
+        seeds: vec![1],
+        epochs: None,
+    };
+    let cells = spec.cells("paper", &selection, dataset).ok()?;
+    Some(cells.first()?.settings.epochs)
+}
+
+fn done(run: &CellRun) -> u64 {
+    match &run.status {
+        CellStatus::Done(result) => result.epochs_done,
+        status => status.done(run.cell.settings.epochs),
+    }
+}
+
+/// A number of each seed that is finished.
+fn by_seed(runs: &[&CellRun], of: impl Fn(&CellResult) -> Option<f64>) -> Vec<f64> {
+    let mut seeds = BTreeMap::new();
+    for run in runs {
+        if let CellStatus::Done(result) = &run.status
+            && let Some(value) = of(result)
+        {
+            seeds.entry(run.cell.seed).or_insert(value);
+        }
+    }
+    seeds.into_values().collect()
+}
+
+fn mean_and_sd(values: &[f64]) -> (Option<f64>, Option<f64>) {
+    let count = values.len() as f64;
+    if values.is_empty() {
+        return (None, None);
+    }
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let sd = (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
+    (Some(mean), sd)
+}
+
+/// The published log joints of amortized population Gibbs, from the recorded tables of its samplers.
+fn of_samplers(records: &[Record]) -> Vec<Line> {
+    let source = Source::find("apg-table1").expect("it is bundled");
+    let settings =
+        apg_table::Settings::parse(&source, "paper").expect("a test holds that it parses");
+    let columns: Vec<Value> = records.iter().flat_map(columns).collect();
+    let line = |published: &apg_table::Published| {
+        let own: Vec<&Value> = columns
+            .iter()
+            .filter(|column| column["title"] == published.setting.as_str())
+            .collect();
+        let value = |column: &&Value| {
+            let entries = column["entries"].as_array()?.iter();
+            let mut entries =
+                entries.filter(|entry| entry["sampler"] == published.sampler.as_str());
+            entries.next()?["log_joint"]["mean"].as_f64()
+        };
+        let steps = |column: &&Value| column["steps"].as_u64();
+        let longest = own.iter().filter_map(steps).max().unwrap_or(0);
+        let at_the_end = own.iter().filter(|column| steps(column) == Some(longest));
+        let values: Vec<f64> = at_the_end.filter_map(value).collect();
+        let (ours, ours_sd) = mean_and_sd(&values);
+        Line {
+            source: "Wu, Zimmermann, Sennesh, Le & van de Meent 2020, Amortized Population Gibbs Samplers, Table 1".into(),
+            experiment: published.experiment.clone(),
+            setting: published.setting.clone(),
+            method: published.sampler.clone(),
+            quantity: "log joint",
+            published: published.log_joint,
+            published_sd: None,
+            is_target: true,
+            ours,
+            ours_sd,
+            seeds: [u64::from(longest >= STEPS), 1],
+            steps: [longest, STEPS],
+            unit: "steps",
+            word: Word::NotRun,
+        }
+        .judged(longest >= STEPS)
+    };
+    settings.published.iter().map(line).collect()
+}
+
+/// Gradient steps of the published runs.
+const STEPS: u64 = 200_000;
+
+/// The columns of a recorded table of samplers.
+fn columns(record: &Record) -> Vec<Value> {
+    let config = read_config(&record.folder)
+        .ok()
+        .flatten()
+        .unwrap_or_default();
+    if config.get("members").is_none() {
+        return Vec::new();
+    }
+    match RunFolder::peek(&record.folder) {
+        Ok(Status::Finished(result)) => {
+            let columns = result["table"]["columns"].as_array();
+            columns.cloned().unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::tests::cell;
+    use crate::report::testing::{finished, record};
+
+    fn recorded(method: &str, seed: u64, nll: f64, epochs: u64) -> Record {
+        let mut cell = cell("linear", method, seed);
+        cell.dataset = "binarized-mnist".into();
+        cell.settings.epochs = epochs;
+        let (cell, status) = finished(cell, nll);
+        let CellStatus::Done(mut result) = status else {
+            unreachable!("it is finished")
+        };
+        (result.epochs_done, result.epochs_planned) = (epochs, epochs);
+        let place = format!("table1/paper/linear/{method}/seed-{seed}");
+        record(&place, (cell, CellStatus::Done(result)))
+    }
+
+    fn of<'a>(lines: &'a [Line], setting: &str, method: &str) -> &'a Line {
+        let own = |line: &&Line| {
+            line.experiment == "table1" && line.setting == setting && line.method == method
+        };
+        lines.iter().find(own).unwrap()
+    }
+
+    #[test]
+    fn a_number_is_reproduced_differs_is_cut_or_was_not_run() {
+        let records = [
+            recorded("jsa", 1, 105.6, 1000),
+            recorded("jsa", 2, 105.4, 1000),
+            recorded("rws", 1, 111.0, 1000),
+            recorded("rloo", 1, 120.0, 10),
+        ];
+        let lines = lines(&records);
+        let jsa = of(&lines, "Linear", "JSA");
+        assert_eq!((jsa.word, jsa.seeds), (Word::Reproduced, [2, 5]));
+        assert!((jsa.ours.unwrap() - 105.5).abs() < 1e-9);
+        assert_eq!(of(&lines, "Linear", "RWS").word, Word::Differs);
+        let cut = of(&lines, "Linear", "VIMCO");
+        assert_eq!(
+            (cut.word, cut.steps, cut.seeds),
+            (Word::Cut, [10, 1000], [0, 5])
+        );
+        let none = of(&lines, "Nonlinear", "JSA");
+        assert_eq!((none.word, none.ours), (Word::NotRun, None));
+    }
+
+    #[test]
+    fn every_published_number_has_a_line() {
+        let lines = lines(&[]);
+        let tables = ["jsa-table1", "jsa-table2", "jsa-table3", "jsa-poster"];
+        for table in tables {
+            let published = Published::load(table).unwrap();
+            let numbers = |row: &Row| {
+                let bound = |net: &&String| !row.nll.contains_key(*net);
+                row.nll.len() + row.bound.keys().filter(bound).count()
+            };
+            let all: usize = published.row.iter().map(numbers).sum();
+            let own = lines.iter().filter(|line| line.source == published.source);
+            assert_eq!(own.count(), all, "{table}");
+        }
+        assert!(lines.iter().all(|line| line.word == Word::NotRun));
+    }
+}

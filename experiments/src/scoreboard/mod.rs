@@ -1,0 +1,12 @@
+//! The scoreboard: every published number beside ours, and one word.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`lines`] | a line for each published number, from recorded runs |
+//! | [`document`] | the lines as tables, a summary first |
+
+mod line;
+mod show;
+
+pub use line::{Line, Word, lines};
+pub use show::{document, section};

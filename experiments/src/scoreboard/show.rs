@@ -1,0 +1,120 @@
+//! The scoreboard as a document.
+
+use super::line::{LEAST, Line, TOLERANCE, UNSTATED, Word};
+use helmholtz_report::{Block, Cell, Document, Kind, Note, Section, Table};
+
+/// A summary by source, then a table for each.
+pub fn document(lines: &[Line]) -> Document {
+    let mut sections = vec![summary(lines)];
+    sections.extend(by_source(lines).enumerate().map(of_source));
+    Document {
+        title: "Scoreboard: every published number beside ours".into(),
+        sections,
+    }
+}
+
+/// The lines of each source; those of a source follow each other.
+fn by_source(lines: &[Line]) -> impl Iterator<Item = &[Line]> {
+    lines.chunk_by(|a, b| a.source == b.source)
+}
+
+/// The same as one section, the tables of the sources folded.
+pub fn section(lines: &[Line]) -> Section {
+    let mut section = summary(lines);
+    let folded = by_source(lines).enumerate().map(of_source);
+    section.blocks.extend(folded.map(|source| Block::Folded {
+        title: source.title,
+        blocks: source.blocks,
+    }));
+    section
+}
+
+/// How many numbers came how far.
+fn summary(lines: &[Line]) -> Section {
+    let words = [Word::Reproduced, Word::Differs, Word::Cut, Word::NotRun];
+    let heads = ["Source", "Numbers"].into_iter();
+    let heads = heads.chain(words.map(Word::as_str));
+    let mut table = Table::new("scoreboard", "", heads);
+    let row = |name: &str, lines: &[Line]| {
+        let counts = words.map(|word| lines.iter().filter(|line| line.word == word).count());
+        let counts = std::iter::once(lines.len()).chain(counts);
+        let counts = counts.map(|count| Cell::number(Kind::Ours, count.to_string(), count as f64));
+        std::iter::once(Cell::from(name))
+            .chain(counts)
+            .collect::<Vec<_>>()
+    };
+    for own in by_source(lines) {
+        table.push(row(&own[0].source, own));
+    }
+    table.push(row("All", lines));
+    let notes = vec![
+        Note::remark(format!(
+            "A number is reproduced if runs of the published length end within {TOLERANCE} standard deviations, \
+             √(sd² published + sd² ours). An sd below {LEAST} counts as {LEAST}; one that is not published as {UNSTATED} nats.",
+        )),
+        Note::remark(
+            "Cut: the longest run is shorter than the published one, and its number is no verdict. A star marks numbers that the \
+             publication took from elsewhere or that are probably slips.",
+        ),
+    ];
+    Section {
+        id: "scoreboard".into(),
+        title: "Scoreboard".into(),
+        blocks: vec![Block::Table(table), Block::Notes(notes)],
+    }
+}
+
+fn of_source((index, lines): (usize, &[Line])) -> Section {
+    let heads = [
+        "Setting",
+        "Method",
+        "Quantity",
+        "Published",
+        "Ours",
+        "Seeds",
+        "Epochs or steps",
+        "Difference",
+        "In sd",
+        "Verdict",
+    ];
+    let mut table = Table::new(format!("scoreboard-{index}"), "", heads);
+    for line in lines {
+        let kind = match line.is_target {
+            true => Kind::Published,
+            false => Kind::Quoted,
+        };
+        let star = if line.is_target { "" } else { "*" };
+        let sd = line
+            .published_sd
+            .map_or(String::new(), |sd| format!(" ± {sd}"));
+        let published = format!("{}{sd}{star}", line.published);
+        let ours = match (line.ours, line.ours_sd) {
+            (Some(ours), Some(sd)) => {
+                Cell::number(Kind::Ours, format!("{ours:.2} ± {sd:.2}"), ours)
+            }
+            (Some(ours), None) => Cell::fixed(ours, 2),
+            (None, _) => Cell::of(Kind::Ours, "-"),
+        };
+        let difference = |value: Option<f64>, digits: usize| match value {
+            Some(value) => Cell::number(Kind::Difference, format!("{value:+.digits$}"), value),
+            None => Cell::of(Kind::Difference, "-"),
+        };
+        table.push([
+            line.setting.clone().into(),
+            line.method.clone().into(),
+            line.quantity.into(),
+            Cell::number(kind, published, line.published),
+            ours,
+            format!("{} of {}", line.seeds[0], line.seeds[1]).into(),
+            format!("{} of {} {}", line.steps[0], line.steps[1], line.unit).into(),
+            difference(line.difference(), 2),
+            difference(line.sds(), 1),
+            line.word.as_str().into(),
+        ]);
+    }
+    Section {
+        id: format!("scoreboard-source-{index}"),
+        title: format!("{}: {}", lines[0].experiment, lines[0].source),
+        blocks: vec![Block::Table(table)],
+    }
+}

@@ -1,0 +1,322 @@
+//! The figure as an experiment: a run for each method and seed, and one figure of all.
+
+use super::run::{Told, Track};
+use super::show::{self, Run};
+use super::{Outcome, Point, Profile, Settings};
+use crate::backend::on_device;
+use crate::cell::Cell;
+use crate::data::{Sizes, Wanted};
+use crate::device::Device;
+use crate::events;
+use crate::figures::label::titled;
+use crate::folders::{EPOCHS_DONE, base_folder};
+use crate::likelihood::cell_runner::CellRunner;
+use crate::likelihood::costs::{check_step, needs};
+use crate::likelihood::runner;
+use crate::request::Request;
+use crate::spec::Spec;
+use helmholtz_datasets::{DatasetName, Splits};
+use helmholtz_harness::driver::{Event, Observer};
+use helmholtz_harness::error::HarnessError;
+use helmholtz_harness::experiment::{self as harness, Cost, Experiment, Heading};
+use helmholtz_harness::machine::Machine;
+use helmholtz_harness::plan_text::count;
+use helmholtz_harness::unit::Unit;
+use helmholtz_harness::work::{Count, Work};
+use helmholtz_report::files::write_text;
+use helmholtz_report::markdown;
+use helmholtz_runs::{OpenMode, RunFolder};
+use serde_json::{Map, Value, json, to_value};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The methods and seeds that are asked for.
+pub struct VarianceCurves {
+    settings: Settings,
+    spec: Spec,
+    profile_name: String,
+    profile: Profile,
+    cells: Vec<Cell>,
+    units: Vec<Unit>,
+    dataset: DatasetName,
+    data: Arc<Splits>,
+    base: PathBuf,
+    device: Device,
+    machine: Machine,
+    runner: Box<dyn CellRunner>,
+}
+
+/// Opens it.
+///
+/// # Errors
+/// A flag that means nothing here, an unknown name, data or a device that are not there.
+pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
+    let args = request.args;
+    let (settings, spec) = Settings::parse(request.source)?;
+    args.refuse(
+        &settings.name,
+        &[
+            ("--net", !args.nets.is_empty()),
+            ("--particles", !args.particles.is_empty()),
+            ("--steps", args.steps.is_some()),
+        ],
+        "it takes --profile, --method, --seeds, --jobs, --epochs, --dataset, --device, --data-dir, --out, --dry-run, --json and \
+         --fresh; the rest is set in its file, and an edited copy of it is run by its path",
+    )?;
+    let mut profile = settings.profile(&args.profile)?.clone();
+    let epochs = args.epochs.filter(|&epochs| epochs != profile.epochs);
+    profile.epochs = epochs.unwrap_or(profile.epochs);
+    let dataset = match &args.dataset {
+        Some(Wanted::Known(name)) => *name,
+        Some(own) => {
+            return Err(HarnessError::Unusable(format!(
+                "{} has runs of its own on data sets that the program knows, not on `{own}`",
+                settings.name
+            )));
+        }
+        None => spec.dataset.parse()?,
+    };
+    let methods = match args.methods.is_empty() {
+        true => &settings.methods,
+        false => &args.methods,
+    };
+    let seeds = args.seeds.clone().unwrap_or(vec![settings.seed]);
+    let name = dataset.to_string();
+    let cells = settings.cells(&spec, &profile, methods, &seeds, &name)?;
+    args.device.check_built()?;
+    let data = Arc::new(request.load(&Wanted::Known(dataset))?);
+    let (there, images) = (data.train.len(), profile.images);
+    if there < images {
+        return Err(HarnessError::Unusable(format!(
+            "the profile asks for a mini-batch of {images} images, but {dataset} has {there} to train on"
+        )));
+    }
+    let base = base_folder(&args.out, &settings.name, &args.profile, epochs, &name);
+    let cells: Vec<Cell> = cells.into_iter().map(|cell| cell.on(&data)).collect();
+    let unit = |cell: &Cell| {
+        let mut fields = Map::new();
+        fields.insert("net".into(), cell.net.as_str().into());
+        fields.insert("method".into(), cell.method.as_str().into());
+        Unit {
+            label: cell.label(),
+            names: vec![cell.net.clone(), cell.method.clone()],
+            seed: cell.seed,
+            folder: cell.folder(&base),
+            config: config(cell, &profile),
+            count: Count {
+                name: "epoch",
+                // The last is measured before its updates, and not made.
+                all: profile.epochs - 1,
+            },
+            score: "NLL",
+            fields,
+        }
+    };
+    Ok(VarianceCurves {
+        units: cells.iter().map(unit).collect(),
+        runner: runner::new(args.device, Arc::clone(&data), 1)?,
+        machine: request.machine(),
+        profile_name: args.profile.clone(),
+        device: args.device,
+        data,
+        settings,
+        spec,
+        profile,
+        cells,
+        dataset,
+        base,
+    })
+}
+
+/// All that decides a run's outcome.
+fn config(cell: &Cell, profile: &Profile) -> Value {
+    let Profile {
+        every,
+        images,
+        replicates,
+        ..
+    } = profile;
+    let title = format!("{}: {}", cell.experiment, cell.label());
+    json!({"title": title, "cell": cell, "every": every, "images": images, "replicates": replicates})
+}
+
+impl Experiment for VarianceCurves {
+    fn heading(&self) -> Heading {
+        let Profile {
+            epochs,
+            every,
+            images,
+            replicates,
+            about,
+        } = &self.profile;
+        Heading {
+            title: self.settings.title.clone(),
+            facts: vec![
+                ("profile", format!("{}: {about}", self.profile_name)),
+                (
+                    "training",
+                    format!("{} on {}", count(*epochs as usize, "epoch"), self.dataset),
+                ),
+                (
+                    "measured",
+                    format!(
+                        "every {every}, {replicates} estimates on {}",
+                        count(*images, "image")
+                    ),
+                ),
+                ("device", self.device.as_str().into()),
+                ("runs in", self.base.display().to_string()),
+            ],
+            columns: vec!["Net", "Method"],
+            may_end_early: false,
+            remedy: "give fewer `--jobs` or another `--out`, or choose some of the `--method`s and `--seeds`",
+        }
+    }
+
+    fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    fn done_key(&self) -> &'static str {
+        EPOCHS_DONE
+    }
+
+    /// An estimate costs as a step does, by the image; in stage II it is made with the chains held, and again with them moving.
+    fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
+        let (cell, sizes) = (&self.cells[index], Sizes::of(&self.data));
+        check_step(&self.machine, cell, sizes)?;
+        let cost = self.runner.measure(cell)?;
+        let settings = &cell.settings;
+        let batch = settings.batch.max(1);
+        let method = cell.method()?;
+        let in_stage_2 = match method.keeps_chains() {
+            true => 1.0 - settings.switch_epoch() as f64 / self.profile.epochs as f64,
+            false => 0.0,
+        };
+        let estimates = self.profile.replicates as f64 * self.profile.images as f64 / batch as f64;
+        let measurement = (1.0 + in_stage_2) * estimates * cost.step;
+        Ok(Cost {
+            work: Work {
+                each: (self.data.train.len() / batch) as f64 * cost.step,
+                check: measurement,
+                check_every: Some(self.profile.every),
+                last: measurement,
+            },
+            needs: needs(cell, cost, sizes),
+        })
+    }
+
+    fn run(
+        &self,
+        index: usize,
+        observer: &dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<Value, HarnessError> {
+        let (cell, unit) = (&self.cells[index], &self.units[index]);
+        let mut folder = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume)?;
+        if let Some(result) = folder.result()? {
+            return Ok(result);
+        }
+        let tell = |told: Told<'_>| observer.event(&self.event(told));
+        let track = Track {
+            cell,
+            profile: &self.profile,
+            folder: &mut folder,
+            data: &self.data,
+            device: self.device.as_str(),
+            tell: &tell,
+            stop,
+        };
+        let outcome = on_device(self.device, track)?;
+        let own = Run {
+            method: cell.method.clone(),
+            label: cell.method.clone(),
+            seed: cell.seed,
+            outcome: outcome.clone(),
+        };
+        let title = unit.config["title"].as_str().unwrap_or_default();
+        let table = markdown::render(&show::document(title, &[own]));
+        write_text(folder.path(), "table.md", &table)?;
+        let result = to_value(&outcome).expect("an outcome is plain data");
+        folder.finish(&result)?;
+        Ok(result)
+    }
+
+    fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
+        let outcome = self.read(index, result)?;
+        Ok(count(outcome.points.len(), "measurement"))
+    }
+
+    fn outcome(
+        &self,
+        results: &[Option<Value>],
+    ) -> Result<Option<harness::Outcome<'_>>, HarnessError> {
+        let mut done = Vec::new();
+        for (index, result) in results.iter().enumerate() {
+            let Some(result) = result else { continue };
+            let cell = &self.cells[index];
+            done.push(Run {
+                method: cell.method.clone(),
+                label: self.spec.method_label(&cell.method).to_string(),
+                seed: cell.seed,
+                outcome: self.read(index, result)?,
+            });
+        }
+        if done.is_empty() {
+            return Ok(None);
+        }
+        let document = show::document(&self.settings.title, &done);
+        let outcomes: Vec<_> = done.iter().map(|run| &run.outcome).collect();
+        let json = json!({"table": outcomes});
+        let text = markdown::render(&document);
+        let write = move || {
+            let mut files = vec![write_text(&self.base, "table.md", &text)?];
+            let title = titled(&self.settings.title, self.dataset.as_str());
+            files.extend(show::figure(&title, &done).write(&self.base, &self.settings.name)?);
+            Ok(files)
+        };
+        Ok(Some(harness::Outcome {
+            document,
+            json,
+            write: Box::new(write),
+        }))
+    }
+}
+
+impl VarianceCurves {
+    fn read(&self, index: usize, result: &Value) -> Result<Outcome, HarnessError> {
+        serde_json::from_value(result.clone()).map_err(|source| HarnessError::Result {
+            folder: self.units[index].folder.clone(),
+            source,
+        })
+    }
+
+    fn event(&self, told: Told<'_>) -> Event {
+        match told {
+            Told::Training(event) => events::of_epochs(event),
+            Told::Replicates(epoch, done) => {
+                let all = self.profile.replicates;
+                let after = count(epoch as usize, "epoch");
+                Event::Evaluating {
+                    part: Some(done as f64 / all as f64),
+                    what: format!("after {after}, {done} of {all} estimates"),
+                }
+            }
+            Told::Point(point) => {
+                let Point { phi, theta, .. } = point;
+                let chains = if point.moving { ", chains moving" } else { "" };
+                Event::Check {
+                    done: point.epoch,
+                    score: None,
+                    text: format!(
+                        "ln V phi {:.2}, theta {:.2}{chains}",
+                        phi.ln().0,
+                        theta.ln().0
+                    ),
+                    fields: json!({"point": point}),
+                }
+            }
+        }
+    }
+}
