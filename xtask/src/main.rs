@@ -1,8 +1,10 @@
 //! `cargo xtask`: builds what a command needs and starts it. Without dependencies, so that it compiles in a second.
 
 mod bench;
+mod book;
 mod cargo;
 mod certify;
+mod documents;
 mod mutants;
 mod program;
 
@@ -20,6 +22,8 @@ Commands:
   scoreboard               Every published number beside ours: seeds, epochs, difference, and one word
   certify                  Hold every gradient estimator against enumeration, beside faulty twins; prints a table
   mutants                  Change the program in many small ways, one at a time, and see that a test fails; hours
+  book                     Write the parts of the book that are made, and build its pages with mdBook
+  documents                Check links, copied parts and sentences of every document; run the book's tutorials
   bench [filter]           Run the benchmarks
   help                     Show this text
 
@@ -50,6 +54,8 @@ fn main() -> ExitCode {
             program::run(name, &rest)
         }
         Some("certify") => certify::run(&rest),
+        Some("book") => book::run(&rest),
+        Some("documents") => documents::run(&rest),
         Some("mutants") => mutants::run(&rest),
         Some("bench") => bench::run(&rest),
         Some("help" | "--help" | "-h") => {
@@ -57,7 +63,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Some(other) => Err(format!(
-            "unknown command `{other}`; the commands are: reproduce, evaluate, variance, report, scoreboard, certify, mutants, bench, help"
+            "unknown command `{other}`; the commands are: reproduce, evaluate, variance, report, scoreboard, certify, book, documents, mutants, bench, help"
         )),
         None => {
             eprintln!("{HELP}");

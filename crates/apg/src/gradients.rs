@@ -8,8 +8,8 @@ use helmholtz_samplers::resampling::Resampler;
 use crate::{ApgError, Block, OneShot, Place, Randomness, Run, Sampler};
 
 impl<R> Sampler<R> {
-    /// Runs on data x, and differentiates each loss as soon as it is known, so that no more than one block's tape is in
-    /// memory: the gradient of the sum over sweeps and blocks, to be descended.
+    /// Runs on data x, and differentiates each loss as soon as it is known, so that no more than one block's tape is
+    /// in memory. The result is the gradient of the sum over sweeps and blocks, to be descended.
     ///
     /// # Errors
     /// Those of [`run`](Sampler::run), and [`ApgError::Loss`] for a loss that is not a finite number.

@@ -24,6 +24,8 @@
 //! | [`Choices`] | a cluster for each datum |
 //! | [`least_cost`] | matching what was found to what is there |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod block;
 mod choices;
 mod error;

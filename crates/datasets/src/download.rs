@@ -1,9 +1,10 @@
 //! Downloading a published file into the cache folder: mirrors in turn, resumed, retried, verified.
 //!
-//! What has arrived is kept in `NAME.part` and continued from there, by this call or a later one, from whichever mirror
-//! answers. A file gets its name only when its content has the published sha256. A mirror is asked again while it makes
-//! progress, and in later rounds when its failure may pass (a stall, a cut, an overloaded server); one that has not got
-//! the file, or delivers another, is not asked again. When no mirror can be reached, there is no second round.
+//! What has arrived is kept in `NAME.part` and continued from there, by this call or a later one, from whichever
+//! mirror answers. A file gets its name only when its content has the published sha256. A mirror is asked again while
+//! it makes progress, and in later rounds when its failure may pass (a stall, a cut, an overloaded server). One that
+//! has not got the file, or delivers another, is not asked again. When no mirror can be reached, there is no second
+//! round.
 
 mod attempt;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Generated digit-like images, for machines without data.
 //!
 //! A glyph is a digit's strokes (smooth curves through a few points), jittered point by point, sheared, stretched,
-//! shifted and drawn with a random pen; pixels at the pen's edge are on with a probability, as in binarised MNIST, and
+//! shifted and drawn with a random pen. Pixels at the pen's edge are on with a probability, as in binarised MNIST, and
 //! a few pixels anywhere are flipped. Only `+ - * /` and the square root are used, which IEEE 754 fixes to the last
 //! bit, and every image has its own stream: image `i` of a part is the same on every machine.
 

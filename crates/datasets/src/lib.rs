@@ -28,6 +28,8 @@
 //! * [`OwnData`]: files of one's own, divided into parts
 //! * [`random_subset`]: a seeded random subset of rows
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod amat;
 mod content;
 mod data;

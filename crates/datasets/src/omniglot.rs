@@ -106,9 +106,9 @@ pub(crate) const ARCHIVES: [Archive; 2] = [
     },
 ];
 
-/// Training, validation and test images of `chardata.mat`, as the code of ARM (Yin & Zhou 2019) makes them: each pixel is on with
-/// its grey value as probability, drawn once (seed 5, training images first), the training images are permuted (seed 123), and
-/// the last 1,345 of them validate.
+/// Training, validation and test images of `chardata.mat`, as the code of ARM (Yin & Zhou 2019) makes them. Each pixel
+/// is on with its grey value as probability, drawn once (seed 5, training images first). The training images are
+/// permuted (seed 123), and the last 1,345 of them validate.
 ///
 /// # Errors
 /// As [`read_mat`]; [`Error::Corrupt`] for matrices that are no grey images of 28x28.
@@ -158,9 +158,9 @@ fn binarised(grey: &[f64], draws: &mut Mersenne) -> Images {
     })
 }
 
-/// Training, validation and test images made from the original drawings of these archives: the ink of each drawing averaged over
-/// 28x28 areas of 3.75x3.75 pixels, binarised once as [`of_chardata`] does; the images of all alphabets permuted (seed 123), the
-/// last 8,070 of them to test and the 1,345 before them to validate.
+/// Training, validation and test images made from the original drawings of these archives. The ink of each drawing is
+/// averaged over 28x28 areas of 3.75x3.75 pixels, and binarised once as [`of_chardata`] does; the images of all
+/// alphabets permuted (seed 123), the last 8,070 of them to test and the 1,345 before them to validate.
 ///
 /// Neither the resampling nor the split is that of `chardata.mat`.
 ///

@@ -77,10 +77,10 @@ pub trait LeaveOneOut {
 /// with f as in [`Objective`](crate::Objective), c = Σ_l c^l the baselines, s = Σ_l s^l the signals and v^l the gradients of the
 /// layers' [`Variate`]s; and g_θ = (1/K) Σ_k ∇ log p(x, h_k).
 ///
-/// Unbiased for ∇ELBO, with any number of layers. Given the other particles, h_k^l − μ_k^l has mean zero whatever stands below,
-/// so that the baselines of the others, whose own c have mean zero, and the signals of other layers drop out; that of the same
-/// layer is undone by v. What is learned descends the squares of the gradient in the logits: of the first layer, whose logits all
-/// particles of a datum share, of their mean over k; of the others, of each path.
+/// Unbiased for ∇ELBO, with any number of layers. Given the other particles, h_k^l − μ_k^l has mean zero whatever
+/// stands below. So the baselines of the others, whose own c have mean zero, drop out, and so do the signals of other
+/// layers. That of the same layer is undone by v. What is learned descends the squares of the gradient in the logits:
+/// of the first layer, whose logits all particles of a datum share, of their mean over k; of the others, of each path.
 ///
 /// # Errors
 /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].

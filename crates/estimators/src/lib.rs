@@ -1,7 +1,7 @@
 //! Gradient estimators for generative models p(x, h) with discrete latents and an inference model q(h | x).
 //!
-//! An estimator of the weighted family is a small pure function: it takes the log-weights ℓ_k = log p(x, h_k) −
-//! log q(h_k | x) of one datum's particles, and gives each particle a coefficient on log p and one on log q. One shared
+//! An estimator of the weighted family is a small pure function. It takes the log-weights ℓ_k = log p(x, h_k) − log
+//! q(h_k | x) of one datum's particles. It gives each particle a coefficient on log p and one on log q. One shared
 //! routine ([`estimate`]) proposes, scores, asks the estimator, and builds the surrogate loss whose gradient is the
 //! estimate.
 //!
@@ -41,6 +41,8 @@
 //! | [`OneLayer`] | all of it from the few parts of a model of one layer of bits |
 //! | [`Parts`] | which of a model's parameters are θ and which φ |
 //! | [`estimate`], [`dreams`] | one gradient estimate, from uniforms to the chain states written back; its sleep phase alone |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod analytic_kl;
 mod catalogue;

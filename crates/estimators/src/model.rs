@@ -57,8 +57,8 @@ pub trait Layered<B: Backend>: Propose<B, Encoded = Tensor<B, 2>> {
     /// relaxed, and it is differentiable in them.
     fn logits_above(&self, level: usize, below: impl Into<Values<B>>) -> Tensor<B, 2>;
 
-    /// The same model with the logits of its layers multiplied by a slope, where the layers are the generative model's own: an
-    /// annealed slope is then the model's, in tests too. `None` where they are an inference model's.
+    /// The same model with the logits of its layers multiplied by a slope, where the layers are the generative model's
+    /// own. An annealed slope is then the model's, in tests too. `None` where they are an inference model's.
     fn sloped(&self, _slope: f64) -> Option<Self>
     where
         Self: Sized,

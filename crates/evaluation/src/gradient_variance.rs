@@ -71,8 +71,8 @@ impl GradientVariance {
         self.theta.variance + self.phi.variance
     }
 
-    /// V_θ + V_φ times what one estimate costs: the mean of n estimates has an nth of the variance at n times the cost, so
-    /// of two estimators of one gradient the one with the smaller product gives the same precision cheaper.
+    /// V_θ + V_φ times what one estimate costs. The mean of n estimates has an nth of the variance at n times the
+    /// cost. So of two estimators of one gradient the one with the smaller product gives the same precision cheaper.
     pub fn merit(&self, cost: f64) -> f64 {
         self.total() * cost
     }
@@ -130,9 +130,10 @@ where
 /// [`gradient_variance`] of an estimator on one mini-batch. What it learns beside the model stays as it is, running averages
 /// too; its gradient is taken and thrown away, so that an estimate costs what it costs in training.
 ///
-/// A chain store moves on from replicate to replicate: with [`Held`](crate::Held) around it every replicate starts from the
-/// same states, and the variance is the one given these; without, the states are the chain's own, and the variance is the
-/// marginal one, too small by a factor 1 − (τ−1)/(R−1) where the gradients have the autocorrelation time τ.
+/// A chain store moves on from replicate to replicate. With [`Held`](crate::Held) around it every replicate starts
+/// from the same states, and the variance is the one given these. Without, the states are the chain's own, and the
+/// variance is the marginal one. It is too small by a factor 1 − (τ−1)/(R−1) where the gradients have the
+/// autocorrelation time τ.
 ///
 /// # Errors
 /// What the method reports.

@@ -57,6 +57,8 @@
 //! | [`Held`] | a chain store that forgets what is written |
 //! | [`batch_of`] | data as values |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod accumulate;
 mod analytic_kl;
 mod batch;

@@ -129,9 +129,9 @@ where
 /// [`log_weights`] for several numbers of samples in one pass of the largest, `[data, samples]`: the first S samples give what an
 /// evaluation with S alone gives, bit for bit. `evaluation.samples` is not looked at.
 ///
-/// Samples are drawn in blocks of 25, each from a stream of its own, so running sums are read off at the end of a block. An S that
-/// ends within a block has that block drawn once more with as many samples as it has there: from the second layer on, the size
-/// of a block decides which numbers of the stream are whose.
+/// Samples are drawn in blocks of 25, each from a stream of its own, so running sums are read off at the end of a
+/// block. An S that ends within a block has that block drawn once more with as many samples as it has there. From the
+/// second layer on, the size of a block decides which numbers of the stream are whose.
 ///
 /// # Panics
 /// If there are no such data.

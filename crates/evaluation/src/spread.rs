@@ -8,8 +8,8 @@ const BATCHES: usize = 50;
 /// The running mean ḡ of vectors g_1, g_2, …, and of each vector from the second on its increment
 /// d_r = ⟨g_r − ḡ_{r−1}, g_r − ḡ_r⟩ = (r−1)/r ‖g_r − ḡ_{r−1}‖² (Welford 1962), in f64.
 ///
-/// The sum of the sample variances of the components is the mean of the increments, Σ_r d_r / (R−1), and each of them has
-/// that expectation where the vectors are independent: no vector of squares is kept.
+/// The sum of the sample variances of the components is the mean of the increments, Σ_r d_r / (R−1). Each of them has
+/// that expectation where the vectors are independent. No vector of squares is kept.
 #[derive(Clone, Debug, Default)]
 pub struct Spread {
     mean: Vec<f64>,
@@ -46,9 +46,9 @@ impl Spread {
         self.increments.iter().sum::<f64>() / self.increments.len() as f64
     }
 
-    /// The standard error of V, by batch means: the increments are cut into at most 50 equal stretches (stretches of one
-    /// where there are fewer), a remainder left out, and the error is that of the mean of the stretches' means. Right for
-    /// vectors with a memory too, as long as it is short against a stretch.
+    /// The standard error of V, by batch means. The increments are cut into at most 50 equal stretches (stretches of
+    /// one where there are fewer), a remainder left out. The error is that of the mean of the stretches' means. Right
+    /// for vectors with a memory too, as long as it is short against a stretch.
     pub fn standard_error(&self) -> f64 {
         let length = self.increments.len().div_ceil(BATCHES).max(1);
         let stretches = self.increments.chunks_exact(length);

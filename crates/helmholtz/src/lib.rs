@@ -33,6 +33,8 @@
 //! | [`runs`] | `helmholtz-runs` | run folders, checkpoints, metrics, provenance |
 //! | [`training`] | `helmholtz-training` | the loop |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub use burn;
 #[cfg(feature = "flex")]
 pub use helmholtz_ops::Flex;
@@ -54,3 +56,7 @@ pub use helmholtz_runs as runs;
 pub use helmholtz_samplers as samplers;
 pub use helmholtz_sbn as sbn;
 pub use helmholtz_training as training;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

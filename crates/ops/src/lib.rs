@@ -41,6 +41,8 @@
 //! row `n mod M`. A batch of `B` data with `P` particles each is laid out particle-major, `[P · B, ·]`, so that `B` rows
 //! of data or logits meet every particle without being copied.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod api;
 mod autodiff;
 mod backend;

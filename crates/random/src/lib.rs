@@ -29,7 +29,6 @@
 //!
 //! Contents: [`Purpose`] and [`Stream`] (keyed generators), [`Chance`] (accept, choose), [`Enumerator`] and
 //! [`enumerate`] (all branches), [`Draws`] (uniform, normal, gamma, beta).
-
 //!
 //! # Features
 //!
@@ -38,6 +37,7 @@
 //! | `std` | yes | logarithms and exponentials of the standard library; without it the crate needs `core` and `alloc` only, and takes those of `libm`, which may differ in the last bit |
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 

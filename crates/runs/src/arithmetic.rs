@@ -2,9 +2,10 @@
 
 /// The version of the arithmetic that training and evaluation compute with.
 ///
-/// Raise it by one whenever the same configuration, seed, device and processor no longer give the same bits: the order of a
-/// sum changes, a kernel is replaced, an approximation of a function is another, random streams are named otherwise. A
-/// change that moves no bit leaves it. Provenance records it; a resume under another version warns.
+/// Raise it by one whenever the same configuration, seed, device and processor no longer give the same bits. That is
+/// so when the order of a sum changes, a kernel is replaced, an approximation of a function is another, random streams
+/// are named otherwise. A change that moves no bit leaves it. Provenance records it; a resume under another version
+/// warns.
 ///
 /// | version | what it brought |
 /// |---|---|

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A run that failed, such as by a loss that is not a number, and what is needed to look at it again: with the seed,
+/// A run that failed, such as by a loss that is not a number, and what is needed to look at it again. With the seed,
 /// the epoch and the step every random draw of that step can be made once more.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {

@@ -2,9 +2,9 @@
 //! last checkpoint.
 //!
 //! A [`RunFolder`] holds an operating-system lock for as long as it lives. Metrics are appended line by line; a
-//! checkpoint is written beside the others, synced, and only then published by a rename, with a manifest that records
-//! the length and sha256 of every part and seals every line of the metrics so far. Opening the folder again rewinds it to the newest
-//! checkpoint that is whole. Nothing here knows tensors: parts are bytes, states are JSON.
+//! checkpoint is written beside the others, synced, and only then published by a rename. Its manifest records the
+//! length and sha256 of every part and seals every line of the metrics so far. Opening the folder again rewinds it to
+//! the newest checkpoint that is whole. Nothing here knows tensors: parts are bytes, states are JSON.
 //!
 //! ```
 //! use helmholtz_runs::{OpenMode, RunFolder, Status};

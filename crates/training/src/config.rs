@@ -78,9 +78,9 @@ pub enum ChainStart {
 }
 
 impl<E> TrainConfig<E> {
-    /// Training by this estimator, to be changed field by field: seed 1, 100 epochs, batches of 50, K = 2, Adam at 3e-4, one stage
-    /// (chains from the start), a check with 100 samples after every epoch, of validation and test data, and 1000 samples in the
-    /// end.
+    /// Training by this estimator, to be changed field by field: seed 1, 100 epochs, batches of 50, K = 2, Adam at
+    /// 3e-4, one stage (chains from the start). A check of validation and test data with 100 samples follows every
+    /// epoch, and one with 1000 samples the end.
     pub fn new(method: E) -> Self {
         Self {
             seed: 1,

@@ -1,7 +1,7 @@
 //! The training loop of every discrete latent-variable model here: batches by random scan, an optimiser, the two stages of joint
 //! stochastic approximation, validation and retrospective selection, and checkpoints.
 //!
-//! A run is a pure function of its configuration: every draw is named by (seed, purpose, epoch, step), so a run that was
+//! A run is a pure function of its configuration: every draw is named by (seed, purpose, epoch, step). A run that was
 //! killed and resumed ends in the same bits on the CPU as one that was not.
 //!
 //! ```no_run
@@ -34,6 +34,8 @@
 //! | [`load_model`], [`load_learned`], [`load_chains`], [`save_chains`] | what a checkpoint holds |
 //! | `save_parameters`, `load_parameters` (feature `safetensors`) | the parameters of a model in a file that other frameworks read |
 //! | [`Event`] | what a run tells while it goes on |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod adam;
 mod config;
@@ -70,3 +72,7 @@ pub use snapshot::{Parameters, load_chains, load_learned, load_model, save_chain
 pub use steps::{Objective, StepConfig, train_steps};
 pub use train::{Outcome, train};
 pub use trainer::{StepReport, Trainer};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -45,9 +45,10 @@ pub struct Outcome {
 
 /// Trains `model` by an estimator as `config` says in a run folder, from its last checkpoint if it has one; that must be of the same data.
 ///
-/// After every `check_every` epochs the validation NLL is computed, and with `test_at_checks` the test NLL too, and the parameters of the best validation NLL so far are
-/// kept; the selection is retrospective, and without `patience` the run is never stopped early. `observe` hears of every step
-/// and must be quick. Once `stop` is set, a checkpoint is made and the run ends with [`TrainError::Interrupted`].
+/// After every `check_every` epochs the validation NLL is computed, and with `test_at_checks` the test NLL too, and
+/// the parameters of the best validation NLL so far are kept. The selection is retrospective, and without `patience`
+/// the run is never stopped early. `observe` hears of every step and must be quick. Once `stop` is set, a checkpoint
+/// is made and the run ends with [`TrainError::Interrupted`].
 ///
 /// # Errors
 /// [`TrainError`]; whichever it is, the checkpoints so far are whole.

@@ -19,10 +19,10 @@ use crate::{
 ///
 /// in the logits (Titsias & Shi 2022).
 ///
-/// c has mean zero; as a signal it adds E[α ḡᵀ(h − μ) (h − μ)] = α ḡ ∘ μ (1 − μ), which the last term takes away: unbiased for
-/// ∇ELBO at every α. α, one a layer, starts at 0, where this is [`Rloo`](crate::Rloo), and is trained on the squared gradient. K ≥ 2
-/// values of f and their derivatives. With several layers each has its c, as [`estimate_leave_one_out`] says; the paper's
-/// experiments draw the layers above again for each.
+/// c has mean zero. As a signal it adds E[α ḡᵀ(h − μ) (h − μ)] = α ḡ ∘ μ (1 − μ), which the last term takes away:
+/// unbiased for ∇ELBO at every α. The coefficient α, one a layer, starts at 0, where this is [`Rloo`](crate::Rloo),
+/// and is trained on the squared gradient. K ≥ 2 values of f and their derivatives. With several layers each has its
+/// c, as [`estimate_leave_one_out`] says; the paper's experiments draw the layers above again for each.
 ///
 /// [`estimate_leave_one_out`]: crate::estimate_leave_one_out
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -26,14 +26,16 @@ use crate::{
 /// is the gradient in the logits by way of particle k's draw (Dong, Mnih & Tucker 2020, symmetrised). Added to
 /// Σ_k G_k is the direct derivative of the bound, ½ Σ_j Σ_k w̃_k^j ∇ℓ_k^j with w̃^j = softmax(ℓ^j).
 ///
-/// With the others held, DisARM is unbiased for the gradient by way of h_k, of L as a function of h_k alone; h_k¹ and the others' h¹
-/// are K independent draws from q, and so are the second latents. Exchanging the two latents of all pairs leaves their law as it
-/// is: this is the mean of the form with ℓ¹ alone over that exchange, of no larger variance, and needs no other value of f.
-/// Unbiased for the gradient of the bound at every K ≥ 1. The direct derivative in φ, −½ Σ w̃ ∇ log q, is taken less its value at equal
-/// weights, −½ Σ (1/K) ∇ log q, whose mean is zero: K = 1 is [`Disarm`](crate::Disarm).
+/// With the others held, DisARM is unbiased for the gradient by way of h_k, of L as a function of h_k alone. The
+/// latents h_k¹ and the others' h¹ are K independent draws from q, and so are the second latents. Exchanging the two
+/// latents of all pairs leaves their law as it is. This estimate is the mean of the form with ℓ¹ alone over that
+/// exchange: its variance is no larger, and it needs no other value of f. Unbiased for the gradient of the bound at
+/// every K ≥ 1. The direct derivative in φ, −½ Σ w̃ ∇ log q, is taken less its value at equal weights, −½ Σ (1/K) ∇
+/// log q, whose mean is zero: K = 1 is [`Disarm`](crate::Disarm).
 ///
-/// With several layers each has its own pairs, on the layers below of the first latents of the first layer's pairs, the layers above
-/// drawn again for each latent. 2 K values of f a layer; the direct derivative is that of the first layer's pairs.
+/// With several layers each has its own pairs, on the layers below of the first latents of the first layer's pairs.
+/// The layers above are drawn again for each latent. A layer takes 2 K values of f; the direct derivative is that of
+/// the first layer's pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DisarmBound;
 

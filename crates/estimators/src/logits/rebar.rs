@@ -31,9 +31,9 @@ pub enum Control {
 ///
 /// g_a = (f(b) − c(z̃)) ∂ log q(b)/∂a + ∂c(z)/∂a − ∂c(z̃)/∂a
 ///
-/// (Tucker et al. 2017, equation 6; Grathwohl et al. 2018, equation 8). Unbiased for every c. Layers below are hard; those
-/// above are drawn hard for f(b), and are relaxed with the same noise in c(z) and c(z̃). τ, η and ψ descend the
-/// single-sample variance Σ g_a², by differentiating through the gradients of c: a tape over a tape.
+/// (Tucker et al. 2017, equation 6; Grathwohl et al. 2018, equation 8). Unbiased for every c. Layers below are hard;
+/// those above are drawn hard for f(b), and are relaxed with the same noise in c(z) and c(z̃). The parameters τ, η and
+/// ψ descend the single-sample variance Σ g_a², by differentiating through the gradients of c: a tape over a tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rebar {
     /// c.

@@ -13,8 +13,8 @@ use crate::{
     Learned, Reparameterise, Target, estimate_pathwise, estimate_pathwise_with_kl,
 };
 
-/// A sample z of mean p with the Jacobian 2 J(m) − ½ J(p), m = ½ (p + z), J(m) the derivative of the mean in the logits where the
-/// mean is m: diag(m) − m mᵀ for classes, m (1 − m) for bits (Liu et al. 2023, equation 6).
+/// A sample z of mean p with the Jacobian 2 J(m) − ½ J(p), m = ½ (p + z) (Liu et al. 2023, equation 6). J(m) is the
+/// derivative of the mean in the logits where the mean is m: diag(m) − m mᵀ for classes, m (1 − m) for bits.
 ///
 /// Biased. Exact in expectation for f quadratic in a single variable; for bits it is [`Half`](crate::Half).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,9 +18,9 @@ use crate::{
 /// L_l = Σ_{j ≥ l−1} log p(h^j | h^{j+1}) − Σ_{j ≥ l} log q(h^j | h^{j−1}), h⁰ = x; g_θ = ∇ log p(x, h) (Mnih & Gregor 2014,
 /// sections 2.3 and 2.4).
 ///
-/// What L_l leaves out of f does not depend on h^l given h^{l−1}. C_l is a net trained on the square of L_l − C_l − c_l; c and
-/// v are running averages of the batches **before**, so that with `normalise` off the estimate is unbiased; the division is by
-/// a number that does not depend on the draw either, but scales the gradient.
+/// What L_l leaves out of f does not depend on h^l given h^{l−1}. C_l is a net trained on the square of L_l − C_l −
+/// c_l. The numbers c and v are running averages of the batches **before**, so that with `normalise` off the estimate
+/// is unbiased. The divisor does not depend on the draw either, but scales the gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nvil {
     /// Whether the signal is divided by max(1, √v).

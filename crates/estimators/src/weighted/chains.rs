@@ -66,8 +66,8 @@ impl<S: ChainStore + ?Sized> Chains<'_, S> {
     /// Writes back the particle in which each chain ended: `states[b]` of datum b, 0 meaning that it stayed. `layers`
     /// holds all particles as words `[rows, words]`, one array a layer. Rows that stayed are not touched.
     ///
-    /// Where a datum comes twice in the batch the later of its chains counts, moved or not: to prefer the one that moved
-    /// would select against states that are hard to leave, and the posterior would not be invariant.
+    /// Where a datum comes twice in the batch the later of its chains counts, moved or not. To prefer the one that
+    /// moved would select against states that are hard to leave, and the posterior would not be invariant.
     pub(crate) fn store(
         &mut self,
         states: &[usize],

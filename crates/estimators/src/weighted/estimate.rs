@@ -93,16 +93,15 @@ pub enum EstimateError {
 /// Estimates the gradient for a batch x `[batch, visible]`.
 ///
 /// With `chains` (stage II, of a method that [keeps](Weighting::keeps_chains) them) each datum's state is loaded, its
-/// log-weight recomputed under the present parameters, and the state in which the chain ends written back; without them
-/// (stage I) the estimator starts from its first proposal. Proposals come from `noise`, accept and choose decisions from
-/// `chance`, datum by datum, and dreams from `noise` last.
+/// log-weight recomputed under the present parameters, and the state in which the chain ends written back. Without
+/// them (stage I) the estimator starts from its first proposal. Proposals come from `noise`, accept and choose
+/// decisions from `chance`, datum by datum, and dreams from `noise` last.
 ///
 /// The log-densities of all particles reach the host in one transaction, together with the particles where there are
 /// chains to write back; nothing differentiates through the weights.
 ///
-/// # Errors
-/// [`EstimateError`]: too few particles, no data, chains for a method that keeps none, chains that don't fit the model or the
-/// batch or were not started, or what the store reports; nothing is written back then.
+/// # Errors [`EstimateError`]: too few particles, no data, chains for a method that keeps none, chains that don't fit
+/// the model or the batch or were not started, or what the store reports. Nothing is written back then.
 pub fn estimate<B, M, W, S>(
     method: &W,
     model: &M,

@@ -5,9 +5,9 @@ use helmholtz_samplers::{FrozenReferenceMis, IndexKernel, Mis, Mtmis, Visits};
 
 use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
-/// Ascends log p and log q at the states of a Markov chain that leaves p(h | x) invariant and proposes from q: both
-/// gradients are posterior expectations by the Fisher identity, and chain states replace posterior draws (Xu & Ou 2016; Ou &
-/// Song 2020).
+/// Ascends log p and log q at the states of a Markov chain that leaves p(h | x) invariant and proposes from q. Both
+/// gradients are posterior expectations by the Fisher identity, and chain states replace posterior draws (Xu & Ou
+/// 2016; Ou & Song 2020).
 ///
 /// Each particle's two coefficients are α_j = #{visits of state j} / #visits. With a retained state (stage II) the chain
 /// starts there; without one (stage I) the first proposal is its own start, and only counts where the chain stays in it

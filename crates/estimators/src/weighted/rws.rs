@@ -5,8 +5,8 @@ use helmholtz_samplers::{Info, log_sum_exp};
 
 use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
-/// Σ_k w̃_k ∇ log p(x, h_k), and for q the wake update Σ_k w̃_k ∇ log q(h_k | x), the sleep update ∇ log q(h̃ | x̃) with
-/// (x̃, h̃) ~ p, or their sum; w̃ = softmax(ℓ), held constant (Bornschein & Bengio 2015).
+/// Σ_k w̃_k ∇ log p(x, h_k) for p, with w̃ = softmax(ℓ) held constant (Bornschein & Bengio 2015). For q it is the wake
+/// update Σ_k w̃_k ∇ log q(h_k | x), the sleep update ∇ log q(h̃ | x̃) with (x̃, h̃) ~ p, or their sum.
 ///
 /// Biased for finite K. As K grows, consistent for ∇ log p(x), and the wake update for −∇KL(p(h | x) ‖ q(h | x)); the sleep update
 /// is unbiased for the mean of that over x̃ ~ p. A particle whose ℓ is not finite has weight zero and is counted in

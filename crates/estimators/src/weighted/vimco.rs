@@ -6,8 +6,9 @@ use helmholtz_samplers::log_sum_exp;
 use crate::weighted::rws::{non_finite, softmax};
 use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
-/// With L̂ = ln (1/K) Σ_k w_k and L̂^{−k} the same with w_k replaced by the geometric (or arithmetic) mean of the others:
-/// Σ_k (L̂ − L̂^{−k} − w̃_k) ∇ log q(h_k | x) and Σ_k w̃_k ∇ log p(x, h_k), w̃ = softmax(ℓ) (Mnih & Rezende 2016).
+/// The estimates are Σ_k (L̂ − L̂^{−k} − w̃_k) ∇ log q(h_k | x) and Σ_k w̃_k ∇ log p(x, h_k) (Mnih & Rezende 2016).
+/// Here L̂ = ln (1/K) Σ_k w_k and w̃ = softmax(ℓ). L̂^{−k} is L̂ with w_k replaced by the geometric (or arithmetic)
+/// mean of the others.
 ///
 /// A particle whose ℓ is not finite has weight zero and is counted in [`Outcome::info`]. Where the weights of all others are zero
 /// L̂^{−k} is −∞, and 0 is taken for it: any baseline will do that does not depend on h_k. Where all weights are zero, so is the

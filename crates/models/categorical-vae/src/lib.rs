@@ -20,6 +20,8 @@
 //! | [`CategoricalVaeConfig`] | sizes, and whether the encoder's logits are free |
 //! | [`CategoricalVae`] | the model, and what it can do for estimators |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod config;
 mod model;
 

@@ -41,9 +41,10 @@ impl FeedforwardConfig {
     /// The nets by name.
     pub const NAMES: [&str; 2] = ["feedforward", "feedforward-linear"];
 
-    /// The nets with which Yin & Zhou predict the lower 392 pixels of a digit from the upper 392 by way of two layers of 200 bits:
-    /// `feedforward`, with a leaky-rectified (0.2) layer of 300 in each factor, as their code of July 2018 has it, and
-    /// `feedforward-linear`, of linear factors that see ±1, as its last version and earlier papers have it.
+    /// The nets with which Yin & Zhou predict the lower 392 pixels of a digit from the upper 392 by way of two layers
+    /// of 200 bits. They are `feedforward`, with a leaky-rectified (0.2) layer of 300 in each factor, as their code of
+    /// July 2018 has it, and `feedforward-linear`, of linear factors that see ±1, as its last version and earlier
+    /// papers have it.
     pub fn named(name: &str) -> Option<Self> {
         let linear = Self {
             context: 392,

@@ -24,6 +24,8 @@
 //! | [`ConditionalSbn`] | the model, and what it can do for estimators |
 //! | [`FeedforwardConfig`], [`Feedforward`] | layers of bits from context to target, without an inference net |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod config;
 mod decoder;
 mod feedforward;

@@ -31,6 +31,8 @@
 //! | [`Dmm::log_density_of_rows`], [`Dmm::exact_choices`] | what Hamiltonian Monte Carlo moves, and what is drawn after it |
 //! | [`clustering_accuracy`] | how many data are put on their own rings |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod accuracy;
 mod blocks;
 mod centres;

@@ -29,6 +29,8 @@
 //! | [`Gmm`], [`GmmState`] | densities, exact conditionals, nets; the divergences of the nets from the exact conditionals |
 //! | [`Eta`], [`Assignments`], [`Law`], [`Scheme`] | the blocks, by learned, exact and prior laws; the published samplers |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod blocks;
 mod config;
 mod gmm;

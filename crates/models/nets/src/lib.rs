@@ -19,6 +19,8 @@
 //! | [`Initialisation`] | how weights and biases start |
 //! | [`Initialiser`] | draws nets, layers and single parameters for a seed |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod initialise;
 mod layers;
 mod linear;

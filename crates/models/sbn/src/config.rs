@@ -91,9 +91,9 @@ impl SbnConfig {
     /// prior. `linear` and `two-layers` have linear factors, Xavier weights and all biases −1; `nonlinear` has two
     /// leaky-rectified (0.01) layers of 200 in each factor and fan-in initialisation.
     ///
-    /// Or one of the Helmholtz machines of the joint stochastic approximation poster (after Xu & Ou 2016), which are named by
-    /// their layers of bits: linear factors, a learned prior, and the start of the reweighted wake-sleep code, biases and
-    /// prior logits −1.
+    /// Or one of the Helmholtz machines of the joint stochastic approximation poster (after Xu & Ou 2016), which are
+    /// named by their layers of bits. They have linear factors, a learned prior, and the start of the reweighted
+    /// wake-sleep code, biases and prior logits −1.
     ///
     /// # Errors
     /// If no net has this name.

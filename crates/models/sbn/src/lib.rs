@@ -1,8 +1,9 @@
 //! Sigmoid belief networks with a bottom-up inference net.
 //!
-//! p(x, h) = p(h^L) ∏_l p(h^l | h^{l+1}) · p(x | h¹) and q(h | x) = q(h¹ | x) ∏_l q(h^l | h^{l−1}); every factor is a
-//! vector of independent bits, or on top one categorical variable, whose logits a small network computes from the layer it is
-//! conditioned on. The nets of Ou & Song (2020), table 1, and the Helmholtz machines of their 2016 poster have names:
+//! p(x, h) = p(h^L) ∏_l p(h^l | h^{l+1}) · p(x | h¹) and q(h | x) = q(h¹ | x) ∏_l q(h^l | h^{l−1}). Every factor is a
+//! vector of independent bits, or on top one categorical variable. A small network computes its logits from the layer
+//! it is conditioned on. The nets of Ou & Song (2020), table 1, and the Helmholtz machines of their 2016 poster have
+//! names:
 //!
 //! ```
 //! use burn_flex::Flex;
@@ -19,6 +20,8 @@
 //! |---|---|
 //! | [`SbnConfig`], [`MixedSbnConfig`] | sizes, prior, initialisation; the named nets |
 //! | [`Sbn`], [`MixedSbn`] | the model, and what it can do for estimators |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod config;
 mod sbn;

@@ -41,6 +41,8 @@
 //! | [`tracking_error`] | how far digits are from where they are found |
 //! | [`Where`], [`What`], [`Law`], [`Scheme`] | the blocks; the published samplers |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod bilinear;
 mod blocks;
 mod bounce;

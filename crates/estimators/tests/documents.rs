@@ -1,0 +1,287 @@
+//! Documents made of what estimators declare: the README's catalogue, its certificates as they were recorded, and the book's pages,
+//! one a method. `HELMHOLTZ_DOCUMENTS=write` in the environment writes them anew (`cargo xtask book`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use helmholtz_estimators::{Entry, Method, markdown};
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = workspace().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Holds the file to `expected`, or writes it.
+fn hold(path: &str, expected: &str) {
+    if std::env::var_os("HELMHOLTZ_DOCUMENTS").is_some_and(|value| value == "write") {
+        fs::write(workspace().join(path), expected).unwrap();
+    } else {
+        assert_eq!(read(path), expected, "{path} is old: `cargo xtask book`");
+    }
+}
+
+/// The text with what stands between `<!-- name -->` and `<!-- end of name -->` replaced.
+fn with_section(text: &str, name: &str, content: &str) -> String {
+    let (start, end) = (
+        format!("<!-- {name} -->\n"),
+        format!("<!-- end of {name} -->"),
+    );
+    let (before, rest) = text.split_once(&start).expect("a place for the table");
+    let (_, after) = rest.split_once(&end).expect("an end of the table");
+    format!("{before}{start}\n{content}\n{end}{after}")
+}
+
+/// The rows of the recorded certificates, heading first.
+fn certificates() -> Vec<Vec<String>> {
+    let row = |line: &str| {
+        let cells = line.trim_matches('|').split('|');
+        cells.map(|cell| cell.trim().to_string()).collect()
+    };
+    let text = read("experiments/results/certificates.md");
+    let rows = text.lines().filter(|line| line.starts_with("| `"));
+    rows.map(row).collect()
+}
+
+#[test]
+fn the_readme_shows_the_catalogue_and_the_certificates() {
+    let path = "crates/estimators/README.md";
+    let recorded = read("experiments/results/certificates.md");
+    let table: Vec<&str> = recorded.lines().filter(|l| l.starts_with('|')).collect();
+    let text = with_section(&read(path), "catalogue", &markdown());
+    let table = format!("{}\n", table.join("\n"));
+    hold(path, &with_section(&text, "certificates", &table));
+}
+
+/// The page of the book that derives a family, by the place of its source.
+fn family(source: &str) -> (&'static str, &'static str) {
+    match source.split_once('/').expect("a folder") {
+        ("weighted", "jsa.rs" | "msc.rs") => ("Chains", "chains.md"),
+        ("weighted", "rws.rs" | "wake_sleep.rs") => ("Wake-sleep", "wake-sleep.md"),
+        ("weighted" | "signals" | "leave_one_out", _) => ("Score function", "score-function.md"),
+        ("logits", "arsm.rs") => ("Exponential races", "races.md"),
+        ("logits", "rebar.rs") => ("REBAR and RELAX", "rebar-relax.md"),
+        ("logits", _) => ("Antithetic pairs", "antithetic.md"),
+        ("pathwise", _) => ("Relaxed and straight-through", "pathwise.md"),
+        other => panic!("no family for {other:?}"),
+    }
+}
+
+/// The file that declares a name, from `src` on, and what is documented there of the estimator.
+fn documented(name: &str) -> (String, String) {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for folder in ["weighted", "signals", "leave_one_out", "logits", "pathwise"] {
+        for entry in fs::read_dir(src.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            let Some((before, _)) = code.split_once(&format!("\"{name}\"")) else {
+                continue;
+            };
+            let file = path.file_name().unwrap().to_str().unwrap();
+            let block = before.lines().rev().find(|line| line.starts_with("impl"));
+            let of = block.and_then(|line| line.rsplit(" for ").next());
+            let of = of.unwrap_or_default().chars();
+            let of: String = of.take_while(|c| c.is_alphanumeric()).collect();
+            return (format!("{folder}/{file}"), doc_comment(&text, &of));
+        }
+    }
+    panic!("nothing declares {name}");
+}
+
+/// The doc comment of this struct, or of the file's first one.
+fn doc_comment(text: &str, name: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let begins = |line: &&str, name: &str| {
+        line.strip_prefix("pub struct ")
+            .is_some_and(|rest| rest.starts_with(name))
+    };
+    let at = lines.iter().position(|line| begins(line, name));
+    let at = at.or_else(|| lines.iter().position(|line| begins(line, "")));
+    let above = lines[..at.expect("a struct")].iter().rev();
+    let mut comment: Vec<&str> = above
+        .take_while(|line| line.starts_with("///") || line.starts_with("#["))
+        .filter_map(|line| line.strip_prefix("///"))
+        .collect();
+    comment.reverse();
+    let line = |line: &&str| {
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        line.strip_prefix("# ")
+            .map_or(line.to_string(), |heading| format!("**{heading}.**"))
+    };
+    without_targets(&comment.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// Links to items as the items' names.
+fn without_targets(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("[`") {
+        let (before, link) = rest.split_at(start);
+        let end = link.find("`]").expect("an end of the link");
+        out.push_str(before);
+        out.push_str(&link[1..=end]);
+        rest = &link[end + 2..];
+        if rest.starts_with('(') {
+            rest = &rest[rest.find(')').expect("an end of the target") + 1..];
+        }
+    }
+    out + rest
+}
+
+/// Test NLL after twenty epochs on a net, as recorded.
+fn after_twenty_epochs(net: &str, name: &str) -> f64 {
+    let path = format!("experiments/results/estimators/{net}/{name}/seed-1/result.json");
+    let result: serde_json::Value = serde_json::from_str(&read(path)).unwrap();
+    result["content"]["test_nll"].as_f64().unwrap()
+}
+
+const NETS: [(&str, &str); 2] = [("Linear", "linear"), ("Nonlinear", "nonlinear")];
+
+/// How many methods are better, and one more.
+fn place(net: &str, nll: f64) -> usize {
+    let all = Method::CATALOGUE.iter();
+    1 + all
+        .filter(|e| after_twenty_epochs(net, e.name) < nll)
+        .count()
+}
+
+fn page(entry: &Entry, certificates: &[Vec<String>]) -> String {
+    let (source, comment) = documented(entry.name);
+    let (family, family_page) = family(&source);
+    let yes_no = |yes| if yes { "yes" } else { "no" };
+    let or_dash = |text: String| if text.is_empty() { "–".into() } else { text };
+    let mut page = format!(
+        "<!-- Made by `cargo xtask book` from the estimator's declaration. -->\n\n# {}\n\nIdea: {}.\n\n{comment}\n\n\
+         Derivation, and when to take it: [{family}]({family_page}). Source: `crates/estimators/src/{source}`.\n\n",
+        entry.label, entry.idea
+    );
+    let rows = [
+        ("`--method`", format!("`{}`", entry.name)),
+        ("unbiased for", entry.target.to_string()),
+        ("latents", entry.latents()),
+        ("least K", entry.least_particles().to_string()),
+        (
+            "evaluations of f, a datum and layer",
+            entry.evaluations().replace('|', "\\|"),
+        ),
+        ("learns beside the model", or_dash(entry.learns())),
+        (
+            "keeps a chain a datum",
+            yes_no(entry.method.keeps_chains()).into(),
+        ),
+        ("learns from dreams", yes_no(entry.method.sleeps()).into()),
+    ];
+    page.push_str("| declared | |\n|---|---|\n");
+    for (what, value) in rows {
+        page.push_str(&format!("| {what} | {value} |\n"));
+    }
+
+    let row = certificates
+        .iter()
+        .find(|row| row[0] == format!("`{}`", entry.name));
+    let row = row.unwrap_or_else(|| panic!("no certificate of {}", entry.name));
+    page.push_str("\n## Certificate\n\nOn enumerable models; [what the rows mean](certificates.md).\n\n| | T1 | T2 | T3 |\n|---|---|---|---|\n");
+    for (what, column) in [
+        ("largest t against the claim", 2),
+        ("relative bias in φ", 3),
+        ("variance in φ, REINFORCE with K = 2 is 1", 4),
+    ] {
+        let mut values: Vec<&str> = row[column].split(", ").collect();
+        values.resize(3, "–");
+        page.push_str(&format!("| {what} | {} |\n", values.join(" | ")));
+    }
+    if !row[6].is_empty() {
+        page.push_str(&format!(
+            "\nBroken twins that fail, with their t: {}.\n",
+            row[6]
+        ));
+    }
+
+    page.push_str("\n## After twenty epochs\n\nOne seed, K = 2, S = 100 on 1,000 images: no converged numbers. See [choosing](choosing.md).\n\n| net | test NLL | place among 37 |\n|---|---|---|\n");
+    for (net, folder) in NETS {
+        let nll = after_twenty_epochs(folder, entry.name);
+        page.push_str(&format!("| {net} | {nll:.2} | {} |\n", place(folder, nll)));
+    }
+    page
+}
+
+/// The table of the page on choosing: what a unit of precision costs on enumerable models, and what was learned in twenty epochs.
+fn choosing(certificates: &[Vec<String>]) -> String {
+    let mut table = String::from(
+        "| method | unbiased for | latents | variance × evaluations, T1 | T2 | T3 | NLL, Linear | NLL, Nonlinear |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut entries: Vec<&Entry> = Method::CATALOGUE.iter().collect();
+    entries.sort_by(|a, b| {
+        let nll = |entry: &Entry| after_twenty_epochs("nonlinear", entry.name);
+        nll(a).total_cmp(&nll(b))
+    });
+    for entry in entries {
+        let name = format!("`{}`", entry.name);
+        let row = certificates.iter().find(|row| row[0] == name).unwrap();
+        let evaluations: f64 = row[5].parse().unwrap();
+        let mut costs = row[4].split(", ").map(|variance| {
+            let cost = variance.parse::<f64>().map(|v| v * evaluations);
+            cost.map_or("–".into(), |cost| format!("{cost:.2}"))
+        });
+        let mut cost = || costs.next().unwrap_or("–".into());
+        table.push_str(&format!(
+            "| [{}]({}.md) | {} | {} | {} | {} | {} | {:.2} | {:.2} |\n",
+            entry.label,
+            entry.name,
+            entry.target,
+            entry.latents(),
+            cost(),
+            cost(),
+            cost(),
+            after_twenty_epochs("linear", entry.name),
+            after_twenty_epochs("nonlinear", entry.name),
+        ));
+    }
+    table
+}
+
+#[test]
+fn the_book_has_a_page_of_each_method_as_it_declares_itself() {
+    let certificates = certificates();
+    for entry in Method::CATALOGUE.iter() {
+        hold(
+            &format!("docs/src/methods/{}.md", entry.name),
+            &page(entry, &certificates),
+        );
+    }
+    let path = "docs/src/methods/choosing.md";
+    hold(
+        path,
+        &with_section(&read(path), "choosing", &choosing(&certificates)),
+    );
+    let path = "docs/src/methods/README.md";
+    hold(path, &with_section(&read(path), "catalogue", &markdown()));
+}
+
+#[test]
+fn each_method_is_documented_and_each_page_is_its_own() {
+    let certificates = certificates();
+    let mut titles: Vec<String> = Vec::new();
+    for entry in Method::CATALOGUE.iter() {
+        let (source, comment) = documented(entry.name);
+        let words = comment.split_whitespace().count();
+        assert!(
+            words > 20,
+            "{source} says little of {}: {comment}",
+            entry.name
+        );
+        let page = page(entry, &certificates);
+        titles.extend(
+            page.lines()
+                .find(|line| line.starts_with("# "))
+                .map(String::from),
+        );
+    }
+    titles.sort();
+    titles.dedup();
+    assert_eq!(titles.len(), Method::CATALOGUE.len());
+}

@@ -1,0 +1,30 @@
+//! The project's documents: what is checked of them, and what is made.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`tree`] | which files are documents |
+//! | [`prose`] | sentences, and how many are long |
+//! | [`links`] | links that lead nowhere, or out of where they may lead |
+//! | [`parts`] | parts of documents that are copies of records and of sources |
+//! | [`tutorial`] | a page's files and commands, carried out in an empty folder |
+
+pub mod links;
+pub mod parts;
+pub mod prose;
+pub mod tree;
+pub mod tutorial;
+
+/// The pages of the book on single crates: their code blocks are tests.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../docs/src/use/sample.md")]
+    struct Sample;
+    #[doc = include_str!("../../../docs/src/use/resample.md")]
+    struct Resample;
+    #[doc = include_str!("../../../docs/src/use/prove.md")]
+    struct Prove;
+    #[doc = include_str!("../../../docs/src/inside/randomness.md")]
+    struct Randomness;
+    #[doc = include_str!("../../../docs/src/inside/chain-store.md")]
+    struct ChainStore;
+}
