@@ -49,18 +49,8 @@ impl<R: Rng + ?Sized> Chance for R {
         let u = unit_f64(self);
         let max = finite_max(log_weights)?;
         let total: f64 = log_weights.iter().map(|&l| relative_weight(l, max)).sum();
-        let (mut sum, mut last) = (0.0, None);
-        for (k, &l) in log_weights.iter().enumerate() {
-            let weight = relative_weight(l, max);
-            if weight > 0.0 {
-                last = Some(k);
-                sum += weight;
-                if u * total < sum {
-                    break;
-                }
-            }
-        }
-        last
+        let weights = log_weights.iter().map(|&l| relative_weight(l, max));
+        inverted(weights, u * total)
     }
 
     #[inline]
@@ -70,18 +60,24 @@ impl<R: Rng + ?Sized> Chance for R {
         if !(total > 0.0 && total.is_finite()) {
             return None;
         }
-        let (mut sum, mut last) = (0.0, None);
-        for (k, &weight) in weights.iter().enumerate() {
-            if weight > 0.0 {
-                last = Some(k);
-                sum += weight;
-                if u * total < sum {
-                    break;
-                }
+        inverted(weights.iter().copied(), u * total)
+    }
+}
+
+/// The first index whose cumulative sum is above `end`, or the last of a positive weight.
+#[inline]
+fn inverted(weights: impl Iterator<Item = f64>, end: f64) -> Option<usize> {
+    let (mut sum, mut last) = (0.0, None);
+    for (k, weight) in weights.enumerate() {
+        if weight > 0.0 {
+            last = Some(k);
+            sum += weight;
+            if end < sum {
+                break;
             }
         }
-        last
     }
+    last
 }
 
 /// The largest finite entry, if there is one.

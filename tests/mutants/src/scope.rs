@@ -18,7 +18,7 @@ pub struct Scope {
 }
 
 /// All scopes, the default first.
-pub const SCOPES: [Scope; 3] = [
+pub const SCOPES: [Scope; 4] = [
     // Coefficients, kernels and backward routines, by the proofs and what each crate claims of them. The catalogue is text,
     // and the GPU's kernels need a device.
     Scope {
@@ -58,6 +58,19 @@ pub const SCOPES: [Scope; 3] = [
             "mixed_store",
         ],
         by_hand: true,
+    },
+    // Kernels on states and couplings, by the proofs on small targets.
+    Scope {
+        name: "kernels",
+        files: &[
+            "crates/samplers/src/kernels/state/discrete/*.rs",
+            "crates/samplers/src/kernels/state/turns.rs",
+            "crates/samplers/src/coupling/*.rs",
+        ],
+        not: &[],
+        packages: &["helmholtz-samplers", "helmholtz-invariance"],
+        tests: &["kernels", "state_kernels", "discrete", "gallery"],
+        by_hand: false,
     },
     // The plain crates, by their own tests: what a feature adds is not built.
     Scope {

@@ -43,7 +43,7 @@ def built(target, sampler):
     model = importlib.import_module(f"discs.models.configs.{task}_config").get_config()
     if task in ("ising", "potts"):
         model.shape = (given["side"], given["side"])
-        model.lambdaa = given["lambda"]
+        model.lambdaa = type(model.lambdaa)(given["lambda"])
     elif task == "bernoulli":
         model.shape = (len(given["logits"]),)
     else:

@@ -3,7 +3,7 @@
 use helmholtz_random::Chance;
 
 use super::balancing::square_root;
-use super::neighbourhood::Neighbourhood;
+use super::neighbourhood::{Neighbourhood, log_acceptance};
 use super::{DifferenceTarget, Site};
 use crate::arguments::{open_unit, positive};
 use crate::kernels::state::dual_averaging::DualAveraging;
@@ -172,16 +172,9 @@ impl<T, G: Fn(f64) -> f64> DiscreteLangevin<T, G> {
             }
         }
         log_q_ratio += quotient.ln();
-        let possible = there.log_p.is_finite() && log_q_ratio.is_finite();
-        let log_ratio = match (here.log_p.is_finite(), possible) {
-            (true, true) => there.log_p - here.log_p + log_q_ratio,
-            (true, false) => f64::NEG_INFINITY,
-            (false, _) if there.log_p.is_finite() => f64::INFINITY,
-            (false, _) => f64::NEG_INFINITY,
-        };
         Move {
             to,
-            log_ratio,
+            log_ratio: log_acceptance(here.log_p, there.log_p, log_q_ratio),
             non_finite: here.non_finite + there.non_finite,
         }
     }

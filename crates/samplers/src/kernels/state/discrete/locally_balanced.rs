@@ -3,7 +3,7 @@
 use helmholtz_random::Chance;
 
 use super::balancing::square_root;
-use super::neighbourhood::{Change, Neighbourhood};
+use super::neighbourhood::{Change, Neighbourhood, log_acceptance};
 use super::urn::Urn;
 use super::{DifferenceTarget, Site};
 use crate::{Info, Kernel};
@@ -75,13 +75,7 @@ where
         let log_q = urn.log_probability(number);
         let log_q_back =
             Urn::new(there.log_weights, values - 1).log_probability(back.number(values));
-        let possible = there.log_p.is_finite() && log_q_back.is_finite();
-        let log_ratio = there.log_p - here.log_p + log_q_back - log_q;
-        // An impossible current state is left, whatever the way back.
-        let accepted = match here.log_p.is_finite() {
-            true => possible && chance.accept(log_ratio),
-            false => there.log_p.is_finite(),
-        };
+        let accepted = chance.accept(log_acceptance(here.log_p, there.log_p, log_q_back - log_q));
         if !accepted {
             back.make(state, values);
         }

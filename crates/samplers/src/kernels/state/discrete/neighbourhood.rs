@@ -62,6 +62,17 @@ impl Neighbourhood {
     }
 }
 
+/// ln of the probability with which a proposal is accepted, not cut at 0, given ln p of the state and of the proposal, and
+/// ln q(state | proposal) - ln q(proposal | state); -inf for what must be rejected. A state of probability zero is left,
+/// whatever the way back.
+pub(super) fn log_acceptance(log_p: f64, log_p_there: f64, log_q_ratio: f64) -> f64 {
+    match (log_p.is_finite(), log_p_there.is_finite()) {
+        (true, true) if log_q_ratio.is_finite() => log_p_there - log_p + log_q_ratio,
+        (false, true) => f64::INFINITY,
+        _ => f64::NEG_INFINITY,
+    }
+}
+
 /// A change of one site, from value u to (u + s) mod C with a shift s from 1 to C - 1: number i (C - 1) + s - 1.
 #[derive(Clone, Copy)]
 pub(super) struct Change {

@@ -2,7 +2,7 @@
 
 use helmholtz_random::Chance;
 
-use super::neighbourhood::{Change, Neighbourhood};
+use super::neighbourhood::{Change, Neighbourhood, log_acceptance};
 use super::urn::Urn;
 use super::{DifferenceTarget, Site};
 use crate::arguments::{one_or_more, open_unit};
@@ -151,15 +151,9 @@ impl<T, G: Fn(f64) -> f64> PathAuxiliary<T, G> {
             log_q_back += urn.log_probability(back);
             urn.take_out(back);
         }
-        let possible = there.log_p.is_finite() && log_q_back.is_finite();
-        let log_ratio = match (here.log_p.is_finite(), possible) {
-            (true, true) => there.log_p - here.log_p + log_q_back - log_q,
-            (false, _) if there.log_p.is_finite() => f64::INFINITY,
-            _ => f64::NEG_INFINITY,
-        };
         Path {
             from,
-            log_ratio,
+            log_ratio: log_acceptance(here.log_p, there.log_p, log_q_back - log_q),
             non_finite: here.non_finite + there.non_finite,
         }
     }
