@@ -86,15 +86,17 @@ def check(target, model, parameters):
     assert worst < 1e-3 * max(1.0, np.ptp(target["log_p"])), apart
 
 
-def run(target, sampler, steps, seconds):
+def run(target, sampler, steps, burn_in, length, seconds):
     model, sampler_, parameters = built(target, sampler)
+    if sampler == "path_auxiliary":
+        sampler_.num_flips = length
     x = states(target, model, target["starts"])
     chains = x.shape[0]
     state = sampler_.make_init_state(jax.random.PRNGKey(2))
     step = jax.jit(lambda key, x, state: sampler_.step(model, key, x, parameters, state))
     origin = states(target, model, [target["origin"]])
     distance = jax.jit(lambda x: jnp.sum(jnp.abs(x - origin).reshape(chains, -1), -1))
-    keys = jax.random.split(jax.random.PRNGKey(4), steps + steps // 2 + 1)
+    keys = jax.random.split(jax.random.PRNGKey(4), steps + burn_in + 1)
     x, state, _ = step(keys[-1], x, state)
     x.block_until_ready()
     distances, elapsed, count = [], 0.0, 0
@@ -104,7 +106,7 @@ def run(target, sampler, steps, seconds):
         x.block_until_ready()
         elapsed += time.perf_counter() - before
         count += 1
-        if i >= steps // 2 and seconds is None:
+        if i >= burn_in and seconds is None:
             distances.append(np.asarray(distance(x)))
         if seconds is not None and elapsed > seconds:
             break
@@ -115,6 +117,8 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("folder", type=pathlib.Path)
     arguments.add_argument("--steps", type=int, default=1000)
+    arguments.add_argument("--length", type=int, default=1, help="the length that path_auxiliary starts with")
+    arguments.add_argument("--samplers", default=",".join(SMALL + LARGE))
     arguments.add_argument("--time", type=float, help="only measure, for so many seconds each")
     arguments.add_argument("--only", default="", help="a part of the file's name")
     arguments = arguments.parse_args()
@@ -124,10 +128,15 @@ def main():
         print(path.stem, flush=True)
         model, _, parameters = built(target, "gwg")
         check(target, model, parameters)
-        for sampler in SMALL + LARGE:
+        for sampler in arguments.samplers.split(","):
+            # On bits it makes several changes with replacement: not the kernel of that name here.
+            if sampler == "gwg" and target["task"] != "potts":
+                continue
+            # Its adaptation starts from changes at all sites, and comes down by at most two a step.
+            burn_in = 5000 if sampler == "dmala" else arguments.steps // 2
             steps = arguments.steps * (SMALL_STEPS if sampler in SMALL else 1)
             out = path.with_name(f"{path.stem}-{sampler}.json")
-            distances, microseconds = run(target, sampler, steps, arguments.time)
+            distances, microseconds = run(target, sampler, steps, burn_in, arguments.length, arguments.time)
             if arguments.time is not None:
                 distances = json.loads(out.read_text())["distances"]
             out.write_text(json.dumps({"distances": distances, "microseconds": microseconds}))
