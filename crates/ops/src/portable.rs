@@ -596,7 +596,10 @@ mod tests {
             for (i, &a) in logits.iter().enumerate() {
                 assert!(error(found[i], a) < 1e-6, "{a}: {}", found[i]);
             }
-            assert!(sign < 0.0 || error(naive[20], logits[20]) > 0.1, "{naive:?}");
+            assert!(
+                sign < 0.0 || error(naive[20], logits[20]) > 0.1,
+                "{naive:?}"
+            );
         }
     }
 }

@@ -3,16 +3,15 @@
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{EachChange, Info, Kernel, PathAuxiliary, balancing_functions};
 
-/// A ring of bits that like to be equal.
-fn ring(x: &Vec<bool>) -> f64 {
-    let n = x.len();
-    (0..n).filter(|&i| x[i] == x[(i + 1) % n]).count() as f64
-}
-
 /// Over 4000 steps the share accepted has a standard deviation below 0.02, with its autocorrelation; the length found by 500
 /// steps moves it by as much again. The band of 0.12 is more than four of the two together; one seed, one look.
 #[test]
 fn the_warm_up_finds_the_acceptance_that_is_asked_for() {
+    // A ring of bits that like to be equal.
+    let ring = |x: &Vec<bool>| {
+        let n = x.len();
+        (0..n).filter(|&i| x[i] == x[(i + 1) % n]).count() as f64
+    };
     let mut lengths = Vec::new();
     for (which, target) in [(0, 0.4), (1, 0.574), (2, 0.8)] {
         let mut stream = Stream::new(13, Purpose::new("path"), [which, 0]);

@@ -119,7 +119,7 @@ impl<T, G: Fn(f64) -> f64> PathAuxiliary<T, G> {
     }
 
     /// Walks a path, and leaves `state` at its end.
-    fn propose<V: Site>(&self, state: &mut Vec<V>, chance: &mut (impl Chance + ?Sized)) -> Path<V>
+    fn propose<V: Site>(&self, state: &mut [V], chance: &mut (impl Chance + ?Sized)) -> Path<V>
     where
         T: DifferenceTarget<V>,
     {
@@ -127,7 +127,7 @@ impl<T, G: Fn(f64) -> f64> PathAuxiliary<T, G> {
         let length = self.length(state.len(), chance);
         let here = Neighbourhood::of(&self.target, &self.log_g, state);
         let mut urn = Urn::new(here.log_weights, values - 1);
-        let from = state.clone();
+        let from = state.to_vec();
         let (mut path, mut log_q) = (Vec::with_capacity(length), 0.0);
         for _ in 0..length {
             let Some(number) = urn.choose(chance) else {
