@@ -97,6 +97,10 @@ fn blocks<'a, K>(
 
 pub type Boxed<'a> = Box<dyn Kernel<Vec<u8>, Stream, Info = Info> + 'a>;
 
+/// Makes a kernel of a model, and tunes it in so many steps from a state.
+type Build =
+    for<'a> fn(&'a dyn Model, &mut Vec<u8>, usize, &mut Stream) -> Result<Boxed<'a>, SamplerError>;
+
 /// One kernel of the comparison.
 pub struct Entry {
     pub name: &'static str,
@@ -106,12 +110,7 @@ pub struct Entry {
     pub steps: usize,
     /// Evaluations of all differences a step, of so many sites; a sweep of single sites counts as one.
     pub evaluations: fn(usize) -> f64,
-    pub build: for<'a> fn(
-        &'a dyn Model,
-        &mut Vec<u8>,
-        usize,
-        &mut Stream,
-    ) -> Result<Boxed<'a>, SamplerError>,
+    pub build: Build,
 }
 
 /// Moves of the automatic cycle.
