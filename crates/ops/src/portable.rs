@@ -112,17 +112,14 @@ fn align<B: Backend>(
     (cycle(logits, rows), cycle(values, rows))
 }
 
-/// softplus(a) = max(a, 0) + ln(1 + e^−|a|): no overflow for any a.
-fn softplus<B: Backend>(a: Tensor<B, 2>) -> Tensor<B, 2> {
-    a.clone().clamp_min(0.0) + a.abs().neg().exp().log1p()
-}
-
 pub fn bernoulli_log_prob<B: Backend>(
     logits: FloatTensor<B>,
     values: FloatTensor<B>,
 ) -> FloatTensor<B> {
     let (logits, values) = align::<B>(logits, values);
-    let rows = values * logits.clone() - softplus(logits);
+    // v·a − softplus(a), in an order that cancels nothing: of a bit that is as its logit likes, the bracket is exactly zero.
+    let tail = logits.clone().abs().neg().exp().log1p();
+    let rows = (values * logits.clone() - logits.clamp_min(0.0)) - tail;
     unwrap(rows.sum_dim(1).squeeze_dim::<1>(1))
 }
 
@@ -567,4 +564,42 @@ pub fn adam<B: Backend>(
     let parameter =
         wrap::<B, 1>(parameter) - (moment_1.clone() / first) / denominator * step.learning_rate;
     (unwrap(parameter), unwrap(moment_1), unwrap(moment_2))
+}
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use burn::tensor::TensorData;
+    use burn_flex::Flex;
+
+    use super::*;
+
+    /// In f32, of single bits that are as their logits like, relative to a value as small as e^−80.
+    #[test]
+    fn a_likely_bit_has_its_small_log_probability_in_f32() {
+        let logits: Vec<f32> = (0..=140).map(|i| 0.5 * i as f32 + 10.0).collect();
+        let shape = [logits.len(), 1];
+        let column = |of: Vec<f32>| -> Tensor<Flex, 2> {
+            Tensor::from_data(TensorData::new(of, shape), &Default::default())
+        };
+        for (sign, bit) in [(1.0, 1.0), (-1.0, 0.0)] {
+            let a = column(logits.iter().map(|a| sign * a).collect());
+            let v = column(vec![bit; logits.len()]);
+            // b a - softplus(a) as it is written: nothing is left of it.
+            let naive = v.clone() * a.clone() - activation::softplus(a.clone(), 1.0);
+            let naive: Vec<f32> = naive.into_data().to_vec().expect("f32");
+            let found = bernoulli_log_prob::<Flex>(unwrap(a), unwrap(v));
+            let found: Vec<f32> = wrap::<Flex, 1>(found).into_data().to_vec().expect("f32");
+            let error = |found: f32, a: f32| {
+                let expected = -(-f64::from(a)).exp().ln_1p();
+                (f64::from(found) / expected - 1.0).abs()
+            };
+            for (i, &a) in logits.iter().enumerate() {
+                assert!(error(found[i], a) < 1e-6, "{a}: {}", found[i]);
+            }
+            assert!(
+                sign < 0.0 || error(naive[20], logits[20]) > 0.1,
+                "{naive:?}"
+            );
+        }
+    }
 }

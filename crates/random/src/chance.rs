@@ -1,5 +1,7 @@
 //! Discrete randomness, as a kernel asks for it.
 
+use alloc::vec::Vec;
+
 use rand_core::Rng;
 
 use crate::math::{exp, ln};
@@ -22,6 +24,19 @@ pub trait Chance {
     /// as weight zero too. A generator spends exactly one `u64`, and inverts the cumulative sums of the weights after
     /// subtracting their maximum.
     fn choose(&mut self, log_weights: &[f64]) -> Option<usize>;
+
+    /// The index k with probability w_k / Σ w of non-negative `weights`; `None` if their sum is not positive and finite.
+    ///
+    /// The law of [`choose`](Self::choose) where the weights themselves are at hand: no exponential. A generator spends
+    /// exactly one `u64`.
+    fn choose_by_weight(&mut self, weights: &[f64]) -> Option<usize> {
+        let total: f64 = weights.iter().sum();
+        let log_weights: Vec<f64> = weights.iter().map(|w| ln(*w)).collect();
+        match total > 0.0 && total.is_finite() {
+            true => self.choose(&log_weights),
+            false => None,
+        }
+    }
 }
 
 impl<R: Rng + ?Sized> Chance for R {
@@ -34,19 +49,35 @@ impl<R: Rng + ?Sized> Chance for R {
         let u = unit_f64(self);
         let max = finite_max(log_weights)?;
         let total: f64 = log_weights.iter().map(|&l| relative_weight(l, max)).sum();
-        let (mut sum, mut last) = (0.0, None);
-        for (k, &l) in log_weights.iter().enumerate() {
-            let weight = relative_weight(l, max);
-            if weight > 0.0 {
-                last = Some(k);
-                sum += weight;
-                if u * total < sum {
-                    break;
-                }
+        let weights = log_weights.iter().map(|&l| relative_weight(l, max));
+        inverted(weights, u * total)
+    }
+
+    #[inline]
+    fn choose_by_weight(&mut self, weights: &[f64]) -> Option<usize> {
+        let u = unit_f64(self);
+        let total: f64 = weights.iter().sum();
+        if !(total > 0.0 && total.is_finite()) {
+            return None;
+        }
+        inverted(weights.iter().copied(), u * total)
+    }
+}
+
+/// The first index whose cumulative sum is above `end`, or the last of a positive weight.
+#[inline]
+fn inverted(weights: impl Iterator<Item = f64>, end: f64) -> Option<usize> {
+    let (mut sum, mut last) = (0.0, None);
+    for (k, weight) in weights.enumerate() {
+        if weight > 0.0 {
+            last = Some(k);
+            sum += weight;
+            if end < sum {
+                break;
             }
         }
-        last
     }
+    last
 }
 
 /// The largest finite entry, if there is one.
@@ -158,6 +189,34 @@ mod tests {
             Some(0),
             "a weight that underflows is zero"
         );
+    }
+
+    #[test]
+    fn a_choice_by_weight_has_the_law_of_the_weights() {
+        let weights = [0.2, 0.0, 0.5, 0.8, 0.0, 0.5];
+        let mut counts = [0; 6];
+        for k in on_grid(1000, |rng| rng.choose_by_weight(&weights)) {
+            counts[k.expect("positive weights")] += 1;
+        }
+        assert_eq!(counts, [100, 0, 250, 400, 0, 250]);
+        assert_eq!(Fixed(SMALLEST, 0).choose_by_weight(&weights), Some(0));
+        assert_eq!(Fixed(LARGEST, 0).choose_by_weight(&weights), Some(5));
+        for weights in [
+            &[][..],
+            &[0.0, 0.0],
+            &[1.0, f64::INFINITY],
+            &[f64::NAN, 1.0],
+        ] {
+            assert_eq!(Fixed(7, 0).choose_by_weight(weights), None);
+            let outcomes = crate::enumerate(|chance| chance.choose_by_weight(weights));
+            assert_eq!(outcomes, [(1.0, None)]);
+        }
+        let outcomes = crate::enumerate(|chance| chance.choose_by_weight(&weights));
+        let expected = [(0.1, 0), (0.25, 2), (0.4, 3), (0.25, 5)];
+        assert_eq!(outcomes.len(), 4);
+        for ((p, k), (expected_p, expected_k)) in outcomes.into_iter().zip(expected) {
+            assert!((p - expected_p).abs() < 1e-15 && k == Some(expected_k));
+        }
     }
 
     #[test]

@@ -100,6 +100,15 @@ impl Chance for Enumerator {
             .collect();
         Some(self.branch(branches))
     }
+
+    fn choose_by_weight(&mut self, weights: &[f64]) -> Option<usize> {
+        let total: f64 = weights.iter().sum();
+        if !(total > 0.0 && total.is_finite()) {
+            return None;
+        }
+        let shares = weights.iter().map(|w| w / total).enumerate();
+        Some(self.branch(shares.filter(|branch| branch.1 > 0.0).collect()))
+    }
 }
 
 /// Every outcome of `f` with its probability: `f` is run once a branch, and replayed up to where it parts.

@@ -1,5 +1,5 @@
 //! The no-U-turn sampler of the crate `nuts-rs` on our streams, beside the documented call of `Hmc`, on posteriors of
-//! posteriordb: `cargo run --release -p helmholtz-samplers --features nuts-rs --example nuts`.
+//! posteriordb: `cargo run --release -p helmholtz-samplers --features nuts-rs --example nuts -- 1`, the seed.
 //!
 //! For a purely continuous target take `nuts-rs`: a [`Stream`] is a generator of the `rand` crates, and feeds it as it is.
 //! [`Hmc`] is for what it does not do: continuous parts of a state that has discrete ones too, and moves inside SMC.
@@ -88,7 +88,7 @@ struct Run {
     gradients: [u64; 2],
 }
 
-fn nuts(posterior: &dyn Posterior) -> Result<Run> {
+fn nuts(posterior: &dyn Posterior, seed: u64) -> Result<Run> {
     let (mut chains, mut gradients) = (Vec::new(), [0; 2]);
     for c in 0..CHAINS {
         let counted = AtomicU64::new(0);
@@ -102,7 +102,7 @@ fn nuts(posterior: &dyn Posterior) -> Result<Run> {
             gradients: &counted,
         });
         // Our stream is the generator.
-        let mut stream = Stream::new(1, Purpose::new("nuts"), [c, 0]);
+        let mut stream = Stream::new(seed, Purpose::new("nuts"), [c, 0]);
         let mut sampler = settings.new_chain(c, math, &mut stream)?;
         sampler.set_position(&start(posterior, c))?;
         for _ in 0..DRAWS {
@@ -116,14 +116,14 @@ fn nuts(posterior: &dyn Posterior) -> Result<Run> {
     Ok(Run { chains, gradients })
 }
 
-fn hmc(posterior: &dyn Posterior) -> Result<Run> {
+fn hmc(posterior: &dyn Posterior, seed: u64) -> Result<Run> {
     let (counted, of_warm_up) = (AtomicU64::new(0), AtomicU64::new(0));
     let target = |x: &[f64], gradient: &mut [f64]| {
         counted.fetch_add(1, Ordering::Relaxed);
         posterior.log_density_and_gradient(x, gradient)
     };
     let starts = (0..CHAINS).map(|c| start(posterior, c)).collect();
-    let chains = Sampling::new(1, DRAWS).threads(1).run_tuned(
+    let chains = Sampling::new(seed, DRAWS).threads(1).run_tuned(
         |_, x: &mut Vec<f64>, stream| {
             let before = counted.load(Ordering::Relaxed);
             let hmc = Hmc::new(target, 0.1, 10)?.warm_up(0.8, DRAWS, x, stream)?;
@@ -163,6 +163,7 @@ fn print(name: &str, posterior: &dyn Posterior, run: &Run) -> Result<()> {
 }
 
 fn main() -> Result<()> {
+    let seed = std::env::args().nth(1).map_or(Ok(1), |seed| seed.parse())?;
     println!(
         "{:<42} {:<8} {:>6} {:>7} {:>8} {:>8} {:>8} {:>8}",
         "posterior", "sampler", "ess", "R-hat", "warm-up", "draws", "per 1000", "with it"
@@ -170,8 +171,8 @@ fn main() -> Result<()> {
     let (found, missing) = posteriors();
     for posterior in &found {
         let posterior = posterior.as_ref();
-        print("nuts-rs", posterior, &nuts(posterior)?)?;
-        print("Hmc", posterior, &hmc(posterior)?)?;
+        print("nuts-rs", posterior, &nuts(posterior, seed)?)?;
+        print("Hmc", posterior, &hmc(posterior, seed)?)?;
     }
     if !missing.is_empty() {
         println!("without data: {}", missing.join(", "));

@@ -31,6 +31,20 @@ pub(crate) fn open_unit(what: &'static str, found: f64) -> Result<f64, SamplerEr
 }
 
 /// # Errors
+/// [`SamplerError::Parameter`] unless `found` is at least 1 and finite.
+pub(crate) fn one_or_more(what: &'static str, found: f64) -> Result<f64, SamplerError> {
+    if found >= 1.0 && found.is_finite() {
+        Ok(found)
+    } else {
+        Err(SamplerError::Parameter {
+            what,
+            found,
+            allowed: "at least 1, and finite",
+        })
+    }
+}
+
+/// # Errors
 /// [`SamplerError::Parameter`] for zero.
 pub(crate) fn at_least_one(what: &'static str, found: usize) -> Result<usize, SamplerError> {
     match found {

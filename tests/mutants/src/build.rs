@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::checkout::Checkout;
 use crate::results::{Results, Verdict};
-use crate::scope;
 use crate::site::{Kind, Site};
 use crate::switch::{self, Arm};
 
@@ -132,10 +131,10 @@ fn cargo(checkout: &Checkout, tests: Tests) -> Result<(Vec<Value>, Vec<Binary>),
     match tests {
         Tests::All => {
             arguments.push("--lib");
-            for package in scope::PACKAGES {
+            for package in checkout.scope.packages {
                 arguments.extend(["--package", package]);
             }
-            for test in scope::TESTS {
+            for test in checkout.scope.tests {
                 arguments.extend(["--test", test]);
             }
         }

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use crate::scope;
+use crate::scope::Scope;
 
 /// A checkout of HEAD below `target/mutants`.
 pub struct Checkout {
+    /// What is mutated in it.
+    pub scope: &'static Scope,
     /// `target/mutants`.
     pub scratch: PathBuf,
     /// The checkout.
@@ -24,7 +26,8 @@ pub struct Checkout {
 }
 
 impl Checkout {
-    pub fn of_head(root: &Path) -> Result<Self, String> {
+    /// For what is mutated together.
+    pub fn of_head(root: &Path, scope: &'static Scope) -> Result<Self, String> {
         let scratch = root.join("target/mutants");
         let tree = scratch.join("tree");
         let commit = git(root, &["rev-parse", "HEAD"])?;
@@ -43,15 +46,17 @@ impl Checkout {
             let path = tree.to_string_lossy();
             git(root, &["worktree", "add", "--detach", &path, &commit])?;
         }
-        let folders = scope::PACKAGES.map(|package| match package {
+        let folders = scope.packages.iter().map(|package| match *package {
             "helmholtz-tests" => "HEAD:tests/faults.toml".to_string(),
             _ => format!("HEAD:{}/src", package.replace("helmholtz-", "crates/")),
         });
+        let folders: Vec<String> = folders.collect();
         let mut arguments = vec!["rev-parse"];
         arguments.extend(folders.iter().map(String::as_str));
         let hashes = git(&tree, &arguments)?;
         let sources = hashes.lines().map(|hash| &hash[..8]).collect();
         Ok(Self {
+            scope,
             scratch,
             tree,
             commit,

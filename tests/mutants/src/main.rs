@@ -37,32 +37,35 @@ use build::Tests;
 use checkout::Checkout;
 use mutant::Mutant;
 use results::{Results, Verdict};
+use scope::Scope;
 
 const HELP: &str = "\
-Usage: cargo xtask mutants [--jobs N] [--only TEXT] [--list] [--out FILE]
+Usage: cargo xtask mutants [--scope NAME] [--jobs N] [--only TEXT] [--list] [--out FILE]
 
-Plants every mutant that cargo-mutants makes of the files that hold coefficients, kernels and backward routines, and the faults
-of tests/faults.toml, in a scratch checkout of HEAD below target/mutants: all at once, behind a switch. Then runs for each mutant
-the tests that reach it, until one fails. Writes experiments/results/mutants.md; survivors are explained in
+Plants every mutant that cargo-mutants makes of the files of a scope, and in the first scope the faults of tests/faults.toml, in a scratch checkout of HEAD below target/mutants: all at once, behind a switch. Then runs for each mutant
+the tests that reach it, until one fails. Writes experiments/results/mutants.md, or mutants-NAME.md; survivors are explained in
 tests/survivors.toml. Ends with 1 if a mutant survives without an explanation.
 
 Ctrl-C is safe; the same command goes on. The first build there takes as long as a clean one.
 
+  --scope NAME  coefficients (coefficients, kernels and backward routines: the default), kernels (on discrete sites, and couplings),
+                samplers (all of the crates samplers, invariance and random) or distributions
   --jobs N      tests at a time (default 2)
   --only TEXT   only mutants whose name holds TEXT; the table is printed, not written
   --list        list the mutants, and stop
   --out FILE    write the table there";
 
 struct Arguments {
+    scope: &'static Scope,
     jobs: usize,
     only: Option<String>,
     list: bool,
-    out: PathBuf,
+    out: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let done = parse(std::env::args().skip(1), &root).and_then(|arguments| match arguments {
+    let done = parse(std::env::args().skip(1)).and_then(|arguments| match arguments {
         Some(arguments) => run(&root, &arguments),
         None => {
             println!("{HELP}");
@@ -79,19 +82,18 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse(
-    mut given: impl Iterator<Item = String>,
-    root: &Path,
-) -> Result<Option<Arguments>, String> {
+fn parse(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
     let mut arguments = Arguments {
+        scope: &scope::SCOPES[0],
         jobs: 2,
         only: None,
         list: false,
-        out: root.join("experiments/results/mutants.md"),
+        out: None,
     };
     while let Some(flag) = given.next() {
         let mut value = || given.next().ok_or(format!("`{flag}` needs a value"));
         match flag.as_str() {
+            "--scope" => arguments.scope = scope::named(&value()?)?,
             "--jobs" => {
                 let jobs = value()?;
                 let number = jobs.parse().ok().filter(|&jobs| jobs > 0);
@@ -99,7 +101,7 @@ fn parse(
             }
             "--only" => arguments.only = Some(value()?),
             "--list" => arguments.list = true,
-            "--out" => arguments.out = PathBuf::from(value()?),
+            "--out" => arguments.out = Some(PathBuf::from(value()?)),
             "--help" | "-h" => return Ok(None),
             other => return Err(format!("there is no flag `{other}`\n\n{HELP}")),
         }
@@ -108,7 +110,7 @@ fn parse(
 }
 
 fn run(root: &Path, arguments: &Arguments) -> Result<bool, String> {
-    let checkout = Checkout::of_head(root)?;
+    let checkout = Checkout::of_head(root, arguments.scope)?;
     let mut mutants = mutant::of_tool(&checkout)?;
     mutants.extend(mutant::by_hand(&checkout)?);
     if arguments.list {
@@ -137,8 +139,15 @@ fn run(root: &Path, arguments: &Arguments) -> Result<bool, String> {
     let report = report::markdown(root, &checkout, &mutants, &results)?;
     match arguments.only {
         Some(_) => println!("{}", report.text),
-        None => fs::write(&arguments.out, &report.text)
-            .map_err(|error| format!("cannot write {}: {error}", arguments.out.display()))?,
+        None => {
+            let out = match (&arguments.out, arguments.scope.name) {
+                (Some(out), _) => out.clone(),
+                (None, "coefficients") => root.join("experiments/results/mutants.md"),
+                (None, name) => root.join(format!("experiments/results/mutants-{name}.md")),
+            };
+            fs::write(&out, &report.text)
+                .map_err(|error| format!("cannot write {}: {error}", out.display()))?;
+        }
     }
     let of = |verdict: fn(&Verdict) -> bool| {
         let count = mutants.iter().filter(|m| verdict(results.verdict(m)));

@@ -6,7 +6,6 @@ use std::process::Stdio;
 use serde::Deserialize;
 
 use crate::checkout::Checkout;
-use crate::scope;
 
 /// One change of one file.
 pub struct Mutant {
@@ -69,10 +68,10 @@ struct Position {
 /// The mutants of cargo-mutants.
 pub fn of_tool(checkout: &Checkout) -> Result<Vec<Mutant>, String> {
     let mut arguments = vec!["mutants", "--list", "--json", "--workspace", "--no-config"];
-    for file in scope::FILES {
+    for file in checkout.scope.files {
         arguments.extend(["--file", file]);
     }
-    for file in scope::NOT {
+    for file in checkout.scope.not {
         arguments.extend(["--exclude", file]);
     }
     let mut command = checkout.cargo(&arguments);
@@ -153,8 +152,11 @@ struct Faults {
     fault: Vec<Fault>,
 }
 
-/// The faults written by hand.
+/// The faults written by hand, where the scope has them.
 pub fn by_hand(checkout: &Checkout) -> Result<Vec<Mutant>, String> {
+    if !checkout.scope.by_hand {
+        return Ok(Vec::new());
+    }
     let text = checkout.read("tests/faults.toml")?;
     let faults: Faults =
         toml::from_str(&text).map_err(|error| format!("tests/faults.toml: {error}"))?;

@@ -10,7 +10,6 @@ use crate::checkout::Checkout;
 use crate::mutant::{self, Mutant, Origin};
 use crate::read;
 use crate::results::{Results, Verdict};
-use crate::scope;
 
 /// The report.
 pub struct Report {
@@ -101,18 +100,19 @@ pub fn markdown(
     }
     let mut text = format!(
         "# The mutation run\n\n\
-         Made by `cargo xtask mutants`, at commit {}, with {}; {:.0} minutes of tests. All mutants are compiled into one program \
-         behind a switch; each is given the tests that reach it, quickest first, until one fails. Tests: those of {} and the \
-         proofs, in the dev profile. A test that takes more than five times its usual time and 20 s counts as late, by itself. Verdicts stand while the \
+         Made by `cargo xtask mutants --scope {}`, at commit {}, with {}; {:.0} minutes of tests. All mutants are compiled into one program \
+         behind a switch; each is given the tests that reach it, quickest first, until one fails. Tests: those of {}, \
+         in the dev profile. A test that takes more than five times its usual time and 20 s counts as late, by itself. Verdicts stand while the \
          sources stay; tests that were added are tried on what survived the others. \
          The score is the share of mutants that compile that a test notices.\n\n\
          Mutated: `{}`, without `{}`.\n\n",
+        checkout.scope.name,
         &checkout.commit[..7],
         mutant::version(checkout),
         results.seconds() / 60.0,
-        scope::PACKAGES[..4].join(", "),
-        scope::FILES.join("`, `"),
-        scope::NOT.join("`, `"),
+        checkout.scope.packages.join(", "),
+        checkout.scope.files.join("`, `"),
+        checkout.scope.not.join("`, `"),
     );
     const HEAD: &str = "| mutants | do not compile | killed | late | survive | score |\n|---|---|---|---|---|---|---|\n";
     text += &format!("| | {}", &HEAD[2..]);

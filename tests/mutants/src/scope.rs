@@ -1,43 +1,134 @@
 //! Which files are mutated, and which tests look at them.
 
-/// The files that hold coefficients, kernels and backward routines, as `cargo mutants` takes them.
-pub const FILES: [&str; 10] = [
-    "crates/estimators/src/*.rs",
-    "crates/estimators/src/*/*.rs",
-    "crates/samplers/src/kernel.rs",
-    "crates/samplers/src/kernels/index/*.rs",
-    "crates/samplers/src/kernels/state/*.rs",
-    "crates/samplers/src/kernels/state/discrete/*.rs",
-    "crates/samplers/src/log_space.rs",
-    "crates/samplers/src/scan.rs",
-    "crates/ops/src/*.rs",
-    "crates/ops/src/flex/*.rs",
+/// Files that are mutated together, and the tests that judge them.
+#[derive(Debug)]
+pub struct Scope {
+    /// What `--scope` takes.
+    pub name: &'static str,
+    /// The files, as `cargo mutants` takes them.
+    pub files: &'static [&'static str],
+    /// What they hold besides.
+    pub not: &'static [&'static str],
+    /// Packages whose tests run: those in their sources, and `tests`.
+    pub packages: &'static [&'static str],
+    /// Their tests outside of the sources.
+    pub tests: &'static [&'static str],
+    /// Whether the faults of `tests/faults.toml` are planted, too.
+    pub by_hand: bool,
+}
+
+/// All scopes, the default first.
+pub const SCOPES: [Scope; 4] = [
+    // Coefficients, kernels and backward routines, by the proofs and what each crate claims of them. The catalogue is text,
+    // and the GPU's kernels need a device.
+    Scope {
+        name: "coefficients",
+        files: &[
+            "crates/estimators/src/*.rs",
+            "crates/estimators/src/*/*.rs",
+            "crates/samplers/src/kernel.rs",
+            "crates/samplers/src/kernels/index/*.rs",
+            "crates/samplers/src/kernels/state/*.rs",
+            "crates/samplers/src/kernels/state/discrete/*.rs",
+            "crates/samplers/src/log_space.rs",
+            "crates/samplers/src/scan.rs",
+            "crates/ops/src/*.rs",
+            "crates/ops/src/flex/*.rs",
+        ],
+        not: &[
+            "crates/estimators/src/catalogue.rs",
+            "crates/ops/src/cubecl.rs",
+        ],
+        packages: &[
+            "helmholtz-ops",
+            "helmholtz-distributions",
+            "helmholtz-samplers",
+            "helmholtz-estimators",
+            "helmholtz-tests",
+        ],
+        tests: &[
+            "proofs",
+            "readme",
+            "settings",
+            "ops",
+            "layers",
+            "real",
+            "kernels",
+            "state_kernels",
+            "mixed_store",
+        ],
+        by_hand: true,
+    },
+    // Kernels on states and couplings, by the proofs on small targets.
+    Scope {
+        name: "kernels",
+        files: &[
+            "crates/samplers/src/kernels/state/discrete/*.rs",
+            "crates/samplers/src/kernels/state/turns.rs",
+            "crates/samplers/src/coupling/*.rs",
+        ],
+        not: &[],
+        packages: &["helmholtz-samplers", "helmholtz-invariance"],
+        tests: &["kernels", "state_kernels", "discrete", "gallery"],
+        by_hand: false,
+    },
+    // The plain crates, by their own tests: what a feature adds is not built.
+    Scope {
+        name: "samplers",
+        files: &[
+            "crates/samplers/src/**/*.rs",
+            "crates/invariance/src/**/*.rs",
+            "crates/random/src/*.rs",
+        ],
+        not: &[
+            "crates/samplers/src/batched_hmc.rs",
+            "crates/samplers/src/burn_target.rs",
+            "crates/samplers/src/sampling/inference_data.rs",
+            "crates/samplers/src/sampling/zarr.rs",
+            "crates/invariance/src/gradients.rs",
+            "crates/invariance/src/gradients/*.rs",
+        ],
+        packages: &[
+            "helmholtz-samplers",
+            "helmholtz-invariance",
+            "helmholtz-random",
+        ],
+        tests: &[
+            "kernels",
+            "state_kernels",
+            "mapped_store",
+            "mixed_store",
+            "resampling",
+            "sampling",
+            "smc",
+            "smc_folder",
+            "store_files",
+            "correct",
+            "discrete",
+            "gallery",
+            "spec",
+        ],
+        by_hand: false,
+    },
+    Scope {
+        name: "distributions",
+        files: &["crates/distributions/src/*.rs"],
+        not: &[],
+        packages: &["helmholtz-distributions"],
+        tests: &["layers", "real"],
+        by_hand: false,
+    },
 ];
 
-/// What they hold besides: the catalogue is text, and the GPU's kernels need a device.
-pub const NOT: [&str; 2] = [
-    "crates/estimators/src/catalogue.rs",
-    "crates/ops/src/cubecl.rs",
-];
-
-/// Packages whose tests run.
-pub const PACKAGES: [&str; 5] = [
-    "helmholtz-ops",
-    "helmholtz-distributions",
-    "helmholtz-samplers",
-    "helmholtz-estimators",
-    "helmholtz-tests",
-];
-
-/// Their tests outside of the sources: the proofs, and what each crate claims of the files above.
-pub const TESTS: [&str; 9] = [
-    "proofs",
-    "readme",
-    "settings",
-    "ops",
-    "layers",
-    "real",
-    "kernels",
-    "state_kernels",
-    "mixed_store",
-];
+/// The scope of this name.
+///
+/// # Errors
+/// If there is none.
+pub fn named(name: &str) -> Result<&'static Scope, String> {
+    let names = || SCOPES.iter().map(|scope| scope.name);
+    let found = SCOPES.iter().find(|scope| scope.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = names().collect();
+        format!("there is no scope `{name}`: {}", names.join(", "))
+    })
+}

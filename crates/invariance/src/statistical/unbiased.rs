@@ -108,7 +108,8 @@ impl Unbiased {
                 moments.push(value);
             }
         }
-        let rate = if self.independent { 0.5 } else { 1.0 } * share.rate();
+        let tails = if self.independent { 0.5 } else { 1.0 };
+        let rate = tails * share.rate();
         let each = rate / self.exact.len() as f64;
         let mut comparisons = Vec::with_capacity(self.exact.len() + 1);
         for (i, (moments, &exact)) in moments.iter().zip(&self.exact).enumerate() {

@@ -3,8 +3,9 @@
 use helmholtz_invariance::families::{FiniteTarget, check_invariant};
 use helmholtz_invariance::{
     Law, TOLERANCE, TransitionMatrix, assert_ergodic, assert_invariant, assert_not_invariant,
+    step_fn,
 };
-use helmholtz_random::{Enumerator, Purpose, Stream};
+use helmholtz_random::{Chance, Enumerator, Purpose, Stream};
 use helmholtz_samplers::{
     AutomaticCycle, BlockGibbs, Cycle, DiscreteLangevin, FiniteGibbs, HammingBall, Info, Kernel,
     LocallyBalanced, Mixture, PathAuxiliary, Scale, balancing_functions, cyclical_step_sizes,
@@ -58,11 +59,12 @@ fn kernels(field: &Field) -> Vec<(&'static str, Boxed<'_>)> {
             "a cycle of scales",
             Box::new(AutomaticCycle::new(field.exact(), scales()).unwrap()),
         ),
-        ("path of one", Box::new(path(1))),
-        ("path of one to three", Box::new(path(2))),
+        ("path of one", Box::new(path(1.0))),
+        ("path of two", Box::new(path(2.0))),
+        ("path of two or three", Box::new(path(2.4))),
         (
             "path, rough",
-            Box::new(PathAuxiliary::new(Rough(field), balancing_functions::barker, 2).unwrap()),
+            Box::new(PathAuxiliary::new(Rough(field), balancing_functions::barker, 2.0).unwrap()),
         ),
         (
             "block of first and last",
@@ -123,6 +125,36 @@ fn every_kernel_keeps_all_small_targets_and_is_reversible() {
 fn every_kernel_keeps_random_targets_with_extremes() {
     for i in 0..kernels(&all().next().unwrap()).len() {
         assert_invariant!(random(), |field| kernels(field).swap_remove(i).1);
+    }
+}
+
+/// The length that a warm-up found stays, whatever the state: one kernel, that keeps the target.
+#[test]
+fn the_path_that_a_warm_up_found_keeps_its_target_and_comes_everywhere() {
+    let fields = all().filter(|field| field.sites == 3).step_by(97);
+    let mut lengths = Vec::new();
+    for (i, field) in fields.enumerate() {
+        let possible = |state: &Vec<usize>| field.log_density(state).is_finite();
+        let mut state = field.states().into_iter().find(possible).unwrap();
+        let mut stream = Stream::new(6, Purpose::new("test"), [i as u64, 0]);
+        let path = PathAuxiliary::new(field.exact(), balancing_functions::square_root, 1.0);
+        let path = path.unwrap().warm_up(0.574, 200, &mut state, &mut stream);
+        let path = path.unwrap();
+        lengths.push(path.mean_length());
+        check_invariant(&field, &path).unwrap_or_else(|e| panic!("{field:?}: {e}"));
+    }
+    assert!(lengths.iter().any(|l| *l > 1.0) && lengths.iter().all(|l| *l <= 3.0));
+    // With a coin for staying, since a path that is always accepted is periodic.
+    for length in [1.0, 2.0, 2.7, 9.0] {
+        assert_ergodic!(positive(), |field| {
+            let g = balancing_functions::square_root;
+            let path = PathAuxiliary::new(field.exact(), g, length).unwrap();
+            step_fn(move |state: &mut Vec<usize>, chance: &mut Enumerator| {
+                if chance.accept(0.5f64.ln()) {
+                    path.step(state, chance);
+                }
+            })
+        });
     }
 }
 

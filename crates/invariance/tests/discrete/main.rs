@@ -6,3 +6,4 @@
 mod field;
 mod kernels;
 mod langevin;
+mod path;

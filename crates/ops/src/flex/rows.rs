@@ -95,7 +95,8 @@ fn rows<const FMA: bool>(
     let scratch = &mut vec![0.0; width];
     if logits.rows == log_prob.len() {
         for (n, out) in log_prob.iter_mut().enumerate() {
-            *out = row::<FMA>(logits.row(n), values.row(n, scratch), None) as f32;
+            let (a, v) = (logits.row(n), values.row(n, scratch));
+            *out = exact_if_small(row::<FMA>(a, v, None), a, v) as f32;
         }
     } else {
         // A loop of its own: what `collect` calls is compiled without the instruction set.
@@ -105,8 +106,9 @@ fn rows<const FMA: bool>(
             logarithms.push(self::logarithms::<FMA>(logits.row(n), &mut likelier));
         }
         for (n, out) in log_prob.iter_mut().enumerate() {
-            let linear = linear::<FMA>(logits.row(n), values.row(n, scratch));
-            *out = (linear - logarithms[n % logits.rows]) as f32;
+            let (a, v) = (logits.row(n), values.row(n, scratch));
+            let log_prob = linear::<FMA>(a, v) - logarithms[n % logits.rows];
+            *out = exact_if_small(log_prob, a, v) as f32;
         }
     }
 }
@@ -120,7 +122,8 @@ fn rows_to_residuals<const FMA: bool>(
     let rows = rows.chunks_exact_mut(width).zip(log_prob);
     for (n, (residual, out)) in rows.enumerate() {
         logits.copy_from_slice(residual);
-        *out = row::<FMA>(logits, values.row(n, scratch), Some(residual)) as f32;
+        let values = values.row(n, scratch);
+        *out = exact_if_small(row::<FMA>(logits, values, Some(residual)), logits, values) as f32;
     }
 }
 
@@ -176,6 +179,32 @@ fn row<const FMA: bool>(logits: &[f32], values: &[f32], mut residual: Option<&mu
         }
     }
     sums.total()
+}
+
+/// Log-probabilities nearer to zero than this many nats a column are summed again: what a factor 1 + e^−|a| rounds off is up
+/// to 2⁻²⁴, no small part of ln(1 + e^−|a|) once |a| is beyond 10.
+const SMALL: f64 = 1.0 / 1024.0;
+
+/// The log-probability of a row, or [`exact`] where its error would be no small part of it.
+#[inline(always)]
+fn exact_if_small(log_prob: f64, logits: &[f32], values: &[f32]) -> f64 {
+    if log_prob > -SMALL * logits.len() as f64 {
+        exact(logits, values)
+    } else {
+        log_prob
+    }
+}
+
+/// Σ (v·a − max(a, 0)) − ln(1 + e^−|a|) in f64.
+#[cold]
+#[inline(never)]
+fn exact(logits: &[f32], values: &[f32]) -> f64 {
+    let pairs = logits.iter().zip(values);
+    let term = |(&a, &v): (&f32, &f32)| {
+        let (a, v) = (f64::from(a), f64::from(v));
+        (v * a - a.max(0.0)) - (-a.abs()).exp().ln_1p()
+    };
+    pairs.map(term).sum()
 }
 
 /// The sums of a row so far.

@@ -3,7 +3,7 @@
 use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
-use helmholtz_ops::{Backend, bernoulli_log_prob};
+use helmholtz_ops::{Backend, PackedBits, bernoulli_log_prob};
 use proptest::prelude::*;
 
 use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
@@ -135,6 +135,40 @@ fn sure_bits_have_log_probability_zero_and_unlikely_ones_minus_the_logit() {
             check(&logits, &ones);
         }
     }
+}
+
+/// Beyond a logit of 10 the log-probability of a likely bit is a small number, and right to f32's precision all the same: as
+/// Σ ln(1 + e^−|a|) in f64, of numbers and of packed bits, and of one row of logits that meets several rows.
+#[test]
+fn small_log_probabilities_are_good_to_their_own_size() {
+    for columns in [1, 3, 20, 200] {
+        for rows in [1, 3] {
+            let logits = Matrix::symmetric([1, columns], 1.0, 7);
+            let logits = logits.map(|u| 10f32.copysign(u) + 30.0 * u);
+            let likely = logits.clone().map(|a| f32::from(u8::from(a > 0.0)));
+            let expected: f64 = logits.row(0).iter().map(|&a| tail(a)).sum();
+            let elements = likely.elements.repeat(rows);
+            let values = Matrix {
+                rows,
+                columns,
+                elements,
+            };
+            let numbers: Tensor<Flex, 2> = values.tensor(DType::F32);
+            let bits = PackedBits::of(numbers);
+            let of_bits = read(bernoulli_log_prob(logits.tensor(DType::F32), bits));
+            for found in [value_alone(&logits, &values), of_bits] {
+                assert_eq!(found.len(), rows);
+                for found in found {
+                    assert!((found / -expected - 1.0).abs() <= 2.0 * ROUNDING);
+                }
+            }
+        }
+    }
+}
+
+/// ln(1 + e^−|a|).
+fn tail(a: f32) -> f64 {
+    (-f64::from(a).abs()).exp().ln_1p()
 }
 
 #[test]

@@ -1,151 +1,206 @@
 //! Every kernel on discrete sites on the classical targets of DISCS, and on Ising and Potts models around the critical
-//! temperature: `cargo run --release -p helmholtz-samplers --example discs -- 1 2000 discs.svg`, the share of the published
-//! sizes, the steps, and where to put a picture.
+//! temperature:
 //!
-//! The effective sample size per 1000 steps, per 1000 evaluations of all differences (a sweep of single sites counts as one),
-//! and per second; of the distance from a random state, as DISCS has it, Σ |x_i - x⁰_i|. Half as many steps come before.
+//! ```console
+//! $ cargo run --release -p helmholtz-samplers --example discs -- --steps 1000 --picture discs.svg
+//! ```
+//!
+//! Effective draws per 1000 steps, per 1000 evaluations of all differences, and per second of all chains on the threads there
+//! are; of the distance from a random state, as DISCS has it, Σ |x_i - x⁰_i|. The chains start from 200 sweeps of Gibbs
+//! sampling; half as many steps tune and are left out. An error is a standard error over the chains.
 //! (Goshvadi, Sun, Liu, Nova, Zhang, Grathwohl, Schuurmans and Dai, 2023, "DISCS: a benchmark for discrete sampling".)
+//!
+//! | argument | default | what it sets |
+//! |---|---|---|
+//! | `--share` | 1 | the share of the published sizes |
+//! | `--steps` | 1000 | steps; kernels of a site or a block take 10 times as many |
+//! | `--chains` | 8 | chains |
+//! | `--picture` | | a file for the picture |
+//! | `--targets` | | a folder for parameters and starts, which `beside.py` reads |
+//! | `--beside` | | a folder with what `beside.py` wrote: the released code of DISCS on the same targets |
 
+mod beside;
+mod kernels;
 mod models;
 mod picture;
 
+use std::path::PathBuf;
+use std::thread;
 use std::time::Instant;
 
 use helmholtz_samplers::diagnostics::ess;
-use helmholtz_samplers::random::{Chance, Purpose, Stream};
-use helmholtz_samplers::{
-    AutomaticCycle, DifferenceTarget, DiscreteLangevin, Info, Kernel, LocallyBalanced,
-    PathAuxiliary, SamplerError, balancing_functions,
-};
+use helmholtz_samplers::random::{Purpose, Stream};
+use helmholtz_samplers::{Kernel, SamplerError};
+use kernels::{ENTRIES, Entry, Sweep};
 use models::{Bernoulli, FactorialHmm, Grid, Model};
 
-/// A model as a target of several kernels.
-#[derive(Clone, Copy)]
-struct Of<'a>(&'a dyn Model);
-
-impl DifferenceTarget<u8> for Of<'_> {
-    fn values(&self) -> usize {
-        self.0.values()
-    }
-
-    fn log_density(&self, x: &[u8]) -> f64 {
-        self.0.log_density(x)
-    }
-
-    fn log_density_and_differences(&self, x: &[u8], differences: &mut [f64]) -> f64 {
-        self.0.log_density_and_differences(x, differences)
-    }
+/// What was asked for.
+struct Arguments {
+    share: f64,
+    steps: usize,
+    chains: usize,
+    picture: Option<PathBuf>,
+    targets: Option<PathBuf>,
+    beside: Option<PathBuf>,
 }
 
-/// Single-site Gibbs sampling: all sites in order, or so many random ones.
-struct Gibbs<'a>(Of<'a>, Option<usize>);
-
-impl Kernel<Vec<u8>, Stream> for Gibbs<'_> {
-    type Info = Info;
-
-    fn step(&self, x: &mut Vec<u8>, chance: &mut Stream) -> Info {
-        let mut weights = vec![0.0; self.0.values()];
-        for n in 0..self.1.unwrap_or(x.len()) {
-            let i = match self.1 {
-                Some(_) => chance.below(x.len() as u32) as usize,
-                None => n,
-            };
-            self.0.0.conditional(x, i, &mut weights);
-            x[i] = chance.choose(&weights).map_or(x[i], |v| v as u8);
+fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
+    let mut arguments = Arguments {
+        share: 1.0,
+        steps: 1000,
+        chains: 8,
+        picture: None,
+        targets: None,
+        beside: None,
+    };
+    let mut given = std::env::args().skip(1);
+    while let Some(flag) = given.next() {
+        let value = given.next().ok_or(format!("`{flag}` needs a value"))?;
+        match flag.as_str() {
+            "--share" => arguments.share = value.parse()?,
+            "--steps" => arguments.steps = value.parse()?,
+            "--chains" => arguments.chains = value.parse()?,
+            "--picture" => arguments.picture = Some(value.into()),
+            "--targets" => arguments.targets = Some(value.into()),
+            "--beside" => arguments.beside = Some(value.into()),
+            _ => return Err(format!("there is no argument `{flag}`").into()),
         }
-        Info::default()
     }
-}
-
-type Boxed<'a> = Box<dyn Kernel<Vec<u8>, Stream, Info = Info> + 'a>;
-
-/// Moves of the automatic cycle.
-const SCALES: usize = 8;
-
-/// Name, kernel, and evaluations of all differences a step; what is tuned is tuned from `x`.
-fn kernels<'a>(
-    model: Of<'a>,
-    x: &mut Vec<u8>,
-) -> Result<Vec<(&'static str, Boxed<'a>, f64)>, SamplerError> {
-    let mut stream = Stream::new(3, Purpose::new("tune"), [0, 0]);
-    let langevin = DiscreteLangevin::new(model, 0.2)?.warm_up(0.574, 200, x, &mut stream)?;
-    let cycle = AutomaticCycle::warm_up(model, SCALES, 480, x, &mut stream)?;
-    let root: fn(f64) -> f64 = balancing_functions::square_root;
-    let sites = model.0.sites();
-    let one_site = 1.0 / sites as f64;
-    Ok(vec![
-        ("Gibbs, one site", Box::new(Gibbs(model, Some(1))), one_site),
-        ("Gibbs, a sweep", Box::new(Gibbs(model, None)), 1.0),
-        (
-            "Gibbs with gradients",
-            Box::new(LocallyBalanced::gibbs_with_gradients(model)),
-            2.0,
-        ),
-        (
-            "locally balanced, Barker",
-            Box::new(LocallyBalanced::new(model, balancing_functions::barker)),
-            2.0,
-        ),
-        (
-            "path auxiliary",
-            Box::new(PathAuxiliary::new(model, root, (sites / 40).max(1))?),
-            2.0,
-        ),
-        ("DMALA", Box::new(langevin), 2.0),
-        ("automatic cycle", Box::new(cycle), 2.0 * SCALES as f64),
-    ])
+    Ok(arguments)
 }
 
 /// Effective draws of a kernel on a model.
-struct Row {
-    kernel: &'static str,
-    per_step: f64,
-    per_evaluation: f64,
-    per_second: f64,
+pub struct Row {
+    /// Its name.
+    pub kernel: &'static str,
+    /// What the chains gave.
+    pub found: Effective,
+    /// Of `found.per_step`, per evaluation of all differences.
+    pub per_evaluation: f64,
+    /// The sampler of DISCS that does the same.
+    pub beside: Option<Effective>,
 }
 
-/// Σ |x_i - x⁰_i| from a random state.
-fn distance(x: &[u8], values: usize) -> f64 {
-    let mut stream = Stream::new(4, Purpose::new("origin"), [0, 0]);
-    let away = |x: &u8| f64::from(*x) - f64::from(stream.below(values as u32));
-    x.iter().map(away).map(f64::abs).sum()
+/// Effective draws, a step of a chain and a second of all.
+#[derive(Clone, Copy)]
+pub struct Effective {
+    /// A step of one chain.
+    pub per_step: f64,
+    /// Standard error over the chains.
+    pub error: f64,
+    /// A second of all chains.
+    pub per_second: f64,
 }
 
-fn rows(model: Of<'_>, steps: usize) -> Result<Vec<Row>, SamplerError> {
-    let mut start = vec![0u8; model.0.sites()];
-    let mut warm = Stream::new(1, Purpose::new("warm"), [0, 0]);
-    for _ in 0..200 {
-        Gibbs(model, None).step(&mut start, &mut warm);
+impl Effective {
+    /// Of the distances of each chain, and the microseconds that a step of one takes where all run.
+    pub fn of(chains: &[Vec<f64>], microseconds: f64) -> Self {
+        let (steps, count) = (chains[0].len() as f64, chains.len() as f64);
+        let each = chains
+            .iter()
+            .map(|chain| ess(&[chain]).unwrap_or(f64::NAN) / steps);
+        let each: Vec<f64> = each.collect();
+        let mean = each.iter().sum::<f64>() / count;
+        let squares: f64 = each.iter().map(|e| (e - mean).powi(2)).sum();
+        Self {
+            per_step: mean,
+            error: (squares / (count - 1.0).max(1.0) / count).sqrt(),
+            per_second: 1e6 * mean / microseconds,
+        }
     }
-    let kernels = kernels(model, &mut start.clone())?.into_iter();
-    let row = kernels.map(|(kernel, of, evaluations)| {
-        let (mut x, mut distances) = (start.clone(), Vec::with_capacity(steps));
-        let mut seconds = 0.0;
-        for t in 0..steps + steps / 2 {
-            let mut stream = Stream::new(2, Purpose::new("chain"), [0, t as u64]);
-            let before = Instant::now();
-            of.step(&mut x, &mut stream);
-            if t >= steps / 2 {
-                seconds += before.elapsed().as_secs_f64();
-                distances.push(distance(&x, model.values()));
-            }
-        }
-        let draws = ess(&[distances]).unwrap_or(f64::NAN);
-        Row {
-            kernel,
-            per_step: draws / steps as f64,
-            per_evaluation: draws / (steps as f64 * evaluations),
-            per_second: draws / seconds,
-        }
+}
+
+/// A random state, from which distances are measured.
+pub fn origin(model: &dyn Model) -> Vec<u8> {
+    let mut stream = Stream::new(4, Purpose::new("origin"), [0, 0]);
+    let values = model.values() as u32;
+    (0..model.sites())
+        .map(|_| stream.below(values) as u8)
+        .collect()
+}
+
+/// The state that a chain starts from.
+pub fn start(model: &dyn Model, chain: usize) -> Vec<u8> {
+    let mut stream = Stream::new(1, Purpose::new("warm"), [chain as u64, 0]);
+    let mut x = vec![0u8; model.sites()];
+    for _ in 0..200 {
+        Sweep(model).step(&mut x, &mut stream);
+    }
+    x
+}
+
+fn distance(x: &[u8], origin: &[u8]) -> f64 {
+    let pairs = x.iter().zip(origin);
+    pairs.map(|(x, o)| f64::from(x.abs_diff(*o))).sum()
+}
+
+/// The distances of a chain after its burn-in, and the seconds that its steps took.
+fn run(
+    model: &dyn Model,
+    entry: &Entry,
+    chain: usize,
+    steps: usize,
+    start: &[u8],
+) -> Result<(Vec<f64>, f64), SamplerError> {
+    let (mut x, origin) = (start.to_vec(), origin(model));
+    let mut stream = Stream::new(2, Purpose::new("chain"), [chain as u64, 0]);
+    let kernel = (entry.build)(model, &mut x, steps / 2, &mut stream)?;
+    let mut distances = Vec::with_capacity(steps * entry.steps);
+    let mut seconds = 0.0;
+    for _ in 0..steps * entry.steps {
+        let before = Instant::now();
+        kernel.step(&mut x, &mut stream);
+        seconds += before.elapsed().as_secs_f64();
+        distances.push(distance(&x, &origin));
+    }
+    Ok((distances, seconds))
+}
+
+/// All chains of a kernel, dealt out to the threads.
+fn row(
+    model: &dyn Model,
+    entry: &Entry,
+    arguments: &Arguments,
+    starts: &[Vec<u8>],
+) -> Result<Row, Box<dyn std::error::Error>> {
+    let threads = thread::available_parallelism()?.get().min(starts.len());
+    let steps = arguments.steps;
+    let of_thread = |first: usize| {
+        let chains = (first..starts.len()).step_by(threads);
+        let runs = chains.map(|chain| run(model, entry, chain, steps, &starts[chain]));
+        runs.collect::<Result<Vec<_>, _>>()
+    };
+    let runs = thread::scope(|scope| {
+        let of_thread = &of_thread;
+        let handles: Vec<_> = (0..threads)
+            .map(|first| scope.spawn(move || of_thread(first)))
+            .collect();
+        handles
+            .into_iter()
+            .map(|h| h.join().expect("no panic"))
+            .collect::<Vec<_>>()
     });
-    Ok(row.collect())
+    let runs: Vec<_> = runs.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let (distances, seconds): (Vec<_>, Vec<_>) = runs.into_iter().flatten().unzip();
+    let each = seconds.iter().sum::<f64>() / (distances.len() * distances[0].len()) as f64;
+    let found = Effective::of(&distances, 1e6 * each / threads as f64);
+    let beside = match (&arguments.beside, model.of_discs(), entry.of_discs) {
+        (Some(folder), Some((task, _)), Some(sampler)) => {
+            beside::read(folder, &model.name(), task, sampler)?
+        }
+        _ => None,
+    };
+    Ok(Row {
+        kernel: entry.name,
+        found,
+        per_evaluation: found.per_step / (entry.evaluations)(model.sites()),
+        beside,
+    })
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let share: f64 = arguments.next().map_or(Ok(0.3), |a| a.parse())?;
-    let steps: usize = arguments.next().map_or(Ok(1000), |a| a.parse())?;
-    let of = |size: usize| ((share * size as f64).round() as usize).max(2);
+    let arguments = arguments()?;
+    let of = |size: usize| ((arguments.share * size as f64).round() as usize).max(2);
     let models: Vec<Box<dyn Model>> = vec![
         Box::new(Grid::near_critical(of(50), 2, 0.8)),
         Box::new(Grid::near_critical(of(50), 2, 1.0)),
@@ -158,25 +213,46 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Box::new(FactorialHmm::new(of(200), of(50))),
     ];
     let mut tables = Vec::new();
-    for model in &models {
-        let rows = rows(Of(model.as_ref()), steps)?;
+    for model in models.iter().map(Box::as_ref) {
+        let starts: Vec<_> = (0..arguments.chains)
+            .map(|chain| start(model, chain))
+            .collect();
+        if let Some(folder) = &arguments.targets {
+            beside::write(folder, model, &starts)?;
+            continue;
+        }
         println!("\n{}", model.name());
         println!(
-            "{:26} {:>12} {:>12} {:>12}",
-            "kernel", "1000 steps", "1000 evals", "second"
+            "{:26} {:>18} {:>11} {:>11}   {:>18} {:>11} {:>7}",
+            "kernel", "1000 steps", "1000 evals", "second", "DISCS 1000 steps", "second", "ratio"
         );
-        for row in &rows {
-            println!(
-                "{:26} {:>12.2} {:>12.2} {:>12.2}",
+        let mut rows = Vec::new();
+        for entry in &ENTRIES {
+            let row = row(model, entry, &arguments, &starts)?;
+            let (found, beside) = (row.found, row.beside);
+            let per_step =
+                |of: Effective| format!("{:.3} ± {:.3}", 1e3 * of.per_step, 1e3 * of.error);
+            print!(
+                "{:26} {:>18} {:>11.2} {:>11.2}",
                 row.kernel,
-                1000.0 * row.per_step,
-                1000.0 * row.per_evaluation,
-                row.per_second
+                per_step(found),
+                1e3 * row.per_evaluation,
+                found.per_second
             );
+            match beside {
+                Some(of) => println!(
+                    "   {:>18} {:>11.3} {:>7.1}",
+                    per_step(of),
+                    of.per_second,
+                    found.per_second / of.per_second
+                ),
+                None => println!(),
+            }
+            rows.push(row);
         }
         tables.push((model.name(), rows));
     }
-    if let Some(path) = arguments.next() {
+    if let Some(path) = &arguments.picture {
         std::fs::write(path, picture::svg(&tables))?;
     }
     Ok(())

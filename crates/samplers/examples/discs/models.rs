@@ -2,15 +2,22 @@
 
 use helmholtz_samplers::DifferenceTarget;
 use helmholtz_samplers::random::{Draws, Purpose, Stream};
+use serde_json::{Value, json};
 
-/// A target whose sites can be taken one at a time, too.
-pub trait Model: DifferenceTarget<u8> {
+/// A target whose sites can be taken one at a time, or a few, too.
+pub trait Model: DifferenceTarget<u8> + Sync {
     fn name(&self) -> String;
+
+    /// The name and the parameters that DISCS has for it; none if it has no such model.
+    fn of_discs(&self) -> Option<(&'static str, Value)>;
 
     fn sites(&self) -> usize;
 
     /// ln p(x with x_i = v), for each v, up to a constant.
     fn conditional(&self, x: &[u8], i: usize, log_weights: &mut [f64]);
+
+    /// ln p but for terms without a site of the block, which is in order.
+    fn log_density_of_block(&self, x: &[u8], block: &[usize]) -> f64;
 }
 
 fn stream(what: u64) -> Stream {
@@ -23,48 +30,75 @@ pub struct Grid {
     side: usize,
     values: usize,
     beta: f64,
-    torus: bool,
-    /// h_i(v) at i C + v; empty for none.
+    /// λ of the models of DISCS; none for others.
+    lambda: Option<f64>,
+    /// h_i(v) at i C + v.
     field: Vec<f64>,
+    /// Of each site; where the grid ends, the number of sites.
+    neighbours: Vec<[u32; 4]>,
 }
+
+/// What stands beyond the end of a grid: equal to no value.
+const NOTHING: u8 = u8::MAX;
 
 impl Grid {
     /// Without a field on a torus, at a share of the critical coupling β = ln(1 + √C); that of Ising spins of -1 and 1 is
     /// half of it.
     pub fn near_critical(side: usize, values: usize, share: f64) -> Self {
-        Self {
-            name: format!("{side} x {side}, {values} values, {share} of critical"),
+        let name = format!("{side} x {side}, {values} values, {share} of critical");
+        let beta = share * (values as f64).sqrt().ln_1p();
+        Self::new(
+            name,
             side,
-            values,
-            beta: share * (values as f64).sqrt().ln_1p(),
-            torus: true,
-            field: Vec::new(),
-        }
+            true,
+            beta,
+            None,
+            vec![0.0; side * side * values],
+        )
     }
 
     /// DISCS: spins with the coupling λ on an open grid, in a field of uniforms on ±1.5, less ½ in a disc and more outside
     /// of it.
     pub fn ising(side: usize, lambda: f64) -> Self {
-        let spins = Self::field(side, 1);
-        Self {
-            name: format!("Ising {side} x {side}, λ = {lambda}, field"),
-            side,
-            values: 2,
-            beta: 2.0 * lambda,
-            torus: false,
-            field: spins.iter().flat_map(|b| [*b, -b]).collect(),
-        }
+        let name = format!("Ising {side} x {side}, λ = {lambda}, field");
+        let field = Self::field(side, 1).iter().flat_map(|b| [*b, -b]).collect();
+        Self::new(name, side, false, 2.0 * lambda, Some(lambda), field)
     }
 
-    /// DISCS: four values with the coupling λ on an open grid, in such a field for each value.
+    /// DISCS: values with the coupling λ on an open grid, in such a field for each value.
     pub fn potts(side: usize, values: usize, lambda: f64) -> Self {
+        let name = format!("Potts {side} x {side}, {values} values, λ = {lambda}, field");
+        let field = Self::field(side, values).iter().map(|b| -b).collect();
+        Self::new(name, side, false, lambda, Some(lambda), field)
+    }
+
+    fn new(
+        name: String,
+        side: usize,
+        torus: bool,
+        beta: f64,
+        lambda: Option<f64>,
+        field: Vec<f64>,
+    ) -> Self {
+        let beyond = (side * side) as u32;
+        let neighbours = (0..side * side).map(|i| {
+            let (row, column) = (i / side, i % side);
+            let all = [
+                (column + 1 < side, row * side + (column + 1) % side),
+                (column > 0, row * side + (column + side - 1) % side),
+                (row + 1 < side, (row + 1) % side * side + column),
+                (row > 0, (row + side - 1) % side * side + column),
+            ];
+            all.map(|(inside, j)| if inside || torus { j as u32 } else { beyond })
+        });
         Self {
-            name: format!("Potts {side} x {side}, {values} values, λ = {lambda}, field"),
+            name,
             side,
-            values,
-            beta: lambda,
-            torus: false,
-            field: Self::field(side, values).iter().map(|b| -b).collect(),
+            values: field.len() / (side * side),
+            beta,
+            lambda,
+            neighbours: neighbours.collect(),
+            field,
         }
     }
 
@@ -85,18 +119,21 @@ impl Grid {
             .collect()
     }
 
-    fn neighbours(&self, i: usize) -> impl Iterator<Item = usize> {
-        let (n, row, column) = (self.side, i / self.side, i % self.side);
-        let all = [
-            (column + 1 < n, row * n + (column + 1) % n),
-            (column > 0, row * n + (column + n - 1) % n),
-            (row + 1 < n, (row + 1) % n * n + column),
-            (row > 0, (row + n - 1) % n * n + column),
-        ];
-        let torus = self.torus;
-        all.into_iter()
-            .filter(move |(inside, _)| torus || *inside)
-            .map(|(_, j)| j)
+    /// How many neighbours of site i have the value v.
+    #[inline]
+    fn equal(&self, beyond: &[u8], i: usize, v: u8) -> f64 {
+        let count: u32 = (self.neighbours[i].iter())
+            .map(|&j| u32::from(beyond[j as usize] == v))
+            .sum();
+        f64::from(count)
+    }
+
+    /// The state, and what stands beyond its end.
+    fn padded(x: &[u8]) -> Vec<u8> {
+        let mut padded = Vec::with_capacity(x.len() + 1);
+        padded.extend_from_slice(x);
+        padded.push(NOTHING);
+        padded
     }
 }
 
@@ -106,23 +143,28 @@ impl DifferenceTarget<u8> for Grid {
     }
 
     fn log_density(&self, x: &[u8]) -> f64 {
-        let equal = |i: usize| self.neighbours(i).filter(|&j| x[i] == x[j]).count();
-        let edges = (0..x.len()).map(equal).sum::<usize>() as f64 / 2.0;
-        let field = |(i, v): (usize, &u8)| self.field[i * self.values + usize::from(*v)];
-        let field = match self.field.is_empty() {
-            true => 0.0,
-            false => x.iter().enumerate().map(field).sum(),
+        let padded = Self::padded(x);
+        let site = |(i, v): (usize, &u8)| {
+            self.field[i * self.values + usize::from(*v)]
+                + 0.5 * self.beta * self.equal(&padded, i, *v)
         };
-        self.beta * edges + field
+        x.iter().enumerate().map(site).sum()
     }
 
     fn log_density_and_differences(&self, x: &[u8], differences: &mut [f64]) -> f64 {
-        for (i, row) in differences.chunks_mut(self.values).enumerate() {
-            self.conditional(x, i, row);
-            let now = row[usize::from(x[i])];
-            row.iter_mut().for_each(|d| *d -= now);
+        let padded = Self::padded(x);
+        let mut log_p = 0.0;
+        let rows = differences.chunks_exact_mut(self.values);
+        let fields = self.field.chunks_exact(self.values);
+        for (i, ((row, field), now)) in rows.zip(fields).zip(x).enumerate() {
+            let own = field[usize::from(*now)];
+            let here = own + self.beta * self.equal(&padded, i, *now);
+            for (v, (difference, field)) in row.iter_mut().zip(field).enumerate() {
+                *difference = field + self.beta * self.equal(&padded, i, v as u8) - here;
+            }
+            log_p += 0.5 * (here + own);
         }
-        self.log_density(x)
+        log_p
     }
 }
 
@@ -131,18 +173,49 @@ impl Model for Grid {
         self.name.clone()
     }
 
+    fn of_discs(&self) -> Option<(&'static str, Value)> {
+        let (side, lambda) = (self.side, self.lambda?);
+        Some(match self.values {
+            2 => {
+                let b: Vec<f64> = self.field.iter().copied().step_by(2).collect();
+                ("ising", json!({ "side": side, "lambda": lambda, "b": b }))
+            }
+            values => {
+                let b: Vec<f64> = self.field.iter().map(|h| -h).collect();
+                (
+                    "potts",
+                    json!({ "side": side, "values": values, "lambda": lambda, "b": b }),
+                )
+            }
+        })
+    }
+
     fn sites(&self) -> usize {
         self.side * self.side
     }
 
     fn conditional(&self, x: &[u8], i: usize, log_weights: &mut [f64]) {
-        match self.field.get(i * self.values..(i + 1) * self.values) {
-            Some(field) => log_weights.copy_from_slice(field),
-            None => log_weights.fill(0.0),
+        log_weights.copy_from_slice(&self.field[i * self.values..(i + 1) * self.values]);
+        for &j in &self.neighbours[i] {
+            if let Some(v) = x.get(j as usize) {
+                log_weights[usize::from(*v)] += self.beta;
+            }
         }
-        for j in self.neighbours(i) {
-            log_weights[usize::from(x[j])] += self.beta;
+    }
+
+    fn log_density_of_block(&self, x: &[u8], block: &[usize]) -> f64 {
+        let mut log_p = 0.0;
+        for &i in block {
+            log_p += self.field[i * self.values + usize::from(x[i])];
+            for &j in &self.neighbours[i] {
+                let j = j as usize;
+                // A pair within the block is met twice.
+                if x.get(j) == Some(&x[i]) {
+                    log_p += self.beta * if block.contains(&j) { 0.5 } else { 1.0 };
+                }
+            }
         }
+        log_p
     }
 }
 
@@ -166,10 +239,13 @@ impl DifferenceTarget<u8> for Bernoulli {
     }
 
     fn log_density_and_differences(&self, x: &[u8], differences: &mut [f64]) -> f64 {
-        for ((a, x), row) in self.0.iter().zip(x).zip(differences.chunks_mut(2)) {
-            row[usize::from(1 - x)] = a * (1.0 - 2.0 * f64::from(*x));
+        let mut log_p = 0.0;
+        for ((a, x), row) in self.0.iter().zip(x).zip(differences.chunks_exact_mut(2)) {
+            let x = f64::from(*x);
+            row.fill(a * (1.0 - 2.0 * x));
+            log_p += a * x;
         }
-        self.log_density(x)
+        log_p
     }
 }
 
@@ -178,12 +254,20 @@ impl Model for Bernoulli {
         format!("Bernoulli, {} bits, σ = {}", self.0.len(), self.1)
     }
 
+    fn of_discs(&self) -> Option<(&'static str, Value)> {
+        Some(("bernoulli", json!({ "logits": self.0 })))
+    }
+
     fn sites(&self) -> usize {
         self.0.len()
     }
 
     fn conditional(&self, _: &[u8], i: usize, log_weights: &mut [f64]) {
         log_weights.copy_from_slice(&[0.0, self.0[i]]);
+    }
+
+    fn log_density_of_block(&self, x: &[u8], block: &[usize]) -> f64 {
+        block.iter().map(|&i| self.0[i] * f64::from(x[i])).sum()
     }
 }
 
@@ -261,10 +345,30 @@ impl DifferenceTarget<u8> for FactorialHmm {
 
     fn log_density_and_differences(&self, x: &[u8], differences: &mut [f64]) -> f64 {
         let chains = self.weights.len();
-        for l in 0..self.seen.len() {
-            let rest = self.rest(x, l);
-            for i in l * chains..(l + 1) * chains {
-                differences[2 * i + usize::from(1 - x[i])] = self.flip(x, i, rest);
+        let (stays, starts) = ((BETA / (1.0 - BETA)).ln(), (ALPHA / (1.0 - ALPHA)).ln());
+        // 1 for a zero and -1 for a one, which is the sign of the change.
+        let signs: Vec<f64> = x.iter().map(|x| 1.0 - 2.0 * f64::from(*x)).collect();
+        let rows = differences.chunks_exact_mut(2 * chains);
+        for (l, row) in rows.enumerate() {
+            let (rest, first) = (self.rest(x, l), l * chains);
+            let own = &signs[first..first + chains];
+            let seen = own.iter().zip(&self.weights);
+            for (row, (sign, w)) in row.chunks_exact_mut(2).zip(seen) {
+                row.fill((2.0 * rest * sign * w - w * w) / (2.0 * SIGMA * SIGMA));
+            }
+            let mut towards = |other: &[f64]| {
+                let signs = own.iter().zip(other);
+                for (row, (a, b)) in row.chunks_exact_mut(2).zip(signs) {
+                    row.iter_mut().for_each(|d| *d -= stays * a * b);
+                }
+            };
+            if l + 1 < self.seen.len() {
+                towards(&signs[first + chains..first + 2 * chains]);
+            }
+            match l {
+                0 => (row.chunks_exact_mut(2).zip(own))
+                    .for_each(|(row, sign)| row.iter_mut().for_each(|d| *d += sign * starts)),
+                _ => towards(&signs[first - chains..first]),
             }
         }
         self.log_density(x)
@@ -280,6 +384,11 @@ impl Model for FactorialHmm {
         )
     }
 
+    fn of_discs(&self) -> Option<(&'static str, Value)> {
+        let parameters = json!({ "weights": self.weights, "seen": self.seen });
+        Some(("fhmm", parameters))
+    }
+
     fn sites(&self) -> usize {
         self.seen.len() * self.weights.len()
     }
@@ -288,5 +397,28 @@ impl Model for FactorialHmm {
         let rest = self.rest(x, i / self.weights.len());
         log_weights.fill(0.0);
         log_weights[usize::from(1 - x[i])] = self.flip(x, i, rest);
+    }
+
+    fn log_density_of_block(&self, x: &[u8], block: &[usize]) -> f64 {
+        let chains = self.weights.len();
+        let stays = |equal: bool| if equal { BETA.ln() } else { (1.0 - BETA).ln() };
+        let (mut log_p, mut last) = (0.0, usize::MAX);
+        for &i in block {
+            let l = i / chains;
+            if l != last {
+                log_p -= self.rest(x, l).powi(2) / (2.0 * SIGMA * SIGMA);
+                last = l;
+            }
+            log_p += match i.checked_sub(chains) {
+                Some(j) => stays(x[i] == x[j]),
+                None if x[i] == 1 => ALPHA.ln(),
+                None => (1.0 - ALPHA).ln(),
+            };
+            // A later site of the block has this term, too.
+            if i + chains < x.len() && !block.contains(&(i + chains)) {
+                log_p += stays(x[i] == x[i + chains]);
+            }
+        }
+        log_p
     }
 }

@@ -10,7 +10,7 @@ const LINE: f64 = 16.0;
 
 pub fn svg(tables: &[(String, Vec<Row>)]) -> String {
     let all = || tables.iter().flat_map(|(_, rows)| rows);
-    let logs = all().map(|row| row.per_second.log10());
+    let logs = all().map(|row| row.found.per_second.log10());
     let logs: Vec<f64> = logs.filter(|l| l.is_finite()).collect();
     let low = logs.iter().copied().fold(0.0, f64::min).floor();
     let high = logs.iter().copied().fold(1.0, f64::max).ceil();
@@ -37,7 +37,7 @@ pub fn svg(tables: &[(String, Vec<Row>)]) -> String {
         );
         for row in rows {
             y += LINE;
-            let length = (at(row.per_second.max(1e-300).log10()) - LEFT).max(0.0);
+            let length = (at(row.found.per_second.max(1e-300).log10()) - LEFT).max(0.0);
             let _ = write!(
                 body,
                 "<text x='{:.0}' y='{y:.0}' text-anchor='end'>{}</text><rect x='{LEFT}' y='{:.0}' width='{length:.1}' height='10' fill='#4477aa'/>",

@@ -17,4 +17,5 @@ mod hmc;
 mod independence;
 mod index_kernels;
 mod metropolis_hastings;
+mod sites;
 mod statistics;

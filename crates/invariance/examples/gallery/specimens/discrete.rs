@@ -50,7 +50,15 @@ pub fn specimens() -> Vec<Specimen> {
             changed_sites,
         ),
         specimen("block drawn bit by bit given the old bits", in_parallel),
+        specimen(
+            "path auxiliary: longer paths from rarer states",
+            length_by_state,
+        ),
         specimen("Hamming ball without its auxiliary state", no_auxiliary),
+        specimen(
+            "Hamming ball: auxiliary state never the present one",
+            auxiliary_elsewhere,
+        ),
         specimen(
             "step size by the state, in a cycle that never ends",
             step_by_state,
@@ -175,7 +183,7 @@ fn stale_langevin(repaired: bool) -> Result<f64, InvarianceError> {
 /// Two flips, drawn without replacement and scored as if with.
 fn changed_sites(repaired: bool) -> Result<f64, InvarianceError> {
     if repaired {
-        return match PathAuxiliary::new(target(), balancing_functions::square_root, 2) {
+        return match PathAuxiliary::new(target(), balancing_functions::square_root, 2.0) {
             Ok(kernel) => error(&kernel),
             Err(_) => Ok(0.0),
         };
@@ -223,6 +231,40 @@ fn no_auxiliary(repaired: bool) -> Result<f64, InvarianceError> {
         let ball: Vec<f64> = [0.0].into_iter().chain(differences(x)).collect();
         if let Some(i) = chance.choose(&ball).unwrap_or(0).checked_sub(1) {
             x[i] = !x[i];
+        }
+    }))
+}
+
+/// u one change away for sure, y from the target restricted to the ball around u, u included: in the code of a published
+/// benchmark the sizes of the shells, 1 and 10, are taken for their logarithms.
+fn auxiliary_elsewhere(repaired: bool) -> Result<f64, InvarianceError> {
+    if repaired {
+        return error(&HammingBall::new(log_p, vec![0, 1, 2], 2, 1));
+    }
+    error(&step_fn(|x: &mut Bits, chance: &mut Enumerator| {
+        let i = chance.choose(&[0.0; 3]).unwrap_or(0);
+        x[i] = !x[i];
+        let ball: Vec<f64> = [0.0].into_iter().chain(differences(x)).collect();
+        if let Some(i) = chance.choose(&ball).unwrap_or(0).checked_sub(1) {
+            x[i] = !x[i];
+        }
+    }))
+}
+
+/// A length that goes on adapting looks at where the chain is: here two changes where the density is low, one elsewhere.
+fn length_by_state(repaired: bool) -> Result<f64, InvarianceError> {
+    let path = |length| PathAuxiliary::new(target(), balancing_functions::square_root, length);
+    let (Ok(short), Ok(long)) = (path(1.0), path(2.0)) else {
+        return Ok(0.0);
+    };
+    error(&step_fn(|x: &mut Bits, chance: &mut Enumerator| {
+        if repaired {
+            long.step(x, chance);
+            short.step(x, chance);
+        } else if log_p(x) < 0.0 {
+            long.step(x, chance);
+        } else {
+            short.step(x, chance);
         }
     }))
 }

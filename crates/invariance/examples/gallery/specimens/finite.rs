@@ -1,7 +1,8 @@
 //! Kernels on a few states.
 
 use helmholtz_invariance::{InvarianceError, Law, TransitionMatrix, step_fn};
-use helmholtz_random::{Chance, Enumerator};
+use helmholtz_random::{Chance, Enumerator, enumerate};
+use helmholtz_samplers::coupling::choose_both;
 
 use super::{Check, Specimen};
 
@@ -43,7 +44,33 @@ pub fn specimens() -> Vec<Specimen> {
             "component to update chosen by the state",
             component_by_state,
         ),
+        Specimen {
+            defect: "maximal coupling: refused draws replaced from the whole law",
+            found_by: "the law of each chain",
+            check: Check::Exact(whole_law),
+        },
     ]
+}
+
+/// max |P(Y = k) - q_k| of the second of two coupled draws.
+fn whole_law(repaired: bool) -> Result<f64, InvarianceError> {
+    const P: [f64; 3] = [0.5, 0.3, 0.2];
+    const Q: [f64; 3] = [0.1, 0.3, 0.6];
+    let [log_p, log_q] = [P, Q].map(|law| law.map(f64::ln));
+    let outcomes = enumerate(|chance| {
+        if repaired {
+            return choose_both([&log_p, &log_q], chance)[1];
+        }
+        let x = chance.choose(&log_p)?;
+        match chance.accept(log_q[x] - log_p[x]) {
+            true => Some(x),
+            false => chance.choose(&log_q),
+        }
+    });
+    let mut law = [0.0; 3];
+    outcomes.iter().for_each(|(p, y)| law[y.unwrap_or(0)] += p);
+    let errors = law.iter().zip(Q).map(|(found, q)| (found - q).abs());
+    Ok(errors.fold(0.0, f64::max))
 }
 
 /// max |πP - π| of a Metropolis kernel over five states in a row.

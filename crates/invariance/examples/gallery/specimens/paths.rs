@@ -31,6 +31,10 @@ pub fn specimens() -> Vec<Specimen> {
             without_density,
         ),
         specimen(
+            "backward sampling by the weights alone",
+            backward_without_density,
+        ),
+        specimen(
             "conditional SMC: weights reset though nothing was resampled",
             weights_reset,
         ),
@@ -161,6 +165,17 @@ fn without_density(repaired: bool) -> Result<f64, InvarianceError> {
     };
     match ConditionalSmc::new(model, MultinomialByChoice, Policy::Always, 2) {
         Ok(kernel) => error(3, &kernel.with_ancestor_sampling()),
+        Err(_) => Ok(0.0),
+    }
+}
+
+fn backward_without_density(repaired: bool) -> Result<f64, InvarianceError> {
+    let model = Model {
+        times: 3,
+        scored: repaired,
+    };
+    match ConditionalSmc::new(model, MultinomialByChoice, Policy::Always, 2) {
+        Ok(kernel) => error(3, &kernel.with_backward_sampling()),
         Err(_) => Ok(0.0),
     }
 }

@@ -86,8 +86,8 @@ impl<T: GradientTarget> Hmc<T> {
         Ok(self)
     }
 
-    /// The kernel with a number of leapfrog steps drawn anew for each trajectory, uniform on 1, ..., 2 L - 1 and so L on
-    /// average.
+    /// The kernel with a number of leapfrog steps drawn anew for each trajectory, uniform on the whole numbers from L / 2 to
+    /// 3 L / 2 and so L on average.
     ///
     /// A mixture of kernels in detailed balance, and in no period of the target for ever (Mackenzie, 1989; Neal, 2011,
     /// §3.2). A step draws the length first, by one uniform.
@@ -119,9 +119,10 @@ impl<T: GradientTarget> Hmc<T> {
     /// anew. A thousand steps are customary, fewer than 20 find no mass. A mass given by [`with_mass`](Self::with_mass)
     /// stays as it is.
     ///
-    /// The longest length 2 L - 1 is the 80 % quantile of the lengths after which trajectories turned back, up to 1000
-    /// steps, and 250 before a mass is found (Hoffman and Gelman, 2014; Wu, Stoehr and Robert, 2018). Some transitions
-    /// follow their trajectory until it turns, for this alone, and move along a random part of it. The transitions are burn-in: do not average over them.
+    /// L is 0.65 of the 80 % quantile of the lengths after which trajectories turned back, which are followed for up to
+    /// 1000 steps, and 250 before a mass is found (Hoffman and Gelman, 2014; Wu, Stoehr and Robert, 2018). Some transitions
+    /// follow their trajectory until it turns, for this alone, and move along a random part of it. The transitions are
+    /// burn-in: do not average over them.
     ///
     /// # Errors
     /// [`SamplerError::Parameter`] unless `target_acceptance` is in (0, 1), the log-density and its gradient are finite
@@ -345,11 +346,12 @@ impl<T: GradientTarget, C: Chance + Draws + ?Sized> Kernel<Vec<f64>, C> for Hmc<
     }
 }
 
-/// A number of leapfrog steps, uniform on 1, ..., 2 `mean` - 1.
+/// A number of leapfrog steps, uniform on the whole numbers from `mean` / 2 to 3 `mean` / 2.
 pub(crate) fn jittered_steps(mean: usize, chance: &mut (impl Draws + ?Sized)) -> usize {
-    let choices = 2 * mean - 1;
+    let half = mean / 2;
+    let choices = 2 * half + 1;
     // A product may round up to the bound.
-    1 + ((chance.uniform() * choices as f64) as usize).min(choices - 1)
+    mean - half + ((chance.uniform() * choices as f64) as usize).min(choices - 1)
 }
 
 /// A step size at which one leapfrog step crosses acceptance ½, from a guess that is doubled or halved (Hoffman and Gelman, 2014,
@@ -455,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn jittered_lengths_are_one_to_twice_the_mean_less_one() {
+    fn jittered_lengths_are_from_a_half_to_three_halves_of_the_mean() {
         struct Uniform(f64);
         impl Draws for Uniform {
             fn uniform(&mut self) -> f64 {
@@ -471,14 +473,14 @@ mod tests {
                 unreachable!()
             }
         }
-        for mean in [1, 2, 7] {
-            let choices = 2 * mean - 1;
+        for (mean, expected) in [(1, 1..=1), (2, 1..=3), (3, 2..=4), (7, 4..=10), (8, 4..=12)] {
+            let choices = expected.clone().count();
             let lengths: Vec<usize> = (0..choices)
                 .map(|i| jittered_steps(mean, &mut Uniform((i as f64 + 0.5) / choices as f64)))
                 .collect();
-            assert_eq!(lengths, (1..=choices).collect::<Vec<_>>());
+            assert_eq!(lengths, expected.clone().collect::<Vec<_>>());
             let largest = 1.0 - f64::EPSILON / 2.0;
-            assert_eq!(jittered_steps(mean, &mut Uniform(largest)), choices);
+            assert_eq!(jittered_steps(mean, &mut Uniform(largest)), *expected.end());
         }
     }
 

@@ -3,11 +3,11 @@
 use helmholtz_random::Chance;
 
 use super::balancing::square_root;
-use super::neighbourhood::Neighbourhood;
+use super::neighbourhood::{Neighbourhood, log_acceptance};
 use super::{DifferenceTarget, Site};
 use crate::arguments::{open_unit, positive};
 use crate::kernels::state::dual_averaging::DualAveraging;
-use crate::{Info, Kernel, SamplerError, log_sum_exp};
+use crate::{Info, Kernel, SamplerError};
 
 /// Proposes new values for all sites at once, independently given the state, each from
 ///
@@ -122,52 +122,88 @@ impl<T, G: Fn(f64) -> f64> DiscreteLangevin<T, G> {
         Ok(self)
     }
 
-    /// Draws y, and writes ln q(y | x) - ln q(x | y) as the two sums meet.
+    /// Draws y, and compares both ways.
     fn propose<V: Site>(&self, state: &[V], chance: &mut (impl Chance + ?Sized)) -> Move<V>
     where
         T: DifferenceTarget<V>,
     {
-        let (here, non_finite) = self.rows(state);
-        let log_p = here.0;
-        let mut to = state.to_vec();
-        let mut log_q = 0.0;
-        for (x, row) in to.iter_mut().zip(here.1.chunks(self.target.values())) {
-            // Staying is always possible, so something is chosen.
-            let chosen = chance.choose(row).unwrap_or(x.code());
-            log_q += row[chosen] - log_sum_exp(row);
-            *x = V::of_code(chosen);
-        }
-        let (there, non_finite_there) = self.rows(&to);
-        let log_q_back: f64 = (state.iter().zip(there.1.chunks(self.target.values())))
-            .map(|(x, row)| row[x.code()] - log_sum_exp(row))
-            .sum();
-        let possible = there.0.is_finite() && log_q_back.is_finite();
-        let log_ratio = match (log_p.is_finite(), possible) {
-            (true, true) => there.0 - log_p + log_q_back - log_q,
-            (true, false) => f64::NEG_INFINITY,
-            (false, _) if there.0.is_finite() => f64::INFINITY,
-            (false, _) => f64::NEG_INFINITY,
-        };
-        Move {
-            to,
-            log_ratio,
-            non_finite: non_finite + non_finite_there,
+        match self.target.values() {
+            // Bits, with loops that are unrolled.
+            2 => self.propose_by([1.0; 2], state, chance),
+            values => self.propose_by(vec![1.0; values], state, chance),
         }
     }
 
-    /// ln p, and a row of log-weights a site, the present value's at ln g(1).
-    fn rows<V: Site>(&self, state: &[V]) -> ((f64, Vec<f64>), u64)
+    fn propose_by<V: Site>(
+        &self,
+        weights: impl AsRef<[f64]> + AsMut<[f64]>,
+        state: &[V],
+        chance: &mut (impl Chance + ?Sized),
+    ) -> Move<V>
     where
         T: DifferenceTarget<V>,
     {
-        let around = Neighbourhood::of(&self.target, &self.log_g, state);
-        let mut rows = around.log_weights;
-        let (stay, change) = ((self.log_g)(0.0), -0.5 / self.step_size);
-        for (row, x) in rows.chunks_mut(self.target.values()).zip(state) {
-            row.iter_mut().for_each(|weight| *weight += change);
-            row[x.code()] = stay;
+        let values = self.target.values();
+        let here = Neighbourhood::of(&self.target, &self.log_g, state);
+        let mut to = state.to_vec();
+        let mut odds = self.odds(weights);
+        let mut normalisers = Vec::with_capacity(state.len());
+        self.draw(&here, &mut to, &mut odds, chance, |normaliser| {
+            normalisers.push(normaliser)
+        });
+        let there = Neighbourhood::of(&self.target, &self.log_g, &to);
+        // ln q(x | y) - ln q(y | x). What is the same at both ends cancels: sites far from all changes.
+        let (mut log_q_ratio, mut quotient) = (0.0, 1.0);
+        let rows = here.rows(values).zip(there.rows(values));
+        let ends = state.iter().zip(&to).zip(rows);
+        for (((x, y), (row, row_there)), normaliser) in ends.zip(&normalisers) {
+            if x != y {
+                let shift = (values + y.code() - x.code()) % values;
+                log_q_ratio += row_there[values - shift - 1] - row[shift - 1];
+            }
+            if row != row_there {
+                let normaliser_there = odds.normaliser(row_there);
+                log_q_ratio += normaliser.log_scale - normaliser_there.log_scale;
+                quotient *= normaliser.sum / normaliser_there.sum;
+                if !(1.0 / FLUSH..FLUSH).contains(&quotient) {
+                    log_q_ratio += quotient.ln();
+                    quotient = 1.0;
+                }
+            }
         }
-        ((around.log_p, rows), around.non_finite)
+        log_q_ratio += quotient.ln();
+        Move {
+            to,
+            log_ratio: log_acceptance(here.log_p, there.log_p, log_q_ratio),
+            non_finite: here.non_finite + there.non_finite,
+        }
+    }
+
+    /// Draws each site of `state` from its law, given the weights around the state.
+    fn draw<V: Site>(
+        &self,
+        around: &Neighbourhood,
+        state: &mut [V],
+        odds: &mut Odds<impl AsRef<[f64]> + AsMut<[f64]>>,
+        chance: &mut (impl Chance + ?Sized),
+        mut each: impl FnMut(Normaliser),
+    ) {
+        let values = odds.weights.as_ref().len();
+        for (x, row) in state.iter_mut().zip(around.rows(values)) {
+            each(odds.normaliser(row));
+            // Staying is always possible, so something is chosen.
+            let shift = chance.choose_by_weight(odds.weights.as_ref()).unwrap_or(0);
+            if shift > 0 {
+                *x = V::of_code((x.code() + shift) % values);
+            }
+        }
+    }
+
+    fn odds<W>(&self, weights: W) -> Odds<W> {
+        Odds {
+            change: -0.5 / self.step_size - (self.log_g)(0.0),
+            weights,
+        }
     }
 
     /// Makes one transition, of the adjusted kernel, and answers with the accepted changes that were to be expected: those
@@ -201,6 +237,46 @@ impl<T, G: Fn(f64) -> f64> DiscreteLangevin<T, G> {
     }
 }
 
+/// The law of one site after the other.
+struct Odds<W> {
+    /// ln of a change's weight relative to staying, less ln g(t).
+    change: f64,
+    /// 1 for staying, and those of the changes, all times one number.
+    weights: W,
+}
+
+/// The sum of a site's weights, sum · e^log_scale, relative to staying.
+struct Normaliser {
+    sum: f64,
+    log_scale: f64,
+}
+
+impl<W: AsRef<[f64]> + AsMut<[f64]>> Odds<W> {
+    /// Sets the weights of a site, by ln g(t) of its changes.
+    #[inline]
+    fn normaliser(&mut self, log_g: &[f64]) -> Normaliser {
+        let largest = log_g.iter().copied().fold(f64::NEG_INFINITY, f64::max) + self.change;
+        // No weight overflows, and no sum is below 1.
+        let log_scale = if largest > HUGE { largest } else { 0.0 };
+        let weights = self.weights.as_mut();
+        weights[0] = if log_scale > 0.0 {
+            (-log_scale).exp()
+        } else {
+            1.0
+        };
+        for (weight, log_g) in weights[1..].iter_mut().zip(log_g) {
+            *weight = (log_g + self.change - log_scale).exp();
+        }
+        let sum = weights.iter().sum();
+        Normaliser { sum, log_scale }
+    }
+}
+
+/// A log-weight that is large: sums up to e^HUGE, and a quotient of many before, fit f64.
+const HUGE: f64 = 300.0;
+/// A quotient of sums beyond this one, or below its inverse, is turned into a logarithm.
+const FLUSH: f64 = 1e150;
+
 /// The largest step size that a warm-up tries.
 const LARGEST: f64 = 1e6;
 
@@ -218,10 +294,9 @@ where
             let proposed = self.propose(state, chance);
             return self.settle(proposed, state, chance);
         }
-        let ((_, rows), non_finite) = self.rows(state);
-        for (x, row) in state.iter_mut().zip(rows.chunks(self.target.values())) {
-            *x = chance.choose(row).map_or(*x, V::of_code);
-        }
-        Info::of_move(true, non_finite)
+        let around = Neighbourhood::of(&self.target, &self.log_g, state);
+        let mut odds = self.odds(vec![1.0; self.target.values()]);
+        self.draw(&around, state, &mut odds, chance, |_| ());
+        Info::of_move(true, around.non_finite)
     }
 }

@@ -3,9 +3,10 @@
 use helmholtz_random::Chance;
 
 use super::balancing::square_root;
-use super::neighbourhood::Neighbourhood;
+use super::neighbourhood::{Change, Neighbourhood, log_acceptance};
+use super::urn::Urn;
 use super::{DifferenceTarget, Site};
-use crate::{Info, Kernel, log_sum_exp};
+use crate::{Info, Kernel};
 
 /// Proposes a change of one site, y with y_i = v, from q(y | x) = g(t_iv) / Z(x), t_iv ≈ p(y) / p(x), and accepts it with
 /// probability min(1, p(y) q(x | y) / (p(x) q(y | x))).
@@ -13,8 +14,8 @@ use crate::{Info, Kernel, log_sum_exp};
 /// g is a balancing function, by its logarithm ([`balancing_functions`](crate::balancing_functions), or any other
 /// function: the acceptance test makes up for one that is not balanced). With exact differences and a balancing function
 /// the acceptance probability is min(1, Z(x) / Z(y)), near 1 in many dimensions. A step costs two evaluations of all
-/// differences. With √t and first-order differences it is *Gibbs with gradients*. (Zanella, 2020, "Informed proposals for local MCMC in discrete
-/// spaces"; Grathwohl et al., 2021, "Oops I took a gradient".)
+/// differences. With √t and first-order differences it is *Gibbs with gradients*. (Zanella, 2020, "Informed proposals for
+/// local MCMC in discrete spaces"; Grathwohl et al., 2021, "Oops I took a gradient".)
 ///
 /// A neighbour that is impossible is not proposed. A current state of probability zero is left for the first possible
 /// neighbour, all being equally likely.
@@ -61,25 +62,22 @@ where
     type Info = Info;
 
     fn step(&self, state: &mut Vec<V>, chance: &mut C) -> Info {
+        let values = self.target.values();
         let here = Neighbourhood::of(&self.target, &self.log_g, state);
-        let Some(change) = chance.choose(&here.log_weights) else {
+        let urn = Urn::new(here.log_weights, values - 1);
+        let Some(number) = urn.choose(chance) else {
             return Info::of_move(false, here.non_finite);
         };
-        let (site, value) = (change / self.target.values(), change % self.target.values());
-        let before = std::mem::replace(&mut state[site], V::of_code(value));
+        let change = Change::of(number, values);
+        change.make(state, values);
         let there = Neighbourhood::of(&self.target, &self.log_g, state);
-        let back = change - value + before.code();
-        let log_q_ratio = (there.log_weights[back] - log_sum_exp(&there.log_weights))
-            - (here.log_weights[change] - log_sum_exp(&here.log_weights));
-        let possible = there.log_p.is_finite() && log_q_ratio.is_finite();
-        let log_ratio = there.log_p - here.log_p + log_q_ratio;
-        // An impossible current state is left, whatever the way back.
-        let accepted = match here.log_p.is_finite() {
-            true => possible && chance.accept(log_ratio),
-            false => there.log_p.is_finite(),
-        };
+        let back = change.back(values);
+        let log_q = urn.log_probability(number);
+        let log_q_back =
+            Urn::new(there.log_weights, values - 1).log_probability(back.number(values));
+        let accepted = chance.accept(log_acceptance(here.log_p, there.log_p, log_q_back - log_q));
         if !accepted {
-            state[site] = before;
+            back.make(state, values);
         }
         Info::of_move(accepted, here.non_finite + there.non_finite)
     }

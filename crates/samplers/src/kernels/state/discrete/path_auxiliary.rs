@@ -2,24 +2,28 @@
 
 use helmholtz_random::Chance;
 
-use super::neighbourhood::Neighbourhood;
+use super::neighbourhood::{Change, Neighbourhood, log_acceptance};
 use super::urn::Urn;
 use super::{DifferenceTarget, Site};
-use crate::arguments::at_least_one;
-use crate::kernels::state::mixture::uniform_index;
+use crate::arguments::{one_or_more, open_unit};
+use crate::kernels::state::dual_averaging::DualAveraging;
 use crate::{Info, Kernel, SamplerError};
 
-/// Changes a random number L of different sites one after the other, each drawn with probability proportional to
-/// g(t_iv), t_iv ≈ p(x with x_i = v) / p(x), among the sites not yet changed, with the weights of the start all along;
+/// Changes L different sites one after the other, each drawn with probability proportional to g(t_iv),
+/// t_iv ≈ p(x with x_i = v) / p(x), among the sites not yet changed, with the weights of the start all along;
 /// and accepts the end y with probability min(1, p(y) q(path back | y) / (p(x) q(path | x))).
 ///
 /// The path back has the same sites in reverse order, weighed at y. The path is an auxiliary variable, so that
-/// the sum over all orders need not be known: detailed balance holds path by path. L is uniform on
-/// 1, ..., 2 R - 1, R on average, and at most the number of sites. (Sun, Dai, Xia and Ramamurthy, 2022, "Path auxiliary
-/// proposal for MCMC in discrete space", §3.3 and Algorithm 2.)
+/// the sum over all orders need not be known: detailed balance holds path by path. (Sun, Dai, Xia and Ramamurthy, 2022,
+/// "Path auxiliary proposal for MCMC in discrete space", §3.3 and Algorithm 2.)
 ///
-/// A step costs two evaluations of all differences whatever L is, and about 4 L √N weights of N sites, so that it is [`LocallyBalanced`](crate::LocallyBalanced)
-/// with R changes for the price of one. A path that finds no possible change is rejected.
+/// L is drawn anew for each step, whatever the state: forty-nine times in fifty the whole number below ρ or the one above, ρ
+/// on average; else 1, without which an even L would keep the parity of the number of ones for ever. More than all sites are
+/// never changed. Find ρ by [`warm_up`](Self::warm_up).
+///
+/// A step costs two evaluations of all differences whatever L is, and about 4 L √N weights of N sites, so that it is
+/// [`LocallyBalanced`](crate::LocallyBalanced) with ρ changes for the price of one. A path that finds no possible change
+/// is rejected.
 ///
 /// ```
 /// use helmholtz_samplers::random::{Purpose, Stream};
@@ -27,30 +31,144 @@ use crate::{Info, Kernel, SamplerError};
 ///
 /// let target = |x: &Vec<bool>| -0.3 * (x.iter().filter(|b| **b).count() as f64 - 5.0).powi(2);
 /// let target = EachChange::new(target, 2);
-/// let kernel = PathAuxiliary::new(target, balancing_functions::square_root, 3)?;
-/// let mut x = vec![false; 20];
-/// kernel.step(&mut x, &mut Stream::new(7, Purpose::new("chain"), [0, 0]));
+/// let (mut x, mut stream) = (vec![false; 20], Stream::new(7, Purpose::new("chain"), [0, 0]));
+/// let kernel = PathAuxiliary::new(target, balancing_functions::square_root, 1.0)?
+///     .warm_up(0.574, 400, &mut x, &mut stream)?;
+/// assert!(kernel.mean_length() > 1.5);
+/// kernel.step(&mut x, &mut stream);
 /// # Ok::<(), helmholtz_samplers::SamplerError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct PathAuxiliary<T, G> {
     target: T,
     log_g: G,
-    mean_length: usize,
+    mean_length: f64,
+}
+
+/// A path, before the coin is tossed.
+struct Path<V> {
+    from: Vec<V>,
+    /// ln of the acceptance probability, not cut at 0; -inf for a path that must be rejected.
+    log_ratio: f64,
+    non_finite: u64,
 }
 
 impl<T, G: Fn(f64) -> f64> PathAuxiliary<T, G> {
-    /// The kernel with g, as a function from ln t to ln g(t), and paths of `mean_length` changes on average.
+    /// The kernel with g, as a function from ln t to ln g(t), and paths of `mean_length` changes on average, ρ.
     ///
     /// # Errors
-    /// [`SamplerError::Parameter`] for a mean length of zero.
-    pub fn new(target: T, log_g: G, mean_length: usize) -> Result<Self, SamplerError> {
+    /// [`SamplerError::Parameter`] unless the mean length is at least 1 and finite.
+    pub fn new(target: T, log_g: G, mean_length: f64) -> Result<Self, SamplerError> {
         Ok(Self {
             target,
             log_g,
-            mean_length: at_least_one("the mean length of a path", mean_length)?,
+            mean_length: one_or_more("the mean length of a path", mean_length)?,
         })
     }
+
+    /// The mean length ρ of a path.
+    pub fn mean_length(&self) -> f64 {
+        self.mean_length
+    }
+
+    /// Runs `steps` transitions from `state` while tuning ln ρ by dual averaging, so that the acceptance probability is
+    /// `target_acceptance` on average, and returns the kernel with the length found, which stays. Between one change and
+    /// all sites; at one change the acceptance may be below what is asked, and at all sites above.
+    ///
+    /// 0.574 is the best acceptance in many independent dimensions (Sun, Dai and Schuurmans, 2022, "Optimal scaling for
+    /// locally balanced proposals in discrete spaces"); they and DISCS tune to it as well, by adding the error to the
+    /// length of each step. The transitions are burn-in: do not average over them.
+    ///
+    /// # Errors
+    /// [`SamplerError::Parameter`] unless `target_acceptance` is in (0, 1).
+    pub fn warm_up<V: Site>(
+        mut self,
+        target_acceptance: f64,
+        steps: usize,
+        state: &mut Vec<V>,
+        chance: &mut (impl Chance + ?Sized),
+    ) -> Result<Self, SamplerError>
+    where
+        T: DifferenceTarget<V>,
+    {
+        let target_acceptance = open_unit("the target acceptance", target_acceptance)?;
+        let mut averaging = DualAveraging::new(self.mean_length, target_acceptance, steps);
+        let longest = state.len().max(1) as f64;
+        for _ in 0..steps {
+            self.mean_length = averaging.trial().clamp(1.0, longest);
+            let path = self.propose(state, chance);
+            averaging.update(path.log_ratio.min(0.0).exp());
+            settle(path, state, chance);
+        }
+        self.mean_length = averaging.average().clamp(1.0, longest);
+        Ok(self)
+    }
+
+    /// L for a state of so many sites.
+    fn length(&self, sites: usize, chance: &mut (impl Chance + ?Sized)) -> usize {
+        let below = self.mean_length.floor();
+        let above = (1.0 - SINGLE) * (self.mean_length - below);
+        let weights = [SINGLE, 1.0 - SINGLE - above, above];
+        let length = match self.mean_length > 1.0 {
+            true => {
+                [1.0, below, below + 1.0][chance.choose_by_weight(&weights).unwrap_or(0)] as usize
+            }
+            false => 1,
+        };
+        length.min(sites)
+    }
+
+    /// Walks a path, and leaves `state` at its end.
+    fn propose<V: Site>(&self, state: &mut [V], chance: &mut (impl Chance + ?Sized)) -> Path<V>
+    where
+        T: DifferenceTarget<V>,
+    {
+        let values = self.target.values();
+        let length = self.length(state.len(), chance);
+        let here = Neighbourhood::of(&self.target, &self.log_g, state);
+        let mut urn = Urn::new(here.log_weights, values - 1);
+        let from = state.to_vec();
+        let (mut path, mut log_q) = (Vec::with_capacity(length), 0.0);
+        for _ in 0..length {
+            let Some(number) = urn.choose(chance) else {
+                return Path {
+                    from,
+                    log_ratio: f64::NEG_INFINITY,
+                    non_finite: here.non_finite,
+                };
+            };
+            log_q += urn.log_probability(number);
+            urn.take_out(number);
+            let change = Change::of(number, values);
+            change.make(state, values);
+            path.push(change);
+        }
+        let there = Neighbourhood::of(&self.target, &self.log_g, state);
+        let mut urn = Urn::new(there.log_weights, values - 1);
+        let mut log_q_back = 0.0;
+        for change in path.iter().rev() {
+            let back = change.back(values).number(values);
+            log_q_back += urn.log_probability(back);
+            urn.take_out(back);
+        }
+        Path {
+            from,
+            log_ratio: log_acceptance(here.log_p, there.log_p, log_q_back - log_q),
+            non_finite: here.non_finite + there.non_finite,
+        }
+    }
+}
+
+/// The share of paths of one change.
+const SINGLE: f64 = 0.02;
+
+/// Tosses the coin: a rejected path is gone back.
+fn settle<V>(path: Path<V>, state: &mut Vec<V>, chance: &mut (impl Chance + ?Sized)) -> Info {
+    let accepted = chance.accept(path.log_ratio);
+    if !accepted {
+        *state = path.from;
+    }
+    Info::of_move(accepted, path.non_finite)
 }
 
 impl<V, C, T, G> Kernel<Vec<V>, C> for PathAuxiliary<T, G>
@@ -63,39 +181,7 @@ where
     type Info = Info;
 
     fn step(&self, state: &mut Vec<V>, chance: &mut C) -> Info {
-        let values = self.target.values();
-        let length = 1 + uniform_index(2 * self.mean_length - 1, chance);
-        let here = Neighbourhood::of(&self.target, &self.log_g, state);
-        let mut urn = Urn::new(here.log_weights, values);
-        let before = state.clone();
-        let (mut path, mut log_q) = (Vec::new(), 0.0);
-        for _ in 0..length.min(state.len()) {
-            let Some(change) = urn.choose(chance) else {
-                *state = before;
-                return Info::of_move(false, here.non_finite);
-            };
-            log_q += urn.log_probability(change);
-            urn.take_out(change);
-            state[change / values] = V::of_code(change % values);
-            path.push(change);
-        }
-        let there = Neighbourhood::of(&self.target, &self.log_g, state);
-        let mut urn = Urn::new(there.log_weights, values);
-        let mut log_q_back = 0.0;
-        for &change in path.iter().rev() {
-            let site = change / values;
-            let back = site * values + before[site].code();
-            log_q_back += urn.log_probability(back);
-            urn.take_out(back);
-        }
-        let possible = there.log_p.is_finite() && log_q_back.is_finite();
-        let accepted = match here.log_p.is_finite() {
-            true => possible && chance.accept(there.log_p - here.log_p + log_q_back - log_q),
-            false => there.log_p.is_finite(),
-        };
-        if !accepted {
-            *state = before;
-        }
-        Info::of_move(accepted, here.non_finite + there.non_finite)
+        let path = self.propose(state, chance);
+        settle(path, state, chance)
     }
 }
