@@ -7,10 +7,12 @@ use helmholtz_experiments::commands::evaluate::evaluate;
 use helmholtz_experiments::commands::report::report;
 use helmholtz_experiments::commands::reproduce::reproduce;
 use helmholtz_experiments::commands::scoreboard::scoreboard;
+use helmholtz_experiments::commands::status::status;
 use helmholtz_experiments::commands::variance::variance;
 use helmholtz_experiments::error::HarnessError;
 use helmholtz_experiments::framework;
 use helmholtz_experiments::likelihood::runner;
+use helmholtz_harness::engine::signals::Signals;
 use helmholtz_harness::loading::Planning;
 use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::Streams;
@@ -26,6 +28,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The exit status of a program that was stopped from the keyboard.
 const INTERRUPTED: u8 = 130;
 
+/// The exit status of a cluster's task that is to be started again: EX_TEMPFAIL of `sysexits.h`.
+const REQUEUED: u8 = 75;
+
 fn main() -> ExitCode {
     framework::configure();
     let command = Cli::parse().command;
@@ -39,7 +44,8 @@ fn main() -> ExitCode {
         if planning {
             say("Stopped before anything ran.");
         }
-        if flag.swap(true, Ordering::SeqCst) || planning {
+        let again = flag.swap(true, Ordering::SeqCst);
+        if (again && !Signals::is_task()) || planning {
             exit(INTERRUPTED.into());
         }
     };
@@ -53,6 +59,11 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
             reproduce(args, &registry, locator, &runner::new, &stop, &streams)
+        }
+        Command::Status(args) => {
+            let args = &args.request;
+            let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
+            status(args, &registry, locator, &runner::new, &stop, &streams)
         }
         Command::Evaluate(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
@@ -72,6 +83,7 @@ fn main() -> ExitCode {
         Ok(End::Complete) => ExitCode::SUCCESS,
         Ok(End::Failed) => ExitCode::FAILURE,
         Ok(End::Interrupted) => ExitCode::from(INTERRUPTED),
+        Ok(End::Requeued) => ExitCode::from(REQUEUED),
         Err(HarnessError::Interrupted { .. } | HarnessError::Data(Error::Stopped { .. })) => {
             say("Stopped before anything ran.");
             ExitCode::from(INTERRUPTED)
