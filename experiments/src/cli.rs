@@ -1,5 +1,6 @@
 //! What a user types.
 
+use crate::cluster::Cluster;
 use crate::data::Wanted;
 use crate::device::Device;
 use crate::error::HarnessError;
@@ -23,6 +24,9 @@ pub struct Cli {
 pub enum Command {
     /// Reproduce a published table or figure: plan, run, resume, compare
     Reproduce(Reproduce),
+    /// Which runs of an experiment are done, running, waiting and failed, from their folders alone
+    #[command(after_help = STATUS_EXAMPLES)]
+    Status(Status),
     /// Evaluate a run's parameters again: its test NLL with any number of samples
     Evaluate(Evaluate),
     /// Measure how noisy the methods' gradients are, for what they cost
@@ -44,6 +48,8 @@ Examples:
   cargo xtask reproduce table1 --dataset mine.npz --split 0.8,0.1,0.1
                                                       your own data, from a file
   cargo xtask reproduce table1 --device cuda --jobs 8
+  cargo xtask reproduce table1 --profile paper --on slurm --partition short --time 4:00:00
+                                                      as a job array of a cluster; `status` tells how far it is
   cargo xtask reproduce my-table.toml                 an edited copy of experiments/table1.toml
   cargo xtask reproduce table2                        categorical autoencoders
   cargo xtask reproduce table3 --particles 5,20       the lower half of a digit given the upper one, for two K
@@ -184,6 +190,10 @@ pub struct Reproduce {
     /// Start the selected runs over; their old folders are kept aside
     #[arg(long)]
     pub fresh: bool,
+
+    /// Where the runs are, other than here
+    #[command(flatten)]
+    pub cluster: Cluster,
 }
 
 impl Reproduce {
@@ -206,6 +216,22 @@ impl Reproduce {
             None => Ok(()),
         }
     }
+}
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  cargo xtask status table1 --profile paper           every run of the table
+  cargo xtask status table1 --profile paper --net linear --json
+
+It takes the options of `reproduce` that select runs, and asks no scheduler. A run whose machine died counts as running until its lock has not
+been renewed for ten minutes.";
+
+/// Which runs are done, running, waiting and failed.
+#[derive(Debug, Clone, Args)]
+pub struct Status {
+    /// Which runs
+    #[command(flatten)]
+    pub request: Reproduce,
 }
 
 const VARIANCE_EXAMPLES: &str = "\

@@ -19,6 +19,7 @@
 //! Contents, in the order of a request:
 //! * [`Program`], [`cli`], [`commands`]: what a user types, and what happens then; [`registry`]: what the program knows by name.
 //! * [`source`], [`spec`], [`cell`], `samples`, `published`: the experiment, its cells, and the numbers to compare with.
+//! * [`cluster`]: a request that is handed to a cluster.
 //! * `request`, `kinds`: a request, and the kind of experiment that it opens; the harness plans, drives and shows it.
 //! * `data`, [`device`], `backend`, [`folders`]: what it runs on, and where.
 //! * [`likelihood`]: nets that are trained by a method and scored by their likelihood; [`nets`] has them by name.
@@ -39,6 +40,7 @@ mod backend;
 mod blocks;
 pub mod cell;
 pub mod cli;
+pub mod cluster;
 pub mod commands;
 mod completions;
 mod data;

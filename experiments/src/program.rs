@@ -5,6 +5,7 @@ use crate::commands::evaluate::evaluate;
 use crate::commands::report::report;
 use crate::commands::reproduce::reproduce;
 use crate::commands::scoreboard::scoreboard;
+use crate::commands::status::status;
 use crate::commands::variance::variance;
 use crate::error::HarnessError;
 use crate::framework;
@@ -14,6 +15,7 @@ use crate::registry::Registry;
 use clap::FromArgMatches;
 use helmholtz_datasets::{Error, Locator, Splits};
 use helmholtz_estimators::{Method, Weighting};
+use helmholtz_harness::engine::signals::Signals;
 use helmholtz_harness::loading::Planning;
 use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::Streams;
@@ -104,6 +106,9 @@ impl Program {
 /// The exit status of a program that was stopped from the keyboard.
 const INTERRUPTED: u8 = 130;
 
+/// The exit status of a cluster's task that is to be started again: EX_TEMPFAIL of `sysexits.h`.
+const REQUEUED: u8 = 75;
+
 /// Carries out a command line.
 fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
     let stop = Arc::new(AtomicBool::new(false));
@@ -115,7 +120,8 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
         if planning {
             say("Stopped before anything ran.");
         }
-        if flag.swap(true, Ordering::SeqCst) || planning {
+        let again = flag.swap(true, Ordering::SeqCst);
+        if (again && !Signals::is_task()) || planning {
             exit(INTERRUPTED.into());
         }
     };
@@ -129,6 +135,11 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
         Command::Reproduce(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
             reproduce(args, registry, locator, &runner::new, &stop, &streams)
+        }
+        Command::Status(args) => {
+            let args = &args.request;
+            let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
+            status(args, registry, locator, &runner::new, &stop, &streams)
         }
         Command::Evaluate(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
@@ -148,6 +159,7 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
         Ok(End::Complete) => ExitCode::SUCCESS,
         Ok(End::Failed) => ExitCode::FAILURE,
         Ok(End::Interrupted) => ExitCode::from(INTERRUPTED),
+        Ok(End::Requeued) => ExitCode::from(REQUEUED),
         Err(HarnessError::Interrupted { .. } | HarnessError::Data(Error::Stopped { .. })) => {
             say("Stopped before anything ran.");
             ExitCode::from(INTERRUPTED)

@@ -47,14 +47,28 @@ impl Request<'_> {
         }
     }
 
+    /// The cores that it may use. Where a cluster does not confine its jobs, a job sees all cores of its node, and has one or as many as it
+    /// asked for.
+    fn cores(&self) -> usize {
+        let all = std::thread::available_parallelism().map_or(1, usize::from);
+        if self.args.cluster.task.is_none() {
+            return all;
+        }
+        let own = std::env::var("SLURM_CPUS_PER_TASK").ok();
+        let own = own.and_then(|own| own.parse().ok()).unwrap_or(1);
+        all.min(own)
+    }
+
     /// Runs at once.
     pub fn jobs(&self) -> usize {
-        self.args.jobs.map_or_else(cores, |jobs| jobs as usize)
+        self.args
+            .jobs
+            .map_or_else(|| self.cores(), |jobs| jobs as usize)
     }
 
     /// Threads of each of so many runs.
     pub fn threads(&self, runs: usize) -> usize {
-        (cores() / self.jobs().min(runs).max(1)).max(1)
+        (self.cores() / self.jobs().min(runs).max(1)).max(1)
     }
 
     /// What it is, whatever the experiment.
@@ -78,8 +92,4 @@ impl Request<'_> {
             loading.event(event)
         })
     }
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -16,6 +16,7 @@ Usage: cargo xtask <command> [arguments]
 
 Commands:
   reproduce <experiment>   Reproduce a published table or figure: builds the runner for the device, starts it
+  status <experiment>      Which runs are done, running, waiting and failed, from their folders alone
   evaluate <run folder>    Evaluate a run's parameters again: its test NLL with any number of samples
   variance                 Measure how noisy the methods' gradients are, for what they cost
   report                   Put every recorded result into one report: tables, figures, a page
@@ -50,9 +51,9 @@ fn main() -> ExitCode {
     let rest: Vec<OsString> = args.collect();
     let command = command.as_ref().map(|command| command.to_string_lossy());
     let outcome = match command.as_deref() {
-        Some(name @ ("reproduce" | "evaluate" | "variance" | "report" | "scoreboard")) => {
-            program::run(name, &rest)
-        }
+        Some(
+            name @ ("reproduce" | "status" | "evaluate" | "variance" | "report" | "scoreboard"),
+        ) => program::run(name, &rest),
         Some("certify") => certify::run(&rest),
         Some("book") => book::run(&rest),
         Some("documents") => documents::run(&rest),
@@ -63,7 +64,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Some(other) => Err(format!(
-            "unknown command `{other}`; the commands are: reproduce, evaluate, variance, report, scoreboard, certify, book, documents, mutants, bench, help"
+            "unknown command `{other}`; the commands are: reproduce, status, evaluate, variance, report, scoreboard, certify, book, documents, mutants, bench, help"
         )),
         None => {
             eprintln!("{HELP}");

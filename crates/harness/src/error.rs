@@ -108,6 +108,14 @@ pub enum HarnessError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// A cluster that refuses a sweep, or a sweep that no cluster could run.
+    #[error("{what}; {remedy}")]
+    Cluster {
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
     /// A cell that cannot be run in its folder, as the plan found.
     #[error("{0}")]
     Unusable(String),

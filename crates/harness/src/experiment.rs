@@ -35,6 +35,11 @@ pub trait Experiment: Sync {
     /// A unit that cannot be built, or for which there is not the memory.
     fn cost(&self, index: usize) -> Result<Cost, HarnessError>;
 
+    /// Seconds, at most, that a unit goes on for after a request to stop: a step and a checkpoint, or what it cannot divide.
+    fn stops_within(&self, _cost: &Cost) -> f64 {
+        5.0
+    }
+
     /// Runs a unit in its folder: from where its last checkpoint left it, to its result. A finished folder gives its result at once.
     ///
     /// # Errors

@@ -28,6 +28,8 @@ pub(crate) struct Counting {
     pub memory: u64,
     /// The unit of this name fails.
     pub fail: &'static str,
+    /// The unit of this name cannot read a file.
+    pub fault: &'static str,
     /// The unit of this name panics.
     pub panic: &'static str,
     /// The unit of this name ends after so many counts, and sets `stop`.
@@ -85,6 +87,13 @@ impl Counting {
     fn work(&self, unit: &Unit, observer: &dyn Observer) -> Result<Value, HarnessError> {
         let name = unit.names[0].as_str();
         assert!(name != self.panic, "on purpose");
+        if name == self.fault {
+            return Err(HarnessError::Io {
+                action: "read",
+                path: unit.folder.clone(),
+                source: std::io::Error::other("stale file handle"),
+            });
+        }
         if name == self.fail {
             return Err(HarnessError::Cell("NaN loss at epoch 2, step 7".into()));
         }

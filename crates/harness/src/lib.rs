@@ -9,7 +9,8 @@
 //! | what its folders hold | [`status`] |
 //! | what is left, how long it takes, what it needs | [`plan`], [`work`], [`schedule`], [`machine`], [`plan_text`] |
 //! | running units, what they tell, and stopping | [`driver`], [`event`], [`cancel`] |
-//! | watching them | [`progress`] |
+//! | handing them to a cluster, and running there | [`engine`] |
+//! | watching them | [`progress`], [`overview`] |
 //! | where a command writes | [`streams`], [`loading`] |
 //! | names that a user types | [`names`] |
 //! | what can go wrong | [`error`] |
@@ -17,6 +18,7 @@
 
 pub mod cancel;
 pub mod driver;
+pub mod engine;
 pub mod error;
 pub mod event;
 pub mod experiment;
@@ -25,6 +27,7 @@ mod fake;
 pub mod loading;
 pub mod machine;
 pub mod names;
+pub mod overview;
 pub mod plan;
 pub mod plan_text;
 pub mod progress;

@@ -10,6 +10,17 @@ use serde_json::{Value, json};
 
 /// The plan in lines: what runs, on what, how long, what is done.
 pub fn render(plan: &Plan, heading: &Heading, jobs: usize, colours: bool) -> String {
+    let table = table(plan, heading, colours);
+    if plan.units.is_empty() {
+        return table;
+    }
+    let bold = Style::new().bold().force_styling(colours);
+    let summary = summary(plan, heading, jobs);
+    table + &format!("{}\n", bold.apply_to(summary))
+}
+
+/// Its units, a line for those of the same names.
+pub fn table(plan: &Plan, heading: &Heading, colours: bool) -> String {
     let style = |style: Style| style.force_styling(colours);
     let (bold, dim) = (style(Style::new().bold()), style(Style::new().dim()));
     let mut out = format!("{}\n", bold.apply_to(&heading.title));
@@ -53,15 +64,14 @@ pub fn render(plan: &Plan, heading: &Heading, jobs: usize, colours: bool) -> Str
             }
         }
         let left: f64 = group.iter().map(PlannedUnit::remaining).sum();
-        let left = match left > 0.0 {
+        let left = match left > 0.0 || left.is_nan() {
             true => format_duration(left),
             false => "-".to_string(),
         };
         out += &format!("{}\n", row(&names, seeds, &left, &statuses(group)));
     }
     out.push('\n');
-    let summary = summary(plan, heading, jobs);
-    out + &format!("{}\n", bold.apply_to(summary))
+    out
 }
 
 /// The plan as a line of JSON.

@@ -32,6 +32,8 @@ pub enum End {
     Failed,
     /// Stopped on request; the same command resumes.
     Interrupted,
+    /// A task of a cluster was stopped after a checkpoint, and is queued again.
+    Requeued,
 }
 
 /// What a user asks for, whatever the experiment.
@@ -100,7 +102,7 @@ pub fn reproduce(
     Ok(end)
 }
 
-fn plan(
+pub(crate) fn plan(
     experiment: &dyn Experiment,
     options: &Options,
     stop: &AtomicBool,
@@ -118,7 +120,7 @@ fn plan(
 
 /// Empties the run folders of a plan, keeping the old ones aside, all before the first unit starts: however that ends, no old result is
 /// taken for a new one. A folder that cannot be emptied is left, and not run.
-fn start_over(plan: &mut Plan) {
+pub(crate) fn start_over(plan: &mut Plan) {
     for planned in &mut plan.units {
         let unit = &planned.unit;
         if let Err(error) = RunFolder::open(&unit.folder, &unit.config, OpenMode::Fresh) {
@@ -129,7 +131,7 @@ fn start_over(plan: &mut Plan) {
     }
 }
 
-fn sinks(options: &Options, plan: &Plan, streams: &Streams) -> Vec<Box<dyn Sink>> {
+pub(crate) fn sinks(options: &Options, plan: &Plan, streams: &Streams) -> Vec<Box<dyn Sink>> {
     let units = plan.units.len();
     let mut sinks: Vec<Box<dyn Sink>> = vec![match streams.err_is_live {
         true => Box::new(Bars::new(&Board::new(plan, options.jobs))),
@@ -142,7 +144,7 @@ fn sinks(options: &Options, plan: &Plan, streams: &Streams) -> Vec<Box<dyn Sink>
 }
 
 /// Shows what has come of it, and writes its files unless a folder could not be used: they may hold what is in there.
-fn show(
+pub(crate) fn show(
     experiment: &dyn Experiment,
     options: &Options,
     plan: &Plan,
@@ -189,7 +191,7 @@ fn show(
 }
 
 /// Shows every error, says how to go on, and tells how it ended.
-fn end(options: &Options, plan: &Plan, outcomes: &[Ended], streams: &Streams) -> End {
+pub(crate) fn end(options: &Options, plan: &Plan, outcomes: &[Ended], streams: &Streams) -> End {
     let without = if options.fresh {
         " without --fresh"
     } else {
@@ -234,7 +236,7 @@ fn end(options: &Options, plan: &Plan, outcomes: &[Ended], streams: &Streams) ->
 }
 
 /// Whether the same command would come further with a unit: it was at work, and nothing is wrong with its folder.
-fn tries_again(planned: &PlannedUnit, error: &HarnessError) -> bool {
+pub(crate) fn tries_again(planned: &PlannedUnit, error: &HarnessError) -> bool {
     let of_folder = match error {
         HarnessError::Result { .. } => true,
         HarnessError::Run(error) => matches!(
@@ -251,7 +253,7 @@ fn tries_again(planned: &PlannedUnit, error: &HarnessError) -> bool {
     planned.status.is_to_run() && !of_folder
 }
 
-fn say(lines: &[String], streams: &Streams) {
+pub(crate) fn say(lines: &[String], streams: &Streams) {
     if lines.is_empty() {
         return;
     }

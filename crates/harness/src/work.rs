@@ -1,5 +1,7 @@
 //! How long a unit takes: its work in planned seconds, split as a run goes through it.
 
+use serde::{Deserialize, Serialize};
+
 /// What a unit's progress is counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
@@ -10,7 +12,7 @@ pub struct Count {
 }
 
 /// The work of a unit on this machine, in seconds of one thread.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     /// Seconds for each count: an epoch, a step.
     pub each: f64,

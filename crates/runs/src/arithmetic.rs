@@ -13,7 +13,8 @@
 /// | 2 | products of bit-packed tensors |
 /// | 3 | sums of set rows in four parts; the way of a product by the costs of the instruction set |
 /// | 4 | products of fewer than 12 rows of bits as sums |
-pub const ARITHMETIC: u32 = 4;
+/// | 5 | log-probabilities of Bernoulli rows near 0 to their own precision |
+pub const ARITHMETIC: u32 = 5;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {

@@ -144,6 +144,11 @@ impl Experiment for Toy {
         })
     }
 
+    /// A part is not divided.
+    fn stops_within(&self, cost: &Cost) -> f64 {
+        cost.work.each
+    }
+
     fn run(
         &self,
         index: usize,

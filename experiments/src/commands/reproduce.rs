@@ -1,11 +1,15 @@
 //! `reproduce`: plans, runs and resumes an experiment, and shows what has come of it.
 
 use crate::cli::Reproduce;
+use crate::cluster;
 use crate::kinds;
 use crate::registry::Registry;
 use crate::request::{NewRunner, Request};
 use crate::source::Source;
 use helmholtz_datasets::Locator;
+use helmholtz_harness::engine::signals::Signals;
+use helmholtz_harness::engine::submit::submit;
+use helmholtz_harness::engine::task::{self, Job};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::reproduce::{self as harness, End};
 use helmholtz_harness::streams::Streams;
@@ -25,9 +29,18 @@ pub fn reproduce(
     stop: &Arc<AtomicBool>,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
+    let task = args.cluster.task();
+    let signals = task.as_ref().map(|_| Signals::listen(stop)).transpose()?;
+    let planned;
+    let (asked, mut args) = (args, args);
+    if asked.cluster.on.is_some() {
+        planned = cluster::planned(asked)?;
+        args = &planned;
+    }
+    let source = Source::find(&args.experiment)?;
     let request = Request {
         args,
-        source: &Source::find(&args.experiment)?,
+        source: &source,
         registry,
         locator: &locator,
         new_runner,
@@ -35,7 +48,23 @@ pub fn reproduce(
         streams,
     };
     let experiment = kinds::open(&request)?;
-    harness::reproduce(&*experiment, &request.options(), stop, streams)
+    let options = request.options();
+    if let Some((task, signals)) = task.zip(signals) {
+        return task::run(
+            &*experiment,
+            &task,
+            &Job::of_environment(),
+            &signals,
+            streams,
+        );
+    }
+    match asked.cluster.on {
+        None => harness::reproduce(&*experiment, &options, stop, streams),
+        Some(on) => {
+            let submission = cluster::submission(asked, on, &source)?;
+            submit(&*experiment, &options, &submission, stop, streams)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,178 @@
+//! The live board of runs that other processes are at work on, from the run folders alone.
+
+use crate::driver::{Ended, Event, Watch};
+use crate::error::HarnessError;
+use crate::experiment::Experiment;
+use crate::plan::Plan;
+use crate::plan_text::count;
+use crate::progress::Progress;
+use crate::reproduce::{End, Options, end, show, sinks};
+use crate::status::{Status, last_checkpoint};
+use crate::streams::Streams;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// From one look at the folders to the next.
+const LOOK: Duration = Duration::from_secs(2);
+/// From one question to the scheduler to the next: only whether there is still something to wait for.
+const ASK: Duration = Duration::from_secs(30);
+
+/// Shows the runs of a plan until all are done or failed, none is queued any more (`is_queued`; none where that is not known), or `stop` is
+/// set; then what has come of it. Stopping ends the watching, not the runs.
+///
+/// # Errors
+/// As [`reproduce`](crate::reproduce::reproduce).
+pub fn follow(
+    experiment: &dyn Experiment,
+    options: &Options,
+    plan: &Plan,
+    is_queued: &dyn Fn() -> Option<bool>,
+    stop: &Arc<AtomicBool>,
+    streams: &Streams,
+) -> Result<End, HarnessError> {
+    let progress = Progress::new(
+        plan,
+        options.jobs,
+        Arc::clone(stop),
+        sinks(options, plan, streams),
+    );
+    let mut started = vec![false; plan.units.len()];
+    let mut at: Vec<u64> = plan.units.iter().map(|planned| planned.done()).collect();
+    let mut ends: Vec<Option<Ended>> = plan.units.iter().map(|_| None).collect();
+    let mut asked = Instant::now();
+    let mut is_last = false;
+    while !stop.load(Ordering::Relaxed) {
+        for (index, planned) in plan.units.iter().enumerate() {
+            if ends[index].is_some() {
+                continue;
+            }
+            let status = experiment.status(&planned.unit);
+            let begins = matches!(status, Status::Running { .. } | Status::Partial { .. });
+            if planned.status.is_to_run() && begins && !started[index] {
+                started[index] = true;
+                progress.started(index);
+            }
+            let done = match &status {
+                Status::Running { .. } => {
+                    last_checkpoint(&planned.unit.folder, experiment.done_key())
+                        .unwrap_or(None)
+                        .unwrap_or(0)
+                }
+                status => status.done(planned.unit.count.all),
+            };
+            if done > at[index] && started[index] {
+                at[index] = done;
+                let done = done as f64;
+                progress.event(index, &Event::Step { done, score: None });
+            }
+            let ended = match status {
+                Status::Done(result) => match experiment.summary(index, &result) {
+                    Ok(summary) => Ended::Done(*result, summary),
+                    Err(error) => Ended::Failed(error),
+                },
+                Status::Failed { reason, .. } | Status::Unusable { reason } => {
+                    Ended::Failed(HarnessError::Unusable(reason))
+                }
+                _ => continue,
+            };
+            if planned.status.is_to_run() {
+                progress.ended(index, &ended);
+            }
+            ends[index] = Some(ended);
+        }
+        if is_last || ends.iter().all(Option::is_some) {
+            break;
+        }
+        if asked.elapsed() >= ASK {
+            asked = Instant::now();
+            // One more look: the last run may have ended since.
+            is_last = is_queued() == Some(false);
+        }
+        sleep(LOOK);
+    }
+    progress.finish();
+    let left = ends.iter().filter(|end| end.is_none()).count();
+    let ends: Vec<Ended> = ends
+        .into_iter()
+        .map(|end| end.unwrap_or(Ended::NotStarted))
+        .collect();
+    show(experiment, options, plan, &ends, streams)?;
+    if left > 0 {
+        streams.err.line(match is_last {
+            true => format!(
+                "{} not done, and nothing is queued: the same command submits what is left.",
+                count(left, "run")
+            ),
+            false => format!(
+                "Watching ends here; {} not done, and jobs go on.",
+                count(left, "run")
+            ),
+        });
+        return Ok(End::Interrupted);
+    }
+    Ok(end(options, plan, &ends, streams))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::NoopObserver;
+    use crate::fake::Counting;
+    use crate::machine::Machine;
+    use crate::streams::Shared;
+    use std::sync::Mutex;
+
+    #[derive(Clone, Default)]
+    struct Sponge(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Sponge {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn runs_of_others_are_followed_to_their_end_and_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let ours = Counting::new(dir.path(), &["a", "b"]);
+        let theirs = Counting::new(dir.path(), &["a", "b"]);
+        let plan = Plan::new(&ours, false, &|_| Ok(())).unwrap();
+        let go = AtomicBool::new(false);
+        theirs.run(0, &NoopObserver, &go).unwrap();
+        let sponge = Sponge::default();
+        let streams = Streams {
+            out: Shared::new(sponge.clone()),
+            err: Shared::new(sponge.clone()),
+            out_colours: false,
+            err_is_live: false,
+        };
+        let machine = Machine {
+            memory: None,
+            disk: None,
+        };
+        let options = Options {
+            jobs: 2,
+            dry_run: false,
+            json: false,
+            fresh: false,
+            machine,
+        };
+        let end = std::thread::scope(|scope| {
+            scope.spawn(|| theirs.run(1, &NoopObserver, &go).unwrap());
+            follow(&ours, &options, &plan, &|| None, &Arc::default(), &streams).unwrap()
+        });
+        assert_eq!(end, End::Complete);
+        let text = String::from_utf8(sponge.0.lock().unwrap().clone()).unwrap();
+        assert!(text.contains("2 of 2 units are done."), "{text}");
+        assert!(text.contains("b / seed 1: done, NLL 100.00"), "{text}");
+        assert!(
+            ours.measured.lock().unwrap().len() == 2,
+            "measured for the plan alone"
+        );
+    }
+}

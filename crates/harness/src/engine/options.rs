@@ -1,0 +1,243 @@
+//! What a cluster is asked for: from the command line, and from a file of defaults.
+
+use super::refused;
+use crate::error::HarnessError;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The file of defaults, looked for in the working folder.
+pub const DEFAULTS: &str = "helmholtz-cluster.toml";
+
+/// How often a task whose node failed is started again, where nothing else is asked for.
+const RETRIES: u32 = 3;
+
+/// What a cluster is asked for. What is not set is the cluster's default, or comes from the plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct ClusterOptions {
+    /// Partition.
+    pub partition: Option<String>,
+    /// Account to charge.
+    pub account: Option<String>,
+    /// Quality of service.
+    pub qos: Option<String>,
+    /// Time limit of a task, as Slurm writes it: `90`, `4:00:00`, `2-0`.
+    pub time: Option<String>,
+    /// Memory of a task, as Slurm writes it: `4G`.
+    pub mem: Option<String>,
+    /// CPUs of a task: as many of its runs are at work at once.
+    pub cpus: Option<usize>,
+    /// GPUs of a task.
+    pub gpus: Option<usize>,
+    /// Tasks at once, at most.
+    pub max: Option<usize>,
+    /// Runs of a task.
+    pub per_task: Option<usize>,
+    /// How often a task is started again after a fault of its node.
+    pub retries: Option<u32>,
+    /// Further options of `sbatch`, a line of the job script each.
+    pub sbatch: Vec<String>,
+}
+
+impl ClusterOptions {
+    /// The defaults in `folder`, if there is a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is not well-formed, or holds an unknown key.
+    pub fn defaults(folder: &Path) -> Result<Self, HarnessError> {
+        let path = folder.join(DEFAULTS);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => toml::from_str(&text).map_err(|error| {
+                refused(
+                    format!("{} is not a valid file of defaults: {error}", path.display()),
+                    "its keys are those of the options, such as `partition = \"short\"` and `per-task = 4`",
+                )
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(HarnessError::Io {
+                action: "read",
+                path,
+                source,
+            }),
+        }
+    }
+
+    /// These, and `defaults` where nothing is set.
+    pub fn or(self, defaults: Self) -> Self {
+        Self {
+            partition: self.partition.or(defaults.partition),
+            account: self.account.or(defaults.account),
+            qos: self.qos.or(defaults.qos),
+            time: self.time.or(defaults.time),
+            mem: self.mem.or(defaults.mem),
+            cpus: self.cpus.or(defaults.cpus),
+            gpus: self.gpus.or(defaults.gpus),
+            max: self.max.or(defaults.max),
+            per_task: self.per_task.or(defaults.per_task),
+            retries: self.retries.or(defaults.retries),
+            sbatch: defaults.sbatch.into_iter().chain(self.sbatch).collect(),
+        }
+    }
+
+    /// CPUs of a task.
+    pub fn cpus(&self) -> usize {
+        self.cpus.unwrap_or(1).max(1)
+    }
+
+    /// How often a task is started again after a fault of its node.
+    pub fn retries(&self) -> u32 {
+        self.retries.unwrap_or(RETRIES)
+    }
+
+    /// The time limit in seconds; none where the partition's own holds.
+    ///
+    /// # Errors
+    /// A time that Slurm would not take.
+    pub fn seconds(&self) -> Result<Option<u64>, HarnessError> {
+        let Some(text) = &self.time else {
+            return Ok(None);
+        };
+        match parse_time(text) {
+            Some(seconds) if seconds > 0 => Ok(Some(seconds)),
+            _ => Err(refused(
+                format!("`--time {text}` is no time limit"),
+                "write minutes, hours:minutes:seconds or days-hours, such as 90, 4:00:00 or 2-0",
+            )),
+        }
+    }
+
+    /// That every option is one line: it becomes a line of the job script.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check(&self) -> Result<(), HarnessError> {
+        let words = [
+            ("--partition", &self.partition),
+            ("--account", &self.account),
+            ("--qos", &self.qos),
+            ("--mem", &self.mem),
+        ];
+        let given = words
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, text.as_deref()?)));
+        let extra = self.sbatch.iter().map(|text| ("--sbatch", text.as_str()));
+        for (name, text) in given.chain(extra) {
+            let is_word = name == "--sbatch" || !text.contains(char::is_whitespace);
+            if text.is_empty() || text.contains(['\n', '\r']) || !is_word {
+                return Err(refused(
+                    format!("`{name} {text:?}` is no option of a job"),
+                    "give one word, or one line to `--sbatch`",
+                ));
+            }
+        }
+        self.seconds().map(|_| ())
+    }
+}
+
+/// Seconds of a time as Slurm writes it; none for one without a limit, and for what is no time.
+pub fn parse_time(text: &str) -> Option<u64> {
+    let number = |text: &str| text.parse::<u64>().ok().filter(|n| *n < 1 << 40);
+    let (days, rest) = match text.split_once('-') {
+        Some((days, rest)) => (Some(number(days)?), rest),
+        None => (None, text),
+    };
+    let parts: Vec<u64> = rest.split(':').map(number).collect::<Option<_>>()?;
+    Some(match (days, parts.as_slice()) {
+        (Some(days), [hours]) => days * 86_400 + hours * 3600,
+        (Some(days), [hours, minutes]) => days * 86_400 + hours * 3600 + minutes * 60,
+        (Some(days), [hours, minutes, seconds]) => {
+            days * 86_400 + hours * 3600 + minutes * 60 + seconds
+        }
+        (None, [minutes]) => minutes * 60,
+        (None, [minutes, seconds]) => minutes * 60 + seconds,
+        (None, [hours, minutes, seconds]) => hours * 3600 + minutes * 60 + seconds,
+        _ => return None,
+    })
+}
+
+/// Seconds as Slurm writes them: `4:00:00`, `2-01:00:00`.
+pub fn format_time(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let clock = format!(
+        "{:02}:{:02}:{:02}",
+        rest / 3600,
+        rest % 3600 / 60,
+        rest % 60
+    );
+    match days {
+        0 => clock,
+        _ => format!("{days}-{clock}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_slurm_reads_them() {
+        for (text, seconds) in [
+            ("90", Some(5400)),
+            ("2:30", Some(150)),
+            ("4:00:00", Some(14_400)),
+            ("2-0", Some(172_800)),
+            ("1-2:30", Some(95_400)),
+            ("1-00:00:05", Some(86_405)),
+            ("infinite", None),
+            ("4h", None),
+            ("", None),
+            ("1:2:3:4", None),
+        ] {
+            assert_eq!(parse_time(text), seconds, "{text}");
+        }
+        for seconds in [5, 14_400, 95_400] {
+            assert_eq!(parse_time(&format_time(seconds)), Some(seconds));
+        }
+    }
+
+    #[test]
+    fn the_command_line_goes_before_the_file_and_both_extend_sbatch() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(
+            ClusterOptions::defaults(dir.path()).unwrap(),
+            ClusterOptions::default()
+        );
+        let text = "partition = \"short\"\nper-task = 4\nsbatch = [\"--exclusive\"]\n";
+        std::fs::write(dir.path().join(DEFAULTS), text).unwrap();
+        let own = ClusterOptions {
+            partition: Some("long".into()),
+            sbatch: vec!["--constraint=avx512".into()],
+            ..ClusterOptions::default()
+        };
+        let both = own.or(ClusterOptions::defaults(dir.path()).unwrap());
+        assert_eq!(
+            (both.partition.as_deref(), both.per_task),
+            (Some("long"), Some(4))
+        );
+        assert_eq!(both.sbatch, ["--exclusive", "--constraint=avx512"]);
+        std::fs::write(dir.path().join(DEFAULTS), "partitoin = \"short\"\n").unwrap();
+        let text = ClusterOptions::defaults(dir.path())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            text.contains("partitoin") && text.contains("per-task"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_would_become_several_lines_of_the_script_is_refused() {
+        let of = |partition: &str, sbatch: &str| {
+            ClusterOptions {
+                partition: Some(partition.into()),
+                sbatch: vec![sbatch.into()],
+                ..ClusterOptions::default()
+            }
+            .check()
+        };
+        assert!(of("short", "--constraint=\"a b\" --exclusive").is_ok());
+        assert!(of("short\nrm -r x", "-x").is_err());
+        assert!(of("short", "-x\nrm -r x").is_err());
+        assert!(of("short --wrap=x", "-x").is_err());
+    }
+}

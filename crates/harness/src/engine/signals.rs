@@ -1,0 +1,46 @@
+//! Requests to stop that a task hears.
+
+use crate::error::HarnessError;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether this process is a task.
+static TASK: AtomicBool = AtomicBool::new(false);
+
+/// Which requests to stop were heard.
+#[derive(Debug, Clone, Default)]
+pub struct Signals {
+    /// Any.
+    pub stop: Arc<AtomicBool>,
+    /// That of the time limit, SIGUSR1.
+    pub time_limit: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Makes this process a task: SIGUSR1 sets both flags. SIGTERM sets `stop`, which is the program's own.
+    ///
+    /// # Errors
+    /// A system that takes no handler.
+    pub fn listen(stop: &Arc<AtomicBool>) -> Result<Self, HarnessError> {
+        let signals = Self {
+            stop: Arc::clone(stop),
+            time_limit: Arc::default(),
+        };
+        TASK.store(true, Ordering::SeqCst);
+        #[cfg(unix)]
+        for flag in [&signals.time_limit, &signals.stop] {
+            signal_hook::flag::register(signal_hook::consts::SIGUSR1, Arc::clone(flag)).map_err(
+                |error| {
+                    super::refused(format!("SIGUSR1 cannot be heard: {error}"), "run elsewhere")
+                },
+            )?;
+        }
+        Ok(signals)
+    }
+
+    /// Whether this process is a task, which a second request to stop must not end before its checkpoint is written: schedulers send
+    /// SIGTERM more than once, and SIGKILL when they mean it.
+    pub fn is_task() -> bool {
+        TASK.load(Ordering::SeqCst)
+    }
+}

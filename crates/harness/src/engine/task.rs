@@ -1,0 +1,476 @@
+//! What runs in a task: its units, as anywhere, without a plan or a table; and how it ends.
+
+use super::attempts::{Attempts, How, Line, now};
+use super::list;
+use super::refused;
+use super::signals::Signals;
+use super::slurm::Slurm;
+use super::subset::Subset;
+use super::sweep::Manifest;
+use crate::driver::{Ended, drive};
+use crate::error::HarnessError;
+use crate::experiment::Experiment;
+use crate::plan::{Plan, PlannedUnit};
+use crate::progress::Progress;
+use crate::progress::lines::Lines;
+use crate::reproduce::{End, tries_again};
+use crate::status::Status;
+use crate::streams::Streams;
+use crate::unit::Unit;
+use helmholtz_runs::{Failure, OpenMode, RunError, RunFolder};
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// A task of a sweep.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// The sweep's folder.
+    pub sweep: PathBuf,
+    /// Its number.
+    pub number: usize,
+}
+
+/// What Slurm says of the job that a task is.
+#[derive(Debug, Clone, Default)]
+pub struct Job {
+    /// Array and task, `17_3`: what `scontrol requeue` takes.
+    pub name: Option<String>,
+    /// How often it was started before.
+    pub restart: u32,
+    /// How Slurm is reached.
+    pub slurm: Slurm,
+}
+
+impl Job {
+    /// That of the environment.
+    pub fn of_environment() -> Self {
+        let value = |name: &str| std::env::var(name).ok();
+        let array = value("SLURM_ARRAY_JOB_ID").zip(value("SLURM_ARRAY_TASK_ID"));
+        Self {
+            name: array.map(|(job, task)| format!("{job}_{task}")),
+            restart: value("SLURM_RESTART_COUNT")
+                .and_then(|n| n.parse().ok())
+                .unwrap_or(0),
+            slurm: Slurm::default(),
+        }
+    }
+}
+
+/// How often a folder is looked at whose lock an earlier copy of the job may still hold.
+const LOOK: Duration = Duration::from_secs(5);
+/// How often a controller that does not answer is asked to requeue.
+const TRIES: usize = 5;
+
+/// Runs the units of a task, each to its end unless a signal comes.
+///
+/// | what happens | the task |
+/// |---|---|
+/// | all its runs are done, or other processes are at work on the rest | ends well |
+/// | a run fails for good: bad configuration, NaN, full disk | says so, ends badly, and is not started again |
+/// | SIGUSR1, the time limit is near | writes checkpoints, queues itself again |
+/// | SIGTERM, pre-emption or `scancel` | writes checkpoints, ends; Slurm queues a pre-empted job again by itself |
+/// | a fault of the node | queues itself again, a number of times |
+///
+/// A job that was started before may find that its earlier copy, on a node that Slurm lost, still holds a run: it waits for that one to go.
+///
+/// # Errors
+/// A sweep that cannot be read, or is not of this experiment; too many faults before.
+pub fn run(
+    experiment: &dyn Experiment,
+    task: &Task,
+    job: &Job,
+    signals: &Signals,
+    streams: &Streams,
+) -> Result<End, HarnessError> {
+    let manifest = Manifest::read(&task.sweep)?;
+    let listed = list::read(&task.sweep, task.number)?;
+    let mut attempts = Attempts::read(&task.sweep, task.number)?;
+    let say = |text: &str| streams.err.line(text);
+    let retries = manifest.options.retries() as usize;
+    if attempts.faults() > retries {
+        return Err(refused(
+            format!(
+                "task {} was killed or its node failed {} times, the last time too; it is not started again",
+                task.number,
+                attempts.faults()
+            ),
+            "see its log, give more `--mem` or `--time`, or leave nodes out by `--sbatch --exclude=…`, and submit again: what is done stays",
+        ));
+    }
+    let host = helmholtz_host();
+    say(&format!(
+        "task {} on {host}, start {}",
+        task.number,
+        job.restart + 1
+    ));
+    let restart = job.restart;
+    attempts.push(Line::Started {
+        at: now(),
+        host,
+        restart,
+    })?;
+    let left: Vec<_> = listed
+        .into_iter()
+        .filter(|run| !attempts.has_failed(&run.folder))
+        .collect();
+    let subset = Subset::new(experiment, &left)?;
+    if job.restart > 0 {
+        wait_for_earlier_copy(&subset, signals, streams);
+    }
+    let plan = Plan::new(&subset, false, &|_| Ok(()))?;
+    let jobs = manifest.options.cpus();
+    let lines = Lines::new(streams.err.clone(), plan.units.len());
+    let progress = Progress::new(
+        &plan,
+        jobs,
+        Arc::clone(&signals.stop),
+        vec![Box::new(lines)],
+    );
+    let ends = drive(
+        &subset,
+        &plan.units,
+        &plan.queue(),
+        jobs,
+        &progress,
+        &signals.stop,
+    );
+    progress.finish();
+
+    let ended = plan.units.iter().zip(&ends);
+    let verdicts: Vec<Verdict> = ended
+        .map(|(planned, end)| verdict(&planned.unit, end))
+        .collect();
+    let mut failed = Vec::new();
+    for ((planned, end), verdict) in plan.units.iter().zip(&ends).zip(&verdicts) {
+        let (label, Ended::Failed(error)) = (&planned.unit.label, end) else {
+            continue;
+        };
+        match verdict {
+            Verdict::Held => say(&format!(
+                "{label}: another process is at work on it; nothing is done here"
+            )),
+            Verdict::Fault => say(&format!("{label}: {error}")),
+            _ => {
+                note(planned, error);
+                failed.push(planned.unit.folder.clone());
+            }
+        }
+    }
+    let any = |of: Verdict| verdicts.contains(&of);
+    let how = match () {
+        () if any(Verdict::Stopped) && signals.time_limit.load(Ordering::SeqCst) => How::TimeLimit,
+        () if any(Verdict::Stopped) => How::Terminated,
+        () if any(Verdict::Fault) => How::Fault,
+        () if any(Verdict::Failed) => How::Failed,
+        () => How::Done,
+    };
+    attempts.push(Line::Ended {
+        at: now(),
+        how,
+        failed,
+    })?;
+    Ok(match how {
+        How::Done => End::Complete,
+        How::Failed => End::Failed,
+        How::Terminated => {
+            say(
+                "Asked to end: what is left goes on from its last checkpoint when the task is started again.",
+            );
+            End::Interrupted
+        }
+        How::TimeLimit => requeue(job, streams, "The time limit is near"),
+        How::Fault if attempts.faults() <= retries => requeue(job, streams, "The node is at fault"),
+        How::Fault => End::Failed,
+    })
+}
+
+/// What an end means for the task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Done,
+    Stopped,
+    Held,
+    Fault,
+    Failed,
+}
+
+fn verdict(unit: &Unit, end: &Ended) -> Verdict {
+    match end {
+        Ended::Done(..) => Verdict::Done,
+        Ended::Interrupted { .. } | Ended::NotStarted => Verdict::Stopped,
+        Ended::Failed(error) => match error {
+            HarnessError::Io { .. } | HarnessError::Device { .. } => Verdict::Fault,
+            HarnessError::Run(error) => of_run(error),
+            // Why its folder was found unusable is asked again: the file system may be at fault.
+            HarnessError::Unusable(_) => match RunFolder::peek_as(&unit.folder, &unit.config) {
+                Err(error) => of_run(&error),
+                Ok(_) => Verdict::Failed,
+            },
+            HarnessError::Cell(error) => {
+                let mut cause: Option<&(dyn Error + 'static)> = Some(&**error);
+                while let Some(error) = cause {
+                    if let Some(error) = error.downcast_ref::<RunError>() {
+                        return of_run(error);
+                    }
+                    cause = error.source();
+                }
+                Verdict::Failed
+            }
+            _ => Verdict::Failed,
+        },
+    }
+}
+
+fn of_run(error: &RunError) -> Verdict {
+    match error {
+        RunError::Locked { .. } | RunError::LockLost { .. } => Verdict::Held,
+        RunError::Io { .. } => Verdict::Fault,
+        _ => Verdict::Failed,
+    }
+}
+
+/// Leaves a note in the run folder that it failed, where the run has not left one.
+fn note(planned: &PlannedUnit, error: &HarnessError) {
+    let unit = &planned.unit;
+    let noted = matches!(
+        RunFolder::peek(&unit.folder),
+        Ok(helmholtz_runs::Status::Failed(_) | helmholtz_runs::Status::Running { .. }) | Err(_)
+    );
+    if noted || !tries_again(planned, error) {
+        return;
+    }
+    if let Ok(mut folder) = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume) {
+        let reason = error.to_string();
+        // On a full disk there is none; the log has it.
+        let _ = folder.fail(&Failure {
+            reason,
+            seed: unit.seed,
+            ..Failure::default()
+        });
+    }
+}
+
+fn wait_for_earlier_copy(subset: &Subset<'_>, signals: &Signals, streams: &Streams) {
+    use Status::Running;
+    for unit in crate::experiment::Experiment::units(subset) {
+        let mut said = false;
+        while matches!(subset.status(unit), Running { .. }) && !signals.stop.load(Ordering::SeqCst)
+        {
+            if !said {
+                said = true;
+                streams.err.line(format!(
+                    "{}: waiting for the process that is at work on it",
+                    unit.label
+                ));
+            }
+            sleep(LOOK);
+        }
+    }
+}
+
+fn requeue(job: &Job, streams: &Streams, why: &str) -> End {
+    let Some(name) = &job.name else {
+        streams.err.line(format!(
+            "{why}: start the task again, and it goes on from its last checkpoint."
+        ));
+        return End::Requeued;
+    };
+    for attempt in 1..=TRIES {
+        match job.slurm.requeue(name) {
+            Ok(()) => {
+                streams.err.line(format!(
+                    "{why}: {name} is queued again, and goes on from its last checkpoint."
+                ));
+                break;
+            }
+            Err(error) => {
+                streams.err.line(format!(
+                    "`scontrol requeue {name}` failed ({attempt} of {TRIES}): {error}"
+                ));
+                if attempt < TRIES {
+                    sleep(LOOK);
+                }
+            }
+        }
+    }
+    End::Requeued
+}
+
+fn helmholtz_host() -> String {
+    let name = std::env::var("SLURMD_NODENAME").ok();
+    let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    name.or_else(host)
+        .map_or("unknown".into(), |name| name.trim().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::list::{LIST, divide, text};
+    use crate::engine::options::ClusterOptions;
+    use crate::engine::slurm::tests::fake;
+    use crate::engine::sweep::MANIFEST;
+    use crate::fake::Counting;
+    use crate::streams::Shared;
+    use std::path::Path;
+
+    const SCONTROL: &str = "echo \"$*\" >> \"$(dirname \"$0\")/called\"";
+
+    /// A sweep of one task, with all runs of `experiment` in it.
+    fn sweep(folder: &Path, experiment: &Counting) -> Task {
+        let plan = Plan::new(experiment, false, &|_| Ok(())).unwrap();
+        let runs = divide(&plan, &plan.queue(), 100, 100);
+        std::fs::write(folder.join(LIST), text(&runs).unwrap()).unwrap();
+        let manifest = Manifest {
+            options: ClusterOptions {
+                retries: Some(1),
+                ..ClusterOptions::default()
+            },
+            ..Manifest::default()
+        };
+        let manifest = serde_json::to_string(&manifest).unwrap();
+        std::fs::write(folder.join(MANIFEST), manifest).unwrap();
+        Task {
+            sweep: folder.to_path_buf(),
+            number: 0,
+        }
+    }
+
+    fn job(folder: &Path) -> Job {
+        Job {
+            name: Some("17_0".into()),
+            restart: 0,
+            slurm: fake(folder, &[("scontrol", SCONTROL)]),
+        }
+    }
+
+    fn go(experiment: &Counting, folder: &Path, signals: &Signals) -> Result<End, HarnessError> {
+        let task = Task {
+            sweep: folder.to_path_buf(),
+            number: 0,
+        };
+        let streams = Streams {
+            out: Shared::new(std::io::sink()),
+            err: Shared::new(std::io::sink()),
+            out_colours: false,
+            err_is_live: false,
+        };
+        run(experiment, &task, &job(folder), signals, &streams)
+    }
+
+    fn requeued(folder: &Path) -> usize {
+        let text = std::fs::read_to_string(folder.join("called")).unwrap_or_default();
+        assert!(text.lines().all(|line| line == "requeue 17_0"), "{text}");
+        text.lines().count()
+    }
+
+    fn signals(time_limit: bool) -> Signals {
+        let signals = Signals::default();
+        signals.time_limit.store(time_limit, Ordering::SeqCst);
+        signals
+    }
+
+    #[test]
+    fn a_task_runs_its_units_and_started_again_does_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = Counting::new(dir.path(), &["a", "b"]);
+        sweep(dir.path(), &experiment);
+        for _ in 0..2 {
+            assert_eq!(
+                go(&experiment, dir.path(), &signals(false)).unwrap(),
+                End::Complete
+            );
+        }
+        let done = |unit| experiment.status(unit).is_done();
+        assert!(experiment.units().iter().all(done) && requeued(dir.path()) == 0);
+    }
+
+    #[test]
+    fn at_the_time_limit_a_task_queues_itself_again_and_at_sigterm_it_does_not() {
+        for (time_limit, end, times) in [(true, End::Requeued, 1), (false, End::Interrupted, 0)] {
+            let dir = tempfile::tempdir().unwrap();
+            let mut experiment = Counting::new(dir.path(), &["a", "b"]);
+            sweep(dir.path(), &experiment);
+            let signals = signals(time_limit);
+            experiment.stop = Some(Arc::clone(&signals.stop));
+            experiment.stop_in = Some(("a", 2));
+            assert_eq!(go(&experiment, dir.path(), &signals).unwrap(), end);
+            assert_eq!(requeued(dir.path()), times);
+            assert_eq!(
+                experiment.status(&experiment.units()[0]),
+                Status::Partial { done: 2 }
+            );
+            let again = Counting::new(dir.path(), &["a", "b"]);
+            assert_eq!(
+                go(&again, dir.path(), &self::signals(false)).unwrap(),
+                End::Complete
+            );
+        }
+    }
+
+    #[test]
+    fn a_run_that_fails_for_good_is_noted_and_neither_requeued_nor_tried_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut experiment = Counting::new(dir.path(), &["a", "b"]);
+        experiment.fail = "a";
+        sweep(dir.path(), &experiment);
+        assert_eq!(
+            go(&experiment, dir.path(), &signals(false)).unwrap(),
+            End::Failed
+        );
+        let status = |n: usize| experiment.status(&experiment.units()[n]);
+        assert!(matches!(status(0), Status::Failed { reason, .. } if reason.contains("NaN")));
+        assert!(status(1).is_done() && requeued(dir.path()) == 0);
+        // A restart of the same task, after a pre-emption of another run in it, say.
+        let well = Counting::new(dir.path(), &["a", "b"]);
+        assert_eq!(
+            go(&well, dir.path(), &signals(false)).unwrap(),
+            End::Complete
+        );
+        assert!(matches!(status(0), Status::Failed { .. }));
+    }
+
+    #[test]
+    fn a_second_copy_meets_the_lock_and_ends_well() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = Counting::new(dir.path(), &["a", "b"]);
+        sweep(dir.path(), &experiment);
+        let unit = &experiment.units()[0];
+        let lock = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume).unwrap();
+        assert_eq!(
+            go(&experiment, dir.path(), &signals(false)).unwrap(),
+            End::Complete
+        );
+        assert!(matches!(experiment.status(unit), Status::Running { .. }));
+        assert!(experiment.status(&experiment.units()[1]).is_done());
+        drop(lock);
+    }
+
+    #[test]
+    fn a_fault_of_the_node_is_requeued_so_many_times_and_a_killed_start_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut experiment = Counting::new(dir.path(), &["a"]);
+        experiment.fault = "a";
+        sweep(dir.path(), &experiment);
+        assert_eq!(
+            go(&experiment, dir.path(), &signals(false)).unwrap(),
+            End::Requeued
+        );
+        assert_eq!(requeued(dir.path()), 1);
+        let mut attempts = Attempts::read(dir.path(), 0).unwrap();
+        let (at, host, restart) = (0, "n1".into(), 1);
+        attempts.push(Line::Started { at, host, restart }).unwrap();
+        let text = go(&experiment, dir.path(), &signals(false))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            text.contains("2 times") && text.contains("submit again"),
+            "{text}"
+        );
+        assert_eq!(requeued(dir.path()), 1);
+    }
+}
