@@ -113,6 +113,10 @@ fn every_recorded_number_is_one_of_a_result_and_the_page_needs_nothing_else() {
                 }
             }
         }
+        // The scoreboard's are means over seeds, and differences of them: its own tests hold them.
+        if name.contains("/scoreboard") {
+            continue;
+        }
         let own = |head: &str| head.starts_with("\"Ours") || head.contains("NLL");
         for line in text.lines().skip(1) {
             // A mean over several seeds is no run's own number: the table's own tests hold it.
