@@ -71,7 +71,12 @@ pub struct Cluster {
     pub retries: Option<u32>,
 
     /// Any other option of sbatch; may be given several times
-    #[arg(long, value_name = "OPTIONS", requires = "on", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "OPTIONS",
+        requires = "on",
+        allow_hyphen_values = true
+    )]
     pub sbatch: Vec<String>,
 
     /// Wait until all is done, with live progress from the run folders
@@ -89,7 +94,9 @@ pub struct Cluster {
 
 fn count() -> impl clap::builder::TypedValueParser<Value = usize> {
     use clap::builder::TypedValueParser;
-    clap::value_parser!(u64).range(1..=1 << 20).map(|n| n as usize)
+    clap::value_parser!(u64)
+        .range(1..=1 << 20)
+        .map(|n| n as usize)
 }
 
 impl Cluster {
@@ -116,7 +123,8 @@ pub fn planned(args: &Reproduce) -> Result<Reproduce, HarnessError> {
 /// A file of defaults that makes no sense; `--jobs`, which `--max` and `--cpus` take the place of.
 pub fn submission(args: &Reproduce, on: On, source: &Source) -> Result<Submission, HarnessError> {
     let flags = [("--jobs", args.jobs.is_some())];
-    let remedy = "with `--on`, `--max` limits the jobs at once, and `--cpus` the runs at once in each";
+    let remedy =
+        "with `--on`, `--max` limits the jobs at once, and `--cpus` the runs at once in each";
     args.refuse(&args.experiment, &flags, remedy)?;
     let here = std::env::current_dir().unwrap_or_default();
     let own = &args.cluster;
@@ -148,11 +156,17 @@ pub fn submission(args: &Reproduce, on: On, source: &Source) -> Result<Submissio
             On::Script => Engine::Script,
         },
         options,
-        name: name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_', "_"),
+        name: name.replace(
+            |c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_',
+            "_",
+        ),
         command: [vec!["reproduce".into()], words(args)?].concat(),
         // The experiment stands behind the command's name.
         file: is_file.then(|| (1, source.text.clone())),
-        environment: ["HELMHOLTZ_COMMIT", "HELMHOLTZ_DATA"].into_iter().filter_map(known).collect(),
+        environment: ["HELMHOLTZ_COMMIT", "HELMHOLTZ_DATA"]
+            .into_iter()
+            .filter_map(known)
+            .collect(),
         hints: ["status", "reproduce"].map(|command| {
             let words = words(args).unwrap_or_default();
             let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
@@ -193,11 +207,20 @@ fn words(args: &Reproduce) -> Result<Vec<String>, HarnessError> {
         ("--profile", (profile != "quick").then(|| profile.clone())),
         ("--method", joined(methods)),
         ("--net", joined(nets)),
-        ("--particles", numbers(&mut particles.iter().map(usize::to_string))),
-        ("--seeds", numbers(&mut seeds.iter().flatten().map(u64::to_string))),
+        (
+            "--particles",
+            numbers(&mut particles.iter().map(usize::to_string)),
+        ),
+        (
+            "--seeds",
+            numbers(&mut seeds.iter().flatten().map(u64::to_string)),
+        ),
         ("--epochs", text(*epochs)),
         ("--steps", text(*steps)),
-        ("--device", (*device != Device::Cpu).then(|| device.as_str().to_string())),
+        (
+            "--device",
+            (*device != Device::Cpu).then(|| device.as_str().to_string()),
+        ),
         ("--data-dir", data_dir.as_deref().map(path).transpose()?),
         ("--dataset", dataset.map(|name| name.to_string())),
         ("--out", Some(path(out)?)),
@@ -226,7 +249,9 @@ mod tests {
     use clap::Parser;
 
     fn reproduce(line: &str) -> Result<Reproduce, clap::Error> {
-        let words = ["helmholtz", "reproduce"].into_iter().chain(line.split(' '));
+        let words = ["helmholtz", "reproduce"]
+            .into_iter()
+            .chain(line.split(' '));
         match Cli::try_parse_from(words)?.command {
             Command::Reproduce(args) => Ok(args),
             other => unreachable!("{other:?}"),
@@ -249,16 +274,28 @@ mod tests {
     fn options_of_a_cluster_need_one() {
         assert!(reproduce("table1 --partition short").is_err());
         assert!(reproduce("table1 --task 3").is_err());
-        let args = reproduce("table1 --on slurm --sbatch --constraint=avx512 --per-task 4").unwrap();
+        let args =
+            reproduce("table1 --on slurm --sbatch --constraint=avx512 --per-task 4").unwrap();
         let source = Source::find("table1").unwrap();
         let submission = submission(&args, On::Slurm, &source).unwrap();
-        assert_eq!((submission.options.per_task, submission.options.gpus), (Some(4), None));
+        assert_eq!(
+            (submission.options.per_task, submission.options.gpus),
+            (Some(4), None)
+        );
         assert_eq!(submission.options.sbatch, ["--constraint=avx512"]);
         assert!(submission.hints[0].starts_with("cargo xtask status table1 --out "));
         let args = reproduce("table1 --on slurm --device cuda").unwrap();
-        assert_eq!(super::submission(&args, On::Slurm, &source).unwrap().options.gpus, Some(1));
+        assert_eq!(
+            super::submission(&args, On::Slurm, &source)
+                .unwrap()
+                .options
+                .gpus,
+            Some(1)
+        );
         let args = reproduce("table1 --on slurm --jobs 3").unwrap();
-        let text = super::submission(&args, On::Slurm, &source).unwrap_err().to_string();
+        let text = super::submission(&args, On::Slurm, &source)
+            .unwrap_err()
+            .to_string();
         assert!(text.contains("--max"), "{text}");
     }
 }

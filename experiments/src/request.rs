@@ -61,7 +61,9 @@ impl Request<'_> {
 
     /// Runs at once.
     pub fn jobs(&self) -> usize {
-        self.args.jobs.map_or_else(|| self.cores(), |jobs| jobs as usize)
+        self.args
+            .jobs
+            .map_or_else(|| self.cores(), |jobs| jobs as usize)
     }
 
     /// Threads of each of so many runs.

@@ -50,7 +50,13 @@ pub fn reproduce(
     let experiment = kinds::open(&request)?;
     let options = request.options();
     if let Some((task, signals)) = task.zip(signals) {
-        return task::run(&*experiment, &task, &Job::of_environment(), &signals, streams);
+        return task::run(
+            &*experiment,
+            &task,
+            &Job::of_environment(),
+            &signals,
+            streams,
+        );
     }
     match asked.cluster.on {
         None => harness::reproduce(&*experiment, &options, stop, streams),

@@ -32,7 +32,11 @@ pub fn status(
         ("--jobs", args.jobs.is_some()),
         ("--on", args.cluster.on.is_some()),
     ];
-    args.refuse("status", &flags, "it shows the runs that the other options select")?;
+    args.refuse(
+        "status",
+        &flags,
+        "it shows the runs that the other options select",
+    )?;
     let args = &cluster::planned(args)?;
     let request = Request {
         args,
