@@ -109,6 +109,38 @@ fn a_lock_that_is_not_renewed_is_taken_over_and_its_owner_is_told() {
 }
 
 #[test]
+fn whether_a_lock_is_given_does_not_depend_on_what_time_it_is_anywhere() {
+    let day = Duration::from_secs(86_400);
+    let now = SystemTime::now();
+    for date in [now - day, now + day] {
+        let home = tempfile::tempdir().unwrap();
+        let mut lock = acquire_on("a", Flock::Local, home.path()).unwrap();
+        let file = fs::File::options()
+            .write(true)
+            .open(at(home.path(), lock.number))
+            .unwrap();
+        // As dated by a machine, or a file server, whose clock is a day behind or ahead.
+        let (stop, stopped) = channel::<()>();
+        let redate = file.try_clone().unwrap();
+        let dating = thread::spawn(move || {
+            while stopped.recv_timeout(Duration::from_millis(1)) == Err(RecvTimeoutError::Timeout) {
+                redate.set_modified(date).unwrap();
+            }
+        });
+        let holder = held_by(acquire_on("b", Flock::Local, home.path()));
+        assert_eq!(holder.host.as_deref(), Some("a"), "it is renewed");
+        drop(stop);
+        dating.join().unwrap();
+        drop(lock.renewal.take().map(|(stop, thread)| {
+            drop(stop);
+            thread.join().unwrap();
+        }));
+        file.set_modified(date).unwrap();
+        acquire_on("b", Flock::Local, home.path()).unwrap();
+    }
+}
+
+#[test]
 fn what_a_dead_process_left_on_this_machine_does_not_hold() {
     for (flock, started) in [
         (Flock::Works, None),

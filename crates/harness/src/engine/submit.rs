@@ -485,7 +485,8 @@ mod tests {
     fn whatever_keeps_a_plan_from_being_submitted_leaves_nothing_behind() {
         type Change = fn(&mut Submission, &mut Options);
         let none: Change = |_, _| ();
-        let cases: [(&[(&str, &str)], Change, &str); 9] = [
+        type Case<'a> = (&'a [(&'a str, &'a str)], Change, &'a str);
+        let cases: [Case<'_>; 9] = [
             (
                 &[("sbatch", "exit 127")],
                 |s, _| s.slurm.programs = Some("/nowhere".into()),
