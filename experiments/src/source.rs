@@ -41,7 +41,7 @@ impl Source {
                 text,
             });
         }
-        let (_, file, text) = lookup("experiment", request, &BUNDLED, |(name, ..)| name)?;
+        let (_, file, text) = lookup("experiment", request, BUNDLED, |(name, ..)| name)?;
         Ok(Self {
             file: file.to_string(),
             text: text.to_string(),

@@ -145,7 +145,8 @@ fn statuses(group: &[PlannedUnit]) -> String {
         (Some(first), Some(last)) => format!("resume after {name} {first}-{last}"),
         _ => String::new(),
     };
-    let kinds: [(fn(&Status) -> bool, &str); 7] = [
+    type Is = fn(&Status) -> bool;
+    let kinds: [(Is, &str); 7] = [
         (Status::is_done, "done"),
         (|s| matches!(s, Status::Partial { .. }), &resume),
         (

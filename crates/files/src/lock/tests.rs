@@ -131,10 +131,10 @@ fn whether_a_lock_is_given_does_not_depend_on_what_time_it_is_anywhere() {
         assert_eq!(holder.host.as_deref(), Some("a"), "it is renewed");
         drop(stop);
         dating.join().unwrap();
-        drop(lock.renewal.take().map(|(stop, thread)| {
+        if let Some((stop, thread)) = lock.renewal.take() {
             drop(stop);
             thread.join().unwrap();
-        }));
+        }
         file.set_modified(date).unwrap();
         acquire_on("b", Flock::Local, home.path()).unwrap();
     }

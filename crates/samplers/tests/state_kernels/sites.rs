@@ -19,7 +19,8 @@ fn a_target_by_its_changes_and_by_reference_has_its_density() {
         target.log_density(state)
     }
     let target = EachChange::new(|x: &Vec<u8>| 2.5 + f64::from(x[0]), 3);
-    assert_eq!(density(&target, &[2, 0]), 4.5);
+    let by_reference = &target;
+    assert_eq!(density(by_reference, &[2, 0]), 4.5);
     assert_eq!(density(target, &[0, 2]), 2.5);
 }
 
