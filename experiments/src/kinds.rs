@@ -59,15 +59,15 @@ pub enum Kind {
     ApgDmm,
     /// Amortized population Gibbs on bouncing digits ([`Settings`](crate::apg_bmnist::Settings)).
     ApgBmnist,
-    /// The mixtures' proposals during training, by sweeps and particles ([`Settings`](crate::apg_kl::Settings)).
+    /// The mixtures' proposals during training, by sweeps and particles.
     ApgKl,
-    /// What amortized population Gibbs reaches on several models ([`Settings`](crate::apg_table::Settings)).
+    /// What amortized population Gibbs reaches on several models.
     ApgTable,
-    /// The runs of a table, drawn ([`Settings`](crate::figures::settings::Settings)).
+    /// The runs of a table, drawn.
     Curves,
-    /// The variance of gradients during training ([`Settings`](crate::variance_curve::Settings)).
+    /// The variance of gradients during training.
     VarianceCurve,
-    /// The finished runs of a table, evaluated with several numbers of samples ([`Settings`](crate::evaluations::Settings)).
+    /// The finished runs of a table, evaluated with several numbers of samples.
     Evaluations,
 }
 

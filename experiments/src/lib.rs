@@ -1,9 +1,8 @@
 //! Experiments as data, published numbers, and the runner.
 //!
-//! An experiment is a TOML file: nets, methods, profiles, settings. The harness turns a request into *cells* (a net
-//! trained by a method with a seed), plans them (what is done, how long the rest takes here), drives several at once
-//! with live progress, and builds a table from their run folders beside the published numbers. It knows no tensors:
-//! cells are run by a [`CellRunner`](cell_runner::CellRunner).
+//! An experiment is a TOML file: nets, methods, profiles, settings. A request becomes an
+//! [`Experiment`](helmholtz_harness::experiment::Experiment) of its kind, whose runs the harness plans, drives several at once with live
+//! progress, and shows beside the published numbers.
 //!
 //! ```
 //! use helmholtz_experiments::spec::{Selection, Spec};

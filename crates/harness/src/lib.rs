@@ -5,7 +5,7 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | what an experiment is | [`experiment`], [`unit`] |
+//! | what an experiment is | [`experiment`], [`unit`](mod@unit) |
 //! | what its folders hold | [`status`] |
 //! | what is left, how long it takes, what it needs | [`plan`], [`work`], [`schedule`], [`machine`], [`plan_text`] |
 //! | running units, what they tell, and stopping | [`driver`], [`event`], [`cancel`] |
@@ -14,7 +14,7 @@
 //! | where a command writes | [`streams`], [`loading`] |
 //! | names that a user types | [`names`] |
 //! | what can go wrong | [`error`] |
-//! | the whole | [`reproduce`] |
+//! | the whole | [`reproduce`](mod@reproduce) |
 
 pub mod cancel;
 pub mod driver;

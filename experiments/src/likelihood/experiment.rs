@@ -45,7 +45,7 @@ pub struct Likelihood<'a> {
 /// Opens a table.
 ///
 /// # Errors
-/// As [`crate::kinds::open`].
+/// A flag that means nothing to it, a file that makes no sense, an unknown name, data or a device that are not there.
 pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
     // Everything that can be wrong with the request is found before anything is loaded.
     let args = request.args;

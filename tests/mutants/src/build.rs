@@ -19,7 +19,7 @@ pub struct Binary {
 /// Which tests are built.
 #[derive(Clone, Copy)]
 pub enum Tests<'a> {
-    /// All that [`scope`] names.
+    /// All that a scope names.
     All,
     /// Those of one package.
     Of(&'a str),
