@@ -62,7 +62,9 @@ pub fn reproduce(
     stop: &Arc<AtomicBool>,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
-    let Options { jobs, json, .. } = *options;
+    let jobs = options.jobs.min(experiment.most_at_once());
+    let options = &Options { jobs, ..*options };
+    let json = options.json;
     let heading = experiment.heading();
     say(&experiment.banner(), streams);
     let (mut plan, hint) = plan(experiment, options, stop, streams)?;

@@ -73,6 +73,11 @@ impl Experiment for SamplersTable<'_> {
         }
     }
 
+    /// Two trainings at once in one process were seen to end in other bits than one after the other; in two processes they do not.
+    fn most_at_once(&self) -> usize {
+        1
+    }
+
     fn units(&self) -> &[Unit] {
         &self.members.units
     }
