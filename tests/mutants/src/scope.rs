@@ -18,7 +18,7 @@ pub struct Scope {
 }
 
 /// All scopes, the default first.
-pub const SCOPES: [Scope; 4] = [
+pub const SCOPES: [Scope; 5] = [
     // Coefficients, kernels and backward routines, by the proofs and what each crate claims of them. The catalogue is text,
     // and the GPU's kernels need a device.
     Scope {
@@ -58,6 +58,21 @@ pub const SCOPES: [Scope; 4] = [
             "mixed_store",
         ],
         by_hand: true,
+    },
+    // Products of bits and one-hot rows, by loops in f64 on every instruction set of the machine.
+    Scope {
+        name: "bits",
+        files: &[
+            "crates/ops/src/flex/bits.rs",
+            "crates/ops/src/flex/bits/*.rs",
+            "crates/ops/src/flex/categorical.rs",
+            "crates/ops/src/flex/categorical/*.rs",
+            "crates/ops/src/flex/live.rs",
+        ],
+        not: &[],
+        packages: &["helmholtz-ops", "helmholtz-distributions"],
+        tests: &["ops", "layers", "real"],
+        by_hand: false,
     },
     // Kernels on states and couplings, by the proofs on small targets.
     Scope {

@@ -58,33 +58,39 @@ pub fn way(rows: usize, inner: usize, ones: usize, columns: usize) -> Way {
 }
 
 fn cheapest(costs: &Costs, rows: usize, inner: usize, ones: usize, columns: usize) -> Way {
-    /// A row of the matrix, copied into a panel.
-    const COPY: f64 = 6.0;
-    /// A row of the matrix, packed for a dense product, and a set bit whose row is added straight from the matrix: narrow matrices
-    /// are dear to pack, and rows that take several turns are dear to add.
-    const NARROW_MATRIX: usize = 13 * 16;
-    let (pack, straight) = match columns <= NARROW_MATRIX {
-        true => (6.0, 2.3),
-        false => (1.5, 4.3),
-    };
-    let (r, k) = (rows as f64, inner as f64);
-    let blocks = rows.next_multiple_of(BLOCK) as f64;
-    let dense = costs.product * r * k + pack * k;
-    if rows < FEW {
-        return match straight * (ones as f64) < dense && inner <= Lists::MOST {
-            true => Way::Sums,
-            false => Way::Dense,
-        };
-    }
-    let tables = k.div_euclid(BITS as f64).max(1.0) * (costs.entry * blocks + costs.table);
-    let passes = (k / 400.0).max(1.0);
-    let sums = costs.addition * ones as f64 + costs.list * r * passes + COPY * k;
+    let [dense, tables, sums] = costs.of(rows, inner, ones, columns);
     if sums <= dense.min(tables) && inner <= Lists::MOST {
         Way::Sums
     } else if tables <= dense {
         Way::Tables
     } else {
         Way::Dense
+    }
+}
+
+impl Costs {
+    /// Cycles of the product densely, by tables and by sums.
+    fn of(&self, rows: usize, inner: usize, ones: usize, columns: usize) -> [f64; 3] {
+        /// A row of the matrix, copied into a panel.
+        const COPY: f64 = 6.0;
+        /// Rows of the matrix that panels hold at once.
+        const PASS: f64 = 400.0;
+        /// A row of the matrix, packed for a dense product, and a set bit whose row is added straight from the matrix: narrow matrices
+        /// are dear to pack, and rows that take several turns are dear to add.
+        const NARROW_MATRIX: usize = 13 * 16;
+        let (pack, straight) = match columns <= NARROW_MATRIX {
+            true => (6.0, 2.3),
+            false => (1.5, 4.3),
+        };
+        let (r, k, ones) = (rows as f64, inner as f64, ones as f64);
+        let dense = self.product * r * k + pack * k;
+        if rows < FEW {
+            return [dense, f64::INFINITY, straight * ones];
+        }
+        let blocks = rows.next_multiple_of(BLOCK) as f64;
+        let tables = k.div_euclid(BITS as f64).max(1.0) * (self.entry * blocks + self.table);
+        let sums = self.addition * ones + self.list * r * (k / PASS).max(1.0) + COPY * k;
+        [dense, tables, sums]
     }
 }
 
@@ -115,6 +121,59 @@ mod tests {
             // Too few rows to pay for tables.
             assert_eq!(way(14, 200, 14 * 150, 784), Way::Dense);
         }
+    }
+
+    #[test]
+    fn costs_count_products_tables_entries_additions_and_copies() {
+        let close = |found: [f64; 3], expected: [f64; 3]| {
+            for (found, expected) in found.into_iter().zip(expected) {
+                assert!(
+                    (found - expected).abs() <= 1e-9 * expected,
+                    "{found}, {expected}"
+                );
+            }
+        };
+        // 20 rows are 3 blocks of 8; 42 bits fill 10 groups of 4.
+        let [dense, tables] = [0.58 * 20.0 * 42.0 + 6.0 * 42.0, 10.0 * (1.03 * 24.0 + 34.0)];
+        close(
+            WIDE.of(20, 42, 90, 208),
+            [dense, tables, 1.05 * 90.0 + 16.0 * 20.0 + 6.0 * 42.0],
+        );
+        let [dense, tables] = [
+            1.2 * 16.0 * 800.0 + 1.5 * 800.0,
+            200.0 * (1.48 * 16.0 + 60.0),
+        ];
+        // 800 rows of the matrix take two passes.
+        let sums = 1.4 * 300.0 + 18.0 * 16.0 * 2.0 + 6.0 * 800.0;
+        close(NARROW.of(16, 800, 300, 209), [dense, tables, sums]);
+        // Fewer bits than a group has are a table.
+        let [_, one_table, _] = NARROW.of(12, 2, 3, 5);
+        assert_eq!(one_table, 1.48 * 16.0 + 60.0);
+        let few = WIDE.of(FEW - 1, 100, 7, 208);
+        assert_eq!(few, [0.58 * 11.0 * 100.0 + 600.0, f64::INFINITY, 2.3 * 7.0]);
+        assert_eq!(WIDE.of(1, 100, 7, 209)[2], 4.3 * 7.0);
+    }
+
+    #[test]
+    fn the_cheapest_way_is_taken_and_positions_that_have_no_name_are_not() {
+        // Level costs: sums before tables, tables before dense products.
+        let level = |product, entry, table, addition| Costs {
+            product,
+            entry,
+            table,
+            addition,
+            list: 0.0,
+        };
+        let way = |costs: &Costs, ones| cheapest(costs, 16, 4, ones, 500);
+        // Dense 64 p + 6, tables 16 e + t, sums a · ones + 24.
+        assert_eq!(way(&level(1.0, 4.0, 6.0, 1.0), 46), Way::Sums);
+        assert_eq!(way(&level(1.0, 4.0, 6.0, 1.0), 47), Way::Tables);
+        assert_eq!(way(&level(1.0, 4.0, 7.0, 1.0), 47), Way::Dense);
+        assert_eq!(way(&level(2.0, 4.0, 6.0, 1.0), 46), Way::Sums);
+        assert_eq!(cheapest(&WIDE, 1, Lists::MOST, 1, 200), Way::Sums);
+        assert_eq!(cheapest(&WIDE, 1, Lists::MOST + 1, 1, 200), Way::Dense);
+        assert_eq!(cheapest(&WIDE, 100, Lists::MOST, 1, 200), Way::Sums);
+        assert_ne!(cheapest(&WIDE, 100, Lists::MOST + 1, 1, 200), Way::Sums);
     }
 
     #[test]
