@@ -158,18 +158,9 @@ pub struct Reproduce {
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
 
-    /// The data set instead of the experiment's: binarized-mnist, threshold-mnist, grey-mnist, omniglot, omniglot-105-to-28 or
-    /// glyphs; or a file of your own (.npy, .npz, .amat, .idx, .mat, .parquet), or three of its parts with commas between them
-    #[arg(long, value_name = "NAME|FILE")]
-    pub dataset: Option<Wanted>,
-
-    /// How one file of your own is divided into training, validation and test data [default: 0.8,0.1,0.1]
-    #[arg(long, value_name = "SHARES", value_delimiter = ',')]
-    pub split: Option<Vec<f64>>,
-
-    /// Names the division of one file of your own [default: 1]
-    #[arg(long, value_name = "SEED")]
-    pub split_seed: Option<u64>,
+    /// The data instead of the experiment's or the run's
+    #[command(flatten)]
+    pub data: DataArgs,
 
     /// Runs at once, each on one thread [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
@@ -300,18 +291,9 @@ pub struct Variance {
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
 
-    /// The data set: binarized-mnist, threshold-mnist, grey-mnist, omniglot, omniglot-105-to-28 or glyphs, or a file of your own as
-    /// `reproduce` takes it [default: the run's, or binarized-mnist]
-    #[arg(long, value_name = "NAME|FILE")]
-    pub dataset: Option<Wanted>,
-
-    /// How one file of your own is divided into training, validation and test data [default: 0.8,0.1,0.1]
-    #[arg(long, value_name = "SHARES", value_delimiter = ',')]
-    pub split: Option<Vec<f64>>,
-
-    /// Names the division of one file of your own [default: 1]
-    #[arg(long, value_name = "SEED")]
-    pub split_seed: Option<u64>,
+    /// The data instead of the experiment's or the run's
+    #[command(flatten)]
+    pub data: DataArgs,
 
     /// The folder for variance.md and variance.csv; without it nothing is written
     #[arg(long, value_name = "FOLDER")]
@@ -365,17 +347,9 @@ pub struct Evaluate {
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
 
-    /// The run's data, where they are of your own and were moved since
-    #[arg(long, value_name = "FILE")]
-    pub dataset: Option<Wanted>,
-
-    /// How one file of your own is divided into training, validation and test data [default: 0.8,0.1,0.1]
-    #[arg(long, value_name = "SHARES", value_delimiter = ',')]
-    pub split: Option<Vec<f64>>,
-
-    /// Names the division of one file of your own [default: 1]
-    #[arg(long, value_name = "SEED")]
-    pub split_seed: Option<u64>,
+    /// The data instead of the experiment's or the run's
+    #[command(flatten)]
+    pub data: DataArgs,
 
     /// The folder for evaluation.md and log-likelihoods.bin; without it nothing is written
     #[arg(long, value_name = "FOLDER")]
@@ -437,28 +411,41 @@ pub struct Scoreboard {
     pub json: bool,
 }
 
-/// The data asked for, divided as asked.
-macro_rules! wanted {
-    ($($args:ident)*) => {
-        $(impl $args {
-            /// The data asked for, divided as asked.
-            ///
-            /// # Errors
-            /// A division of what is not one file.
-            pub fn wanted(&self) -> Result<Option<Wanted>, HarnessError> {
-                let (shares, seed) = (self.split.as_deref(), self.split_seed);
-                match self.dataset.clone() {
-                    Some(wanted) => wanted.divided(shares, seed).map(Some),
-                    None if shares.is_some() || seed.is_some() => Err(HarnessError::Unusable(
-                        "`--split` and `--split-seed` divide one file: name it with `--dataset FILE`".into(),
-                    )),
-                    None => Ok(None),
-                }
-            }
-        })*
-    };
+/// Data that are chosen by hand.
+#[derive(Debug, Clone, Default, Args)]
+pub struct DataArgs {
+    /// The data set instead of the experiment's or the run's: binarized-mnist, threshold-mnist, grey-mnist, omniglot,
+    /// omniglot-105-to-28 or glyphs; or a file of your own (.npy, .npz, .amat, .idx, .mat, .parquet), or three of its parts with
+    /// commas between them
+    #[arg(long, value_name = "NAME|FILE")]
+    pub dataset: Option<Wanted>,
+
+    /// How one file of your own is divided into training, validation and test data [default: 0.8,0.1,0.1]
+    #[arg(long, value_name = "SHARES", value_delimiter = ',')]
+    pub split: Option<Vec<f64>>,
+
+    /// Names the division of one file of your own [default: 1]
+    #[arg(long, value_name = "SEED")]
+    pub split_seed: Option<u64>,
 }
-wanted!(Reproduce Evaluate Variance);
+
+impl DataArgs {
+    /// The data asked for, divided as asked.
+    ///
+    /// # Errors
+    /// A division of what is not one file.
+    pub fn wanted(&self) -> Result<Option<Wanted>, HarnessError> {
+        let (shares, seed) = (self.split.as_deref(), self.split_seed);
+        match self.dataset.clone() {
+            Some(wanted) => wanted.divided(shares, seed).map(Some),
+            None if shares.is_some() || seed.is_some() => Err(HarnessError::Unusable(
+                "`--split` and `--split-seed` divide one file: name it with `--dataset FILE`"
+                    .into(),
+            )),
+            None => Ok(None),
+        }
+    }
+}
 
 /// Whole numbers from `least` on.
 fn from_1_to(most: u64) -> impl TypedValueParser<Value = usize> {
@@ -507,7 +494,7 @@ mod tests {
     fn bare_is_quick_on_the_cpu_into_runs() {
         let args = reproduce(&[]).unwrap();
         assert_eq!((args.profile.as_str(), args.device), ("quick", Device::Cpu));
-        assert_eq!((args.out, args.dataset), (PathBuf::from("runs"), None));
+        assert_eq!((args.out, args.data.dataset), (PathBuf::from("runs"), None));
     }
 
     #[test]

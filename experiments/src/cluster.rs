@@ -1,6 +1,6 @@
 //! Options that hand an experiment's runs to a cluster, and the request that a task is started with.
 
-use crate::cli::Reproduce;
+use crate::cli::{DataArgs, Reproduce};
 use crate::data::Wanted;
 use crate::device::Device;
 use crate::source::Source;
@@ -192,9 +192,11 @@ fn words(args: &Reproduce) -> Result<Vec<String>, HarnessError> {
         steps,
         device,
         data_dir,
-        dataset,
-        split,
-        split_seed,
+        data: DataArgs {
+            dataset,
+            split,
+            split_seed,
+        },
         jobs: _,
         out,
         dry_run: _,

@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData, activation, backend::Backend};
 use helmholtz_nets::Net;
-use helmholtz_ops::softmax_sums;
+use helmholtz_ops::{cat, softmax_sums};
 
 /// Sums over data n of weighted statistics, for M clusters: what stands for the data in a conjugate update, or goes on into
 /// a net. They do not depend on the order of the data, nor their form on how many there are.
@@ -49,7 +49,7 @@ impl<B: Backend> Sums<B> {
         let values = values.matmul(pairs(d, |pair, d| pair % d));
         let sum = weights.clone().matmul(pairs(m, |pair, d| pair / d)) * values.clone();
         let squares = sum.clone() * values;
-        let columns = Tensor::cat(vec![weights, sum, squares], 1);
+        let columns = cat(vec![weights, sum, squares], 1);
         let columns = columns.reshape([instances, candidates, m + 2 * m * d]);
         let sums = present.swap_dims(0, 1).matmul(columns);
         let sums = sums.swap_dims(0, 1);
@@ -97,7 +97,7 @@ impl<B: helmholtz_ops::Backend> Statistics<B> {
 
     /// The sums over data with features `[L, B, N, F]`.
     pub fn sums(&self, features: Tensor<B, 4>) -> Sums<B> {
-        let sums = self.weighted(features, |t| Tensor::cat(vec![t.clone(), t.square()], 3));
+        let sums = self.weighted(features, |t| cat(vec![t.clone(), t.square()], 3));
         let d = sums.dims()[3] / 2;
         Sums {
             count: sums.clone().narrow(3, 0, 1),

@@ -1,7 +1,7 @@
 //! A layer of categorical variables.
 
 use burn::tensor::{Tensor, activation};
-use helmholtz_ops::{Backend, Values, categorical_log_prob, draw_categorical, pinned_logits};
+use helmholtz_ops::{Backend, Values, cat, categorical_log_prob, draw_categorical, pinned_logits};
 
 use crate::bits::{CLIP, softplus};
 use crate::{Categorical, Mean, Relaxable, Variables};
@@ -109,7 +109,7 @@ impl Relaxable for Classes {
         let dtype = z.dtype();
         let z = self.by_variable(z);
         let number = |class: usize| z.clone().narrow(2, 0, 1).zeros_like() + class as f64;
-        let numbers = Tensor::cat((0..self.classes).map(number).collect(), 2);
+        let numbers = cat((0..self.classes).map(number).collect(), 2);
         // One class even where several are largest.
         let largest = z.argmax(2).float().cast(dtype).expand(numbers.dims());
         numbers.equal(largest).float().cast(dtype).flatten(1, 2)

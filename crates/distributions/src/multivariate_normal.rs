@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use burn::tensor::{Tensor, TensorData};
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, cat};
 use helmholtz_random::Draws;
 
 use crate::{Entropy, LogProb, Mean, SampleReal};
@@ -31,7 +31,7 @@ impl<B: Backend> MultivariateNormal<B> {
     /// Σ_i ln L_ii, `[rows, 1]`.
     fn log_determinant(&self) -> Tensor<B, 2> {
         let diagonal = (0..self.size()).map(|i| self.entry(i, i)).collect();
-        Tensor::cat(diagonal, 1).log().sum_dim(1)
+        cat(diagonal, 1).log().sum_dim(1)
     }
 
     /// K.
@@ -54,7 +54,7 @@ impl<B: Backend> LogProb<B, 2> for MultivariateNormal<B> {
             let rest = known.fold(own, |rest, (j, z)| rest - z.clone() * self.entry(i, j));
             solved.push(rest / self.entry(i, i));
         }
-        let squares = Tensor::cat(solved, 1).square().sum_dim(1);
+        let squares = cat(solved, 1).square().sum_dim(1);
         squares * -0.5 - self.log_determinant() - 0.5 * self.size() as f64 * (2.0 * PI).ln()
     }
 }

@@ -6,7 +6,7 @@ mod rodeo;
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise, Variables};
-use helmholtz_ops::{AutodiffBackend, Backend, Values};
+use helmholtz_ops::{AutodiffBackend, Backend, Values, cat};
 use helmholtz_samplers::Info;
 
 use crate::logits::logit_gradient::{fold, mean_loss, repeat, surrogate, tracked};
@@ -43,7 +43,7 @@ impl<B: Backend> Siblings<B> {
         let count = rows.dims()[0];
         let first = by * (count / self.particles);
         let head = rows.clone().narrow(0, 0, first);
-        Tensor::cat(vec![rows.narrow(0, first, count - first), head], 0)
+        cat(vec![rows.narrow(0, first, count - first), head], 0)
     }
 }
 

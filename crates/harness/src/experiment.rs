@@ -24,11 +24,6 @@ pub trait Experiment: Sync {
         status(&unit.folder, &unit.config, self.done_key())
     }
 
-    /// The most units that may run at once in one process with the bits of one after the other.
-    fn most_at_once(&self) -> usize {
-        usize::MAX
-    }
-
     /// Where the state of a checkpoint has the number of finished counts.
     fn done_key(&self) -> &'static str {
         "epochs_done"

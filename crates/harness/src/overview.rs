@@ -176,34 +176,15 @@ mod tests {
     use super::*;
     use crate::driver::NoopObserver;
     use crate::fake::Counting;
-    use crate::streams::Shared;
+    use crate::streams::Captured;
     use helmholtz_runs::{Failure, OpenMode, RunFolder};
     use std::sync::atomic::AtomicBool;
-    use std::sync::{Arc, Mutex};
-
-    #[derive(Clone, Default)]
-    struct Sponge(Arc<Mutex<Vec<u8>>>);
-
-    impl std::io::Write for Sponge {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
 
     fn shown(experiment: &Counting, json: bool) -> String {
-        let sponge = Sponge::default();
-        let streams = Streams {
-            out: Shared::new(sponge.clone()),
-            err: Shared::new(sponge.clone()),
-            out_colours: false,
-            err_is_live: false,
-        };
+        let written = Captured::default();
+        let streams = Captured::streams(&written, &written);
         overview(experiment, json, &streams).unwrap();
-        let text = sponge.0.lock().unwrap().clone();
-        String::from_utf8(text).unwrap()
+        written.take()
     }
 
     #[test]

@@ -62,9 +62,7 @@ pub fn reproduce(
     stop: &Arc<AtomicBool>,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
-    let jobs = options.jobs.min(experiment.most_at_once());
-    let options = &Options { jobs, ..*options };
-    let json = options.json;
+    let Options { jobs, json, .. } = *options;
     let heading = experiment.heading();
     say(&experiment.banner(), streams);
     let (mut plan, hint) = plan(experiment, options, stop, streams)?;
@@ -288,27 +286,8 @@ pub fn named_together(paths: &[PathBuf]) -> String {
 mod tests {
     use super::*;
     use crate::fake::Counting;
-    use crate::streams::Shared;
-    use std::sync::Mutex;
+    use crate::streams::Captured;
     use std::sync::atomic::Ordering;
-
-    #[derive(Clone, Default)]
-    struct Sponge(Arc<Mutex<Vec<u8>>>);
-
-    impl std::io::Write for Sponge {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl Sponge {
-        fn squeeze(&self) -> String {
-            String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
-        }
-    }
 
     fn options() -> Options {
         Options {
@@ -328,16 +307,11 @@ mod tests {
         experiment: &Counting,
         options: &Options,
     ) -> (Result<End, HarnessError>, String, String) {
-        let (out, err) = (Sponge::default(), Sponge::default());
-        let streams = Streams {
-            out: Shared::new(out.clone()),
-            err: Shared::new(err.clone()),
-            out_colours: false,
-            err_is_live: false,
-        };
+        let (out, err) = (Captured::default(), Captured::default());
+        let streams = Captured::streams(&out, &err);
         let stop = experiment.stop.clone().unwrap_or_default();
         let end = reproduce(experiment, options, &stop, &streams);
-        (end, out.squeeze(), err.squeeze())
+        (end, out.take(), err.take())
     }
 
     #[test]

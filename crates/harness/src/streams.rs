@@ -91,6 +91,39 @@ impl Write for Shared {
     }
 }
 
+/// What is written, kept in memory.
+#[derive(Clone, Default)]
+pub struct Captured(Arc<Mutex<Vec<u8>>>);
+
+impl Captured {
+    /// Streams that end in `out` and `err`, neither a terminal.
+    pub fn streams(out: &Self, err: &Self) -> Streams {
+        Streams {
+            out: Shared::new(out.clone()),
+            err: Shared::new(err.clone()),
+            out_colours: false,
+            err_is_live: false,
+        }
+    }
+
+    /// What was written since it was last taken.
+    pub fn take(&self) -> String {
+        let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&std::mem::take(&mut *bytes)).into_owned()
+    }
+}
+
+impl Write for Captured {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A writer, and the first thing that it could not do. A reader that has gone away is none.
 struct Remembering<W: ?Sized> {
     failure: Option<io::Error>,

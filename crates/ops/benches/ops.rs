@@ -10,7 +10,7 @@ use burn::tensor::{Tensor, TensorData, activation};
 use burn_flex::{Flex, FlexTensor};
 use criterion::{BatchSize, Criterion};
 use helmholtz_ops::{
-    AdamStep, Backend, adam, bernoulli_log_prob, pinned_logits, sample_bernoulli,
+    AdamStep, Backend, adam, bernoulli_log_prob, cat, pinned_logits, sample_bernoulli,
     sample_categorical,
 };
 use helmholtz_random::{Purpose, Stream};
@@ -182,7 +182,7 @@ fn linear_backward(criterion: &mut Criterion) {
                 let grad = if live == rows {
                     grad
                 } else {
-                    Tensor::cat(vec![grad, dead], 0)
+                    cat(vec![grad, dead], 0)
                 };
                 (
                     bits([rows, LATENTS]),

@@ -206,9 +206,9 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         {
             OpsKind::Tracked(prep) => {
                 let x_tracked = x.is_tracked();
-                let (x, weights) = (x.primitive, weights.map(|tensor| tensor.primitive));
-                let output = B::perceptron(x.clone(), weights.clone(), activation);
-                prep.finish((x, weights, activation, x_tracked), output)
+                let kept = weights.each_ref().map(|tensor| tensor.primitive.clone());
+                let output = B::perceptron(x.primitive.clone(), kept.clone(), activation);
+                prep.finish((x.primitive, kept, activation, x_tracked), output)
             }
             OpsKind::UnTracked(prep) => {
                 let weights = weights.map(|tensor| tensor.primitive);
@@ -275,7 +275,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
             .stateful()
         {
             OpsKind::Tracked(prep) => {
-                let kept = [a, b, x].map(|tensor| tensor.primitive);
+                let kept = [&a, &b, &x].map(|tensor| tensor.primitive.clone());
                 let [a, b, x] = kept.clone();
                 prep.finish(kept, B::beta_log_prob(a, b, x))
             }

@@ -33,6 +33,7 @@
 //! | [`normal_log_probs`] | log-densities of data under normals, in pairs |
 //! | [`beta_log_prob`] | log-densities of beta laws |
 //! | [`squared_norms`], [`directions`] | squared lengths and directions of rows |
+//! | [`cat`] | tensors one after the other, beside other threads' backward passes |
 //! | [`cross_correlation`] | where a template fits an image |
 //! | [`log_gamma`], [`digamma`], [`trigamma`] | ln Γ and its derivatives |
 //! | [`adam`] | one Adam update of a parameter and its moments |
@@ -46,6 +47,7 @@
 mod api;
 mod autodiff;
 mod backend;
+mod cat;
 #[cfg(feature = "cubecl")]
 mod cubecl;
 
@@ -69,6 +71,7 @@ pub use backend::{
     Activation, AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients,
     PerceptronGradients,
 };
+pub use cat::cat;
 pub use values::{PackedBits, Values};
 
 #[cfg(feature = "flex")]

@@ -11,7 +11,7 @@ use burn::tensor::{
 
 use crate::values::WORD;
 use crate::{
-    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients,
+    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients, cat,
 };
 
 fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
@@ -49,7 +49,7 @@ pub fn pack_bits<B: Backend>(values: FloatTensor<B>) -> IntTensor<B> {
         [rows, per_row * WORD - columns],
         (&values.device(), values.dtype()),
     );
-    let ones = Tensor::cat(vec![values, room], 1).greater_elem(0.5);
+    let ones = cat(vec![values, room], 1).greater_elem(0.5);
     let ones = ones.int().cast(DType::U32).reshape([rows, per_row, WORD]);
     let shifts = places(&ones.clone().reshape([rows * per_row, WORD]));
     let shifted = ones.bitwise_left_shift(shifts.expand([rows, per_row, WORD]));
@@ -167,7 +167,7 @@ pub fn pinned<B: Backend>(logits: Tensor<B, 2>, classes: usize) -> Tensor<B, 3> 
     let [rows, columns] = logits.dims();
     let logits = logits.reshape([rows, columns / (classes - 1), classes - 1]);
     let first = logits.clone().narrow(2, 0, 1).zeros_like();
-    Tensor::cat(vec![first, logits], 2)
+    cat(vec![first, logits], 2)
 }
 
 /// [`pinned`], laid out as values are: `[M, V C]`.
@@ -264,7 +264,7 @@ pub fn sample_categorical<B: Backend>(
     let rows = uniforms.dims()[0];
     let scaled = uniforms * cycle(total.squeeze_dim::<2>(2), rows);
     let shape = [rows, variables, classes - 1];
-    let cumulative = Tensor::cat(cumulative, 2).flatten::<2>(1, 2);
+    let cumulative = cat(cumulative, 2).flatten::<2>(1, 2);
     let cumulative = cycle(cumulative, rows).reshape(shape);
     let below = scaled
         .reshape([rows, variables, 1])
@@ -274,7 +274,7 @@ pub fn sample_categorical<B: Backend>(
     let below = cumulative.zeros_like().mask_fill(below, 1.0);
     let zeros = below.clone().narrow(2, 0, 1).zeros_like();
     let ones = zeros.ones_like();
-    let steps = Tensor::cat(vec![below.clone(), ones], 2) - Tensor::cat(vec![zeros, below], 2);
+    let steps = cat(vec![below.clone(), ones], 2) - cat(vec![zeros, below], 2);
     unwrap(steps.flatten::<2>(1, 2))
 }
 
@@ -415,7 +415,7 @@ fn with_ones<B: Backend>(values: FloatTensor<B>) -> Tensor<B, 3> {
     let values = wrap::<B, 3>(values);
     let [groups, data, _] = values.dims();
     let ones = Tensor::ones([groups, data, 1], (&values.device(), values.dtype()));
-    Tensor::cat(vec![ones, values], 2)
+    cat(vec![ones, values], 2)
 }
 
 pub fn softmax_sums<B: Backend>(logits: FloatTensor<B>, values: FloatTensor<B>) -> FloatTensor<B> {

@@ -3,7 +3,7 @@
 use burn::tensor::{DType, Int, Tensor, TensorData};
 
 use crate::api::wrap;
-use crate::{AutodiffBackend, Backend};
+use crate::{AutodiffBackend, Backend, cat};
 
 /// Bits of a word.
 pub(crate) const WORD: usize = u32::BITS as usize;
@@ -179,9 +179,9 @@ impl<B: Backend> Values<B> {
                 let same = rest.iter().all(|bits| bits.columns == first.columns);
                 assert!(same, "the numbers of columns differ");
                 let words = packed.iter().map(|bits| bits.words.clone());
-                first.with_words(Tensor::cat(words.collect(), 0)).into()
+                first.with_words(cat(words.collect(), 0)).into()
             }
-            None => Tensor::cat(all.iter().map(Self::numbers).collect(), 0).into(),
+            None => cat(all.iter().map(Self::numbers).collect(), 0).into(),
         }
     }
 

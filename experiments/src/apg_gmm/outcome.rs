@@ -2,8 +2,8 @@
 
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
-use crate::apg_table::{Column, Entry};
 use crate::blocks::{checks, measured, provenance, small_or_fixed};
+use crate::population::{Column, Entry};
 use helmholtz_report::{Block, Cell, Document, Kind, Table};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};

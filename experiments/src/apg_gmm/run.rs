@@ -3,11 +3,11 @@
 use super::evaluation::{Evaluation, evaluate, expected_log_joint};
 use super::training::Training;
 use super::{Outcome, Settings, figures};
-use crate::apg_table::Column;
 use crate::backend::{OnBackend, on_device};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::likelihood::runner::failed;
+use crate::population::Column;
 use crate::population::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
 use burn::backend::Autodiff;
 use burn::module::AutodiffModule;

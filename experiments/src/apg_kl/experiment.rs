@@ -2,24 +2,19 @@
 
 use super::{Division, Settings, Trained, document, figure};
 use crate::apg_gmm;
-use crate::population::{Member, Members, opened, refuse};
+use crate::population::{Figure, Joint, Member, Members, opened, refuse};
 use crate::request::Request;
-use crate::seeds::{Shown, together};
-use helmholtz_harness::driver::Observer;
 use helmholtz_harness::error::HarnessError;
-use helmholtz_harness::experiment::{Cost, Experiment, Heading, Outcome};
-use helmholtz_harness::status::Status;
-use helmholtz_harness::unit::Unit;
+use helmholtz_harness::experiment::Experiment;
 use helmholtz_report::files::write_text;
-use helmholtz_report::markdown;
+use helmholtz_report::{Document, markdown};
 use helmholtz_runs::read_metrics;
 use serde_json::{Value, json};
-use std::sync::atomic::AtomicBool;
+use std::path::{Path, PathBuf};
 
 /// The figure of the seeds that are asked for.
-pub struct KlCurves<'a> {
+pub struct KlCurves {
     settings: Settings,
-    members: Members<'a>,
     /// Of each unit: how its budget is divided, and the clusters of its mixtures.
     of_units: Vec<(Division, usize)>,
 }
@@ -28,7 +23,7 @@ pub struct KlCurves<'a> {
 ///
 /// # Errors
 /// A flag that means nothing here, a file that makes no sense.
-pub fn open<'a>(request: &Request<'a>) -> Result<KlCurves<'a>, HarnessError> {
+pub fn open<'a>(request: &Request<'a>) -> Result<Figure<'a, KlCurves>, HarnessError> {
     let args = request.args;
     let settings = Settings::parse(request.source, &args.profile)?;
     let remedy = "it takes --profile, --steps, --seeds, --jobs, --device, --out, --dry-run, --json and --fresh; the runs are chosen in \
@@ -58,98 +53,49 @@ pub fn open<'a>(request: &Request<'a>) -> Result<KlCurves<'a>, HarnessError> {
         "steps": of_figure[1],
     });
     let members = Members::new(request, all, &settings.name, of_figure, &config)?;
-    Ok(KlCurves {
-        settings,
-        members,
-        of_units,
-    })
+    let joint = KlCurves { settings, of_units };
+    Ok(Figure { joint, members })
 }
 
-impl Experiment for KlCurves<'_> {
-    fn heading(&self) -> Heading {
-        Heading {
-            title: self.settings.title.clone(),
-            columns: vec!["Experiment"],
-            remedy: "give fewer `--jobs`",
-            ..Heading::default()
-        }
+impl Joint for KlCurves {
+    type Part = Trained;
+
+    fn title(&self) -> &str {
+        &self.settings.title
     }
 
-    /// Two trainings at once in one process were seen to end in other bits than one after the other; in two processes they do not.
-    fn most_at_once(&self) -> usize {
-        1
-    }
-
-    fn units(&self) -> &[Unit] {
-        &self.members.units
-    }
-
-    fn status(&self, unit: &Unit) -> Status {
-        self.members.status(unit)
-    }
-
-    fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
-        self.members.cost(index)
-    }
-
-    fn run(
+    fn part(
         &self,
+        members: &Members,
         index: usize,
-        observer: &dyn Observer,
-        stop: &AtomicBool,
-    ) -> Result<Value, HarnessError> {
-        self.members.run(index, observer, stop)
+        result: &Value,
+    ) -> Result<Trained, HarnessError> {
+        let (member, own) = members.of(index);
+        let column = member.column(own, result)?;
+        let (division, clusters) = self.of_units[index].clone();
+        let folder = members.units[index].folder.clone();
+        Ok(Trained {
+            division,
+            clusters,
+            steps: column.steps,
+            metrics: read_metrics(&folder)?,
+            folder,
+            provenance: column.provenance,
+        })
     }
 
-    fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
-        let (member, own) = self.members.of(index);
-        member.summary(own, result)
+    fn document(&self, runs: &[Trained]) -> Document {
+        document(self.title(), runs)
     }
 
-    fn start_over(&self) -> Result<(), HarnessError> {
-        self.members.start_over()
+    fn json(&self, runs: &[Trained]) -> Value {
+        json!(runs.len())
     }
 
-    fn outcome(&self, results: &[Option<Value>]) -> Result<Option<Outcome<'_>>, HarnessError> {
-        let seeds = self.members.by_seed(results, |index, result| {
-            let column = {
-                let (member, own) = self.members.of(index);
-                member.column(own, result)?
-            };
-            let (division, clusters) = self.of_units[index].clone();
-            let folder = self.members.units[index].folder.clone();
-            Ok(Trained {
-                division,
-                clusters,
-                steps: column.steps,
-                metrics: read_metrics(&folder)?,
-                folder,
-                provenance: column.provenance,
-            })
-        })?;
-        let title = &self.settings.title;
-        let shown = seeds.iter().map(|(seed, runs)| Shown {
-            seed: *seed,
-            document: document(title, runs),
-            json: json!(runs.len()),
-        });
-        let together = together(title, shown.collect());
-        let write = move || {
-            let mut files = Vec::new();
-            for (seed, runs) in seeds {
-                files.extend(self.members.write(seed, None, |folder| {
-                    let text = markdown::render(&document(title, &runs));
-                    let mut own = vec![write_text(folder, "table.md", &text)?];
-                    own.extend(figure(title, &runs).write(folder, "kl")?);
-                    Ok(own)
-                })?);
-            }
-            Ok(files)
-        };
-        Ok(together.map(|(document, json)| Outcome {
-            document,
-            json,
-            write: Box::new(write),
-        }))
+    fn write(&self, runs: &[Trained], folder: &Path) -> Result<Vec<PathBuf>, HarnessError> {
+        let text = markdown::render(&self.document(runs));
+        let mut files = vec![write_text(folder, "table.md", &text)?];
+        files.extend(figure(self.title(), runs).write(folder, "kl")?);
+        Ok(files)
     }
 }

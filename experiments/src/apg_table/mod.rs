@@ -4,7 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | [`Settings`] | `experiments/apg-table1.toml`: which runs are columns, what is published |
-//! | [`Column`], [`Table`] | what the runs reached, side by side |
+//! | [`Table`] | what the runs reached, side by side |
 
 mod experiment;
 mod settings;
@@ -12,4 +12,4 @@ mod table;
 
 pub use experiment::open;
 pub use settings::{Published, Settings};
-pub use table::{Column, Entry, Table};
+pub use table::Table;

@@ -42,7 +42,7 @@ pub fn open(request: &Request<'_>) -> Result<Toy, HarnessError> {
             ("--steps", args.steps.is_some()),
             ("--device", args.device != Device::Cpu),
             ("--data-dir", args.data_dir.is_some()),
-            ("--dataset", args.dataset.is_some()),
+            ("--dataset", args.data.dataset.is_some()),
             ("--particles", !args.particles.is_empty()),
         ],
         "it takes --seeds, --jobs, --out, --dry-run, --json and --fresh; the rest is set in its file, and an edited copy of \

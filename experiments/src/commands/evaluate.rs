@@ -46,7 +46,7 @@ pub fn evaluate(
     let run = Run::read(&args.folder, parameters, registry)?;
     let seed = args.seed.unwrap_or(run.cell.seed);
     args.device.check_built()?;
-    let wanted = Wanted::of_run(&run.cell, &run.folder, args.wanted()?)?;
+    let wanted = Wanted::of_run(&run.cell, &run.folder, args.data.wanted()?)?;
     let mut loading = Loading::new(streams);
     let data = {
         let _planning = Planning::begin();

@@ -74,32 +74,14 @@ mod tests {
     use crate::likelihood::cell_runner::CellRunner;
     use crate::likelihood::fake::FakeRunner;
     use clap::Parser;
-    use helmholtz_harness::streams::Shared;
+    use helmholtz_harness::streams::Captured;
     use std::sync::Mutex;
 
     /// A user at a pipe, with a folder of his own.
     struct Session {
         dir: tempfile::TempDir,
-        out: Sponge,
-        err: Sponge,
-    }
-
-    #[derive(Clone, Default)]
-    struct Sponge(Arc<Mutex<Vec<u8>>>);
-
-    impl std::io::Write for Sponge {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl Sponge {
-        fn squeeze(&self) -> String {
-            String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
-        }
+        out: Captured,
+        err: Captured,
     }
 
     /// No folder with data, no download.
@@ -115,18 +97,13 @@ mod tests {
         fn new() -> Self {
             Self {
                 dir: tempfile::tempdir().unwrap(),
-                out: Sponge::default(),
-                err: Sponge::default(),
+                out: Captured::default(),
+                err: Captured::default(),
             }
         }
 
         fn streams(&self) -> Streams {
-            Streams {
-                out: Shared::new(self.out.clone()),
-                err: Shared::new(self.err.clone()),
-                out_colours: false,
-                err_is_live: false,
-            }
+            Captured::streams(&self.out, &self.err)
         }
 
         /// The end, standard output and standard error of `reproduce table1 <args>`.
@@ -162,7 +139,7 @@ mod tests {
                 &stop,
                 &self.streams(),
             );
-            (end, self.out.squeeze(), self.err.squeeze())
+            (end, self.out.take(), self.err.take())
         }
     }
 

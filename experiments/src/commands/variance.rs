@@ -148,7 +148,7 @@ fn find_data(
     locator: &Locator,
     streams: &Streams,
 ) -> Result<Splits, HarnessError> {
-    let asked = args.wanted()?;
+    let asked = args.data.wanted()?;
     let wanted = match &request.run {
         Some(run) => Wanted::of_run(&run.cell, &run.folder, asked)?,
         None => asked.unwrap_or(Wanted::Known(DatasetName::BinarizedMnist)),

@@ -127,7 +127,7 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
     let names: Vec<&String> = settings.profile.keys().collect();
     let name = lookup("profile", &args.profile, &names, |name| name)?;
     let Profile { profile, samples } = settings.profile[*name].clone();
-    let wanted = match args.wanted()? {
+    let wanted = match args.data.wanted()? {
         Some(wanted) => wanted,
         None => Wanted::Known(spec.dataset_of(&profile)?.parse()?),
     };

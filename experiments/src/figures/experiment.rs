@@ -68,7 +68,7 @@ pub fn open(request: &Request<'_>) -> Result<Curves, HarnessError> {
     let of_profile = spec.epochs(&args.profile)?;
     let epochs = args.epochs.filter(|&epochs| epochs != of_profile);
     let choice = Choice {
-        dataset: match &args.dataset {
+        dataset: match &args.data.dataset {
             Some(name) => name.to_string(),
             None => spec.dataset_of(&args.profile)?.to_string(),
         },
@@ -217,7 +217,7 @@ fn flags(args: &Reproduce, epochs: Option<u64>) -> String {
         let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
         flags += &format!(" --seeds {}", seeds.join(","));
     }
-    if let Some(dataset) = &args.dataset {
+    if let Some(dataset) = &args.data.dataset {
         flags += &format!(" --dataset {dataset}");
     }
     if args.out != Path::new("runs") {

@@ -78,7 +78,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
     let is_own = |&epochs: &u64| own.iter().all(|cell| cell.settings.epochs == epochs);
     let epochs = args.epochs.filter(|epochs| !is_own(epochs));
     let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
-    if let (Some(wanted), false) = (args.wanted()?, args.dry_run) {
+    if let (Some(wanted), false) = (args.data.wanted()?, args.dry_run) {
         wanted.remember(&base)?;
     }
     let cells = spec.cells(&args.profile, &selection, dataset)?.into_iter();
@@ -104,7 +104,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
 fn find_data(request: &Request, spec: &Spec) -> Result<Data, HarnessError> {
     let args = request.args;
     let profile = spec.profile(&args.profile)?;
-    let requested = args.wanted()?;
+    let requested = args.data.wanted()?;
     let wanted: DatasetName = match &requested {
         None => spec.dataset_of(&args.profile)?.parse()?,
         Some(Wanted::Known(name)) => *name,

@@ -1,7 +1,7 @@
 //! A model's experiment: a run a seed.
 
+use super::Column;
 use super::stepwise::{Request as OfRun, Stepwise};
-use crate::apg_table::Column;
 use crate::device::Device;
 use crate::events;
 use crate::request::Request;
@@ -83,7 +83,7 @@ pub fn refuse(
         ("--net", !args.nets.is_empty()),
         ("--epochs", args.epochs.is_some()),
         ("--data-dir", args.data_dir.is_some() && !reads_data),
-        ("--dataset", args.dataset.is_some()),
+        ("--dataset", args.data.dataset.is_some()),
         ("--particles", !args.particles.is_empty()),
     ];
     args.refuse(name, &flags, remedy)
@@ -260,11 +260,6 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
             may_end_early: false,
             remedy: "give fewer `--jobs`, or fewer data, particles or instances at a time in a copy of its file",
         }
-    }
-
-    /// Two trainings at once in one process were seen to end in other bits than one after the other; in two processes they do not.
-    fn most_at_once(&self) -> usize {
-        1
     }
 
     fn units(&self) -> &[Unit] {

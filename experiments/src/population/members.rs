@@ -1,18 +1,15 @@
 //! The runs of several experiments of amortized population Gibbs, for one figure or table.
 
+use super::Column;
 use super::experiment::{Population, place};
 use super::stepwise::Stepwise;
-use crate::apg_table::Column;
 use crate::request::Request;
-use helmholtz_harness::driver::Observer;
 use helmholtz_harness::error::HarnessError;
-use helmholtz_harness::experiment::{Cost, Experiment};
-use helmholtz_harness::status::Status;
+use helmholtz_harness::experiment::Experiment;
 use helmholtz_harness::unit::Unit;
 use helmholtz_runs::{OpenMode, RunError, RunFolder};
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::path::{Path, PathBuf};
 
 /// An experiment whose runs are shown beside others.
 pub trait Member: Experiment {
@@ -101,36 +98,6 @@ impl<'a> Members<'a> {
         (&*self.all[member], own)
     }
 
-    /// The state of a unit.
-    pub fn status(&self, unit: &Unit) -> Status {
-        let index = self.units.iter().position(|own| own.folder == unit.folder);
-        let (member, own) = self.of(index.expect("a unit of its own"));
-        member.status(&member.units()[own])
-    }
-
-    /// Its cost.
-    ///
-    /// # Errors
-    /// The member's.
-    pub fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
-        let (member, own) = self.of(index);
-        member.cost(own)
-    }
-
-    /// Runs it.
-    ///
-    /// # Errors
-    /// The member's.
-    pub fn run(
-        &self,
-        index: usize,
-        observer: &dyn Observer,
-        stop: &AtomicBool,
-    ) -> Result<Value, HarnessError> {
-        let (member, own) = self.of(index);
-        member.run(own, observer, stop)
-    }
-
     /// Sets aside what the seeds showed together.
     ///
     /// # Errors
@@ -178,7 +145,7 @@ impl<'a> Members<'a> {
         &self,
         seed: u64,
         table: Option<Value>,
-        write: impl FnOnce(&std::path::Path) -> Result<Vec<PathBuf>, HarnessError>,
+        write: impl FnOnce(&Path) -> Result<Vec<PathBuf>, HarnessError>,
     ) -> Result<Vec<PathBuf>, HarnessError> {
         let own = self.folders.iter().find(|folder| folder.seed == seed);
         let Folder { path, config, .. } = own.expect("a folder for each seed");

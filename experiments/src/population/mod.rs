@@ -4,15 +4,20 @@
 //! |---|---|
 //! | [`stepwise`] | what a model's experiment says of itself |
 //! | [`Population`] | it as an experiment: a run a seed |
-//! | [`Members`] | the runs of several such experiments, for one figure or table |
+//! | [`Column`] | what the samplers of a finished run reached |
+//! | [`Members`], [`Joint`], [`Figure`] | the runs of several such experiments; what they show together; it as an experiment |
 //! | [`populations`], [`hamiltonian`] | what the models' evaluations share |
 
+mod column;
 mod experiment;
 pub mod hamiltonian;
+mod joint;
 mod members;
 pub(crate) mod populations;
 pub mod stepwise;
 
+pub use column::{Column, Entry};
 pub use experiment::open;
 pub(crate) use experiment::{opened, refuse};
+pub use joint::{Figure, Joint};
 pub use members::{Member, Members};

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::apg_table::Column;
+use super::Column;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::likelihood::runner::failed;

@@ -67,7 +67,7 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
     let mut profile = settings.profile(&args.profile)?.clone();
     let epochs = args.epochs.filter(|&epochs| epochs != profile.epochs);
     profile.epochs = epochs.unwrap_or(profile.epochs);
-    let dataset = match &args.dataset {
+    let dataset = match &args.data.dataset {
         Some(Wanted::Known(name)) => *name,
         Some(own) => {
             return Err(HarnessError::Unusable(format!(

@@ -3,6 +3,7 @@
 mod bmnist;
 mod dmm;
 mod gmm;
+mod jobs;
 mod measuring;
 mod resume;
 mod support;

@@ -9,6 +9,7 @@ use helmholtz_apg::{
     Sampler, Update,
 };
 use helmholtz_invariance::expectation;
+use helmholtz_ops::cat;
 use helmholtz_random::{Chance, Enumerator, Stream};
 use helmholtz_samplers::resampling::{Policy, Ssp};
 
@@ -250,7 +251,7 @@ impl Particle for Partly {
         let mut path = self.path.map(mapper);
         if fresh < FRAMES {
             let suffix = left.now.narrow(2, fresh, FRAMES - fresh);
-            path.now = Tensor::cat(vec![path.now.narrow(2, 0, fresh), suffix], 2);
+            path.now = cat(vec![path.now.narrow(2, 0, fresh), suffix], 2);
             path.before = left.before;
         }
         Self { path, fresh }

@@ -4,6 +4,7 @@ use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_distributions::{Classes, Relaxable, Variables};
+use helmholtz_ops::cat;
 
 use crate::{BITS, CLASSES, LOGITS_OF_BITS, LOGITS_OF_CLASSES, matrix, numbers, rows, uniforms};
 
@@ -202,7 +203,7 @@ fn extreme_logits_stay_finite() {
     let cast = |tensor: Tensor<Flex, 2>| tensor.cast(DType::F32);
     let (logits, u) = (cast(rows(&logits, 500)), cast(uniforms([500, 8], 9)));
     let ends = cast(matrix(&[[0.0; 8], [1.0; 8]].concat(), 8));
-    let noise = CLASSES.noise(Tensor::cat(vec![ends, u.narrow(0, 0, 498)], 0));
+    let noise = CLASSES.noise(cat(vec![ends, u.narrow(0, 0, 498)], 0));
     let z = CLASSES.perturb(logits.clone(), noise.clone());
     let values = CLASSES.harden(z.clone());
     let given = CLASSES.noise_given(logits.clone(), values.clone(), z.clone());

@@ -4,6 +4,7 @@ use burn::tensor::Tensor;
 use burn_flex::Flex;
 use helmholtz_distributions::{Beta, Gamma, LogProb, Normal, NormalGamma, SampleReal};
 use helmholtz_invariance::{Report, Share, Unbiased, ks_one_sample};
+use helmholtz_ops::cat;
 
 use crate::SUITE;
 use crate::numbers::{beta_cdf, column, gamma_cdf, read, stream, tensor};
@@ -167,7 +168,7 @@ fn normal_gamma_draws() {
     let law = normal_gamma();
     let (mu, tau) = law.sample([DRAWS, 1], &mut stream(6));
     let z = (mu - law.mean) * (tau.clone() * law.nu).sqrt();
-    let draws = Tensor::cat(vec![tau, z], 1);
+    let draws = cat(vec![tau, z], 1);
     let cdfs: Vec<Box<dyn Fn(f64) -> f64>> =
         vec![Box::new(raised_gamma_cdf(2.5, 0.7)), Box::new(normal_cdf())];
     let share = SUITE.share("normal-gamma").unwrap();

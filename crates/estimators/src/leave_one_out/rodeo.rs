@@ -3,7 +3,7 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, cat};
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
@@ -138,9 +138,12 @@ fn surrogates<B: AutodiffBackend>(
         let of_other = |tensor: &Tensor<B, 2>| siblings.shifted(tensor.clone(), by);
         let slopes = of_other(&siblings.slopes);
         let here = (slopes.clone() * (bits.clone() - of_other(&siblings.bits))).sum_dim(1);
-        let linear = Tensor::cat(vec![here.clone(), here + slopes * step.clone()], 1);
+        let linear = cat(vec![here.clone(), here + slopes * step.clone()], 1);
         let values = of_other(&siblings.values).expand([rows, count + 1]);
-        let inputs = Tensor::stack::<3>(vec![linear, values], 2);
+        let inputs = cat(
+            vec![linear.unsqueeze_dim::<3>(2), values.unsqueeze_dim(2)],
+            2,
+        );
         let outputs = controls.surrogates[level].outputs(inputs.reshape([-1, 2]));
         outputs.reshape([rows, count + 1, 2])
     });

@@ -3,7 +3,7 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::Noise;
-use helmholtz_ops::{AutodiffBackend, Backend, Values};
+use helmholtz_ops::{AutodiffBackend, Backend, Values, cat};
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
@@ -245,7 +245,7 @@ impl<V: Race> LogitGradient<V> for Arsm {
             values.clone().narrow(0, place.expect("every pair"), 1)
         };
         let all = (0..classes).flat_map(|j| (0..classes).map(move |c| (c, j)));
-        let f = Tensor::cat(all.map(|(c, j)| value(c, j)).collect(), 0);
+        let f = cat(all.map(|(c, j)| value(c, j)).collect(), 0);
         let f = f.transpose().reshape([rows, classes, classes]); // [rows, j, c]
         let centred = f.clone() - f.mean_dim(2);
         let weight = swaps.simplex().neg() + 1.0 / classes as f64; // [rows, V, j]

@@ -4,7 +4,7 @@ use burn::backend::Autodiff;
 use burn::module::{AutodiffModule, HasAutodiffModule, Module};
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Relaxable, uniforms};
-use helmholtz_ops::{AutodiffBackend, Values};
+use helmholtz_ops::{AutodiffBackend, Values, cat};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info};
 
@@ -278,7 +278,7 @@ where
         }
         if self.control != Control::Relaxed {
             let x = repeat(self.controls.centred(self.x.numbers()), rows);
-            let input = Tensor::cat(vec![Tensor::from_inner(x), z.clone()], 1);
+            let input = cat(vec![Tensor::from_inner(x), z.clone()], 1);
             let critic = self.controls.critics[level].clone().train::<Autodiff<B>>();
             let free = critic.forward(input);
             value = Some(match value {

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Int, Tensor, TensorData};
 use helmholtz_distributions::{Bits, Classes, Mixed, Noise, Relaxable, Variables};
-use helmholtz_ops::{Backend, Values, pinned_logits};
+use helmholtz_ops::{Backend, Values, cat, pinned_logits};
 
 use crate::{Joint, Layered, Objective};
 
@@ -59,8 +59,8 @@ impl Race for Bits {
     /// (1 − u, u): a one iff u < σ(a).
     fn simplex<B: Backend>(&self, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
         let u = uniforms.clamp_min(1e-30);
-        let pair = vec![u.clone().neg().add_scalar(1.0), u];
-        Tensor::stack::<3>(pair, 2).flatten(1, 2)
+        let pair = [u.clone().neg().add_scalar(1.0), u];
+        cat(pair.map(|u| u.unsqueeze_dim::<3>(2)).into(), 2).flatten(1, 2)
     }
 
     fn values_of<B: Backend>(&self, one_hot: Tensor<B, 2>) -> Tensor<B, 2> {
@@ -156,7 +156,7 @@ where
         let copies = pairs.len() * self.rows;
         let drawn = pairs.iter().map(|&pair| self.swapped(pair)).collect();
         let mut layers: Vec<_> = self.below.iter().map(|layer| layer.cycle(copies)).collect();
-        layers.push(Values::binary(Tensor::cat(drawn, 0)));
+        layers.push(Values::binary(cat(drawn, 0)));
         let values = self
             .objective
             .value(&self.objective.complete(layers, copies, noise));

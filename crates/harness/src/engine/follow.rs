@@ -121,20 +121,7 @@ mod tests {
     use crate::driver::NoopObserver;
     use crate::fake::Counting;
     use crate::machine::Machine;
-    use crate::streams::Shared;
-    use std::sync::Mutex;
-
-    #[derive(Clone, Default)]
-    struct Sponge(Arc<Mutex<Vec<u8>>>);
-
-    impl std::io::Write for Sponge {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
+    use crate::streams::Captured;
 
     #[test]
     fn runs_of_others_are_followed_to_their_end_and_shown() {
@@ -144,13 +131,8 @@ mod tests {
         let plan = Plan::new(&ours, false, &|_| Ok(())).unwrap();
         let go = AtomicBool::new(false);
         theirs.run(0, &NoopObserver, &go).unwrap();
-        let sponge = Sponge::default();
-        let streams = Streams {
-            out: Shared::new(sponge.clone()),
-            err: Shared::new(sponge.clone()),
-            out_colours: false,
-            err_is_live: false,
-        };
+        let written = Captured::default();
+        let streams = Captured::streams(&written, &written);
         let machine = Machine {
             memory: None,
             disk: None,
@@ -167,7 +149,7 @@ mod tests {
             follow(&ours, &options, &plan, &|| None, &Arc::default(), &streams).unwrap()
         });
         assert_eq!(end, End::Complete);
-        let text = String::from_utf8(sponge.0.lock().unwrap().clone()).unwrap();
+        let text = written.take();
         assert!(text.contains("2 of 2 units are done."), "{text}");
         assert!(text.contains("b / seed 1: done, NLL 100.00"), "{text}");
         assert!(

@@ -356,20 +356,7 @@ mod tests {
     use crate::engine::slurm::tests::{ANSWERS, fake};
     use crate::fake::Counting;
     use crate::machine::Machine;
-    use crate::streams::Shared;
-    use std::sync::Mutex;
-
-    #[derive(Clone, Default)]
-    struct Sponge(Arc<Mutex<Vec<u8>>>);
-
-    impl std::io::Write for Sponge {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
+    use crate::streams::Captured;
 
     /// A cluster of scripts, and a folder that counts as shared.
     struct Cluster {
@@ -421,13 +408,8 @@ mod tests {
                 },
             };
             change(&mut submission, &mut options);
-            let sponge = Sponge::default();
-            let streams = Streams {
-                out: Shared::new(sponge.clone()),
-                err: Shared::new(sponge.clone()),
-                out_colours: false,
-                err_is_live: false,
-            };
+            let written = Captured::default();
+            let streams = Captured::streams(&written, &written);
             let end = submit(
                 &self.experiment(),
                 &options,
@@ -435,7 +417,7 @@ mod tests {
                 &Arc::default(),
                 &streams,
             );
-            let text = String::from_utf8(sponge.0.lock().unwrap().clone()).unwrap();
+            let text = written.take();
             (end, text)
         }
 

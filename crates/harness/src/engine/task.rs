@@ -122,7 +122,7 @@ pub fn run(
         wait_for_earlier_copy(&subset, signals, streams);
     }
     let plan = Plan::new(&subset, false, &|_| Ok(()))?;
-    let jobs = manifest.options.cpus().min(experiment.most_at_once());
+    let jobs = manifest.options.cpus();
     let lines = Lines::new(streams.err.clone(), plan.units.len());
     let progress = Progress::new(
         &plan,

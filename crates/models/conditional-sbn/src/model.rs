@@ -10,7 +10,7 @@ use helmholtz_estimators::{
 use helmholtz_nets::{Activation, Initialisation, Initialiser, Net};
 use helmholtz_samplers::Latents;
 
-use helmholtz_ops::{Values, bernoulli_log_prob};
+use helmholtz_ops::{Values, bernoulli_log_prob, cat};
 
 use crate::decoder::Decoder;
 use crate::{ConditionalSbnConfig, ConfigError};
@@ -112,7 +112,7 @@ pub(crate) fn beside<B: helmholtz_ops::Backend>(
     first: &Values<B>,
     second: &Values<B>,
 ) -> Values<B> {
-    Values::binary(Tensor::cat(vec![first.numbers(), second.numbers()], 1))
+    Values::binary(cat(vec![first.numbers(), second.numbers()], 1))
 }
 
 impl<B: helmholtz_ops::Backend> Parts<B> for ConditionalSbn<B> {

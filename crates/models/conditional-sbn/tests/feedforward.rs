@@ -10,6 +10,7 @@ use helmholtz_conditional_sbn::{ConfigError, Feedforward, FeedforwardConfig};
 use helmholtz_estimators::{
     Batch, Factored, Joint, Layered, Learned, Method, Particles, Parts, Propose,
 };
+use helmholtz_ops::cat;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::MemoryStore;
 
@@ -137,7 +138,7 @@ fn a_slope_multiplies_the_logits_of_the_layers_alone() {
     let steep = model.sloped(3.0).unwrap();
     let logits = |model: &Feedforward<Flex>| -> Vec<f64> {
         let above = model.logits_above(1, paths().layers()[0].clone());
-        let all = Tensor::cat(vec![model.encode(x(1)), above], 0);
+        let all = cat(vec![model.encode(x(1)), above], 0);
         all.into_data().to_vec().unwrap()
     };
     for (plain, steep) in logits(&model).iter().zip(logits(&steep)) {

@@ -5,6 +5,7 @@ use burn::tensor::{Tensor, TensorData, backend::Backend};
 use helmholtz_apg::Statistics;
 use helmholtz_distributions::Normal;
 use helmholtz_nets::Net;
+use helmholtz_ops::cat;
 
 /// Added to a cluster's share of the data, which rounds to zero where no datum is near.
 const EMPTY: f64 = 1e-8;
@@ -40,7 +41,7 @@ impl<B: helmholtz_ops::Backend> Centres<B> {
         let prior = TensorData::new(prior, [1, 1, 1, 4]);
         let prior = Tensor::<B, 4>::from_data(prior, (&average.device(), average.dtype()));
         let prior = prior.expand([particles, instances, m, 4]);
-        let features = Tensor::cat(vec![average, prior], 3);
+        let features = cat(vec![average, prior], 3);
         Normal {
             mean: self.mean.forward(features.clone()),
             deviation: self.log_deviation.forward(features).exp(),

@@ -7,7 +7,7 @@ use burn::tensor::Tensor;
 use helmholtz_apg::{Choices, Model, OneShot, Proposal, particle};
 use helmholtz_distributions::{LogProb, Noise, Normal, SampleReal};
 use helmholtz_nets::Net;
-use helmholtz_ops::{Activation, Backend, additive_scores, directions, linear, squared_norms};
+use helmholtz_ops::{Activation, Backend, additive_scores, cat, directions, linear, squared_norms};
 use helmholtz_random::Draws;
 
 use crate::Places;
@@ -93,12 +93,12 @@ impl<B: Backend> Dmm<B> {
     /// q(μ | x, c, h): parameters `[L, B, M, 2]`.
     pub fn conditional_law(&self, x: &Tensor<B, 3>, z: &DmmState<B>) -> Normal<B, 4> {
         let particles = z.assignment.dims()[0];
-        let x = Tensor::cat(vec![x.clone().unsqueeze::<4>(); particles], 0);
+        let x = cat(vec![x.clone().unsqueeze::<4>(); particles], 0);
         let mut features = vec![x, z.assignment.clone()];
         if self.reads_angles {
             features.push(z.angle.clone());
         }
-        self.conditional.law(Tensor::cat(features, 3))
+        self.conditional.law(cat(features, 3))
     }
 
     /// q(c, h | x, μ).

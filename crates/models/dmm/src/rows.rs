@@ -4,7 +4,7 @@
 use burn::tensor::{Tensor, activation};
 use helmholtz_apg::{Choices, Model};
 use helmholtz_distributions::Beta;
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, cat};
 
 use crate::{Dmm, DmmState};
 
@@ -16,7 +16,7 @@ impl<B: burn::tensor::backend::Backend> DmmState<B> {
         let odds = self.angle.clone() / (self.angle.clone().neg() + 1.0);
         let centres = self.mean.clone().reshape([groups, m * d]);
         let places = odds.log().reshape([groups as i32, -1]);
-        Tensor::cat(vec![centres, places], 1)
+        cat(vec![centres, places], 1)
     }
 }
 

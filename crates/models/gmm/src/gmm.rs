@@ -5,7 +5,7 @@ use burn::tensor::{Tensor, TensorData, activation::log_softmax};
 use helmholtz_apg::{Choices, Model, OneShot, Proposal, Statistics, Sums, particle};
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_nets::Linear;
-use helmholtz_ops::{Activation, Backend, additive_scores, linear, normal_log_probs};
+use helmholtz_ops::{Activation, Backend, additive_scores, cat, linear, normal_log_probs};
 use helmholtz_random::Draws;
 
 use crate::Rate;
@@ -110,7 +110,7 @@ impl<B: Backend> Gmm<B> {
         let one_hot = TensorData::new(one_hot.collect::<Vec<f64>>(), [1, 1, m, m]);
         let one_hot = Tensor::<B, 4>::from_data(one_hot, (&x.device(), x.dtype()));
         let one_hot = one_hot.expand([instances, data, m, m]);
-        let features = Tensor::cat(vec![each, one_hot], 3);
+        let features = cat(vec![each, one_hot], 3);
         let features = features.reshape([1, instances, data * m, d + m]);
         let present = assignment.clone().flatten::<3>(2, 3);
         self.posterior(x, self.conditional.sums_of(features, present))
@@ -134,7 +134,7 @@ impl<B: Backend> Gmm<B> {
         // A linear layer on (x, μ, τ) is a sum of one on x and one on (μ, τ): N + M rows instead of N M.
         let queries = x.clone().reshape([instances * data, d]);
         let queries = queries.matmul(weight.clone().narrow(0, 0, d));
-        let keys = Tensor::cat(vec![mean.clone(), precision.clone()], 3);
+        let keys = cat(vec![mean.clone(), precision.clone()], 3);
         let groups = keys.dims()[0] * instances;
         let keys = keys.reshape([groups * m, 2 * d]);
         let keys = linear(keys, weight.narrow(0, d, 2 * d), hidden.bias.val());

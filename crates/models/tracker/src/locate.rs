@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Tensor, activation, backend::Backend};
 use helmholtz_distributions::{LogProb, Normal, SampleReal};
 use helmholtz_nets::{Linear, Net};
-use helmholtz_ops::{cross_correlation, leaky_relu};
+use helmholtz_ops::{cat, cross_correlation, leaky_relu};
 use helmholtz_random::Draws;
 
 use crate::Canvas;
@@ -111,7 +111,7 @@ impl<B: helmholtz_ops::Backend> Locate<B> {
             maps.push(map);
             positions.push(position.unsqueeze_dim::<4>(2));
         }
-        (Tensor::cat(positions, 2), maps)
+        (cat(positions, 2), maps)
     }
 
     /// log q of positions `[L, B, D, 2]`, given the maps along them: `[L, B]`, nats.

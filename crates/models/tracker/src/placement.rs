@@ -1,6 +1,7 @@
 //! Digits on canvases and squares cut out of them, as tensors.
 
 use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData, backend::Backend};
+use helmholtz_ops::cat;
 
 use crate::canvas::Sampling;
 use crate::{Canvas, bilinear};
@@ -89,7 +90,7 @@ pub fn crops<B: Backend>(
     let count = indices.len();
     let indices = Tensor::from_data(TensorData::new(indices, [count]), &images.device());
     let like = (&images.device(), images.dtype());
-    let flat = Tensor::cat(vec![images.reshape([nothing]), Tensor::zeros([1], like)], 0);
+    let flat = cat(vec![images.reshape([nothing]), Tensor::zeros([1], like)], 0);
     flat.select(0, indices)
         .reshape([particles, frames, digits, own])
 }

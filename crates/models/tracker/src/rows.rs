@@ -2,6 +2,7 @@
 
 use burn::tensor::{Tensor, backend::Backend};
 use helmholtz_apg::Model;
+use helmholtz_ops::cat;
 
 use crate::{Tracker, TrackerState, Video};
 
@@ -12,7 +13,7 @@ impl<B: Backend> TrackerState<B> {
         let groups = particles * instances;
         let positions = self.position.clone().reshape([groups as i32, -1]);
         let appearances = self.appearance.clone().reshape([groups as i32, -1]);
-        Tensor::cat(vec![positions, appearances], 1)
+        cat(vec![positions, appearances], 1)
     }
 
     /// The particles with these rows, of the shapes that `self` has.

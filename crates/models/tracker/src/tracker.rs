@@ -5,7 +5,7 @@ use burn::tensor::{Tensor, TensorData, activation};
 use helmholtz_apg::{Model, OneShot, Proposal, particle};
 use helmholtz_distributions::{LogProb, Noise, Normal, SampleReal};
 use helmholtz_nets::Net;
-use helmholtz_ops::{Backend, bernoulli_mean_log_prob};
+use helmholtz_ops::{Backend, bernoulli_mean_log_prob, cat};
 use helmholtz_random::Draws;
 
 use crate::identify::Identify;
@@ -213,7 +213,7 @@ impl<B: Backend, C: Draws + Noise> OneShot<B, C> for Tracker<B> {
             });
             positions.unsqueeze_dim::<5>(2)
         });
-        let position = Tensor::cat(positions.collect(), 2);
+        let position = cat(positions.collect(), 2);
         let law = self.appearance_law(&x.frames, &position);
         let shape = [
             particles,

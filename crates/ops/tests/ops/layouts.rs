@@ -4,8 +4,8 @@ use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor, TensorPrimitive};
 use burn_flex::Flex;
 use helmholtz_ops::{
-    Activation, AdamStep, Backend, adam, additive_scores, bernoulli_log_prob, categorical_log_prob,
-    leaky_relu, linear, sample_bernoulli, sample_categorical, softmax_sums,
+    Activation, AdamStep, Backend, adam, additive_scores, bernoulli_log_prob, cat,
+    categorical_log_prob, leaky_relu, linear, sample_bernoulli, sample_categorical, softmax_sums,
 };
 
 use crate::data::{Matrix, ROUNDING, assert_within, read};
@@ -21,7 +21,7 @@ fn between(matrix: &Matrix, before: usize) -> Tensor<Flex, 2> {
     let other = Matrix::symmetric([3, matrix.columns], 5.0, 99);
     let rows = [&other, matrix, &other].map(whole);
     // Without the first where nothing comes before.
-    let all = Tensor::cat(rows[usize::from(before == 0)..].to_vec(), 0);
+    let all = cat(rows[usize::from(before == 0)..].to_vec(), 0);
     all.slice(before..before + matrix.rows)
 }
 

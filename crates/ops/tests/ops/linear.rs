@@ -3,7 +3,7 @@
 use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor, TensorPrimitive};
 use burn_flex::Flex;
-use helmholtz_ops::{Backend, linear};
+use helmholtz_ops::{Backend, cat, linear};
 use proptest::prelude::*;
 
 use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
@@ -41,8 +41,8 @@ fn lay(matrix: &Matrix, layout: Layout, dtype: DType) -> Tensor<Flex, 2> {
                 .transpose()
         }
         Layout::Inside => {
-            let wide = Tensor::cat(vec![border(rows, 2), whole.clone(), border(rows, 3)], 1);
-            Tensor::cat(
+            let wide = cat(vec![border(rows, 2), whole.clone(), border(rows, 3)], 1);
+            cat(
                 vec![border(1, columns + 5), wide, border(2, columns + 5)],
                 0,
             )
@@ -53,7 +53,7 @@ fn lay(matrix: &Matrix, layout: Layout, dtype: DType) -> Tensor<Flex, 2> {
             Tensor::from_data(flipped, (&Default::default(), dtype)).flip([0, 1])
         }
         Layout::First => {
-            Tensor::cat(vec![whole.clone(), border(3, columns)], 0).slice([0..rows, 0..columns])
+            cat(vec![whole.clone(), border(3, columns)], 0).slice([0..rows, 0..columns])
         }
     }
 }

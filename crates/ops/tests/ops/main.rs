@@ -23,6 +23,7 @@ mod sampling;
 mod second_derivatives;
 mod softmax;
 mod special;
+mod threads;
 mod zero_coefficients;
 
 mod counted;
