@@ -9,13 +9,10 @@ use helmholtz_runs::Pieces;
 use helmholtz_samplers::resampling::Systematic;
 use serde::{Deserialize, Serialize};
 
-use super::hamiltonian::chains;
-use super::training::rings;
-use super::{Settings, TABLE};
+use super::Settings;
+use super::of_size::OfSize;
 use crate::error::HarnessError;
-use crate::likelihood::runner::failed;
-use crate::population::hamiltonian::Moves;
-use crate::population::populations::{learned_sweeps, mean, numbers, sampler};
+use crate::population::populations::{mean, numbers};
 use crate::population::stepwise::Measured;
 
 /// What a population is worth, for each instance.
@@ -148,9 +145,6 @@ pub struct Evaluation {
     pub snapshots: Vec<Snapshot>,
 }
 
-/// A sampler on the instances from this number on: what it watched, place by place.
-type Runner<'a, B> = dyn FnMut(&Simulated<B>, u64) -> Result<Vec<Watched>, HarnessError> + 'a;
-
 /// Measures a trained model.
 ///
 /// # Errors
@@ -162,152 +156,26 @@ pub fn evaluate<B: AutodiffBackend>(
     going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
     pieces: &Pieces,
 ) -> Result<Evaluation, HarnessError> {
-    let e = &settings.evaluation;
-    let (taped, model) = (model.clone().no_grad(), &model.valid());
+    let (taped, model) = (&model.clone().no_grad(), &model.valid());
     let mut evaluation = Evaluation {
         radius: model.radius(),
         ..Evaluation::default()
     };
-    let ordinary: Vec<u64> = (0..e.instances).collect();
-    for &points in &e.points {
-        let apart = separated::<B::InnerBackend>(settings, points, device);
-        let each = |label: &str, chosen: &[u64], run: &mut Runner<'_, B::InnerBackend>| {
-            let mut all: Vec<Watched> = Vec::new();
-            for (batch, numbers) in chosen.chunks(e.batch as usize).enumerate() {
-                let done = batch * e.batch as usize + numbers.len();
-                let of = chosen.len();
-                going_on(&format!("N = {points}, {label}: instance {done} of {of}"))?;
-                let data = rings::<B::InnerBackend>(settings, TABLE, numbers, points, device);
-                let part = run(&data, numbers[0])?;
-                if all.is_empty() {
-                    all = part;
-                } else {
-                    for (all, part) in all.iter_mut().zip(part) {
-                        all.log_joint.extend(part.log_joint);
-                        all.accuracy.extend(part.accuracy);
-                    }
-                }
-            }
-            Ok::<_, HarnessError>(all)
-        };
-        let of = |label: &str, chosen: &[u64], scheme: Scheme, [particles, sweeps]: [usize; 2]| {
-            let sampler = sampler(particles, sweeps);
-            each(label, chosen, &mut |data, from| {
-                let name = format!(
-                    "{label}, instances from {from} of the table, seed {}",
-                    settings.seed
-                );
-                let mut streams = Streams::new(TABLE, from).named(name);
-                let piece =
-                    format!("N = {points}, {label}, {scheme:?}, {particles}, {sweeps}, {from}");
-                pieces.get(&piece, || {
-                    let watched = watch(model, &sampler, scheme, data, &mut streams);
-                    Ok(watched.map_err(failed)?.0)
-                })
-            })
-        };
-        let mut rows = vec![];
-        let row = |label: &str, watched: &Watched, [l, k]: [usize; 2]| Row {
+    for &points in &settings.evaluation.points {
+        let of_size = OfSize {
+            settings,
+            taped,
+            model,
+            device,
             points,
-            label: label.into(),
-            particles: l,
-            sweeps: k,
-            log_joint: Measured::of(&watched.log_joint),
-            accuracy: Measured::of(&watched.accuracy),
-            separated: None,
-            accepted: None,
+            going_on,
+            pieces,
         };
-        let on_separated = |watched: Option<&Watched>| {
-            let accuracy = watched.map(|watched| &watched.accuracy);
-            accuracy
-                .filter(|of| of.len() > 1)
-                .map(|of| Measured::of(of))
-        };
-        let wide = [e.particles * e.sweeps, 1];
-        let watched = of("RWS", &ordinary, Scheme::Apg, wide)?;
-        let own = of("RWS, rings apart", &apart, Scheme::Apg, wide)?;
-        rows.push(Row {
-            separated: on_separated(own.first()),
-            ..row("RWS", &watched[0], wide)
-        });
-        let sizes = [e.prior_particles, e.sweeps];
-        let watched = of("BPG", &ordinary, Scheme::Bpg, sizes)?;
-        rows.push(row("BPG", &watched[e.sweeps - 1], sizes));
-        let sizes = [e.particles, e.sweeps];
-        let learned = learned_sweeps(settings.training.sweeps, e.sweeps);
-        let watched = of("APG", &ordinary, Scheme::Apg, [e.particles, learned])?;
-        let own = of(
-            "APG, rings apart",
-            &apart,
-            Scheme::Apg,
-            [e.particles, learned],
-        )?;
-        let shown = || e.shown_sweeps.iter().copied().filter(|&k| k <= learned);
-        let sweeps = shown().map(|k| Row {
-            separated: on_separated(own.get(k - 1)),
-            ..row("APG", &watched[k - 1], [e.particles, k])
-        });
-        let sweeps: Vec<Row> = sweeps.collect();
-        for &leapfrog in &e.hmc.leapfrog {
-            let label = format!("HMC-RWS, LF = {leapfrog}");
-            let mut moves = vec![];
-            let watched = each(&label, &ordinary, &mut |data, from| {
-                let lengths = [e.particles, e.sweeps - 1];
-                let hmc = (&e.hmc, leapfrog);
-                let piece = format!("N = {points}, {label}, {lengths:?}, {from}");
-                let measured = || chains((&taped, model), hmc, data, lengths, from);
-                let (watched, own) = pieces.get(&piece, measured)?;
-                moves.push(own);
-                Ok(vec![watched])
-            })?;
-            rows.push(Row {
-                accepted: Some(Moves::mean(&moves)),
-                ..row(&label, &watched[0], sizes)
-            });
-        }
-        rows.extend(sweeps);
-        evaluation.rows.extend(rows);
+        let watched = of_size.rows(&mut evaluation.rows)?;
         let start = mean(&watched[0].log_joint);
         let curve = watched.iter().map(|w| mean(&w.log_joint) - start);
         evaluation.curves.push(curve.collect());
-        let first = rings::<B::InnerBackend>(settings, TABLE, &[0], points, device);
-        let first = numbers(first.x);
-        let shown = std::iter::once(1).chain(shown().filter(|&k| k > 1));
-        let shown = shown.map(|k| Snapshot {
-            sweeps: k,
-            data: first
-                .chunks(2)
-                .map(|x| [x[0], x[1]])
-                .zip(watched[k - 1].first.iter().copied())
-                .collect(),
-        });
-        evaluation.snapshots = shown.collect();
+        evaluation.snapshots = of_size.snapshots(&watched);
     }
     Ok(evaluation)
-}
-
-/// How far instances are searched for those whose rings do not touch.
-const SEARCHED: u64 = 10_000;
-
-/// The numbers of the first instances whose rings do not touch: any two centres are more than two radii apart.
-fn separated<B: Backend>(settings: &Settings, points: usize, device: &B::Device) -> Vec<u64> {
-    let (m, wanted) = (settings.data.clusters, settings.evaluation.separated);
-    let touch = |own: &[f64]| {
-        let centres: Vec<&[f64]> = own.chunks(2).collect();
-        let near = |i: usize, j: usize| {
-            let apart = [0, 1].map(|axis| centres[i][axis] - centres[j][axis]);
-            apart[0].hypot(apart[1]) <= 2.0 * settings.data.radius
-        };
-        (0..m).any(|i| (0..i).any(|j| near(i, j)))
-    };
-    let blocks = (0..SEARCHED).step_by(100).flat_map(|from| {
-        let block: Vec<u64> = (from..from + 100).collect();
-        let truth = rings::<B>(settings, TABLE, &block, points, device).truth;
-        let centres = numbers(truth.mean);
-        let own = block.into_iter().zip(centres.chunks(2 * m).map(touch));
-        own.filter(|(_, touch)| !touch)
-            .map(|(number, _)| number)
-            .collect::<Vec<_>>()
-    });
-    blocks.take(wanted as usize).collect()
 }

@@ -8,12 +8,13 @@
 //! |---|---|
 //! | [`Settings`] | `experiments/apg-dmm.toml` |
 //! | [`Training`](training) | a gradient step, and a check |
-//! | [`Evaluation`] | the numbers of the table, and what is shown |
+//! | [`Evaluation`], [`OfSize`](of_size) | the numbers of the table, and what is shown, on instances of each size |
 //! | [`Outcome`] | the numbers of a run, and its table |
 
 pub mod evaluation;
 mod figures;
 mod hamiltonian;
+mod of_size;
 mod outcome;
 mod run;
 mod settings;

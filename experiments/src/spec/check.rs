@@ -1,6 +1,6 @@
 //! What is wrong with an experiment's file as a whole.
 
-use super::Spec;
+use super::{Net, Profile, Spec};
 use crate::source::is_folder_name;
 
 impl Spec {
@@ -8,124 +8,126 @@ impl Spec {
     pub(super) fn problem(&self) -> Option<String> {
         let nets: Vec<&str> = self.net.iter().map(|n| n.name.as_str()).collect();
         let methods: Vec<&str> = self.method.iter().map(|m| m.name.as_str()).collect();
-        if let Some(name) = [self.name.as_str()]
+        let of_profile = |(name, profile): (&String, &Profile)| {
+            let problem = listed(profile, &nets, &methods)
+                .or_else(|| self.others(name, profile))
+                .or_else(|| repeated(profile))
+                .map(|problem| format!("profile `{name}` {problem}"));
+            problem.or_else(|| self.settings_problem(name, profile))
+        };
+        self.bad_name(&nets, &methods)
+            .or_else(|| self.net.iter().find_map(|net| self.bad_net(net)))
+            .or_else(|| self.profile.iter().find_map(of_profile))
+            .or_else(|| {
+                let mut of_methods = self.method.iter().flat_map(|method| &method.nets);
+                let stranger = of_methods.find(|name| !nets.contains(&name.as_str()))?;
+                Some(format!(
+                    "a method names the net `{stranger}`, which is not defined"
+                ))
+            })
+    }
+
+    fn bad_name(&self, nets: &[&str], methods: &[&str]) -> Option<String> {
+        let profiles = self.profile.keys().map(String::as_str);
+        let mut all = [self.name.as_str()]
             .into_iter()
             .chain(nets.iter().copied())
             .chain(methods.iter().copied())
-            .chain(self.profile.keys().map(String::as_str))
-            .find(|name| !is_folder_name(name))
-        {
+            .chain(profiles);
+        if let Some(name) = all.find(|name| !is_folder_name(name)) {
             return Some(format!(
                 "`{name}` names a folder: use lower-case letters, digits and hyphens"
             ));
         }
-        for (what, names) in [("net", &nets), ("method", &methods)] {
-            if let Some(name) = twice(names) {
-                return Some(format!("the {what} `{name}` is there twice"));
-            }
-        }
-        for net in &self.net {
-            let added = || {
-                self.registry
-                    .added_nets()
-                    .any(|(name, own)| name == net.name && Some(&own) == net.own.as_ref())
-            };
-            let known = || self.registry.net_names().any(|known| known == net.name);
-            if net.own.is_some() && known() && !added() {
-                return Some(format!(
-                    "the net `{}` is one that the program knows: give yours another name",
-                    net.name
-                ));
-            }
-            if let Some(Err(error)) =
-                (net.own.as_ref()).map(|own| self.registry.net(&net.name, Some(own)))
-            {
-                return Some(error.to_string());
-            }
-        }
-        for (name, profile) in &self.profile {
-            let listed = |what: &str, wanted: &[String], known: &[&str]| {
-                let stranger = wanted.iter().find(|w| !known.contains(&w.as_str()))?;
-                Some(format!(
-                    "profile `{name}` lists the {what} `{stranger}`, which is not defined"
-                ))
-            };
-            let mut problem = listed("net", &profile.nets, &nets)
-                .or_else(|| listed("method", &profile.methods, &methods));
-            for change in &profile.change {
-                problem = problem
-                    .or_else(|| listed("net", &change.nets, &nets))
-                    .or_else(|| listed("method", &change.methods, &methods));
-            }
-            if problem.is_some() {
-                return problem;
-            }
-            let like = profile
-                .like
-                .as_ref()
-                .map(|name| (name, self.profile.get(name)));
-            if let Some((of, known)) = like
-                && known.is_none_or(|known| known.like.is_some())
-            {
-                return Some(format!(
-                    "profile `{name}` is like `{of}`, which is no profile, or like another itself"
-                ));
-            }
-            if let Some(whole) = &profile.whole
-                && !self.profile.contains_key(whole)
-            {
-                return Some(format!(
-                    "profile `{name}` has `{whole}` for its whole, which is no profile"
-                ));
-            }
-            let stranger = |other: &&String| *other == name || !self.profile.contains_key(*other);
-            if let Some(other) = profile.chosen_from.iter().find(stranger) {
-                return Some(format!(
-                    "profile `{name}` is chosen from `{other}`, which is no other profile"
-                ));
-            }
-            if profile.nets.is_empty() || profile.methods.is_empty() || profile.seeds.is_empty() {
-                return Some(format!(
-                    "profile `{name}` needs at least one net, one method and one seed"
-                ));
-            }
-            let repeated = [
-                ("net", twice(&profile.nets).cloned()),
-                ("method", twice(&profile.methods).cloned()),
-                ("seed", twice(&profile.seeds).map(u64::to_string)),
-            ];
-            if let Some((what, Some(again))) = repeated.iter().find(|(_, again)| again.is_some()) {
-                return Some(format!("profile `{name}` lists the {what} `{again}` twice"));
-            }
-            if profile.particles.contains(&0) {
-                return Some(format!(
-                    "profile `{name}`: every number in `particles` must be at least 1"
-                ));
-            }
-            let pairs = self
-                .net
-                .iter()
-                .flat_map(|net| self.method.iter().map(move |method| (net, method)));
-            for (net, method) in pairs {
-                if let Some(problem) = self.settings_of(profile, net, method, None).problem() {
-                    return Some(format!(
-                        "profile `{name}`, net `{}`, method `{}`: {problem}",
-                        net.name, method.name
-                    ));
-                }
-            }
-        }
-        let of_methods = self.method.iter().flat_map(|method| &method.nets);
-        if let Some(stranger) = of_methods
-            .into_iter()
-            .find(|name| !nets.contains(&name.as_str()))
-        {
+        [("net", nets), ("method", methods)]
+            .iter()
+            .find_map(|(what, names)| {
+                Some(format!("the {what} `{}` is there twice", twice(names)?))
+            })
+    }
+
+    fn bad_net(&self, net: &Net) -> Option<String> {
+        let own = net.own.as_ref()?;
+        let mut added = self.registry.added_nets();
+        let known = self.registry.net_names().any(|known| known == net.name);
+        if known && !added.any(|(name, config)| name == net.name && config == *own) {
             return Some(format!(
-                "a method names the net `{stranger}`, which is not defined"
+                "the net `{}` is one that the program knows: give yours another name",
+                net.name
             ));
         }
-        None
+        let made = self.registry.net(&net.name, Some(own));
+        made.err().map(|error| error.to_string())
     }
+
+    /// Other profiles that it names.
+    fn others(&self, name: &str, profile: &Profile) -> Option<String> {
+        if let Some(of) = &profile.like
+            && self
+                .profile
+                .get(of)
+                .is_none_or(|known| known.like.is_some())
+        {
+            return Some(format!(
+                "is like `{of}`, which is no profile, or like another itself"
+            ));
+        }
+        if let Some(whole) = &profile.whole
+            && !self.profile.contains_key(whole)
+        {
+            return Some(format!("has `{whole}` for its whole, which is no profile"));
+        }
+        let stranger = |other: &&String| *other == name || !self.profile.contains_key(*other);
+        let other = profile.chosen_from.iter().find(stranger)?;
+        Some(format!(
+            "is chosen from `{other}`, which is no other profile"
+        ))
+    }
+
+    fn settings_problem(&self, name: &str, profile: &Profile) -> Option<String> {
+        let of_method = |method| self.net.iter().map(move |net| (net, method));
+        let mut pairs = self.method.iter().flat_map(of_method);
+        pairs.find_map(|(net, method)| {
+            let problem = self.settings_of(profile, net, method, None).problem()?;
+            Some(format!(
+                "profile `{name}`, net `{}`, method `{}`: {problem}",
+                net.name, method.name
+            ))
+        })
+    }
+}
+
+/// Nets and methods that it lists and nobody defines.
+fn listed(profile: &Profile, nets: &[&str], methods: &[&str]) -> Option<String> {
+    let stranger = |what: &str, wanted: &[String], known: &[&str]| {
+        let stranger = wanted.iter().find(|w| !known.contains(&w.as_str()))?;
+        Some(format!(
+            "lists the {what} `{stranger}`, which is not defined"
+        ))
+    };
+    let either = |own: &[String], of: &[String]| {
+        stranger("net", own, nets).or_else(|| stranger("method", of, methods))
+    };
+    let mut changes = profile.change.iter();
+    either(&profile.nets, &profile.methods)
+        .or_else(|| changes.find_map(|change| either(&change.nets, &change.methods)))
+}
+
+/// Lists with nothing, with something twice, or with no particle.
+fn repeated(profile: &Profile) -> Option<String> {
+    if profile.nets.is_empty() || profile.methods.is_empty() || profile.seeds.is_empty() {
+        return Some("needs at least one net, one method and one seed".into());
+    }
+    let all = [
+        ("net", twice(&profile.nets).cloned()),
+        ("method", twice(&profile.methods).cloned()),
+        ("seed", twice(&profile.seeds).map(u64::to_string)),
+    ];
+    if let Some((what, Some(again))) = all.iter().find(|(_, again)| again.is_some()) {
+        return Some(format!("lists the {what} `{again}` twice"));
+    }
+    let none = profile.particles.contains(&0);
+    none.then(|| "has a 0 in `particles`: every number must be at least 1".into())
 }
 
 /// The first of these that is there before.

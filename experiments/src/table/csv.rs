@@ -1,104 +1,111 @@
 //! The table as comma-separated values: a line for each net and method, full precision, empty where there is nothing.
 
-use super::Table;
+use super::{Row, Table};
+use crate::likelihood::cell_runner::CellResult;
 use helmholtz_report::csv::lines;
+
+/// A heading, whether the table has it, and what a row has there.
+type Column = (&'static str, bool, fn(&Table, &Row) -> String);
 
 /// The table; for generated images without the columns of published numbers.
 pub fn render(table: &Table) -> String {
-    let by_particles = table.rows.iter().any(|row| row.particles.is_some());
-    let released = table.rows.iter().any(|row| row.released.is_some());
-    let mut head = vec!["net"];
-    head.extend(by_particles.then_some("particles"));
-    head.extend(["method", "dataset", "synthetic", "profile", "seeds"]);
-    head.extend(["test_nll_mean", "test_nll_sd"]);
-    if table.bounds {
-        head.extend(["test_nll_errors_over_images", "bound_mean"]);
-    }
-    if released {
-        head.extend(["released_nll_mean", "released_nll_sd"]);
-    }
-    if !table.synthetic {
-        head.extend(["published_mean", "published_sd", "published_is_quoted"]);
-        head.extend(["difference_nats", "difference_sds"]);
-        if table.bounds {
-            head.extend(["published_bound", "published_is_doubtful"]);
-        }
-        if released {
-            head.push("released_difference_nats");
-        }
-    }
-    head.extend(["selected_epochs", "epochs_done", "epochs_planned"]);
-    head.extend(["samples", "test_images"]);
-    let mut records = vec![head.into_iter().map(String::from).collect()];
+    let columns = columns(table).into_iter();
+    let columns: Vec<Column> = columns.filter(|(_, shown, _)| *shown).collect();
+    let head = columns.iter().map(|(name, ..)| name.to_string()).collect();
+    let mut records = vec![head];
     for row in &table.rows {
-        let each = |of: &dyn Fn(&crate::likelihood::cell_runner::CellResult) -> u64| {
-            row.results
-                .values()
-                .map(|result| of(result).to_string())
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
-        let errors = || {
-            let errors = row.results.values().map(|r| r.reported_se().to_string());
-            errors.collect::<Vec<_>>().join(" ")
-        };
-        let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
-        let mut cells = vec![row.net.clone()];
-        cells.extend(row.particles.map(|particles| particles.to_string()));
-        cells.extend([
-            row.method.clone(),
-            table.dataset.clone(),
-            table.synthetic.to_string(),
-            table.profile.clone(),
-            row.results
-                .keys()
-                .map(u64::to_string)
-                .collect::<Vec<_>>()
-                .join(" "),
-            number(row.ours.map(|ours| ours.mean)),
-            number(row.ours.and_then(|ours| ours.sd)),
-        ]);
-        if table.bounds {
-            cells.extend([errors(), number(row.bound.map(|bound| bound.mean))]);
-        }
-        if released {
-            cells.extend([
-                number(row.released.map(|released| released.mean)),
-                number(row.released.and_then(|released| released.sd)),
-            ]);
-        }
-        if !table.synthetic {
-            cells.extend([
-                number(row.published.map(|p| p.mean)),
-                number(row.published.and_then(|p| p.sd)),
-                row.published
-                    .or(row.published_bound)
-                    .map_or(String::new(), |p| p.quoted.to_string()),
-                number(row.difference.map(|d| d.nats)),
-                number(row.difference.and_then(|d| d.sds)),
-            ]);
-            if table.bounds {
-                let either = row.published.or(row.published_bound);
-                cells.extend([
-                    number(row.published_bound.map(|p| p.mean)),
-                    either.map_or(String::new(), |p| p.doubtful.to_string()),
-                ]);
-            }
-            if released {
-                let difference = row.by_released().and_then(|row| row.difference);
-                cells.push(number(difference.map(|d| d.nats)));
-            }
-        }
-        cells.extend([
-            each(&|r| r.selected_epoch),
-            each(&|r| r.epochs_done),
-            each(&|r| r.epochs_planned),
-            each(&|r| r.reported_samples()),
-            each(&|r| r.images),
-        ]);
-        records.push(cells);
+        let cells = columns.iter().map(|(.., cell)| cell(table, row));
+        records.push(cells.collect());
     }
     lines(records)
+}
+
+fn columns(table: &Table) -> Vec<Column> {
+    let by_particles = table.rows.iter().any(|row| row.particles.is_some());
+    let released = table.rows.iter().any(|row| row.released.is_some());
+    let (bounds, published) = (table.bounds, !table.synthetic);
+    vec![
+        ("net", true, |_, row| row.net.clone()),
+        ("particles", by_particles, |_, row| text(row.particles)),
+        ("method", true, |_, row| row.method.clone()),
+        ("dataset", true, |table, _| table.dataset.clone()),
+        ("synthetic", true, |table, _| table.synthetic.to_string()),
+        ("profile", true, |table, _| table.profile.clone()),
+        ("seeds", true, |_, row| joined(row.results.keys())),
+        ("test_nll_mean", true, |_, row| {
+            text(row.ours.map(|ours| ours.mean))
+        }),
+        ("test_nll_sd", true, |_, row| {
+            text(row.ours.and_then(|ours| ours.sd))
+        }),
+        ("test_nll_errors_over_images", bounds, |_, row| {
+            each(row, CellResult::reported_se)
+        }),
+        ("bound_mean", bounds, |_, row| {
+            text(row.bound.map(|bound| bound.mean))
+        }),
+        ("released_nll_mean", released, |_, row| {
+            text(row.released.map(|released| released.mean))
+        }),
+        ("released_nll_sd", released, |_, row| {
+            text(row.released.and_then(|released| released.sd))
+        }),
+        ("published_mean", published, |_, row| {
+            text(row.published.map(|p| p.mean))
+        }),
+        ("published_sd", published, |_, row| {
+            text(row.published.and_then(|p| p.sd))
+        }),
+        ("published_is_quoted", published, |_, row| {
+            text(row.published.or(row.published_bound).map(|p| p.quoted))
+        }),
+        ("difference_nats", published, |_, row| {
+            text(row.difference.map(|d| d.nats))
+        }),
+        ("difference_sds", published, |_, row| {
+            text(row.difference.and_then(|d| d.sds))
+        }),
+        ("published_bound", published && bounds, |_, row| {
+            text(row.published_bound.map(|p| p.mean))
+        }),
+        ("published_is_doubtful", published && bounds, |_, row| {
+            text(row.published.or(row.published_bound).map(|p| p.doubtful))
+        }),
+        (
+            "released_difference_nats",
+            published && released,
+            |_, row| {
+                let difference = row.by_released().and_then(|row| row.difference);
+                text(difference.map(|d| d.nats))
+            },
+        ),
+        ("selected_epochs", true, |_, row| {
+            each(row, |r| r.selected_epoch)
+        }),
+        ("epochs_done", true, |_, row| each(row, |r| r.epochs_done)),
+        ("epochs_planned", true, |_, row| {
+            each(row, |r| r.epochs_planned)
+        }),
+        ("samples", true, |_, row| {
+            each(row, CellResult::reported_samples)
+        }),
+        ("test_images", true, |_, row| each(row, |r| r.images)),
+    ]
+}
+
+/// Nothing where there is none.
+fn text(value: Option<impl ToString>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+/// A number of each run.
+fn each<N: ToString>(row: &Row, of: impl Fn(&CellResult) -> N) -> String {
+    joined(row.results.values().map(of))
+}
+
+fn joined(values: impl Iterator<Item = impl ToString>) -> String {
+    let values: Vec<String> = values.map(|value| value.to_string()).collect();
+    values.join(" ")
 }
 
 #[cfg(test)]

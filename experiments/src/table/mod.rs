@@ -4,6 +4,7 @@
 //! never of the test set's standard error, since both sides use the same test images. A published sd of 0.0 counts as
 //! 0.05, the most that is rounded to it.
 
+mod cautions;
 mod choice;
 pub mod csv;
 mod document;

@@ -1,10 +1,10 @@
 //! The sentences below a table: what must be known to read its numbers.
 
+use super::cautions::{cautions, distinct, list};
 use super::{Row, Source};
 use crate::cell::Cell;
 use crate::folders::CellStatus;
 use crate::likelihood::cell_runner::CellResult;
-use helmholtz_datasets::caution;
 use helmholtz_harness::names::format_seeds;
 use helmholtz_report::Note;
 
@@ -16,167 +16,123 @@ pub(crate) fn notes(
     cells: &[(Cell, CellStatus)],
 ) -> Vec<Note> {
     let results: Vec<&CellResult> = rows.iter().flat_map(|row| row.results.values()).collect();
-    let mut cautions = Vec::new();
-    let mut data: Vec<&String> = results
-        .iter()
-        .filter_map(|r| r.fingerprint.as_ref())
-        .collect();
-    data.sort_unstable();
-    data.dedup();
-    if data.len() > 1 {
-        cautions.push("OTHER DATA: the runs of this table are not all on the same images, by their fingerprints.".to_string());
-    }
-    cautions.extend(caution(source.dataset).map(String::from));
-    if let (Some(published), false) = (source.published, results.is_empty()) {
-        let short = |all: u64| {
-            let done = results.iter().map(|r| r.epochs_done);
-            distinct(done.filter(|&epochs| epochs < all))
-        };
-        match published.epochs.map(|all| (all, short(all))) {
-            Some((all, short)) if !short.is_empty() => cautions.push(format!(
-                "NOT CONVERGED NUMBERS: {} of the paper's {all} epochs.",
-                list(&short)
-            )),
-            _ => {}
-        }
-    }
-    if source
-        .published
-        .is_none_or(|published| published.epochs.is_none())
-    {
-        let short = cells.iter().filter_map(|(cell, status)| match status {
-            CellStatus::Done(result) => {
-                let spec = source.spec;
-                let all = spec.whole(source.profile, &cell.net, &cell.method)?;
-                (result.epochs_done < all && cell.settings.patience.is_none())
-                    .then_some((result.epochs_done, all))
-            }
-            _ => None,
-        });
-        let short: Vec<(u64, u64)> = short.collect();
-        if !short.is_empty() {
-            let done = distinct(short.iter().map(|(done, _)| *done));
-            let all = distinct(short.iter().map(|(_, all)| *all));
-            cautions.push(format!(
-                "NOT CONVERGED NUMBERS: {}, where the profile that trains to the end has {}.",
-                epochs(&done),
-                list(&all)
-            ));
-        }
-    }
-    let cut_short = cells.iter().filter(|(cell, status)| match status {
-        CellStatus::Done(result) => {
-            let waited = result.epochs_done - result.selected_epoch;
-            cell.settings
-                .patience
-                .is_some_and(|patience| waited < patience)
-        }
-        _ => false,
-    });
-    let cut_short = distinct(cut_short.map(|(cell, _)| cell.settings.epochs));
-    if !cut_short.is_empty() {
-        cautions.push(format!(
-            "NOT CONVERGED NUMBERS: {}, while validation still got better.",
-            epochs(&cut_short)
-        ));
-    }
-    let mut notes: Vec<String> = Vec::new();
-    for row in rows
-        .iter()
-        .filter(|row| !row.results.is_empty() && !row.unfinished.is_empty())
-    {
-        let seeds: Vec<String> = row
-            .unfinished
-            .iter()
-            .map(|(seed, what)| format!("seed {seed} ({what})"))
-            .collect();
-        notes.push(format!(
-            "{} / {}: without {}.",
-            row.group_label(),
-            row.method_label,
-            seeds.join(", ")
-        ));
-    }
+    let cautions = cautions(source, &results, cells);
+    let mut notes: Vec<String> = rows.iter().filter_map(unfinished).collect();
     if !results.is_empty() {
         notes.push(ours(source, &results, rows, cells));
     }
-    for (cell, status) in cells {
-        if let CellStatus::Done(result) = status
-            && let Some(several) = result.provenance.several_programs()
-        {
-            notes.push(format!("{}: {several}", cell.label()));
-        }
-    }
-    for row in rows {
-        if let Some(released) = row.released {
-            notes.push(format!(
-                "{} / {}: the released code's formula gives {} for the same parameters, of the epoch that the right NLL selects, on \
-                 all test images; it estimates no likelihood.",
-                row.group_label(),
-                row.method_label,
-                released.text()
-            ));
-        }
-    }
-    if rows.iter().any(|row| row.difference.is_some()) {
-        let rounded = rows
-            .iter()
-            .any(|row| row.published.is_some_and(|number| number.sd == Some(0.0)));
-        let one_seed = rows
-            .iter()
-            .any(|row| row.difference.is_some() && row.results.len() == 1);
-        let with_sd = |row: &Row| row.difference.is_some_and(|d| d.sds.is_some());
-        notes.push(match rows.iter().any(with_sd) {
-            true => format!(
-                "Difference: ours - published, and in units of sqrt(sd² published + sd² ours), sd over runs{}{}.",
-                if one_seed { "; with one seed, of the published sd" } else { "" },
-                if rounded { "; a published sd of 0.0 counts as 0.05" } else { "" },
-            ),
-            false => "Difference: ours - published, in nats; no spread over runs is published.".to_string(),
-        });
-        if rows
-            .iter()
-            .any(|row| row.difference.is_some() && row.published.is_none())
-        {
-            let what = "Where no NLL is published, the difference is that of the bounds.";
-            notes.push(what.to_string());
-        }
-    }
+    notes.extend(cells.iter().filter_map(several_programs));
+    notes.extend(rows.iter().filter_map(released));
+    notes.extend(differences(rows));
     if source.spec.bounds {
         let what = "In brackets: the variational bound -ELBO, from the same samples.";
         notes.push(what.to_string());
     }
-    if let Some(evaluations) = source.spec.evaluations {
-        // A report knows runs of profiles that are no more.
-        let out = source.spec.left_out(source.profile).unwrap_or_default();
-        let out = match out.is_empty() {
-            true => String::new(),
-            false => format!(" Left out, since no K gives as many: {}.", out.join(", ")),
-        };
-        notes.push(format!(
-            "Equal evaluations: every method makes {evaluations} evaluations of f an image and step, as it declares them (dreams, \
-             derivatives, learned baselines and the draw for θ not counted); K follows.{out}"
-        ));
-    }
+    notes.extend(equal_evaluations(source));
     notes.extend(deviations.iter().cloned());
-    if let Some(published) = source.published.filter(|_| !source.synthetic) {
-        let spread = match published.spread.as_str() {
-            "" => String::new(),
-            spread => format!("; {spread}"),
-        };
-        notes.push(format!("Published: {}{spread}.", published.source));
-        let doubtful = |row: &Row| row.published_text().contains('†');
-        if rows.iter().any(doubtful) {
-            notes.push(format!("† {}.", published.doubtful_note));
-        }
-        if published.quoted().next().is_some() {
-            notes.push(format!("* {}.", published.quoted_note));
-        }
-    }
+    notes.extend(published(source, rows));
     let cautions = cautions.into_iter().map(Note::caution);
-    cautions
-        .chain(notes.into_iter().map(Note::remark))
-        .collect()
+    let remarks = notes.into_iter().map(Note::remark);
+    cautions.chain(remarks).collect()
+}
+
+/// Seeds of a row that are not finished.
+fn unfinished(row: &Row) -> Option<String> {
+    if row.results.is_empty() || row.unfinished.is_empty() {
+        return None;
+    }
+    let seeds = row.unfinished.iter();
+    let seeds: Vec<String> = seeds
+        .map(|(seed, what)| format!("seed {seed} ({what})"))
+        .collect();
+    Some(format!(
+        "{} / {}: without {}.",
+        row.group_label(),
+        row.method_label,
+        seeds.join(", ")
+    ))
+}
+
+fn several_programs((cell, status): &(Cell, CellStatus)) -> Option<String> {
+    let CellStatus::Done(result) = status else {
+        return None;
+    };
+    let several = result.provenance.several_programs()?;
+    Some(format!("{}: {several}", cell.label()))
+}
+
+fn released(row: &Row) -> Option<String> {
+    Some(format!(
+        "{} / {}: the released code's formula gives {} for the same parameters, of the epoch that the right NLL selects, on \
+         all test images; it estimates no likelihood.",
+        row.group_label(),
+        row.method_label,
+        row.released?.text()
+    ))
+}
+
+/// What the differences are.
+fn differences(rows: &[Row]) -> Vec<String> {
+    let with: Vec<&Row> = rows.iter().filter(|row| row.difference.is_some()).collect();
+    if with.is_empty() {
+        return Vec::new();
+    }
+    let rounded = |row: &Row| row.published.is_some_and(|number| number.sd == Some(0.0));
+    let with_sd = |row: &&Row| row.difference.is_some_and(|d| d.sds.is_some());
+    let one_seed = match with.iter().any(|row| row.results.len() == 1) {
+        true => "; with one seed, of the published sd",
+        false => "",
+    };
+    let rounded = match rows.iter().any(rounded) {
+        true => "; a published sd of 0.0 counts as 0.05",
+        false => "",
+    };
+    let mut notes = vec![match with.iter().any(with_sd) {
+        true => format!(
+            "Difference: ours - published, and in units of sqrt(sd² published + sd² ours), sd over runs{one_seed}{rounded}."
+        ),
+        false => {
+            "Difference: ours - published, in nats; no spread over runs is published.".to_string()
+        }
+    }];
+    if with.iter().any(|row| row.published.is_none()) {
+        let what = "Where no NLL is published, the difference is that of the bounds.";
+        notes.push(what.to_string());
+    }
+    notes
+}
+
+fn equal_evaluations(source: Source) -> Option<String> {
+    let evaluations = source.spec.evaluations?;
+    // A report knows runs of profiles that are no more.
+    let out = source.spec.left_out(source.profile).unwrap_or_default();
+    let out = match out.is_empty() {
+        true => String::new(),
+        false => format!(" Left out, since no K gives as many: {}.", out.join(", ")),
+    };
+    Some(format!(
+        "Equal evaluations: every method makes {evaluations} evaluations of f an image and step, as it declares them (dreams, \
+         derivatives, learned baselines and the draw for θ not counted); K follows.{out}"
+    ))
+}
+
+/// Where the published numbers are from, and their marks.
+fn published(source: Source, rows: &[Row]) -> Vec<String> {
+    let Some(published) = source.published.filter(|_| !source.synthetic) else {
+        return Vec::new();
+    };
+    let spread = match published.spread.as_str() {
+        "" => String::new(),
+        spread => format!("; {spread}"),
+    };
+    let mut notes = vec![format!("Published: {}{spread}.", published.source)];
+    if rows.iter().any(|row| row.published_text().contains('†')) {
+        notes.push(format!("† {}.", published.doubtful_note));
+    }
+    if published.quoted().next().is_some() {
+        notes.push(format!("* {}.", published.quoted_note));
+    }
+    notes
 }
 
 /// Which learning rates were chosen, where a profile chooses.
@@ -261,29 +217,6 @@ fn ours(
         list(&samples),
         list(&images),
     )
-}
-
-fn distinct(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut numbers: Vec<u64> = numbers.collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
-}
-
-/// `1 epoch`, `5 or 10 epochs`.
-fn epochs(numbers: &[u64]) -> String {
-    match numbers {
-        [1] => "1 epoch".into(),
-        _ => format!("{} epochs", list(numbers)),
-    }
-}
-
-fn list(numbers: &[u64]) -> String {
-    numbers
-        .iter()
-        .map(u64::to_string)
-        .collect::<Vec<_>>()
-        .join(" or ")
 }
 
 #[cfg(test)]

@@ -38,49 +38,21 @@ pub fn follow(
         Arc::clone(stop),
         sinks(options, plan, streams),
     );
-    let mut started = vec![false; plan.units.len()];
-    let mut at: Vec<u64> = plan.units.iter().map(|planned| planned.done()).collect();
+    let mut followed = Followed {
+        experiment,
+        plan,
+        progress: &progress,
+        started: vec![false; plan.units.len()],
+        at: plan.units.iter().map(|planned| planned.done()).collect(),
+    };
     let mut ends: Vec<Option<Ended>> = plan.units.iter().map(|_| None).collect();
     let mut asked = Instant::now();
     let mut is_last = false;
     while !stop.load(Ordering::Relaxed) {
-        for (index, planned) in plan.units.iter().enumerate() {
-            if ends[index].is_some() {
-                continue;
+        for (index, end) in ends.iter_mut().enumerate() {
+            if end.is_none() {
+                *end = followed.look(index);
             }
-            let status = experiment.status(&planned.unit);
-            let begins = matches!(status, Status::Running { .. } | Status::Partial { .. });
-            if planned.status.is_to_run() && begins && !started[index] {
-                started[index] = true;
-                progress.started(index);
-            }
-            let done = match &status {
-                Status::Running { .. } => {
-                    last_checkpoint(&planned.unit.folder, experiment.done_key())
-                        .unwrap_or(None)
-                        .unwrap_or(0)
-                }
-                status => status.done(planned.unit.count.all),
-            };
-            if done > at[index] && started[index] {
-                at[index] = done;
-                let done = done as f64;
-                progress.event(index, &Event::Step { done, score: None });
-            }
-            let ended = match status {
-                Status::Done(result) => match experiment.summary(index, &result) {
-                    Ok(summary) => Ended::Done(*result, summary),
-                    Err(error) => Ended::Failed(error),
-                },
-                Status::Failed { reason, .. } | Status::Unusable { reason } => {
-                    Ended::Failed(HarnessError::Unusable(reason))
-                }
-                _ => continue,
-            };
-            if planned.status.is_to_run() {
-                progress.ended(index, &ended);
-            }
-            ends[index] = Some(ended);
         }
         if is_last || ends.iter().all(Option::is_some) {
             break;
@@ -113,6 +85,57 @@ pub fn follow(
         return Ok(End::Interrupted);
     }
     Ok(end(options, plan, &ends, streams))
+}
+
+/// What was seen of the runs.
+struct Followed<'a> {
+    experiment: &'a dyn Experiment,
+    plan: &'a Plan,
+    progress: &'a Progress,
+    started: Vec<bool>,
+    /// Counts that are done.
+    at: Vec<u64>,
+}
+
+impl Followed<'_> {
+    /// Looks at the folder of a run, and tells of what is new; its end, if it has one.
+    fn look(&mut self, index: usize) -> Option<Ended> {
+        let planned = &self.plan.units[index];
+        let status = self.experiment.status(&planned.unit);
+        let begins = matches!(status, Status::Running { .. } | Status::Partial { .. });
+        if planned.status.is_to_run() && begins && !self.started[index] {
+            self.started[index] = true;
+            self.progress.started(index);
+        }
+        let done = match &status {
+            Status::Running { .. } => {
+                let folder = &planned.unit.folder;
+                let last = last_checkpoint(folder, self.experiment.done_key());
+                last.unwrap_or(None).unwrap_or(0)
+            }
+            status => status.done(planned.unit.count.all),
+        };
+        if done > self.at[index] && self.started[index] {
+            self.at[index] = done;
+            let done = done as f64;
+            self.progress
+                .event(index, &Event::Step { done, score: None });
+        }
+        let ended = match status {
+            Status::Done(result) => match self.experiment.summary(index, &result) {
+                Ok(summary) => Ended::Done(*result, summary),
+                Err(error) => Ended::Failed(error),
+            },
+            Status::Failed { reason, .. } | Status::Unusable { reason } => {
+                Ended::Failed(HarnessError::Unusable(reason))
+            }
+            _ => return None,
+        };
+        if planned.status.is_to_run() {
+            self.progress.ended(index, &ended);
+        }
+        Some(ended)
+    }
 }
 
 #[cfg(test)]

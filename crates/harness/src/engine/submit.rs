@@ -6,7 +6,7 @@ use super::job::{self, SCRIPT, quoted, script};
 use super::list::{LIST, Listed, divide, sizes, text};
 use super::options::{ClusterOptions, format_time};
 use super::slurm::Slurm;
-use super::sweep::{self, Manifest};
+use super::sweep::{self, Made, Manifest};
 use super::{Engine, refused, shared};
 use crate::error::HarnessError;
 use crate::experiment::Experiment;
@@ -69,17 +69,7 @@ pub fn submit(
     let cluster = &submission.options;
     cluster.check()?;
     let seconds = cluster.seconds()?;
-    let most = match submission.engine {
-        Engine::Script => usize::MAX,
-        Engine::Slurm => {
-            let most = submission.slurm.largest_array()?;
-            submission
-                .slurm
-                .check_partition(cluster.partition.as_deref(), seconds)?;
-            shared::check(&submission.out)?;
-            most
-        }
-    };
+    let most = largest_array(submission, seconds)?;
     let heading = experiment.heading();
     say(&experiment.banner(), streams);
     let (mut plan, _) = plan(experiment, options, stop, streams)?;
@@ -87,8 +77,8 @@ pub fn submit(
     queue.retain(|&index| !matches!(plan.units[index].status, Status::Running { .. }));
     let runs = divide(&plan, &queue, cluster.per_task.unwrap_or(1), most);
     let (tasks, per_task) = sizes(&runs);
-    let at_once =
-        cluster.max.unwrap_or(tasks).clamp(1, tasks.max(1)) * cluster.cpus().min(per_task.max(1));
+    let of_task = cluster.cpus().min(per_task.max(1));
+    let at_once = cluster.max.unwrap_or(tasks).clamp(1, tasks.max(1)) * of_task;
     streams.out.line(match options.json {
         true => plan_text::json(&plan, at_once, None).to_string(),
         false => plan_text::render(&plan, &heading, at_once, streams.out_colours),
@@ -97,14 +87,7 @@ pub fn submit(
         print_unusable(&plan, streams);
         return Ok(End::Failed);
     }
-    let running = plan.queue().len() - queue.len();
-    if running > 0 {
-        let are = if running == 1 { "is" } else { "are" };
-        streams.err.line(format!(
-            "{} {are} at work in other processes, and left to them.",
-            count(running, "run")
-        ));
-    }
+    print_running(plan.queue().len() - queue.len(), streams);
     if queue.is_empty() {
         streams.out.line("Nothing is left to be handed out.");
         return Ok(End::Complete);
@@ -118,44 +101,81 @@ pub fn submit(
         needs,
         "free some space or give another `--out`; nothing was submitted",
     )?;
-
     let request = job::Request {
         name: submission.name.clone(),
         memory: memory(&plan, &queue, cluster.cpus().min(per_task)) >> 20,
         lead: lead.ceil() as u64,
     };
+    let manifest = manifest(submission, heading.title, &runs);
+    if options.dry_run {
+        print_sweep(submission, manifest, &request, streams);
+        return Ok(End::Complete);
+    }
+    let (folder, made) = written(submission, manifest, &runs, &request)?;
+    if submission.engine == Engine::Slurm {
+        check_taken(submission, &folder, streams)?;
+    }
+    if options.fresh {
+        experiment.start_over()?;
+        start_over(&mut plan);
+    }
+    if submission.engine == Engine::Script {
+        made.keep();
+        print_script(&folder, &runs, submission, options, streams);
+        return Ok(End::Complete);
+    }
+    let job = submission.slurm.submit(&folder.join(SCRIPT))?;
+    made.keep();
+    // Known from here on: a job that is queued is not lost to a full disk.
+    let line = json!({"job": job, "at": now()}).to_string() + "\n";
+    let _ = std::fs::write(folder.join("submitted.json"), line);
+    print_job(job, &folder, &runs, submission, options, streams);
+    if !submission.wait {
+        return Ok(End::Complete);
+    }
+    let is_queued = || submission.slurm.is_queued(job);
+    follow(experiment, options, &plan, &is_queued, stop, streams)
+}
+
+/// The most tasks of an array; without an engine there is no limit.
+fn largest_array(submission: &Submission, seconds: Option<u64>) -> Result<usize, HarnessError> {
+    if submission.engine == Engine::Script {
+        return Ok(usize::MAX);
+    }
+    let slurm = &submission.slurm;
+    let most = slurm.largest_array()?;
+    slurm.check_partition(submission.options.partition.as_deref(), seconds)?;
+    shared::check(&submission.out)?;
+    Ok(most)
+}
+
+fn manifest(submission: &Submission, title: String, runs: &[Listed]) -> Manifest {
     let here = Provenance::of(&Value::Null, 0, "");
-    let mut manifest = Manifest {
-        title: heading.title.clone(),
+    let directory = std::env::current_dir();
+    let (tasks, per_task) = sizes(runs);
+    Manifest {
+        title,
         created: now(),
         commit: here.commit,
         cpu_features: here.cpu_features,
         command: submission.command.clone(),
-        directory: std::env::current_dir()
-            .map(|folder| folder.display().to_string())
-            .unwrap_or_default(),
+        directory: directory.map_or(String::new(), |folder| folder.display().to_string()),
         environment: submission.environment.clone(),
         runs: runs.len(),
         tasks,
         per_task,
-        options: cluster.clone(),
+        options: submission.options.clone(),
         ..Manifest::default()
-    };
-    if options.dry_run {
-        let folder = submission.out.join(sweep::SWEEPS).join(&submission.name);
-        manifest.program = "PROGRAM".into();
-        streams.out.line(format!(
-            "{} would have {} of {}. Its job script:\n",
-            folder.display(),
-            count(tasks, "task"),
-            count(runs.len(), "run")
-        ));
-        streams
-            .out
-            .line(script(&folder, &manifest, cluster, &request));
-        return Ok(End::Complete);
     }
+}
 
+/// Writes the folder of the sweep and sets the program aside; both go again unless they are kept.
+fn written(
+    submission: &Submission,
+    mut manifest: Manifest,
+    runs: &[Listed],
+    request: &job::Request,
+) -> Result<(PathBuf, Made), HarnessError> {
     let (folder, mut made) = sweep::create(&submission.out, &submission.name)?;
     let (program, sha256) = sweep::set_program_aside(&submission.out, &mut made)?;
     sweep::check_runs(&program)?;
@@ -165,50 +185,24 @@ pub fn submit(
         std::fs::write(&path, content).map_err(super::io("write", &path))?;
         manifest.command[*word] = path.display().to_string();
     }
-    let job_script = script(&folder, &manifest, cluster, &request);
-    sweep::write(&folder, &manifest, &text(&runs)?, &job_script)?;
+    let script = script(&folder, &manifest, &submission.options, request);
+    sweep::write(&folder, &manifest, &text(runs)?, &script)?;
+    Ok((folder, made))
+}
+
+/// That Slurm takes the job, and its nodes see the folder.
+fn check_taken(
+    submission: &Submission,
+    folder: &Path,
+    streams: &Streams,
+) -> Result<(), HarnessError> {
     let path = folder.join(SCRIPT);
-    let job = match submission.engine {
-        Engine::Script => None,
-        Engine::Slurm => {
-            submission.slurm.would_take(&path)?;
-            let places = places(cluster);
-            if !submission.slurm.check_seen(&path, &places)? {
-                streams.err.line("No node was free to be asked whether it sees the folder; tasks on one that does not fail at once.");
-            }
-            Some(())
-        }
-    };
-    if options.fresh {
-        experiment.start_over()?;
-        start_over(&mut plan);
+    submission.slurm.would_take(&path)?;
+    let places = places(&submission.options);
+    if !submission.slurm.check_seen(&path, &places)? {
+        streams.err.line("No node was free to be asked whether it sees the folder; tasks on one that does not fail at once.");
     }
-    let job = match job {
-        None => None,
-        Some(()) => {
-            let job = submission.slurm.submit(&path)?;
-            made.keep();
-            // Known from here on: a job that is queued is not lost to a full disk.
-            let line = json!({"job": job, "at": now()}).to_string() + "\n";
-            let _ = std::fs::write(folder.join("submitted.json"), line);
-            print_job(job, &folder, &runs, submission, options, streams);
-            if submission.wait {
-                return follow(
-                    experiment,
-                    options,
-                    &plan,
-                    &|| submission.slurm.is_queued(job),
-                    stop,
-                    streams,
-                );
-            }
-            return Ok(End::Complete);
-        }
-    };
-    made.keep();
-    let _: Option<u64> = job;
-    print_script(&folder, &runs, submission, options, streams);
-    Ok(End::Complete)
+    Ok(())
 }
 
 /// Where a step that looks at the folder runs: as the tasks do, as far as that is in plain words.
@@ -282,6 +276,35 @@ fn print_unusable(plan: &Plan, streams: &Streams) {
     streams
         .err
         .line("Nothing was submitted: not every run folder can be used.");
+}
+
+fn print_running(running: usize, streams: &Streams) {
+    if running > 0 {
+        let are = if running == 1 { "is" } else { "are" };
+        streams.err.line(format!(
+            "{} {are} at work in other processes, and left to them.",
+            count(running, "run")
+        ));
+    }
+}
+
+/// What would be written.
+fn print_sweep(
+    submission: &Submission,
+    mut manifest: Manifest,
+    request: &job::Request,
+    streams: &Streams,
+) {
+    let folder = submission.out.join(sweep::SWEEPS).join(&submission.name);
+    manifest.program = "PROGRAM".into();
+    streams.out.line(format!(
+        "{} would have {} of {}. Its job script:\n",
+        folder.display(),
+        count(manifest.tasks, "task"),
+        count(manifest.runs, "run")
+    ));
+    let script = script(&folder, &manifest, &submission.options, request);
+    streams.out.line(script);
 }
 
 fn print_job(

@@ -144,22 +144,7 @@ pub fn run(
     let verdicts: Vec<Verdict> = ended
         .map(|(planned, end)| verdict(&planned.unit, end))
         .collect();
-    let mut failed = Vec::new();
-    for ((planned, end), verdict) in plan.units.iter().zip(&ends).zip(&verdicts) {
-        let (label, Ended::Failed(error)) = (&planned.unit.label, end) else {
-            continue;
-        };
-        match verdict {
-            Verdict::Held => say(&format!(
-                "{label}: another process is at work on it; nothing is done here"
-            )),
-            Verdict::Fault => say(&format!("{label}: {error}")),
-            _ => {
-                note(planned, error);
-                failed.push(planned.unit.folder.clone());
-            }
-        }
-    }
+    let failed = failed(&plan, &ends, &verdicts, &say);
     let any = |of: Verdict| verdicts.contains(&of);
     let how = match () {
         () if any(Verdict::Stopped) && signals.time_limit.load(Ordering::SeqCst) => How::TimeLimit,
@@ -186,6 +171,27 @@ pub fn run(
         How::Fault if attempts.faults() <= retries => requeue(job, streams, "The node is at fault"),
         How::Fault => End::Failed,
     })
+}
+
+/// Says what failed, and gives the folders of the runs that failed for good.
+fn failed(plan: &Plan, ends: &[Ended], verdicts: &[Verdict], say: &dyn Fn(&str)) -> Vec<PathBuf> {
+    let mut failed = Vec::new();
+    for ((planned, end), verdict) in plan.units.iter().zip(ends).zip(verdicts) {
+        let (label, Ended::Failed(error)) = (&planned.unit.label, end) else {
+            continue;
+        };
+        match verdict {
+            Verdict::Held => say(&format!(
+                "{label}: another process is at work on it; nothing is done here"
+            )),
+            Verdict::Fault => say(&format!("{label}: {error}")),
+            _ => {
+                note(planned, error);
+                failed.push(planned.unit.folder.clone());
+            }
+        }
+    }
+    failed
 }
 
 /// What an end means for the task.

@@ -27,7 +27,9 @@ fn missing(losses: usize, join: impl Fn([Tensor<Tape, 2>; 2]) -> Tensor<Tape, 2>
         });
         let leaves = [leaf(4000), leaf(4000)];
         let loses = |_: &usize| {
-            leaves.clone().map(|x| x.sum().backward());
+            for x in &leaves {
+                x.clone().sum().backward();
+            }
             let parts = leaves.each_ref().map(|x| x.clone().mul_scalar(0.9));
             let gradients = join(parts).sum().backward();
             leaves.iter().any(|x| x.grad(&gradients).is_none())
