@@ -51,6 +51,8 @@
 //! assert_eq!(log_prob.dims(), [10, 1]);
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod bernoulli;
 mod beta;
 mod binary_concrete;

@@ -101,6 +101,8 @@
 //!
 //! `gradients`: the `gradients` chapter, certificates of gradient estimators against enumeration. It brings burn.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod exact;
 #[cfg(feature = "proptest")]
 pub mod families;

@@ -138,6 +138,8 @@
 //! | `zarr` | no | `Chains::write_inference_data`: draws, statistics and diagnostics that ArviZ opens |
 //! | `serde` | no | `Serialize` and `Deserialize` for `Mark`, which a checkpoint records |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod arguments;
 #[cfg(feature = "burn")]
 mod batched_hmc;
