@@ -51,6 +51,7 @@
 //! | file | holds |
 //! |---|---|
 //! | [`nll`](fn@nll), [`log_weights`], [`log_weights_at`] | the importance-sampled likelihood; a part of it; for several S in one pass |
+//! | [`tempered_log_evidence`], [`bounds`] | the likelihood by tempered SMC from q; a bracket around it on data of the model's own |
 //! | [`LogLikelihoods`] | the estimate of each datum, in a file, for comparisons in pairs |
 //! | [`gradient_variance`](fn@gradient_variance), [`method_variance`] | the variance of a gradient estimate and its price, for any loss, for a method |
 //! | [`AnalyticKl`] | a model evaluated by a formula of released code, which estimates no likelihood |
@@ -64,10 +65,13 @@ mod analytic_kl;
 mod batch;
 mod flat;
 mod gradient_variance;
+mod groups;
 mod held;
+mod interleaved;
 mod log_likelihoods;
 mod nll;
 mod spread;
+mod tempered;
 
 pub use burn;
 #[cfg(feature = "flex")]
@@ -81,6 +85,7 @@ pub use gradient_variance::{
 pub use held::Held;
 pub use log_likelihoods::{LogLikelihoods, NoLogLikelihoods};
 pub use nll::{Evaluation, LogWeights, Nll, log_weights, log_weights_at, nll};
+pub use tempered::{Bounds, Tempering, bounds, tempered_log_evidence};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,10 +1,8 @@
 //! The importance-sampled negative log-likelihood.
 
 use std::ops::Range;
-use std::thread;
 
 use helmholtz_datasets::Data;
-use helmholtz_distributions::Noise;
 use helmholtz_estimators::{Joint, Propose};
 use helmholtz_ops::{Backend, Values};
 use helmholtz_random::{Purpose, Stream};
@@ -12,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::accumulate::{LogMean, mean_and_error};
 use crate::batch_of;
+use crate::groups::by_groups;
+use crate::interleaved::Interleaved;
 
-/// Data evaluated together, and samples of each at a time: 250 rows keep the matrix products at full speed and their
-/// output in the cache. Fixed, because they name the streams: the result depends on neither threads nor memory.
-const GROUP: usize = 10;
+/// Samples of a datum at a time: with a group of data 250 rows, which keep the matrix products at full speed and their output in
+/// the cache. Fixed, because they name the streams.
 const BLOCK: usize = 25;
 
 /// What to evaluate with.
@@ -155,43 +154,20 @@ where
         log_mean: f64::NAN,
         mean_log: f64::NAN,
     };
-    let columns = samples.len();
-    let mut found = vec![none; rows.len() * columns];
-    let groups = rows.len().div_ceil(GROUP);
-    let share = groups.div_ceil(evaluation.threads.max(1)).max(1) * GROUP;
-    let finished = thread::scope(|scope| {
-        let workers: Vec<_> = found
-            .chunks_mut(share * columns)
-            .enumerate()
-            .map(|(worker, found)| {
-                let model = model.clone();
-                let device = device.clone();
-                scope.spawn(move || {
-                    for (index, found) in found.chunks_mut(GROUP * columns).enumerate() {
-                        let first = rows.start + worker * share + index * GROUP;
-                        let count = found.len() / columns;
-                        let group = Group {
-                            model: &model,
-                            x: batch_of::<B>(data, first..first + count, &device),
-                            data: first..first + count,
-                            evaluation,
-                        };
-                        group.log_weights(samples, found);
-                        if !progress(count) {
-                            return false;
-                        }
-                    }
-                    true
-                })
-            })
-            .collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.fold(true, |all, one| match one {
-            Ok(finished) => all & finished,
-            Err(panic) => std::panic::resume_unwind(panic),
-        })
-    });
-    finished.then_some(found)
+    by_groups(rows, samples.len(), evaluation.threads, none, || {
+        let (model, device) = (model.clone(), device.clone());
+        move |group, found| {
+            let count = group.len();
+            let group = Group {
+                model: &model,
+                x: batch_of::<B>(data, group.clone(), &device),
+                data: group,
+                evaluation,
+            };
+            group.log_weights(samples, found);
+            progress(count)
+        }
+    })
 }
 
 /// A few data that are evaluated together.
@@ -237,8 +213,9 @@ where
         let Evaluation { seed, purpose, .. } = *self.evaluation;
         let stream = |datum: usize| Stream::new(seed, purpose, [datum as u64, block as u64]);
         let batch = self.data.len();
+        let mut streams: Vec<Stream> = self.data.clone().map(stream).collect();
         let mut noise = Interleaved {
-            streams: self.data.clone().map(stream).collect(),
+            streams: &mut streams,
             rows: particles * batch,
         };
         let proposals = self.model.propose(encoded, None, particles, &mut noise);
@@ -257,21 +234,5 @@ fn read_off(sums: &[LogMean], column: usize, columns: usize, found: &mut [LogWei
             log_mean: datum.log_mean(),
             mean_log: datum.mean_log(),
         };
-    }
-}
-
-/// One stream a datum: row n of a draw comes from the stream of datum `n mod batch`.
-struct Interleaved {
-    streams: Vec<Stream>,
-    rows: usize,
-}
-
-impl Noise for Interleaved {
-    fn fill(&mut self, out: &mut [f32]) {
-        let width = out.len() / self.rows;
-        let batch = self.streams.len();
-        for (n, row) in out.chunks_exact_mut(width).enumerate() {
-            self.streams[n % batch].fill_uniform_f32(row);
-        }
     }
 }

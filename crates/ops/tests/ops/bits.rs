@@ -157,6 +157,22 @@ fn bits_come_back_as_they_went_whole_and_in_parts() {
 }
 
 #[test]
+fn a_half_is_no_one_and_a_uniform_at_the_probability_draws_none() {
+    for dtype in [DType::F32, DType::F64] {
+        let halves = tensor::<Flex>(&[0.5, 0.51, 1.0, 0.0], [1, 4], dtype);
+        assert_eq!(read(PackedBits::of(halves).numbers()), [0.0, 1.0, 1.0, 0.0]);
+        // Of whole words, and of the rest.
+        let logits = Tensor::<Flex, 2>::zeros([1, 33], (&Default::default(), dtype));
+        let at = |u: f64| tensor::<Flex>(&[u; 33], [1, 33], dtype);
+        assert_eq!(
+            read(draw_bernoulli(logits.clone(), at(0.5)).numbers()),
+            [0.0; 33]
+        );
+        assert_eq!(read(draw_bernoulli(logits, at(0.499)).numbers()), [1.0; 33]);
+    }
+}
+
+#[test]
 fn draws_and_scores_of_bits_are_those_of_numbers() {
     for dtype in [DType::F32, DType::F64] {
         for columns in [1, 31, 32, 33, 200] {

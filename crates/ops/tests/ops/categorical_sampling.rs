@@ -258,3 +258,22 @@ fn the_largest_uniform_draws_no_class_of_probability_zero() {
         }
     }
 }
+
+/// Rows of one variable have a way of their own, many rows at a time.
+#[test]
+fn a_variable_in_many_rows_is_drawn_as_many_variables_in_a_row() {
+    const COUNT: usize = 40;
+    for (classes, dtype) in [(2, DType::F32), (5, DType::F32), (5, DType::F64)] {
+        let free = classes - 1;
+        let logits = Matrix::symmetric([COUNT, free], 2.0, 3).tensor::<Flex>(dtype);
+        let uniforms = Matrix::symmetric([3 * COUNT, 1], 0.5, 4).tensor::<Flex>(dtype) + 0.5;
+        let rows = sample_categorical(logits.clone(), uniforms.clone(), classes);
+        let wide = [
+            logits.reshape([1, COUNT * free]),
+            uniforms.reshape([3, COUNT]),
+        ];
+        let [logits, uniforms] = wide;
+        let row = sample_categorical(logits, uniforms, classes);
+        assert_eq!(read(rows.reshape([3, COUNT * classes])), read(row));
+    }
+}

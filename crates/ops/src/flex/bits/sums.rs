@@ -27,17 +27,42 @@ impl<T: Number> WithSimd for Sums<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        if self.lists.rows() < FEW {
-            return self.straight::<S, WIDE>(simd);
-        }
-        // Many short lists of few rows: what a list costs beside its additions is paid for the more columns.
+        let row = self.matrix.columns() * size_of::<T>();
         let wide = size_of::<Panel<T, S, WIDE>>();
-        if self.matrix.rows() * wide <= CACHED && self.matrix.columns() * size_of::<T>() >= wide {
-            self.run::<S, WIDE>(simd);
-        } else {
-            by_registers!(T, S, self.run(simd));
+        match kernel(self.lists.rows(), [self.matrix.rows(), row], wide) {
+            Kernel::Straight => self.straight::<S, WIDE>(simd),
+            Kernel::Wide => self.run::<S, WIDE>(simd),
+            Kernel::Narrow => by_registers!(T, S, self.run(simd)),
         }
     }
+}
+
+/// How lists are added up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kernel {
+    /// Straight from the matrix.
+    Straight,
+    /// From panels of many registers: what a list costs beside its additions is paid for the more columns.
+    Wide,
+    /// From panels of a cache line.
+    Narrow,
+}
+
+/// For so many lists, a matrix of so many rows of so many bytes, and wide panels of so many: wide where a panel of the whole matrix
+/// stays in the cache and is full.
+fn kernel(lists: usize, [rows, row]: [usize; 2], wide: usize) -> Kernel {
+    if lists < FEW {
+        Kernel::Straight
+    } else if rows * wide <= CACHED && row >= wide {
+        Kernel::Wide
+    } else {
+        Kernel::Narrow
+    }
+}
+
+/// Passes over a matrix of so many rows whose panels are cached in parts.
+fn passes(rows: usize, panel: usize) -> usize {
+    (rows * panel).div_ceil(CACHED).max(1)
 }
 
 impl<T: Number> Sums<'_, T> {
@@ -79,9 +104,7 @@ impl<T: Number> Sums<'_, T> {
         assert_eq!(out.len(), lists.rows() * columns, "a row for each list");
         let zero = zeros::<T, S, P>(simd);
         let lanes = size_of::<Panel<T, S, P>>() / size_of::<T>();
-        let passes = (inner * size_of::<Panel<T, S, P>>())
-            .div_ceil(CACHED)
-            .max(1);
+        let passes = passes(inner, size_of::<Panel<T, S, P>>());
         let each = inner.div_ceil(passes);
         let ends = ends(lists, inner, each);
         let mut panels = vec![Line(zero); each];
@@ -175,4 +198,27 @@ fn ends(lists: &Lists, inner: usize, each: usize) -> Vec<u32> {
         ends.extend((0..lists.rows()).map(of_list));
     }
     ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_panels_are_for_matrices_that_stay_in_the_cache_and_fill_them() {
+        let wide = CACHED / 50;
+        assert_eq!(kernel(FEW - 1, [50, wide], wide), Kernel::Straight);
+        assert_eq!(kernel(FEW, [50, wide], wide), Kernel::Wide);
+        assert_eq!(kernel(FEW + 1, [49, wide + 1], wide), Kernel::Wide);
+        assert_eq!(kernel(FEW, [51, wide], wide), Kernel::Narrow);
+        assert_eq!(kernel(FEW, [50, wide - 1], wide), Kernel::Narrow);
+        assert_eq!(kernel(FEW, [51, wide - 1], wide), Kernel::Narrow);
+    }
+
+    #[test]
+    fn a_pass_is_as_many_rows_as_stay_in_the_cache() {
+        let rows = CACHED / 64;
+        let found = [0, 1, rows, rows + 1, 2 * rows, 2 * rows + 1].map(|n| passes(n, 64));
+        assert_eq!(found, [1, 1, 1, 2, 2, 3]);
+    }
 }

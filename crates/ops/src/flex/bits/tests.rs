@@ -192,6 +192,13 @@ fn positions_are_those_of_the_bits_that_are_set() {
 }
 
 #[test]
+fn ones_are_counted_in_all_rows_and_in_each() {
+    let words = [0x8000_0001, 0x0000_0006, 0, 0x0000_0001];
+    let rows = Rows::new(&words, 2, 35);
+    assert_eq!((rows.ones(), [0, 1].map(|n| rows.ones_of(n))), (5, [4, 1]));
+}
+
+#[test]
 #[should_panic(expected = "as many words as the rows have")]
 fn too_few_words_are_refused() {
     Rows::new(&[0; 3], 2, 35);
