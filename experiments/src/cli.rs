@@ -309,6 +309,8 @@ Examples:
   cargo xtask evaluate runs/table1/quick/binarized-mnist/linear/jsa/seed-1
   cargo xtask evaluate runs/helmholtz/quick/binarized-mnist/sbn-200/jsa/seed-1 --samples 1,5,10,100,1000,100000
   cargo xtask evaluate FOLDER --last --images 1000
+  cargo xtask evaluate FOLDER --images 1000 --tempered 10,100
+                                                      an estimate that converges sooner, and a bracket around it
 
 The estimate of -log p(x) is too high by more, the fewer the samples and the wider q: methods are to be compared where more samples no
 longer change it. With the run's `final_samples`, its seed and all images it is the run's own last number; a subset of images is another
@@ -326,6 +328,11 @@ pub struct Evaluate {
     /// Importance samples S for each image, separated by commas: a row each
     #[arg(long, value_name = "S", value_delimiter = ',', default_value = "1000", value_parser = at_least(1))]
     pub samples: Vec<usize>,
+
+    /// Tempered sequential Monte Carlo, too: L particles and T steps from q to p, such as 10,100; and both bounds on ln p(x) of as many
+    /// data drawn from the model
+    #[arg(long, value_name = "L,T", value_delimiter = ',', num_args = 1, value_parser = at_least(1))]
+    pub tempered: Vec<usize>,
 
     /// Test images, a random subset named by the seed [default: all]
     #[arg(long, value_name = "N", value_parser = at_least(1))]

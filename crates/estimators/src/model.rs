@@ -129,7 +129,8 @@ pub trait Model<B: AutodiffBackend>:
     + AutodiffModule<
         B,
         InnerModule: Layered<B::InnerBackend, Variables = <Self as Layered<B>>::Variables>
-                         + Factored<B::InnerBackend>,
+                         + Factored<B::InnerBackend>
+                         + Dream<B::InnerBackend>,
     > + HasAutodiffModule<
         Autodiff<B>,
         TrainModule: Layered<Autodiff<B>, Variables = <Self as Layered<B>>::Variables>
@@ -147,7 +148,8 @@ where
         + AutodiffModule<
             B,
             InnerModule: Layered<B::InnerBackend, Variables = <M as Layered<B>>::Variables>
-                             + Factored<B::InnerBackend>,
+                             + Factored<B::InnerBackend>
+                             + Dream<B::InnerBackend>,
         > + HasAutodiffModule<
             Autodiff<B>,
             TrainModule: Layered<Autodiff<B>, Variables = <M as Layered<B>>::Variables>

@@ -6,8 +6,9 @@ use crate::cli::Evaluate;
 use crate::data::{Wanted, load};
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::evaluations::Work;
+use crate::evaluations::{Evaluated, Tempered, Work};
 use crate::log_likelihoods;
+use crate::population::stepwise::Measured;
 use crate::registry::Registry;
 use crate::trained::Run;
 use helmholtz_datasets::{Images, Locator, Splits, caution, random_subset};
@@ -20,6 +21,7 @@ use helmholtz_report::files::write_text;
 use helmholtz_report::{Block, Cell, Document, Note, Table, markdown, text};
 use helmholtz_runs::Provenance;
 use helmholtz_training::Parameters;
+use serde::Serialize;
 use serde_json::json;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,43 +62,81 @@ pub fn evaluate(
     let mut samples = args.samples.clone();
     samples.sort_unstable();
     samples.dedup();
-    let weights = on_device(
-        args.device,
-        Work {
-            run: &run,
-            images: &images,
-            rows: 0..images.len(),
-            samples: &samples,
-            seed,
-            threads: match args.device {
-                Device::Cpu => available_parallelism().map_or(1, NonZero::get),
-                _ => 1,
-            },
-            state: &|text| loading.state(text),
-            stop,
+    let tempered = tempered(&args.tempered)?;
+    let work = Work {
+        run: &run,
+        images: &images,
+        rows: 0..images.len(),
+        samples: &samples,
+        tempered,
+        seed,
+        threads: match args.device {
+            Device::Cpu => available_parallelism().map_or(1, NonZero::get),
+            _ => 1,
         },
-    )?;
+        state: &|text| loading.state(text),
+        stop,
+    };
+    let evaluated = on_device(args.device, work)?;
     drop(loading);
-    let rows = weights
-        .as_deref()
-        .map_or(Vec::new(), |w| Nll::each(w, &samples));
-    for row in rows.iter().filter(|_| args.json) {
-        let line = json!({"event": "row", "row": row});
-        streams.out.line(line.to_string());
-    }
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let mut provenance = Provenance::of(&config, seed, args.device.as_str());
     provenance.seconds = started.elapsed().as_secs_f64();
-    let head = format!(
-        "{}, on {} test images of {}",
-        run.label(),
-        images.len(),
-        data.name
-    );
-    let caution = caution(&data.name);
-    let document = document(&head, caution, &rows, &provenance);
+    let label = run.label();
+    let head = format!("{label}, on {} test images of {}", images.len(), data.name);
+    show(
+        args,
+        &head,
+        &data.name,
+        &samples,
+        evaluated,
+        &provenance,
+        streams,
+    )?;
+    match stop.load(Ordering::Relaxed) {
+        true => Ok(End::Interrupted),
+        false => Ok(End::Complete),
+    }
+}
+
+/// Particles and steps.
+fn tempered(given: &[usize]) -> Result<Option<[usize; 2]>, HarnessError> {
+    match given {
+        [] => Ok(None),
+        &[particles, steps] => Ok(Some([particles, steps])),
+        _ => Err(HarnessError::Unusable(
+            "`--tempered` takes two numbers, particles and steps: `--tempered 10,100`".into(),
+        )),
+    }
+}
+
+/// Shows what was evaluated, and writes it where that is asked for.
+fn show(
+    args: &Evaluate,
+    head: &str,
+    dataset: &str,
+    samples: &[usize],
+    evaluated: Option<Evaluated>,
+    provenance: &Provenance,
+    streams: &Streams,
+) -> Result<(), HarnessError> {
+    let weights = evaluated.as_ref().map(|evaluated| &evaluated.weights[..]);
+    let rows = weights.map_or(Vec::new(), |weights| Nll::each(weights, samples));
+    let tempered = evaluated.as_ref().and_then(|evaluated| {
+        let [particles, steps] = [args.tempered.first()?, args.tempered.get(1)?];
+        Some(Estimates::new(
+            evaluated.tempered.as_ref()?,
+            [*particles, *steps],
+        ))
+    });
+    let caution = caution(dataset);
+    let document = document(head, caution, (&rows, tempered.as_ref()), provenance);
     if args.json {
-        let line = json!({"event": "table", "run": head, "rows": rows, "provenance": provenance, "caution": caution});
+        for row in &rows {
+            let line = json!({"event": "row", "row": row});
+            streams.out.line(line.to_string());
+        }
+        let line = json!({"event": "table", "run": head, "rows": rows, "tempered": tempered, "provenance": provenance, "caution": caution});
         streams.out.line(line.to_string());
     } else {
         let shown = text::render(&document, streams.out_colours);
@@ -106,15 +146,61 @@ pub fn evaluate(
         let table = markdown::render(&document);
         let mut files = vec![write_text(folder, "evaluation.md", &table)?];
         if let Some(weights) = weights {
-            let all = LogLikelihoods::new(&samples, &weights);
+            let all = LogLikelihoods::new(samples, weights);
             files.push(folder.join(log_likelihoods::write(folder, &all)?.name));
         }
         let written = named_together(&files);
         streams.err.line(format!("Written to {written}"));
     }
-    match stop.load(Ordering::Relaxed) {
-        true => Ok(End::Interrupted),
-        false => Ok(End::Complete),
+    Ok(())
+}
+
+/// Means over data of tempered estimates, nats, each with its error over data.
+#[derive(Debug, Serialize)]
+struct Estimates {
+    particles: usize,
+    steps: usize,
+    /// Of p(x, h) for an image.
+    evaluations: usize,
+    /// The NLL of the test images.
+    nll: [f64; 2],
+    /// −ln p(x) of data drawn from the model, at most, at least, and the distance of the two.
+    above: [f64; 2],
+    below: [f64; 2],
+    gap: [f64; 2],
+}
+
+impl Estimates {
+    fn new(tempered: &Tempered, [particles, steps]: [usize; 2]) -> Self {
+        let mean = |values: &mut dyn Iterator<Item = f64>| {
+            let values: Vec<f64> = values.collect();
+            let measured = Measured::of(&values);
+            [measured.mean, measured.standard_error]
+        };
+        let bounds = tempered.bounds.iter();
+        Self {
+            particles,
+            steps,
+            evaluations: tempered.evaluations,
+            nll: mean(&mut tempered.log_evidence.iter().map(|own| -own)),
+            above: mean(&mut bounds.clone().map(|own| -own.lower)),
+            below: mean(&mut bounds.clone().map(|own| -own.upper)),
+            gap: mean(&mut bounds.clone().map(|own| own.upper - own.lower)),
+        }
+    }
+
+    fn table(&self) -> Table {
+        let heads = ["Tempered SMC", "Nats", "Error over images"];
+        let mut table = Table::new("tempered", "", heads);
+        for (what, [mean, error]) in [
+            ("NLL of the test images", self.nll),
+            ("NLL of data of the model, at most", self.above),
+            ("NLL of data of the model, at least", self.below),
+            ("distance of the two", self.gap),
+        ] {
+            table.push([what.into(), Cell::fixed(mean, 3), Cell::fixed(error, 3)]);
+        }
+        table
     }
 }
 
@@ -134,7 +220,12 @@ fn test_images(data: &Splits, count: Option<usize>, seed: u64) -> Result<Images,
     }
 }
 
-fn document(head: &str, caution: Option<&str>, rows: &[Nll], from: &Provenance) -> Document {
+fn document(
+    head: &str,
+    caution: Option<&str>,
+    (rows, tempered): (&[Nll], Option<&Estimates>),
+    from: &Provenance,
+) -> Document {
     let heads = ["S", "NLL", "Error over images", "-ELBO"];
     let mut table = Table::new("evaluation", "", heads);
     for row in rows {
@@ -147,11 +238,21 @@ fn document(head: &str, caution: Option<&str>, rows: &[Nll], from: &Provenance) 
     }
     let remark = "In nats. With few samples the NLL is overestimated, most for a broad q.";
     let cautions = caution.map(Note::caution).into_iter();
-    let notes = cautions.chain([Note::remark(remark)]).collect();
-    let blocks = vec![
-        Block::Table(table),
-        Block::Notes(notes),
-        blocks::provenance(from),
-    ];
+    let mut notes: Vec<Note> = cautions.chain([Note::remark(remark)]).collect();
+    let mut blocks = vec![Block::Table(table)];
+    if let Some(tempered) = tempered {
+        let Estimates {
+            particles,
+            steps,
+            evaluations,
+            ..
+        } = tempered;
+        blocks.push(Block::Table(tempered.table()));
+        notes.push(Note::remark(format!(
+            "Tempered: {particles} particles, {steps} steps from q to p, {evaluations} evaluations of p(x, h) an image. Of data drawn from \
+             the model the mean NLL lies between the two bounds."
+        )));
+    }
+    blocks.extend([Block::Notes(notes), blocks::provenance(from)]);
     Document::of_blocks(head, blocks)
 }

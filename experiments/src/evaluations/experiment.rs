@@ -349,12 +349,14 @@ impl Evaluations {
             images: &self.data.test,
             rows,
             samples: &self.samples,
+            tempered: None,
             seed: run.cell.seed,
             threads: self.threads,
             state,
             stop,
         };
-        on_device(self.device, work)
+        let evaluated = on_device(self.device, work)?;
+        Ok(evaluated.map(|evaluated| evaluated.weights))
     }
 
     fn read(&self, index: usize, result: &Value) -> Result<Result_, HarnessError> {

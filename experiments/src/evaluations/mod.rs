@@ -9,4 +9,4 @@ mod experiment;
 mod work;
 
 pub use experiment::open;
-pub(crate) use work::Work;
+pub(crate) use work::{Evaluated, Tempered, Work};

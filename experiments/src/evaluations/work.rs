@@ -7,7 +7,10 @@ use crate::likelihood::runner::failed;
 use crate::nets::{AnyModel, Net, OnModel};
 use crate::trained::Run;
 use helmholtz_datasets::Images;
-use helmholtz_evaluation::{Evaluation, LogWeights, log_weights_at};
+use helmholtz_estimators::Layered;
+use helmholtz_evaluation::{
+    Bounds, Evaluation, LogWeights, Tempering, bounds, log_weights_at, tempered_log_evidence,
+};
 use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
 use helmholtz_training::load_model;
@@ -16,14 +19,36 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Of a run's own last evaluation: with the run's seed and as many samples the number is the same.
 const TEST: Purpose = Purpose::new("test");
+/// Of tempered particles.
+const TEMPERED: Purpose = Purpose::new("tempered");
 
-/// What to evaluate: `[rows, samples]` log-weights come of it, or nothing if it was stopped.
+/// What was evaluated.
+pub(crate) struct Evaluated {
+    /// `[rows, samples]`.
+    pub weights: Vec<LogWeights>,
+    /// Where it was asked for.
+    pub tempered: Option<Tempered>,
+}
+
+/// What tempered sequential Monte Carlo gives.
+pub(crate) struct Tempered {
+    /// ln p̂(x) of each row.
+    pub log_evidence: Vec<f64>,
+    /// Of as many data drawn from the model.
+    pub bounds: Vec<Bounds>,
+    /// Evaluations of p(x, h) for a datum.
+    pub evaluations: usize,
+}
+
+/// What to evaluate; nothing comes of it if it was stopped.
 pub(crate) struct Work<'a> {
     pub run: &'a Run,
     pub images: &'a Images,
     /// Those of the images.
     pub rows: Range<usize>,
     pub samples: &'a [usize],
+    /// Particles and steps of tempered sequential Monte Carlo, if it is asked for.
+    pub tempered: Option<[usize; 2]>,
     pub seed: u64,
     pub threads: usize,
     /// Hears how far it is.
@@ -32,7 +57,7 @@ pub(crate) struct Work<'a> {
 }
 
 impl OnBackend for Work<'_> {
-    type Output = Option<Vec<LogWeights>>;
+    type Output = Option<Evaluated>;
 
     fn on<B: Built>(self) -> Result<Self::Output, HarnessError> {
         let (net, seed) = (Net::of(&self.run.cell)?, self.seed);
@@ -41,7 +66,7 @@ impl OnBackend for Work<'_> {
 }
 
 impl<B: Backend> OnModel<B> for Work<'_> {
-    type Output = Option<Vec<LogWeights>>;
+    type Output = Option<Evaluated>;
 
     fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Self::Output, HarnessError> {
         model.evaluate(self)
@@ -65,20 +90,60 @@ impl<B: Backend> OnModel<B> for Work<'_> {
             purpose: TEST,
             threads: self.threads,
         };
-        let (done, all) = (AtomicUsize::new(self.rows.start), self.images.len());
-        let progress = |images: usize| {
-            let done = done.fetch_add(images, Ordering::Relaxed) + images;
-            (self.state)(format!("S = {largest}: {done} of {all} images"));
-            !self.stop.load(Ordering::Relaxed)
-        };
-        Ok(log_weights_at::<B, _>(
+        let progress = self.progress(format!("S = {largest}"));
+        let (images, rows) = (self.images, self.rows.clone());
+        let weights = log_weights_at::<B, _>(
             &model,
-            self.images,
-            self.rows,
+            images,
+            rows.clone(),
             &evaluation,
             self.samples,
             &device,
             &progress,
-        ))
+        );
+        let (Some(weights), Some([particles, steps])) = (&weights, self.tempered) else {
+            let tempered = None;
+            return Ok(weights.map(|weights| Evaluated { weights, tempered }));
+        };
+        let tempering = Tempering {
+            particles,
+            steps,
+            seed: self.seed,
+            purpose: TEMPERED,
+            threads: self.threads,
+        };
+        let progress = self.progress("tempered".into());
+        let log_evidence = tempered_log_evidence::<B, _>(
+            &model,
+            images,
+            rows.clone(),
+            &tempering,
+            &device,
+            &progress,
+        );
+        let progress = self.progress("both bounds".into());
+        let both = bounds::<B, _>(&model, images, rows, &tempering, &device, &progress);
+        Ok(log_evidence
+            .zip(both)
+            .map(|(log_evidence, bounds)| Evaluated {
+                weights: weights.clone(),
+                tempered: Some(Tempered {
+                    log_evidence,
+                    bounds,
+                    evaluations: tempering.evaluations(model.layers().len()),
+                }),
+            }))
+    }
+}
+
+impl Work<'_> {
+    /// Tells how far a part is, and whether to go on.
+    fn progress(&self, part: String) -> impl Fn(usize) -> bool + Sync {
+        let (done, all) = (AtomicUsize::new(self.rows.start), self.images.len());
+        move |images: usize| {
+            let done = done.fetch_add(images, Ordering::Relaxed) + images;
+            (self.state)(format!("{part}: {done} of {all} images"));
+            !self.stop.load(Ordering::Relaxed)
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::{Net, NetConfig, OnModel};
 use crate::cell::Settings;
 use crate::commands::report::Draw;
 use crate::error::HarnessError;
-use crate::evaluations::Work;
+use crate::evaluations::{Evaluated, Work};
 use crate::kept::Keeps;
 use crate::likelihood::cell_runner::{CellResult, Cost};
 use crate::likelihood::runner::{Measure, Run};
@@ -15,7 +15,6 @@ use crate::variance_curve::Outcome;
 use crate::variance_curve::run::Track;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_estimators::Method;
-use helmholtz_evaluation::LogWeights;
 use helmholtz_ops::Backend;
 use std::any::Any;
 use std::fmt::Debug;
@@ -113,7 +112,7 @@ impl<C: NetConfig> AnyNet for C {
 pub(crate) trait AnyModel<B: Backend> {
     fn measure(self: Box<Self>, work: Measure<'_, B>) -> Result<Cost, HarnessError>;
     fn train(self: Box<Self>, work: Run<'_, B>) -> Result<CellResult, HarnessError>;
-    fn evaluate(self: Box<Self>, work: Work<'_>) -> Result<Option<Vec<LogWeights>>, HarnessError>;
+    fn evaluate(self: Box<Self>, work: Work<'_>) -> Result<Option<Evaluated>, HarnessError>;
     fn draw(self: Box<Self>, work: Draw<'_>) -> Result<Vec<Picture>, HarnessError>;
     fn variance(self: Box<Self>, work: Measurement<'_>) -> Result<Vec<Row>, HarnessError>;
     fn variance_curve(self: Box<Self>, work: Track<'_>) -> Result<Outcome, HarnessError>;
@@ -128,7 +127,7 @@ impl<B: Backend, M: Keeps<B>> AnyModel<B> for M {
         work.on(*self)
     }
 
-    fn evaluate(self: Box<Self>, work: Work<'_>) -> Result<Option<Vec<LogWeights>>, HarnessError> {
+    fn evaluate(self: Box<Self>, work: Work<'_>) -> Result<Option<Evaluated>, HarnessError> {
         OnModel::<B>::on(work, *self)
     }
 
