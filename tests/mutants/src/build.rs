@@ -79,6 +79,11 @@ pub fn program(
         for error in &errors {
             unviable.extend(guilty(error, &arms).map(|arm| (arm.site, arm.mutant)));
         }
+        if let (true, Some((site, mutant))) = (unviable.is_empty(), constant) {
+            // Another value of a constant can be refused far from it.
+            results.add(&sites[site].mutants[mutant], Verdict::Unviable, 0.0)?;
+            return Ok(Vec::new());
+        }
         if unviable.is_empty() {
             let text: String = errors.iter().map(rendered).collect();
             return Err(format!("the sound program does not compile:\n{text}"));
