@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`Settings`] | `experiments/apg-dmm.toml` |
 //! | [`Training`](training) | a gradient step, and a check |
-//! | [`Evaluation`], [`OfSize`](of_size) | the numbers of the table, and what is shown, on instances of each size |
+//! | [`Evaluation`], `OfSize` | the numbers of the table, and what is shown, on instances of each size |
 //! | [`Outcome`] | the numbers of a run, and its table |
 
 pub mod evaluation;
