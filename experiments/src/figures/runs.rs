@@ -253,13 +253,13 @@ mod tests {
             .map(|(net, found)| (net, found.done, found.line.label.as_str()))
             .collect();
         // Linear is in the second, too, with 100 epochs; the others are in the last alone.
-        let expected = [
-            ("linear", 1000, "JSA, seed 1"),
-            ("linear", 1000, "JSA, seed 2"),
-            ("nonlinear", 1000, "JSA"),
-            ("two-layers", 1000, "JSA"),
-        ];
-        assert_eq!(there, expected);
+        assert!(there.iter().all(|(_, done, _)| *done == 1000), "{there:?}");
+        let with = |net| there.iter().filter(move |run| run.0 == net);
+        let linear: Vec<_> = with("linear").map(|run| run.2).collect();
+        let expected = [1, 2, 3, 4, 5].map(|seed| format!("JSA, seed {seed}"));
+        assert_eq!(linear, expected);
+        assert!(with("nonlinear").count() >= 1);
+        assert!(with("two-layers").count() >= 1);
     }
 
     #[test]

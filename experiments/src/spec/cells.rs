@@ -243,7 +243,7 @@ mod tests {
         let error = Spec::parse(&none, &Registry::default())
             .unwrap_err()
             .to_string();
-        assert!(error.contains("`particles` must be at least 1"), "{error}");
+        assert!(error.contains("has a 0 in `particles`"), "{error}");
     }
 
     #[test]
