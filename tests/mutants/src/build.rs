@@ -16,22 +16,12 @@ pub struct Binary {
     pub folder: PathBuf,
 }
 
-/// Which tests are built.
-#[derive(Clone, Copy)]
-pub enum Tests<'a> {
-    /// All that a scope names.
-    All,
-    /// Those of one package.
-    Of(&'a str),
-}
-
 /// Plants all mutants that compile, and builds the tests; of those that have no switch only `constant`, a site and a place
 /// there. Mutants that don't compile get their verdict.
 pub fn program(
     checkout: &Checkout,
     sites: &[Site],
     constant: Option<(usize, usize)>,
-    tests: Tests,
     results: &mut Results,
 ) -> Result<Vec<Binary>, String> {
     let mut files: BTreeMap<&str, Vec<(usize, &Site)>> = BTreeMap::new();
@@ -71,7 +61,7 @@ pub fn program(
             checkout.write(file, &text)?;
             arms.insert(file, of_file);
         }
-        let (errors, binaries) = cargo(checkout, tests)?;
+        let (errors, binaries) = cargo(checkout)?;
         if errors.is_empty() {
             return Ok(binaries);
         }
@@ -126,24 +116,19 @@ fn rendered(error: &Value) -> String {
 }
 
 /// Builds the tests: the compiler's errors, and the test binaries.
-fn cargo(checkout: &Checkout, tests: Tests) -> Result<(Vec<Value>, Vec<Binary>), String> {
+fn cargo(checkout: &Checkout) -> Result<(Vec<Value>, Vec<Binary>), String> {
     let mut arguments = vec![
         "test",
         "--no-run",
         "--no-fail-fast",
         "--message-format=json",
+        "--lib",
     ];
-    match tests {
-        Tests::All => {
-            arguments.push("--lib");
-            for package in checkout.scope.packages {
-                arguments.extend(["--package", package]);
-            }
-            for test in checkout.scope.tests {
-                arguments.extend(["--test", test]);
-            }
-        }
-        Tests::Of(package) => arguments.extend(["--package", package, "--tests"]),
+    for package in checkout.scope.packages {
+        arguments.extend(["--package", package]);
+    }
+    for test in checkout.scope.tests {
+        arguments.extend(["--test", test]);
     }
     let mut command = checkout.cargo(&arguments);
     let output = command.output();

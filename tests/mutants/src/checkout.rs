@@ -1,5 +1,6 @@
 //! The scratch checkout that mutants are planted in.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,9 +21,9 @@ pub struct Checkout {
     pub commit: String,
     /// Names the sources of the packages.
     pub sources: String,
-    /// What stood in the changed files before, and since when: a file that ends with the same text is given its old time
+    /// What stood in the changed files before, and since when: a file whose first text is the same is given its old time
     /// again, so that cargo doesn't rebuild.
-    before: BTreeMap<PathBuf, (String, SystemTime)>,
+    before: RefCell<BTreeMap<PathBuf, (String, SystemTime)>>,
 }
 
 impl Checkout {
@@ -61,7 +62,7 @@ impl Checkout {
             tree,
             commit,
             sources,
-            before,
+            before: RefCell::new(before),
         })
     }
 
@@ -78,8 +79,8 @@ impl Checkout {
         }
         fs::write(&path, text)
             .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-        match self.before.get(&path) {
-            Some((old, since)) if old == text => set_time(&path, *since),
+        match self.before.borrow_mut().remove(&path) {
+            Some((old, since)) if old == text => set_time(&path, since),
             _ => Ok(()),
         }
     }

@@ -33,7 +33,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use build::Tests;
 use checkout::Checkout;
 use mutant::Mutant;
 use results::{Results, Verdict};
@@ -130,7 +129,7 @@ fn run(root: &Path, arguments: &Arguments) -> Result<bool, String> {
     };
     let all = || sites.iter().flat_map(|site| &site.mutants);
     if !all().filter(asked).all(|mutant| results.has(mutant)) {
-        let program = build::program(&checkout, &sites, None, Tests::All, &mut results)?;
+        let program = build::program(&checkout, &sites, None, &mut results)?;
         let tests = tests::traced(&checkout, &program, arguments.jobs)?;
         results.keep(|name| tests.iter().any(|test| test.name == name));
         trial::switched(&sites, &tests, &mut results, arguments.jobs, asked)?;
