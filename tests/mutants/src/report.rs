@@ -78,6 +78,14 @@ impl Count {
     }
 }
 
+/// What a scope leaves out, if anything.
+fn without(not: &[&str]) -> String {
+    match not {
+        [] => String::new(),
+        files => format!(", without `{}`", files.join("`, `")),
+    }
+}
+
 pub fn markdown(
     root: &Path,
     checkout: &Checkout,
@@ -105,14 +113,14 @@ pub fn markdown(
          in the dev profile. A test that takes more than five times its usual time and 20 s counts as late, by itself. Verdicts stand while the \
          sources stay; tests that were added are tried on what survived the others. \
          The score is the share of mutants that compile that a test notices.\n\n\
-         Mutated: `{}`, without `{}`.\n\n",
+         Mutated: `{}`{}.\n\n",
         checkout.scope.name,
         &checkout.commit[..7],
         mutant::version(checkout),
         results.seconds() / 60.0,
         checkout.scope.packages.join(", "),
         checkout.scope.files.join("`, `"),
-        checkout.scope.not.join("`, `"),
+        without(checkout.scope.not),
     );
     const HEAD: &str = "| mutants | do not compile | killed | late | survive | score |\n|---|---|---|---|---|---|---|\n";
     text += &format!("| | {}", &HEAD[2..]);
