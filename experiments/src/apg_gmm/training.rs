@@ -77,6 +77,8 @@ impl<B: AutodiffBackend> Objective<B, Gmm<B>> for Training<'_, B> {
         let exact = model.clone().map(&mut ToF64);
         let kl = numbers(exact.kl(x, &truth.assignment));
         let assignment_kl = numbers(exact.assignment_kl(x, truth));
+        let one_shot_kl = exact.one_shot_kl(x, &truth.assignment);
+        let [one_shot_slope, slope] = model.least_slopes();
         let x = x.clone().cast(DType::F32);
         let name = format!("the check after {steps} steps, seed {}", self.seed);
         let mut streams = Streams::new(CHECK, steps).named(name);
@@ -87,6 +89,9 @@ impl<B: AutodiffBackend> Objective<B, Gmm<B>> for Training<'_, B> {
         let mut row = Map::new();
         row.insert("kl".into(), (mean(&kl) / clusters).into());
         row.insert("assignment_kl".into(), mean(&assignment_kl).into());
+        row.insert("one_shot_kl".into(), (mean(&one_shot_kl) / clusters).into());
+        row.insert("slope_one-shot".into(), one_shot_slope.into());
+        row.insert("slope_eta".into(), slope.into());
         let last = run.records.len().saturating_sub(blocks.len()).max(1);
         for record in run.records[..1].iter().chain(&run.records[last..]) {
             let share = mean(&record.ess) / self.sampler.particles() as f64;

@@ -1,7 +1,7 @@
 //! The mixture: its density, and the laws of its latents.
 
 use burn::module::Module;
-use burn::tensor::{Tensor, TensorData, activation::log_softmax};
+use burn::tensor::{Tensor, TensorData};
 use helmholtz_apg::{Choices, Model, OneShot, Proposal, Statistics, Sums, particle};
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_nets::Linear;
@@ -81,13 +81,24 @@ impl<B: Backend> Gmm<B> {
         }
     }
 
-    /// The prior after data with these statistics.
+    /// The prior after data with these statistics; of 2 D values the first D give the means, and the others the rest.
     fn posterior(&self, x: &Tensor<B, 3>, sums: Sums<B>) -> NormalGamma<B, 4> {
         let prior = self.prior(x);
-        let statistics = [sums.count, sums.sum, sums.squares];
-        match self.rate {
+        let of = |statistics| match self.rate {
             Rate::Conjugate => prior.posterior(statistics),
             Rate::Released => released(&prior, statistics),
+        };
+        let d = x.dims()[2];
+        if sums.sum.dims()[3] == d {
+            return of([sums.count, sums.sum, sums.squares]);
+        }
+        let half = |from| {
+            let part = |all: &Tensor<B, 4>| all.clone().narrow(3, from, d);
+            of([sums.count.clone(), part(&sums.sum), part(&sums.squares)])
+        };
+        NormalGamma {
+            mean: half(0).mean,
+            ..half(d)
         }
     }
 
@@ -168,25 +179,6 @@ impl<B: Backend> Gmm<B> {
     pub(crate) fn log_prior(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 3> {
         let value = (z.mean.clone(), z.precision.clone());
         total(self.prior(x).log_prob(value))
-    }
-
-    /// The inclusive divergence KL(p‖q) of the conditional proposal for (μ, τ), given the true assignments `[1, B, N, M]`, in
-    /// nats, summed over clusters and dimensions: `[B]`. Published figures divide it by M.
-    pub fn kl(&self, x: &Tensor<B, 3>, assignment: &Tensor<B, 4>) -> Tensor<B, 1> {
-        let q = self.conditional_law(x, assignment);
-        let kl = total(self.exact_law(x, assignment).kl(&q));
-        kl.flatten(0, 2)
-    }
-
-    /// The inclusive divergence KL(p‖q) of the proposal for c, given the true (μ, τ) `[1, B, M, D]`, in nats, summed over data:
-    /// `[B]`.
-    pub fn assignment_kl(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 1> {
-        let (mean, precision) = (&z.mean, &z.precision);
-        let p = log_softmax(self.exact_choices(x, mean, precision).logits().clone(), 3);
-        let q = log_softmax(self.choices(x, mean, precision).logits().clone(), 3);
-        // Below the least logarithm p is zero, and 0 · −∞ would be NaN.
-        let kl = p.clone().exp() * (p.clamp_min(-1e4) - q.clamp_min(-1e4));
-        total(kl).flatten(0, 2)
     }
 }
 
