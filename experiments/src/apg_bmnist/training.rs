@@ -1,6 +1,7 @@
 //! A gradient step of the nets, and a check of them.
 
 use std::error::Error;
+use std::ops::Range;
 
 use burn::optim::GradientsParams;
 use helmholtz_apg::{Block, Sampler, Streams};
@@ -14,6 +15,7 @@ use serde_json::{Map, Value};
 use super::digits::video;
 use super::evaluation::{Watched, watch};
 use super::{CHECK, Digits, Settings};
+use crate::population::parts::{Part, Step, gradients, parts};
 use crate::population::populations::{mean, sampler};
 
 /// What the nets descend: the losses of all blocks on fresh sequences.
@@ -25,16 +27,18 @@ pub struct Training<'a, B: AutodiffBackend> {
     sampler: Sampler<Systematic>,
     device: B::Device,
     check: Vec<Sequence>,
+    threads: usize,
 }
 
 impl<'a, B: AutodiffBackend> Training<'a, B> {
-    /// Of these settings, on sequences of these digits.
+    /// Of these settings, on sequences of these digits and so many threads.
     ///
     /// # Errors
     /// Sequences that cannot be made.
     pub fn new(
         settings: &'a Settings,
         digits: &'a Digits,
+        threads: usize,
         device: &B::Device,
     ) -> Result<Self, helmholtz_tracker::BounceError> {
         let training = &settings.training;
@@ -50,6 +54,7 @@ impl<'a, B: AutodiffBackend> Training<'a, B> {
             settings,
             digits,
             bounce,
+            threads,
         })
     }
 }
@@ -69,21 +74,24 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
         step: u64,
     ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {
         let (seed, batch) = (self.settings.seed, self.settings.training.batch);
-        let numbers = step * batch..(step + 1) * batch;
-        let sequences: Vec<Sequence> = numbers
-            .map(|number| {
+        let of = |model: &Tracker<B>, numbers: Range<u64>, streams: &mut Streams| -> Part {
+            let own = |number| {
                 self.digits
                     .sequence(&self.bounce, seed, number, &self.identities)
-            })
-            .collect();
-        let x = video::<B>(&self.bounce, &sequences, &self.device);
-        let blocks = Scheme::Apg.blocks(self.bounce.frames);
-        let mut streams = Streams::new(seed, step);
-        let (gradients, run) =
-            self.sampler
-                .gradients(model, &x, &borrowed(&blocks), &mut streams)?;
-        let log_evidence = run.population.log_evidence();
-        Ok((gradients, -mean(&log_evidence)))
+            };
+            let sequences: Vec<Sequence> = numbers.map(own).collect();
+            let x = video::<B>(&self.bounce, &sequences, &self.device);
+            let blocks = Scheme::Apg.blocks(self.bounce.frames);
+            let blocks = borrowed(&blocks);
+            let (gradients, run) = self.sampler.gradients(model, &x, &blocks, streams)?;
+            Ok((gradients, run.population.log_evidence()))
+        };
+        let place = Step {
+            seed,
+            number: step,
+            threads: self.threads,
+        };
+        gradients(model, place, &parts(step, batch, batch), of)
     }
 
     fn check(

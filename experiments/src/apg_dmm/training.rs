@@ -1,6 +1,7 @@
 //! A gradient step of the model and its proposals, and a check of them.
 
 use std::error::Error;
+use std::ops::Range;
 
 use burn::optim::GradientsParams;
 use burn::tensor::DType;
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::evaluation::watch;
 use super::{CHECK, Settings};
+use crate::population::parts::{PARTS, Part, Step, gradients, parts};
 use crate::population::populations::{mean, sampler};
 
 /// What is descended: the losses of all blocks on fresh instances.
@@ -19,6 +21,7 @@ pub struct Training<'a, B: AutodiffBackend> {
     settings: &'a Settings,
     device: B::Device,
     check: Simulated<B::InnerBackend>,
+    threads: usize,
 }
 
 /// Instances of the data.
@@ -36,14 +39,15 @@ pub(crate) fn rings<B: Backend>(
 }
 
 impl<'a, B: AutodiffBackend> Training<'a, B> {
-    /// Of these settings.
-    pub fn new(settings: &'a Settings, device: &B::Device) -> Self {
+    /// Of these settings, on so many threads.
+    pub fn new(settings: &'a Settings, threads: usize, device: &B::Device) -> Self {
         let t = &settings.training;
         let numbers: Vec<u64> = (0..t.check_instances).collect();
         Self {
             check: rings(settings, CHECK, &numbers, t.points, device),
             device: device.clone(),
             settings,
+            threads,
         }
     }
 }
@@ -56,12 +60,20 @@ impl<B: AutodiffBackend> Objective<B, Dmm<B>> for Training<'_, B> {
         step: u64,
     ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {
         let (t, seed) = (&self.settings.training, self.settings.seed);
-        let numbers: Vec<u64> = (step * t.batch..(step + 1) * t.batch).collect();
-        let x = rings::<B>(self.settings, seed, &numbers, t.points, &self.device).x;
         let sampler = sampler(t.particles, t.sweeps);
-        let mut streams = Streams::new(seed, step);
-        let (gradients, run) = sampler.gradients(model, &x, &Scheme::Apg.blocks(), &mut streams)?;
-        Ok((gradients, -mean(&run.population.log_evidence())))
+        let of = |model: &Dmm<B>, numbers: Range<u64>, streams: &mut Streams| -> Part {
+            let numbers: Vec<u64> = numbers.collect();
+            let x = rings::<B>(self.settings, seed, &numbers, t.points, &self.device).x;
+            let blocks = Scheme::Apg.blocks();
+            let (gradients, run) = sampler.gradients(model, &x, &blocks, streams)?;
+            Ok((gradients, run.population.log_evidence()))
+        };
+        let place = Step {
+            seed,
+            number: step,
+            threads: self.threads,
+        };
+        gradients(model, place, &parts(step, t.batch, PARTS), of)
     }
 
     fn check(

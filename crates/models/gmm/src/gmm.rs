@@ -2,7 +2,7 @@
 
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData};
-use helmholtz_apg::{Choices, Model, OneShot, Proposal, Statistics, Sums, particle};
+use helmholtz_apg::{Choices, Model, OneShot, Proposal, Rescore, Statistics, Sums, particle};
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_nets::Linear;
 use helmholtz_ops::{Activation, Backend, additive_scores, cat, linear, normal_log_probs};
@@ -171,7 +171,22 @@ impl<B: Backend> Gmm<B> {
 
     /// log p(x_n, c_n | μ, τ) `[L, B, N]`, nats.
     pub(crate) fn log_data(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 3> {
-        let own = z.assignment.clone() * log_normal(x, &z.mean, &z.precision);
+        self.log_data_from(log_normal(x, &z.mean, &z.precision), &z.assignment)
+    }
+
+    /// The same for each of these assignments, given one (μ, τ).
+    pub(crate) fn log_data_of(
+        &self,
+        x: &Tensor<B, 3>,
+        all: [&GmmState<B>; 2],
+    ) -> [Tensor<B, 3>; 2] {
+        let log_normal = log_normal(x, &all[0].mean, &all[0].precision);
+        all.map(|z| self.log_data_from(log_normal.clone(), &z.assignment))
+    }
+
+    /// The same, given log p(x_n | c_n = m, μ, τ) `[L, B, N, M]`.
+    fn log_data_from(&self, log_normal: Tensor<B, 4>, assignment: &Tensor<B, 4>) -> Tensor<B, 3> {
+        let own = assignment.clone() * log_normal;
         own.sum_dim(3).squeeze_dim::<3>(3) - (self.clusters as f64).ln()
     }
 
@@ -227,5 +242,14 @@ impl<B: Backend, C: Draws + Noise> OneShot<B, C> for Gmm<B> {
             },
             log_q: (log_eta + log_c).squeeze_dim(2),
         }
+    }
+}
+
+impl<B: Backend> Rescore<B> for Gmm<B> {
+    fn log_one_shot(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 2> {
+        let (mean, precision) = (z.mean.clone(), z.precision.clone());
+        let choices = self.choices(x, &mean, &precision);
+        let log_eta = total(self.one_shot_law(x).log_prob((mean, precision)));
+        (log_eta + choices.log_prob(&z.assignment).sum_dim(2)).squeeze_dim(2)
     }
 }
