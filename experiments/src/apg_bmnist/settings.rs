@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::population::hamiltonian::HmcSettings;
+use crate::population::hamiltonian::{HmcSettings, TrainingMoves};
 use crate::source::{Kind, is_folder_name};
 use helmholtz_tracker::{Bounce, TrackerConfig};
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,9 @@ pub struct TrainingSettings {
     pub digits: usize,
     /// How far a digit moves in a frame, in units of positions.
     pub speed: f64,
+    /// How particles move before they are learned from, in HMC-RWS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hmc: Option<TrainingMoves>,
     /// Adam's.
     pub learning_rate: f64,
     /// Share of the steps, the last of them, over which the learning rate falls linearly to zero.
@@ -194,7 +197,8 @@ impl Settings {
             ),
         ];
         let problem = checks.iter().find(|(wrong, _)| *wrong);
-        problem.map(|(_, text)| *text)
+        let moves = || t.hmc.as_ref().and_then(|moves| moves.problem(t.sweeps));
+        problem.map(|(_, text)| *text).or_else(moves)
     }
 }
 

@@ -3,18 +3,22 @@
 use std::error::Error;
 use std::ops::Range;
 
+use burn::module::Module;
 use burn::optim::GradientsParams;
+use burn::tensor::Tensor;
 use helmholtz_apg::{Block, Sampler, Streams};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_random::Stream;
 use helmholtz_samplers::resampling::Systematic;
-use helmholtz_tracker::{Bounce, Identities, Scheme, Sequence, Tracker};
+use helmholtz_tracker::{Bounce, Identities, Scheme, Sequence, Tracker, TrackerState, Video};
 use helmholtz_training::Objective;
 use serde_json::{Map, Value};
 
 use super::digits::video;
 use super::evaluation::{Watched, watch};
+use super::hamiltonian::moved;
 use super::{CHECK, Digits, Settings};
+use crate::population::hamiltonian::TrainingMoves;
 use crate::population::parts::{Part, Step, gradients, parts};
 use crate::population::populations::{mean, sampler};
 
@@ -66,6 +70,29 @@ pub(crate) fn borrowed<B: Backend>(
     blocks.iter().map(|block| &**block).collect()
 }
 
+/// The particles of HMC-RWS where it learns from them. The density that moves them is the model's own, by which they were weighed: where
+/// pixels are the nearest the likelihood pulls at no position.
+fn moved_where<B: AutodiffBackend>(
+    model: &Tracker<B>,
+    hmc: &TrainingMoves,
+    x: &Video<B>,
+    state: TrackerState<B>,
+    stream: &mut Stream,
+) -> Result<TrackerState<B>, Box<dyn Error + Send + Sync>> {
+    let (frozen, held) = (model.clone().no_grad(), hmc.held());
+    let how = (&held, hmc.leapfrog, hmc.moves);
+    let start = TrackerState {
+        position: state.position.inner(),
+        appearance: state.appearance.inner(),
+    };
+    let sampling = model.canvas().sampling;
+    let (state, _) = moved(&frozen, (how, sampling), x, start, stream)?;
+    Ok(TrackerState {
+        position: Tensor::from_inner(state.position),
+        appearance: Tensor::from_inner(state.appearance),
+    })
+}
+
 impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
     /// Sequences `step · batch` and on.
     fn gradients(
@@ -81,6 +108,11 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
             };
             let sequences: Vec<Sequence> = numbers.map(own).collect();
             let x = video::<B>(&self.bounce, &sequences, &self.device);
+            if let Some(hmc) = &self.settings.training.hmc {
+                let moves = |state, stream: &mut _| moved_where(model, hmc, &x, state, stream);
+                let found = self.sampler.moved_gradients(model, &x, streams, moves);
+                return found.map(|(gradients, moved)| (gradients, moved.log_evidence()));
+            }
             let blocks = Scheme::Apg.blocks(self.bounce.frames);
             let blocks = borrowed(&blocks);
             let (gradients, run) = self.sampler.gradients(model, &x, &blocks, streams)?;

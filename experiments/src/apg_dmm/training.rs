@@ -3,16 +3,20 @@
 use std::error::Error;
 use std::ops::Range;
 
+use burn::module::{AutodiffModule, Module};
 use burn::optim::GradientsParams;
-use burn::tensor::DType;
+use burn::tensor::{DType, Tensor};
 use helmholtz_apg::Streams;
-use helmholtz_dmm::{Dmm, Scheme, Simulated};
+use helmholtz_dmm::{Dmm, DmmState, Scheme, Simulated};
 use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_random::Stream;
 use helmholtz_training::Objective;
 use serde_json::{Map, Value};
 
 use super::evaluation::watch;
+use super::hamiltonian::moved;
 use super::{CHECK, Settings};
+use crate::population::hamiltonian::TrainingMoves;
 use crate::population::parts::{PARTS, Part, Step, gradients, parts};
 use crate::population::populations::{mean, sampler};
 
@@ -52,6 +56,33 @@ impl<'a, B: AutodiffBackend> Training<'a, B> {
     }
 }
 
+impl<B: AutodiffBackend> Training<'_, B> {
+    /// The particles of HMC-RWS where it learns from them.
+    fn moved(
+        &self,
+        model: &Dmm<B>,
+        hmc: &TrainingMoves,
+        x: &Tensor<B, 3>,
+        state: DmmState<B>,
+        stream: &mut Stream,
+    ) -> Result<DmmState<B>, Box<dyn Error + Send + Sync>> {
+        let models = (&model.clone().no_grad(), &model.valid());
+        let (held, seen) = (hmc.held(), x.clone().inner());
+        let how = (&held, hmc.leapfrog, hmc.moves);
+        let start = DmmState {
+            mean: state.mean.inner(),
+            assignment: state.assignment.inner(),
+            angle: state.angle.inner(),
+        };
+        let (state, _) = moved(models, how, &seen, start, stream)?;
+        Ok(DmmState {
+            mean: Tensor::from_inner(state.mean),
+            assignment: Tensor::from_inner(state.assignment),
+            angle: Tensor::from_inner(state.angle),
+        })
+    }
+}
+
 impl<B: AutodiffBackend> Objective<B, Dmm<B>> for Training<'_, B> {
     /// Instances `step · batch` and on.
     fn gradients(
@@ -64,6 +95,11 @@ impl<B: AutodiffBackend> Objective<B, Dmm<B>> for Training<'_, B> {
         let of = |model: &Dmm<B>, numbers: Range<u64>, streams: &mut Streams| -> Part {
             let numbers: Vec<u64> = numbers.collect();
             let x = rings::<B>(self.settings, seed, &numbers, t.points, &self.device).x;
+            if let Some(hmc) = &t.hmc {
+                let moves = |state, stream: &mut _| self.moved(model, hmc, &x, state, stream);
+                let found = sampler.moved_gradients(model, &x, streams, moves);
+                return found.map(|(gradients, moved)| (gradients, moved.log_evidence()));
+            }
             let blocks = Scheme::Apg.blocks();
             let (gradients, run) = sampler.gradients(model, &x, &blocks, streams)?;
             Ok((gradients, run.population.log_evidence()))

@@ -1,5 +1,6 @@
 //! The experiment as data.
 
+use crate::population::hamiltonian::TrainingMoves;
 use crate::source::{Kind, is_folder_name};
 use helmholtz_gmm::GmmConfig;
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,9 @@ pub struct TrainingSettings {
     pub batch: u64,
     /// Data of an instance.
     pub points: usize,
+    /// How particles move before they are learned from, in HMC-RWS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hmc: Option<TrainingMoves>,
     /// Adam's.
     pub learning_rate: f64,
     /// Adam's.
@@ -181,7 +185,8 @@ impl Settings {
             ),
         ];
         let problem = checks.iter().find(|(wrong, _)| *wrong);
-        problem.map(|(_, text)| *text)
+        let moves = || t.hmc.as_ref().and_then(|moves| moves.problem(t.sweeps));
+        problem.map(|(_, text)| *text).or_else(moves)
     }
 }
 

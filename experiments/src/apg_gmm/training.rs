@@ -13,7 +13,7 @@ use helmholtz_samplers::resampling::Systematic;
 use helmholtz_training::Objective;
 use serde_json::{Map, Value};
 
-use super::samplers::instances;
+use super::samplers::{instances, moved};
 use super::{CHECK, Settings};
 use crate::population::parts::{PARTS, Part, Step, gradients, parts};
 use crate::population::populations::{mean, numbers, sampler};
@@ -61,6 +61,14 @@ impl<B: AutodiffBackend> Objective<B, Gmm<B>> for Training<'_, B> {
                 t.points,
                 &self.device,
             );
+            if let Some(hmc) = &t.hmc {
+                let moves = |state, stream: &mut _| -> Result<_, Box<dyn Error + Send + Sync>> {
+                    let of = (model, &settings.model);
+                    Ok(moved(of, &x, state, hmc, stream, |_| {})?)
+                };
+                let found = self.sampler.moved_gradients(model, &x, streams, moves);
+                return found.map(|(gradients, moved)| (gradients, moved.log_evidence()));
+            }
             let blocks = Scheme::Apg.blocks();
             let (gradients, run) = self.sampler.gradients(model, &x, &blocks, streams)?;
             Ok((gradients, run.population.log_evidence()))

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use burn::module::AutodiffModule;
 use burn::optim::GradientsParams;
-use helmholtz_apg::{ApgError, Streams, gradients_in_parts};
+use helmholtz_apg::{Streams, gradients_in_parts};
 use helmholtz_ops::AutodiffBackend;
 
 use super::populations::mean;
@@ -35,7 +35,7 @@ pub struct Step {
 }
 
 /// What a part gives: its gradient, and log Ẑ of its instances.
-pub type Part = Result<(GradientsParams, Vec<f64>), ApgError>;
+pub type Part = Result<(GradientsParams, Vec<f64>), Box<dyn Error + Send + Sync>>;
 
 /// The gradient of the mean over all instances, and the mean of −log Ẑ: what an objective gives.
 ///
