@@ -273,4 +273,22 @@ pub(crate) mod tests {
             assert!(text.contains(part), "{from} -> {to}: {text}");
         }
     }
+
+    #[test]
+    fn the_moves_of_hmc_rws_are_of_the_one_shot_proposal_alone() {
+        let source = Source::find("apg-bmnist").unwrap();
+        let (settings, _) = Settings::parse(&source, "hmc-rws").unwrap();
+        assert!(settings.training.hmc.is_some());
+        for (sweeps, moves, part) in [
+            (2, 9, "`training.sweeps` to 1"),
+            (1, 0, "at least one move"),
+        ] {
+            let mut other = settings.clone();
+            other.training.sweeps = sweeps;
+            other.training.hmc.as_mut().unwrap().moves = moves;
+            assert!(other.problem().unwrap().contains(part));
+        }
+        let text = serde_json::to_string(&Settings::parse(&source, "rws").unwrap().0).unwrap();
+        assert!(!text.contains("\"hmc\":null"), "{text}");
+    }
 }
