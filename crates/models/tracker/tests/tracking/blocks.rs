@@ -190,7 +190,7 @@ fn a_weight_without_a_factor_is_another() {
 
 #[test]
 fn the_density_of_the_one_shot_proposal_is_that_of_its_draws() {
-    let (model, x) = (model::<Flex>(), video());
+    let (model, x) = (model(&config(Alignment::PixelCentre)), video());
     let proposal = model.propose(&x, PARTICLES, &mut stream(6));
     let again = read(model.log_one_shot(&x, &proposal.state));
     for (found, again) in read(proposal.log_q).into_iter().zip(again) {
