@@ -35,7 +35,9 @@ pub fn checks(
     cell: fn(f64) -> Cell,
 ) -> Table {
     let mut table = Table::new(name, "", ["Quantity", "At the start", "At the end"]);
-    for (label, key) in keys {
+    // What an older run's checks do not have has no row.
+    let known = |key: &str| checks.iter().any(|check| check.contains_key(key));
+    for (label, key) in keys.iter().filter(|(_, key)| known(key)) {
         let of =
             |check: &Map<String, Value>| or_none(check.get(*key).and_then(Value::as_f64), cell);
         table.push([(*label).into(), of(&checks[0]), of(&checks[1])]);

@@ -162,9 +162,13 @@ pub struct Reproduce {
     #[command(flatten)]
     pub data: DataArgs,
 
-    /// Runs at once, each on one thread [default: the number of cores]
+    /// Runs at once [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub jobs: Option<u64>,
+
+    /// Threads of each run of amortized population Gibbs; results do not depend on them [default: the cores that are left by the runs at once]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub threads: Option<u64>,
 
     /// The folder of run folders and tables
     #[arg(long, value_name = "FOLDER", default_value = "runs")]

@@ -123,7 +123,10 @@ pub fn planned(args: &Reproduce) -> Result<Reproduce, HarnessError> {
 /// # Errors
 /// A file of defaults that makes no sense; `--jobs`, which `--max` and `--cpus` take the place of.
 pub fn submission(args: &Reproduce, on: On, source: &Source) -> Result<Submission, HarnessError> {
-    let flags = [("--jobs", args.jobs.is_some())];
+    let flags = [
+        ("--jobs", args.jobs.is_some()),
+        ("--threads", args.threads.is_some()),
+    ];
     let remedy =
         "with `--on`, `--max` limits the jobs at once, and `--cpus` the runs at once in each";
     args.refuse(&args.experiment, &flags, remedy)?;
@@ -198,6 +201,7 @@ fn words(args: &Reproduce) -> Result<Vec<String>, HarnessError> {
             split_seed,
         },
         jobs: _,
+        threads: _,
         out,
         dry_run: _,
         json: _,

@@ -71,6 +71,15 @@ impl Request<'_> {
         (self.cores() / self.jobs().min(runs).max(1)).max(1)
     }
 
+    /// Threads of each of so many runs, if not as many as are asked for. A device other than the processor is one run's at a time.
+    pub fn threads_each(&self, runs: usize) -> usize {
+        let asked = self.args.threads.map(|threads| threads as usize);
+        match self.args.device {
+            Device::Cpu => asked.unwrap_or_else(|| self.threads(runs)),
+            Device::Wgpu | Device::Cuda => 1,
+        }
+    }
+
     /// What it is, whatever the experiment.
     pub fn options(&self) -> Options {
         Options {

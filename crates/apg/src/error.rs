@@ -38,6 +38,18 @@ pub enum ApgError {
         /// What it is.
         value: f64,
     },
+    /// A gradient that is not finite, of a loss that is.
+    #[error(
+        "the gradient of block {block} of sweep {sweep} ({run}) is not finite, though its loss is"
+    )]
+    Gradient {
+        /// The name of the block, or `one-shot`.
+        block: String,
+        /// The sweep, 0 for the one-shot proposal.
+        sweep: usize,
+        /// Step and seed.
+        run: String,
+    },
     /// A resampling policy that is none.
     #[error(transparent)]
     Policy(SamplerError),

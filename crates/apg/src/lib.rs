@@ -15,13 +15,14 @@
 //! | file | holds |
 //! |---|---|
 //! | [`Particle`], [`particle!`] | all latents as one value, gathered together |
-//! | [`Model`], [`OneShot`] | what a model gives |
+//! | [`Model`], [`OneShot`], [`Rescore`] | what a model gives |
 //! | [`Conditional`], [`Block`], [`Update`], [`Joint`] | laws of blocks, and moves made of them |
 //! | [`Population`] | particles with weights, evidence and effective sample sizes |
 //! | [`Sampler`], [`Loss`], [`Run`], [`Record`] | the algorithm, and what it gives |
 //! | [`Randomness`], [`Streams`], [`AllBranches`] | keyed draws; every branch, for proofs |
 //! | [`Statistics`], [`Sums`] | neural sufficient statistics |
 //! | [`Choices`] | a cluster for each datum |
+//! | [`gradients_in_parts`], [`on_threads`] | a batch in parts on several threads, the same bits for any number of them |
 //! | [`least_cost`] | matching what was found to what is there |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -34,6 +35,7 @@ mod loss;
 mod matching;
 mod model;
 mod particle;
+mod parts;
 mod population;
 mod randomness;
 mod sampler;
@@ -48,8 +50,9 @@ pub use choices::Choices;
 pub use error::ApgError;
 pub use loss::Loss;
 pub use matching::least_cost;
-pub use model::{Model, OneShot, Proposal};
+pub use model::{Model, OneShot, Proposal, Rescore};
 pub use particle::{LatentMapper, Particle};
+pub use parts::{gradients_in_parts, on_threads};
 pub use population::Population;
 pub use randomness::{AllBranches, PROPOSE, Place, RESAMPLE, Randomness, Streams};
 pub use sampler::{Record, Run, Sampler};

@@ -31,3 +31,9 @@ pub struct Proposal<B: Backend, S> {
     /// log q_φ(z | x) of each, nats, differentiable in φ: `[L, B]`.
     pub log_q: Tensor<B, 2>,
 }
+
+/// A one-shot proposal whose density is known anywhere, not only at its own draws.
+pub trait Rescore<B: Backend>: Model<B> {
+    /// log q_φ(z | x) of each particle, nats, differentiable in φ: `[L, B]`.
+    fn log_one_shot(&self, x: &Self::Data, z: &Self::State) -> Tensor<B, 2>;
+}

@@ -51,6 +51,11 @@ impl<S: Particle> Population<S> {
         })
     }
 
+    /// The same weights, for particles that a kernel has moved which leaves p(z | x) invariant.
+    pub(crate) fn with_state(self, state: S) -> Self {
+        Self { state, ..self }
+    }
+
     /// Particles that moved, with the logs `[L, B, N]` of their incremental weights by part, whose sum weighs a particle.
     /// Returns the weights of each part by itself, self-normalised over the particles: W_n ∝ W v_n, `[L, B, N]`.
     pub(crate) fn extend(

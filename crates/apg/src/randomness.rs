@@ -27,12 +27,13 @@ pub trait Randomness: fmt::Display {
     fn at(&mut self, purpose: Purpose, place: Place) -> &mut Self::Chance;
 }
 
-/// Keyed streams: one for each purpose, step, sweep and block of the run with this seed. A draw does not depend on how many
+/// Keyed streams: one for each purpose, step, part, sweep and block of the run with this seed. A draw does not depend on how many
 /// were made elsewhere.
 #[derive(Clone, Debug)]
 pub struct Streams {
     seed: u64,
     step: u64,
+    part: u64,
     current: Stream,
     name: Option<String>,
 }
@@ -44,8 +45,17 @@ impl Streams {
         Self {
             seed,
             step,
+            part: 0,
             current,
             name: None,
+        }
+    }
+
+    /// Those of a part of the batch, below 2¹⁶.
+    pub fn part(self, part: usize) -> Self {
+        Self {
+            part: part as u64,
+            ..self
         }
     }
 
@@ -62,7 +72,7 @@ impl Randomness for Streams {
     type Chance = Stream;
 
     fn at(&mut self, purpose: Purpose, place: Place) -> &mut Stream {
-        let place = (place.sweep as u64) << 16 | place.block as u64;
+        let place = self.part << 48 | (place.sweep as u64) << 16 | place.block as u64;
         self.current = Stream::new(self.seed, purpose, [self.step, place]);
         &mut self.current
     }
@@ -72,7 +82,13 @@ impl fmt::Display for Streams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
             Some(name) => f.write_str(name),
-            None => write!(f, "step {}, seed {}", self.step, self.seed),
+            None if self.part == 0 => write!(f, "step {}, seed {}", self.step, self.seed),
+            None => {
+                let Self {
+                    step, part, seed, ..
+                } = self;
+                write!(f, "step {step}, part {part}, seed {seed}")
+            }
         }
     }
 }

@@ -65,7 +65,7 @@ impl<B: Backend> Sums<B> {
     }
 }
 
-/// Learned pointwise statistics of data with features u_n (Wu et al. 2020, section 3.3): values t(u_n) and cluster weights
+/// Learned pointwise statistics of data with features u_n (Wu et al. 2020): values t(u_n) and cluster weights
 /// γ(u_n), a softmax. Exact statistics of a mixture have t = x and γ = the indicator of the cluster.
 #[derive(Module, Debug)]
 pub struct Statistics<B: Backend> {
@@ -77,6 +77,11 @@ impl<B: Backend> Statistics<B> {
     /// From these nets: of t `[.., D]`, and of the logits of γ `[.., M]`.
     pub fn new(values: Net<B>, weights: Net<B>) -> Self {
         Self { values, weights }
+    }
+
+    /// The net of t.
+    pub fn values(&self) -> &Net<B> {
+        &self.values
     }
 }
 

@@ -14,7 +14,8 @@
 /// | 3 | sums of set rows in four parts; the way of a product by the costs of the instruction set |
 /// | 4 | products of fewer than 12 rows of bits as sums |
 /// | 5 | log-probabilities of Bernoulli rows near 0 to their own precision |
-pub const ARITHMETIC: u32 = 5;
+/// | 6 | gradients of amortized population Gibbs in parts of a batch, each with random streams of its own |
+pub const ARITHMETIC: u32 = 6;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use burn::module::{AutodiffModule, Module};
 use burn::tensor::Tensor;
-use helmholtz_apg::{ApgError, Model, Sampler, Streams};
+use helmholtz_apg::{ApgError, Model, Sampler, Streams, on_threads};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_runs::Pieces;
 use helmholtz_samplers::resampling::Systematic;
@@ -21,7 +21,7 @@ use crate::error::HarnessError;
 use crate::likelihood::runner::failed;
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, mean, sampler};
-use crate::population::stepwise::Measured;
+use crate::population::stepwise::{GoingOn, Measured};
 
 /// A frame's pixels, and the positions of the digits in it.
 pub type Frame = (Vec<f32>, Vec<[f64; 2]>);
@@ -193,7 +193,7 @@ pub fn evaluate<B: AutodiffBackend>(
     model: &Tracker<B>,
     test: &Digits,
     device: &B::Device,
-    going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
+    (going_on, threads): (GoingOn<'_>, usize),
     pieces: &Pieces,
 ) -> Result<(Evaluation, Vec<Shown>), HarnessError> {
     let e = &settings.evaluation;
@@ -209,6 +209,7 @@ pub fn evaluate<B: AutodiffBackend>(
             bounce,
             device,
             going_on,
+            threads,
             pieces,
         };
         let budget = e.particles * e.sweeps;
@@ -279,7 +280,8 @@ struct Setting<'a, B: AutodiffBackend> {
     bounce: Bounce,
     identities: Identities,
     device: &'a B::Device,
-    going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+    going_on: GoingOn<'a>,
+    threads: usize,
     pieces: &'a Pieces,
 }
 
@@ -293,20 +295,26 @@ impl<B: AutodiffBackend> Setting<'_, B> {
     }
 
     /// Watches the first sequences, some at a time.
-    fn each(
+    fn each<T: Send>(
         &self,
         label: &str,
         [count, batch]: [u64; 2],
-        mut watch: impl FnMut(&[Sequence], u64) -> Result<Vec<Watched>, HarnessError>,
-    ) -> Result<Vec<Watched>, HarnessError> {
-        let mut all: Vec<Watched> = Vec::new();
-        for from in (0..count).step_by(batch as usize) {
+        watch: impl Fn(&[Sequence], u64) -> Result<(Vec<Watched>, T), HarnessError> + Sync,
+    ) -> Result<(Vec<Watched>, Vec<T>), HarnessError> {
+        let batches = count.div_ceil(batch) as usize;
+        let parts = on_threads(batches, self.threads, |index| {
+            let from = index as u64 * batch;
             let to = (from + batch).min(count);
             let Bounce { frames, digits, .. } = self.bounce;
             (self.going_on)(&format!(
                 "{label}, T = {frames}, D = {digits}: sequence {to} of {count}"
             ))?;
-            let part = watch(&self.sequences(from..to), from)?;
+            watch(&self.sequences(from..to), from)
+        });
+        let (mut all, mut others) = (Vec::<Watched>::new(), Vec::new());
+        for part in parts {
+            let (part, other) = part?;
+            others.push(other);
             if all.is_empty() {
                 all = part;
             } else {
@@ -317,7 +325,7 @@ impl<B: AutodiffBackend> Setting<'_, B> {
                 }
             }
         }
-        Ok(all)
+        Ok((all, others))
     }
 
     fn population(
@@ -329,13 +337,13 @@ impl<B: AutodiffBackend> Setting<'_, B> {
     ) -> Result<Vec<Watched>, HarnessError> {
         let e = &self.settings.evaluation;
         let sampler = sampler(particles, sweeps);
-        self.each(label, [e.sequences, e.batch], |sequences, from| {
+        let watched = self.each(label, [e.sequences, e.batch], |sequences, from| {
             let seed = self.settings.seed;
             let name = format!("{label}, sequences from {from} of the table, seed {seed}");
             let mut streams = Streams::new(TABLE, from).named(name);
             let (model, bounce) = (&self.inner, &self.bounce);
             let piece = format!("{bounce:?}, {label}, {scheme:?}, {particles}, {sweeps}, {from}");
-            self.pieces.get(&piece, || {
+            let watched = self.pieces.get(&piece, || {
                 watch(
                     model,
                     scheme,
@@ -346,8 +354,10 @@ impl<B: AutodiffBackend> Setting<'_, B> {
                     self.device,
                 )
                 .map_err(failed)
-            })
-        })
+            })?;
+            Ok((watched, ()))
+        })?;
+        Ok(watched.0)
     }
 
     /// HMC-RWS after as many moves as the sampler makes sweeps.
@@ -363,9 +373,8 @@ impl<B: AutodiffBackend> Setting<'_, B> {
         };
         let label = format!("HMC-RWS, LF = {leapfrog}, {placement}");
         let model = self.model.clone().no_grad();
-        let mut moves = vec![];
         let counts = [e.hmc.sequences.min(e.sequences), e.hmc.batch];
-        let mut watched = self.each(&label, counts, |sequences, from| {
+        let (mut watched, moves) = self.each(&label, counts, |sequences, from| {
             let hmc = (&e.hmc.moves, leapfrog, sampling);
             let lengths = [e.particles, e.sweeps - 1];
             let models = (&model, &self.inner);
@@ -375,8 +384,7 @@ impl<B: AutodiffBackend> Setting<'_, B> {
                 chains(models, hmc, bounce, sequences, lengths, from, self.device)
             };
             let (watched, own) = self.pieces.get(&piece, measured)?;
-            moves.push(own);
-            Ok(vec![watched])
+            Ok((vec![watched], own))
         })?;
         let watched = watched.remove(0);
         let mut row = self.row(&label, &watched, e.particles, e.sweeps);

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use helmholtz_apg::{Model, OneShot};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Stream;
-use helmholtz_tracker::{Bounce, Sampling, Sequence, Tracker, TrackerState};
+use helmholtz_tracker::{Bounce, Sampling, Sequence, Tracker, TrackerState, Video};
 
 use super::DRAWS;
 use super::digits::video;
@@ -31,6 +31,28 @@ pub fn chains<B: AutodiffBackend>(
     let start =
         OneShot::<B::InnerBackend, Stream>::propose(inner, &seen, particles, &mut stream).state;
     let x = video::<B>(bounce, sequences, device);
+    let hmc = (hmc, leapfrog, moves);
+    let (state, moves) = moved(model, (hmc, sampling), &x, start, &mut stream)?;
+    let log_joint = inner.log_joint(&seen, &state);
+    let shape = [particles, sequences.len(), 1];
+    let options = (device, log_joint.dtype());
+    let weights = Tensor::full(shape, 1.0 / particles as f64, options);
+    let mut watched = look(inner, bounce, sequences, &seen.frames, &state, weights);
+    watched.log_joint = log_joint.mean_dim(0).into_data().iter().collect();
+    Ok((watched, moves))
+}
+
+/// The chains after so many moves of so many leapfrog steps, by the density with pixels read by `sampling`.
+///
+/// # Errors
+/// A step size that cannot be found.
+pub fn moved<B: AutodiffBackend>(
+    model: &Tracker<B>,
+    ((hmc, leapfrog, moves), sampling): ((&HmcSettings, usize, usize), Sampling),
+    x: &Video<B>,
+    start: TrackerState<B::InnerBackend>,
+    stream: &mut Stream,
+) -> Result<(TrackerState<B::InnerBackend>, Moves), HarnessError> {
     let reading = model.clone().with_sampling(sampling);
     let like = TrackerState::<B> {
         position: Tensor::from_inner(start.position.clone()),
@@ -39,15 +61,8 @@ pub fn chains<B: AutodiffBackend>(
     let chains = Chains {
         start,
         rows: TrackerState::to_rows,
-        log_density: |_: &_| |rows: Tensor<B, 2>| reading.log_joint_of_rows(&x, &like, rows),
+        log_density: |_: &_| |rows: Tensor<B, 2>| reading.log_joint_of_rows(x, &like, rows),
         next: |state: TrackerState<_>, rows, _: &mut _| state.with_rows(rows),
     };
-    let (state, moves) = chains.run((hmc, leapfrog), moves, &mut stream)?;
-    let log_joint = inner.log_joint(&seen, &state);
-    let shape = [particles, sequences.len(), 1];
-    let options = (device, log_joint.dtype());
-    let weights = Tensor::full(shape, 1.0 / particles as f64, options);
-    let mut watched = look(inner, bounce, sequences, &seen.frames, &state, weights);
-    watched.log_joint = log_joint.mean_dim(0).into_data().iter().collect();
-    Ok((watched, moves))
+    chains.run((hmc, leapfrog), moves, stream)
 }

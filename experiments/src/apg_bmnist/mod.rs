@@ -1,4 +1,4 @@
-//! Amortized population Gibbs on bouncing digits (Wu et al. 2020, section 6.3).
+//! Amortized population Gibbs on bouncing digits (Wu et al. 2020, section 6.4).
 //!
 //! The nets that find digits, read off what they look like and draw them learn from sequences that are made as they are needed. At
 //! the end the sampler is run for many sweeps on sequences of test images, longer and of more digits than those that it learned

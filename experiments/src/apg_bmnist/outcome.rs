@@ -98,15 +98,29 @@ impl Outcome {
         [Block::Text(text), Block::Table(table)]
     }
 
+    /// What is said of the rows of Hamiltonian Monte Carlo, if there are any.
+    fn about_moved(&self, settings: &Settings) -> String {
+        let moved = self
+            .evaluation
+            .rows
+            .iter()
+            .any(|row| row.accepted.is_some());
+        let sequences = moved_sequences(settings);
+        match moved {
+            true => format!("; HMC-RWS on the first {sequences} of them"),
+            false => String::new(),
+        }
+    }
+
     fn rows(&self, settings: &Settings) -> [Block; 2] {
         let e = &settings.evaluation;
         let text = format!(
             "{} sequences of test images for each T and D, mean ± standard error over sequences. MSE: squared error of the \
-             posterior mean frame, summed over pixels, mean over frames; HMC-RWS on the first {} of them. K = 1 is the one-shot \
+             posterior mean frame, summed over pixels, mean over frames{}. K = 1 is the one-shot \
              proposal alone, of the same nets; nothing was trained again for other T and D. Behind: by how much the last row of a \
              setting is better in MSE and in log joint, pairwise on the row's own sequences.",
             e.sequences,
-            moved_sequences(settings),
+            self.about_moved(settings),
         );
         let beside = self
             .evaluation

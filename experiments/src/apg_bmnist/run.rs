@@ -91,7 +91,7 @@ impl Stepwise for Settings {
 
     fn seconds_of_step(
         &self,
-        device: Device,
+        (device, threads): (Device, usize),
         locator: &Locator,
         stop: &AtomicBool,
     ) -> Result<f64, HarnessError> {
@@ -99,6 +99,7 @@ impl Stepwise for Settings {
         let time = Time {
             settings: self,
             train,
+            threads,
             stop,
         };
         on_device(device, time)
@@ -152,6 +153,7 @@ fn mnist(locator: &Locator) -> Result<GreyMnist, HarnessError> {
 struct Time<'a> {
     settings: &'a Settings,
     train: Digits,
+    threads: usize,
     stop: &'a AtomicBool,
 }
 
@@ -160,7 +162,8 @@ impl OnBackend for Time<'_> {
 
     fn on<B: Backend>(self) -> Result<f64, HarnessError> {
         let device = Default::default();
-        let objective = Training::<Autodiff<B>>::new(self.settings, &self.train, &device);
+        let threads = self.threads;
+        let objective = Training::<Autodiff<B>>::new(self.settings, &self.train, threads, &device);
         let model = start::<B>(self.settings, &self.train, &device)?;
         seconds_of_step(&model, &mut objective.map_err(failed)?, self.stop)
     }
@@ -192,9 +195,10 @@ impl OnBackend for Run<'_> {
         let [train, test] = &self.digits;
         let model = start::<B>(settings, train, &device)?;
         let t = &settings.training;
-        let mut objective =
-            Training::<Autodiff<B>>::new(settings, train, &device).map_err(failed)?;
         let mut request = self.request;
+        let threads = request.threads;
+        let objective = Training::<Autodiff<B>>::new(settings, train, threads, &device);
+        let mut objective = objective.map_err(failed)?;
         let config = request.config(
             settings.seed,
             [t.learning_rate, t.beta_2],
@@ -206,7 +210,7 @@ impl OnBackend for Run<'_> {
             ..config
         };
         let model = trained(model, &mut objective, &config, &device, &mut request)?;
-        let going_on = request.going_on;
+        let going_on = (request.going_on, threads);
         let pieces = request.pieces(&settings.evaluation)?;
         let (evaluation, shown) = evaluate(settings, &model, test, &device, going_on, &pieces)?;
         let folder = request.folder;

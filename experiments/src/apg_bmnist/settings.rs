@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::population::hamiltonian::HmcSettings;
+use crate::population::hamiltonian::{HmcSettings, TrainingMoves};
 use crate::source::{Kind, is_folder_name};
 use helmholtz_tracker::{Bounce, TrackerConfig};
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,9 @@ pub struct TrainingSettings {
     pub digits: usize,
     /// How far a digit moves in a frame, in units of positions.
     pub speed: f64,
+    /// How particles move before they are learned from, in HMC-RWS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hmc: Option<TrainingMoves>,
     /// Adam's.
     pub learning_rate: f64,
     /// Share of the steps, the last of them, over which the learning rate falls linearly to zero.
@@ -194,7 +197,8 @@ impl Settings {
             ),
         ];
         let problem = checks.iter().find(|(wrong, _)| *wrong);
-        problem.map(|(_, text)| *text)
+        let moves = || t.hmc.as_ref().and_then(|moves| moves.problem(t.sweeps));
+        problem.map(|(_, text)| *text).or_else(moves)
     }
 }
 
@@ -268,5 +272,23 @@ pub(crate) mod tests {
             let text = error(from, to);
             assert!(text.contains(part), "{from} -> {to}: {text}");
         }
+    }
+
+    #[test]
+    fn the_moves_of_hmc_rws_are_of_the_one_shot_proposal_alone() {
+        let source = Source::find("apg-bmnist").unwrap();
+        let (settings, _) = Settings::parse(&source, "hmc-rws").unwrap();
+        assert!(settings.training.hmc.is_some());
+        for (sweeps, moves, part) in [
+            (2, 9, "`training.sweeps` to 1"),
+            (1, 0, "at least one move"),
+        ] {
+            let mut other = settings.clone();
+            other.training.sweeps = sweeps;
+            other.training.hmc.as_mut().unwrap().moves = moves;
+            assert!(other.problem().unwrap().contains(part));
+        }
+        let text = serde_json::to_string(&Settings::parse(&source, "rws").unwrap().0).unwrap();
+        assert!(!text.contains("\"hmc\":null"), "{text}");
     }
 }

@@ -1,19 +1,25 @@
 //! A gradient step of the nets, and a check of them.
 
 use std::error::Error;
+use std::ops::Range;
 
+use burn::module::Module;
 use burn::optim::GradientsParams;
+use burn::tensor::Tensor;
 use helmholtz_apg::{Block, Sampler, Streams};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_random::Stream;
 use helmholtz_samplers::resampling::Systematic;
-use helmholtz_tracker::{Bounce, Identities, Scheme, Sequence, Tracker};
+use helmholtz_tracker::{Bounce, Identities, Scheme, Sequence, Tracker, TrackerState, Video};
 use helmholtz_training::Objective;
 use serde_json::{Map, Value};
 
 use super::digits::video;
 use super::evaluation::{Watched, watch};
+use super::hamiltonian::moved;
 use super::{CHECK, Digits, Settings};
+use crate::population::hamiltonian::TrainingMoves;
+use crate::population::parts::{Part, Step, gradients, parts};
 use crate::population::populations::{mean, sampler};
 
 /// What the nets descend: the losses of all blocks on fresh sequences.
@@ -25,16 +31,18 @@ pub struct Training<'a, B: AutodiffBackend> {
     sampler: Sampler<Systematic>,
     device: B::Device,
     check: Vec<Sequence>,
+    threads: usize,
 }
 
 impl<'a, B: AutodiffBackend> Training<'a, B> {
-    /// Of these settings, on sequences of these digits.
+    /// Of these settings, on sequences of these digits and so many threads.
     ///
     /// # Errors
     /// Sequences that cannot be made.
     pub fn new(
         settings: &'a Settings,
         digits: &'a Digits,
+        threads: usize,
         device: &B::Device,
     ) -> Result<Self, helmholtz_tracker::BounceError> {
         let training = &settings.training;
@@ -50,6 +58,7 @@ impl<'a, B: AutodiffBackend> Training<'a, B> {
             settings,
             digits,
             bounce,
+            threads,
         })
     }
 }
@@ -61,6 +70,29 @@ pub(crate) fn borrowed<B: Backend>(
     blocks.iter().map(|block| &**block).collect()
 }
 
+/// The particles of HMC-RWS where it learns from them. The density that moves them is the model's own, by which they were weighed: where
+/// pixels are the nearest the likelihood pulls at no position.
+fn moved_where<B: AutodiffBackend>(
+    model: &Tracker<B>,
+    hmc: &TrainingMoves,
+    x: &Video<B>,
+    state: TrackerState<B>,
+    stream: &mut Stream,
+) -> Result<TrackerState<B>, Box<dyn Error + Send + Sync>> {
+    let (frozen, held) = (model.clone().no_grad(), hmc.held());
+    let how = (&held, hmc.leapfrog, hmc.moves);
+    let start = TrackerState {
+        position: state.position.inner(),
+        appearance: state.appearance.inner(),
+    };
+    let sampling = model.canvas().sampling;
+    let (state, _) = moved(&frozen, (how, sampling), x, start, stream)?;
+    Ok(TrackerState {
+        position: Tensor::from_inner(state.position),
+        appearance: Tensor::from_inner(state.appearance),
+    })
+}
+
 impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
     /// Sequences `step · batch` and on.
     fn gradients(
@@ -69,21 +101,29 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
         step: u64,
     ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {
         let (seed, batch) = (self.settings.seed, self.settings.training.batch);
-        let numbers = step * batch..(step + 1) * batch;
-        let sequences: Vec<Sequence> = numbers
-            .map(|number| {
+        let of = |model: &Tracker<B>, numbers: Range<u64>, streams: &mut Streams| -> Part {
+            let own = |number| {
                 self.digits
                     .sequence(&self.bounce, seed, number, &self.identities)
-            })
-            .collect();
-        let x = video::<B>(&self.bounce, &sequences, &self.device);
-        let blocks = Scheme::Apg.blocks(self.bounce.frames);
-        let mut streams = Streams::new(seed, step);
-        let (gradients, run) =
-            self.sampler
-                .gradients(model, &x, &borrowed(&blocks), &mut streams)?;
-        let log_evidence = run.population.log_evidence();
-        Ok((gradients, -mean(&log_evidence)))
+            };
+            let sequences: Vec<Sequence> = numbers.map(own).collect();
+            let x = video::<B>(&self.bounce, &sequences, &self.device);
+            if let Some(hmc) = &self.settings.training.hmc {
+                let moves = |state, stream: &mut _| moved_where(model, hmc, &x, state, stream);
+                let found = self.sampler.moved_gradients(model, &x, streams, moves);
+                return found.map(|(gradients, moved)| (gradients, moved.log_evidence()));
+            }
+            let blocks = Scheme::Apg.blocks(self.bounce.frames);
+            let blocks = borrowed(&blocks);
+            let (gradients, run) = self.sampler.gradients(model, &x, &blocks, streams)?;
+            Ok((gradients, run.population.log_evidence()))
+        };
+        let place = Step {
+            seed,
+            number: step,
+            threads: self.threads,
+        };
+        gradients(model, place, &parts(step, batch, batch), of)
     }
 
     fn check(

@@ -13,7 +13,7 @@ use super::Settings;
 use super::of_size::OfSize;
 use crate::error::HarnessError;
 use crate::population::populations::{mean, numbers};
-use crate::population::stepwise::Measured;
+use crate::population::stepwise::{GoingOn, Measured};
 
 /// What a population is worth, for each instance.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ pub struct Evaluation {
     pub snapshots: Vec<Snapshot>,
 }
 
-/// Measures a trained model.
+/// Measures a trained model, on so many threads.
 ///
 /// # Errors
 /// Weights that are none, and what `going_on` says.
@@ -153,7 +153,7 @@ pub fn evaluate<B: AutodiffBackend>(
     settings: &Settings,
     model: &Dmm<B>,
     device: &B::Device,
-    going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
+    (going_on, threads): (GoingOn<'_>, usize),
     pieces: &Pieces,
 ) -> Result<Evaluation, HarnessError> {
     let (taped, model) = (&model.clone().no_grad(), &model.valid());
@@ -169,6 +169,7 @@ pub fn evaluate<B: AutodiffBackend>(
             device,
             points,
             going_on,
+            threads,
             pieces,
         };
         let watched = of_size.rows(&mut evaluation.rows)?;

@@ -26,7 +26,26 @@ pub fn chains<B: AutodiffBackend>(
     let mut stream = Stream::new(0, DRAWS, [batch, leapfrog as u64]);
     let proposal =
         OneShot::<B::InnerBackend, Stream>::propose(inner, &data.x, particles, &mut stream);
-    let x = Tensor::<B, 3>::from_inner(data.x.clone());
+    let hmc = (hmc, leapfrog, moves);
+    let (state, moves) = moved((model, inner), hmc, &data.x, proposal.state, &mut stream)?;
+    let log_joint = inner.log_joint(&data.x, &state);
+    let mean = numbers(log_joint.clone().mean_dim(0));
+    let watched = look(inner, data, &state, mean, &numbers(log_joint));
+    Ok((watched, moves))
+}
+
+/// The chains after so many moves of so many leapfrog steps.
+///
+/// # Errors
+/// A step size that cannot be found.
+pub fn moved<B: AutodiffBackend>(
+    (model, inner): (&Dmm<B>, &Dmm<B::InnerBackend>),
+    (hmc, leapfrog, moves): (&HmcSettings, usize, usize),
+    seen: &Tensor<B::InnerBackend, 3>,
+    start: DmmState<B::InnerBackend>,
+    stream: &mut Stream,
+) -> Result<(DmmState<B::InnerBackend>, Moves), HarnessError> {
+    let x = Tensor::<B, 3>::from_inner(seen.clone());
     let log_density = |state: &DmmState<B::InnerBackend>| {
         let like = DmmState::<B> {
             mean: Tensor::from_inner(state.mean.clone()),
@@ -38,7 +57,7 @@ pub fn chains<B: AutodiffBackend>(
     };
     let next = |state: DmmState<_>, rows, stream: &mut Stream| {
         let state = state.with_rows(rows);
-        let choices = inner.exact_choices(&data.x, &state.mean, &state.angle);
+        let choices = inner.exact_choices(seen, &state.mean, &state.angle);
         let assignment = choices.sample(stream);
         DmmState {
             assignment,
@@ -46,14 +65,10 @@ pub fn chains<B: AutodiffBackend>(
         }
     };
     let chains = Chains {
-        start: proposal.state,
+        start,
         rows: DmmState::to_rows,
         log_density,
         next,
     };
-    let (state, moves) = chains.run((hmc, leapfrog), moves, &mut stream)?;
-    let log_joint = inner.log_joint(&data.x, &state);
-    let mean = numbers(log_joint.clone().mean_dim(0));
-    let watched = look(inner, data, &state, mean, &numbers(log_joint));
-    Ok((watched, moves))
+    chains.run((hmc, leapfrog), moves, stream)
 }

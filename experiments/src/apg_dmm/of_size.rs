@@ -8,8 +8,8 @@ use crate::error::HarnessError;
 use crate::likelihood::runner::failed;
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, numbers, sampler};
-use crate::population::stepwise::Measured;
-use helmholtz_apg::Streams;
+use crate::population::stepwise::{GoingOn, Measured};
+use helmholtz_apg::{Streams, on_threads};
 use helmholtz_dmm::{Dmm, Scheme, Simulated};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_runs::Pieces;
@@ -24,13 +24,16 @@ pub struct OfSize<'a, B: AutodiffBackend> {
     /// N.
     pub points: usize,
     /// Told of progress; ends the work by an error.
-    pub going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+    pub going_on: GoingOn<'a>,
+    /// Threads at once.
+    pub threads: usize,
     /// What is measured already.
     pub pieces: &'a Pieces,
 }
 
-/// A sampler on the instances from this number on: what it watched, place by place.
-type Runner<'a, B> = dyn FnMut(&Simulated<B>, u64) -> Result<Vec<Watched>, HarnessError> + 'a;
+/// A sampler on the instances from this number on: what it watched, place by place, and what else there is to say.
+type Runner<'a, B, T> =
+    &'a (dyn Fn(&Simulated<B>, u64) -> Result<(Vec<Watched>, T), HarnessError> + Sync);
 
 impl<B: AutodiffBackend> OfSize<'_, B> {
     /// Adds the rows of all samplers, and gives what amortized population Gibbs was worth after each sweep.
@@ -115,29 +118,29 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
     ) -> Result<Vec<Watched>, HarnessError> {
         let (points, seed) = (self.points, self.settings.seed);
         let sampler = sampler(particles, sweeps);
-        self.each(label, chosen, &mut |data, from| {
+        let watched = self.each(label, chosen, &|data, from| {
             let name = format!("{label}, instances from {from} of the table, seed {seed}");
             let mut streams = Streams::new(TABLE, from).named(name);
             let piece = format!("N = {points}, {label}, {scheme:?}, {particles}, {sweeps}, {from}");
-            self.pieces.get(&piece, || {
+            let watched = self.pieces.get(&piece, || {
                 let watched = watch(self.model, &sampler, scheme, data, &mut streams);
-                Ok(watched.map_err(failed)?.0)
-            })
-        })
+                Ok::<_, HarnessError>(watched.map_err(failed)?.0)
+            })?;
+            Ok((watched, ()))
+        })?;
+        Ok(watched.0)
     }
 
     fn hamiltonian(&self, leapfrog: usize, chosen: &[u64]) -> Result<Row, HarnessError> {
         let (points, e) = (self.points, &self.settings.evaluation);
         let label = format!("HMC-RWS, LF = {leapfrog}");
-        let mut moves = vec![];
-        let watched = self.each(&label, chosen, &mut |data, from| {
+        let (watched, moves) = self.each(&label, chosen, &|data, from| {
             let lengths = [e.particles, e.sweeps - 1];
             let hmc = (&e.hmc, leapfrog);
             let piece = format!("N = {points}, {label}, {lengths:?}, {from}");
             let measured = || chains((self.taped, self.model), hmc, data, lengths, from);
             let (watched, own) = self.pieces.get(&piece, measured)?;
-            moves.push(own);
-            Ok(vec![watched])
+            Ok((vec![watched], own))
         })?;
         Ok(Row {
             accepted: Some(Moves::mean(&moves)),
@@ -146,20 +149,26 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
     }
 
     /// Runs on the chosen instances, some at a time.
-    fn each(
+    fn each<T: Send>(
         &self,
         label: &str,
         chosen: &[u64],
-        run: &mut Runner<'_, B::InnerBackend>,
-    ) -> Result<Vec<Watched>, HarnessError> {
+        run: Runner<'_, B::InnerBackend, T>,
+    ) -> Result<(Vec<Watched>, Vec<T>), HarnessError> {
         let (points, of) = (self.points, chosen.len());
         let batch = self.settings.evaluation.batch as usize;
-        let mut all: Vec<Watched> = Vec::new();
-        for (index, numbers) in chosen.chunks(batch).enumerate() {
+        let batches: Vec<&[u64]> = chosen.chunks(batch).collect();
+        let parts = on_threads(batches.len(), self.threads, |index| {
+            let numbers = batches[index];
             let done = index * batch + numbers.len();
             (self.going_on)(&format!("N = {points}, {label}: instance {done} of {of}"))?;
             let data = rings::<B::InnerBackend>(self.settings, TABLE, numbers, points, self.device);
-            let part = run(&data, numbers[0])?;
+            run(&data, numbers[0])
+        });
+        let (mut all, mut others) = (Vec::<Watched>::new(), Vec::new());
+        for part in parts {
+            let (part, other) = part?;
+            others.push(other);
             if all.is_empty() {
                 all = part;
                 continue;
@@ -169,7 +178,7 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
                 all.accuracy.extend(part.accuracy);
             }
         }
-        Ok(all)
+        Ok((all, others))
     }
 }
 

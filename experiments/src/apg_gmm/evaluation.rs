@@ -2,7 +2,7 @@
 
 use crate::error::HarnessError;
 use burn::tensor::Tensor;
-use helmholtz_apg::{Population, Streams};
+use helmholtz_apg::{Population, Streams, on_threads};
 use helmholtz_gmm::{Gmm, GmmState, Scheme};
 use helmholtz_ops::Backend;
 use helmholtz_runs::Pieces;
@@ -12,7 +12,7 @@ use super::samplers::{Length, Mover, Place, course, instances, means};
 use super::{FIGURE, Settings, TABLE};
 use crate::likelihood::runner::failed;
 use crate::population::populations::{mean, numbers, sampler};
-use crate::population::stepwise::Measured;
+use crate::population::stepwise::{GoingOn, Measured};
 
 /// What a sampler reached on the instances of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ pub struct Evaluation {
 /// Particles and instances at a time: more would not fit a processor's caches.
 const AT_A_TIME: usize = 4000;
 
-/// Measures; `going_on` hears what, and may stop it with an error. What is measured is kept in `pieces`.
+/// Measures, on so many threads; `going_on` hears what, and may stop it with an error. What is measured is kept in `pieces`.
 ///
 /// # Errors
 /// Weights that are none, and those of `going_on`.
@@ -92,7 +92,7 @@ pub fn evaluate<B: Backend>(
     settings: &Settings,
     model: &Gmm<B>,
     device: &B::Device,
-    going_on: &dyn Fn(&str) -> Result<(), HarnessError>,
+    (going_on, threads): (GoingOn<'_>, usize),
     pieces: &Pieces,
 ) -> Result<Evaluation, HarnessError> {
     let evaluation = Measuring {
@@ -101,6 +101,7 @@ pub fn evaluate<B: Backend>(
         model,
         device,
         going_on,
+        threads,
     };
     Ok(Evaluation {
         rows: evaluation.rows()?,
@@ -114,7 +115,8 @@ struct Measuring<'a, B: Backend> {
     settings: &'a Settings,
     model: &'a Gmm<B>,
     device: &'a B::Device,
-    going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+    going_on: GoingOn<'a>,
+    threads: usize,
     pieces: &'a Pieces,
 }
 
@@ -130,8 +132,9 @@ impl<B: Backend> Measuring<'_, B> {
         let e = &self.settings.evaluation;
         let at_a_time = (AT_A_TIME / length.particles).clamp(1, e.batch as usize);
         let config = &self.settings.model;
-        let mut places: Vec<Place> = vec![];
-        for (batch, numbers) in all.chunks(at_a_time).enumerate() {
+        let batches: Vec<&[u64]> = all.chunks(at_a_time).collect();
+        let measured = on_threads(batches.len(), self.threads, |batch| {
+            let numbers = batches[batch];
             (self.going_on)(&format!(
                 "{}, {} of {} instances",
                 mover.label(),
@@ -145,7 +148,11 @@ impl<B: Backend> Measuring<'_, B> {
                 e.points
             );
             let measured = || course(mover, (self.model, config), &x, length, draws);
-            let more = self.pieces.get(&piece, measured)?;
+            self.pieces.get(&piece, measured)
+        });
+        let mut places: Vec<Place> = vec![];
+        for more in measured {
+            let more = more?;
             if places.is_empty() {
                 places = more;
             } else {

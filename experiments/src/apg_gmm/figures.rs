@@ -21,13 +21,10 @@ fn panel(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Panel {
 pub fn training(metrics: &[Value]) -> Figure {
     let of = |key: &str| points(metrics, key);
     let steps = || Axis::linear("gradient steps");
-    let kl = |title, key| {
-        panel(
-            title,
-            steps(),
-            Axis::log("KL(p‖q), nats"),
-            vec![Series::line("APG", 1, of(key))],
-        )
+    let divergences = |title, all: &[(&str, &str)]| {
+        let series = all.iter().zip(1..);
+        let series = series.map(|(&(label, key), style)| Series::line(label, style, of(key)));
+        panel(title, steps(), Axis::log("KL(p‖q), nats"), series.collect())
     };
     let sizes = [
         ("one shot", "ess_one-shot"),
@@ -42,8 +39,11 @@ pub fn training(metrics: &[Value]) -> Figure {
         title: "Proposals during training, on instances with known assignments".into(),
         columns: 2,
         panels: vec![
-            kl("(μ, τ) given c, by cluster", "kl"),
-            kl("c given (μ, τ), by instance", "assignment_kl"),
+            divergences(
+                "(μ, τ), by cluster",
+                &[("given c", "kl"), ("one shot", "one_shot_kl")],
+            ),
+            divergences("c given (μ, τ), by instance", &[("APG", "assignment_kl")]),
             panel(
                 "effective sample size",
                 steps(),

@@ -60,7 +60,8 @@ impl Outcome {
         let text = format!(
             "Trained by {} gradient steps: K = {} sweeps, L = {} particles, {} instances of {} data, Adam with {:e}. Measured on \
              {} other instances. KL(p‖q) is inclusive, by cluster for (μ, τ) and by instance for c, in nats, given the true other \
-             block; ESS / L after the last sweep.",
+             block; that of the one-shot proposal, by cluster, is from (μ, τ) given the true c, which it does not read. Least slope: of a \
+             learned value on its own coordinate; below 0 it is mirrored. ESS / L after the last sweep.",
             self.steps,
             t.sweeps,
             t.particles,
@@ -72,6 +73,9 @@ impl Outcome {
         let keys = [
             ("KL, (μ, τ) given c", "kl"),
             ("KL, c given (μ, τ)", "assignment_kl"),
+            ("KL, (μ, τ) in one shot", "one_shot_kl"),
+            ("least slope, one shot", "slope_one-shot"),
+            ("least slope, (μ, τ) given c", "slope_eta"),
             ("ESS / L, one shot", "ess_one-shot"),
             ("ESS / L, block (μ, τ)", "ess_eta"),
             ("ESS / L, block c", "ess_c"),

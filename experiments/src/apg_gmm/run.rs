@@ -70,11 +70,11 @@ impl Stepwise for Settings {
 
     fn seconds_of_step(
         &self,
-        device: Device,
+        (device, threads): (Device, usize),
         _: &Locator,
         stop: &AtomicBool,
     ) -> Result<f64, HarnessError> {
-        on_device(device, Time(self, stop))
+        on_device(device, Time(self, threads, stop))
     }
 
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
@@ -97,15 +97,15 @@ impl Stepwise for Settings {
     }
 }
 
-struct Time<'a>(&'a Settings, &'a AtomicBool);
+struct Time<'a>(&'a Settings, usize, &'a AtomicBool);
 
 impl OnBackend for Time<'_> {
     type Output = f64;
 
     fn on<B: Backend>(self) -> Result<f64, HarnessError> {
-        let (settings, device) = (self.0, Default::default());
-        let mut objective = Training::<Autodiff<B>>::new(settings, settings.seed, &device);
-        seconds_of_step(&start::<B>(settings, &device)?, &mut objective, self.1)
+        let (Self(settings, threads, stop), device) = (self, Default::default());
+        let mut objective = Training::<Autodiff<B>>::new(settings, threads, &device);
+        seconds_of_step(&start::<B>(settings, &device)?, &mut objective, stop)
     }
 }
 
@@ -130,8 +130,9 @@ impl OnBackend for Run<'_> {
         let (settings, device) = (self.settings, Default::default());
         let t = &settings.training;
         let model = start::<B>(settings, &device)?;
-        let mut objective = Training::<Autodiff<B>>::new(settings, settings.seed, &device);
         let mut request = self.request;
+        let threads = request.threads;
+        let mut objective = Training::<Autodiff<B>>::new(settings, threads, &device);
         let config = request.config(
             settings.seed,
             [t.learning_rate, t.beta_2],
@@ -141,8 +142,13 @@ impl OnBackend for Run<'_> {
         let model = trained(model, &mut objective, &config, &device, &mut request)?;
         let pieces = request.pieces(&settings.evaluation)?;
         let going_on = request.going_on;
-        let evaluation: Evaluation =
-            evaluate(settings, &model.valid(), &device, going_on, &pieces)?;
+        let evaluation: Evaluation = evaluate(
+            settings,
+            &model.valid(),
+            &device,
+            (going_on, threads),
+            &pieces,
+        )?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;
         for (name, figure) in figures::all(&metrics, &evaluation) {

@@ -12,6 +12,7 @@ use helmholtz_samplers::{Hmc, Kernel};
 use serde::{Deserialize, Serialize};
 
 use super::DRAWS;
+use crate::population::hamiltonian::TrainingMoves;
 use crate::population::populations::{mean, numbers};
 
 /// A way to move particles.
@@ -151,7 +152,32 @@ fn hamiltonian<B: Backend>(
 ) -> Result<Vec<Place>, HarnessError> {
     let mut stream = Stream::new(seed, DRAWS, [batch, 0]);
     let start = OneShot::<B, Stream>::propose(model, x, length.particles, &mut stream).state;
-    let shape = start.mean.dims();
+    let mut places = vec![of_chains(model, x, start.clone())];
+    let hmc = TrainingMoves {
+        moves: length.moves,
+        leapfrog,
+        step_size: length.step_size,
+    };
+    moved((model, config), x, start, &hmc, &mut stream, |state| {
+        places.push(of_chains(model, x, state.clone()));
+    })?;
+    Ok(places)
+}
+
+/// The chains after all moves; `visit` is shown them after each.
+///
+/// # Errors
+/// A step size that is none.
+pub fn moved<B: Backend>(
+    (model, config): (&Gmm<B>, &GmmConfig),
+    x: &Tensor<B, 3>,
+    start: GmmState<B>,
+    hmc: &TrainingMoves,
+    stream: &mut Stream,
+    mut visit: impl FnMut(&GmmState<B>),
+) -> Result<GmmState<B>, HarnessError> {
+    let mut state = start;
+    let shape = state.mean.dims();
     let coordinates = shape[2] * shape[3];
     let data: Vec<Vec<f64>> = {
         let all = numbers(x.clone());
@@ -159,8 +185,8 @@ fn hamiltonian<B: Backend>(
         all.chunks_exact(each).map(<[f64]>::to_vec).collect()
     };
     let (tau, mu) = (
-        numbers(start.precision.clone()),
-        numbers(start.mean.clone()),
+        numbers(state.precision.clone()),
+        numbers(state.mean.clone()),
     );
     let mut positions: Vec<Vec<f64>> = tau
         .chunks_exact(coordinates)
@@ -172,13 +198,12 @@ fn hamiltonian<B: Backend>(
                 .collect()
         })
         .collect();
-    let mut places = vec![of_chains(model, x, start)];
-    for _ in 0..length.moves {
+    for _ in 0..hmc.moves {
         for (chain, position) in positions.iter_mut().enumerate() {
             let own = &data[chain % shape[1]];
             let target = |at: &[f64], gradient: &mut [f64]| config.log_marginal(own, at, gradient);
-            let hmc = Hmc::new(target, length.step_size, leapfrog).map_err(failed)?;
-            hmc.step(position, &mut stream);
+            let kernel = Hmc::new(target, hmc.step_size, hmc.leapfrog).map_err(failed)?;
+            kernel.step(position, stream);
         }
         let half = |from: usize, map: fn(f64) -> f64| {
             let values = positions.iter().flat_map(|p| &p[from..from + coordinates]);
@@ -186,15 +211,15 @@ fn hamiltonian<B: Backend>(
             Tensor::<B, 4>::from_data(TensorData::new(values, shape), (&x.device(), x.dtype()))
         };
         let (precision, mean) = (half(0, f64::exp), half(coordinates, |mu| mu));
-        let assignment = Choices::sample(&model.exact_choices(x, &mean, &precision), &mut stream);
-        let state = GmmState {
+        let assignment = Choices::sample(&model.exact_choices(x, &mean, &precision), stream);
+        state = GmmState {
             precision,
             mean,
             assignment,
         };
-        places.push(of_chains(model, x, state));
+        visit(&state);
     }
-    Ok(places)
+    Ok(state)
 }
 
 fn of_chains<B: Backend>(model: &Gmm<B>, x: &Tensor<B, 3>, state: GmmState<B>) -> Place {

@@ -1,5 +1,6 @@
 //! The experiment as data.
 
+use crate::population::hamiltonian::TrainingMoves;
 use crate::source::{Kind, is_folder_name};
 use helmholtz_gmm::GmmConfig;
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,9 @@ pub struct TrainingSettings {
     pub batch: u64,
     /// Data of an instance.
     pub points: usize,
+    /// How particles move before they are learned from, in HMC-RWS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hmc: Option<TrainingMoves>,
     /// Adam's.
     pub learning_rate: f64,
     /// Adam's.
@@ -181,7 +185,8 @@ impl Settings {
             ),
         ];
         let problem = checks.iter().find(|(wrong, _)| *wrong);
-        problem.map(|(_, text)| *text)
+        let moves = || t.hmc.as_ref().and_then(|moves| moves.problem(t.sweeps));
+        problem.map(|(_, text)| *text).or_else(moves)
     }
 }
 
@@ -243,5 +248,23 @@ pub(crate) mod tests {
             let text = error(from, to);
             assert!(text.contains(part), "{from} -> {to}: {text}");
         }
+    }
+
+    #[test]
+    fn the_moves_of_hmc_rws_are_of_the_one_shot_proposal_alone() {
+        let source = Source::find("apg-gmm").unwrap();
+        let (settings, _) = Settings::parse(&source, "hmc-rws").unwrap();
+        assert!(settings.training.hmc.is_some());
+        for (sweeps, moves, part) in [
+            (2, 9, "`training.sweeps` to 1"),
+            (1, 0, "at least one move"),
+        ] {
+            let mut other = settings.clone();
+            other.training.sweeps = sweeps;
+            other.training.hmc.as_mut().unwrap().moves = moves;
+            assert!(other.problem().unwrap().contains(part));
+        }
+        let text = serde_json::to_string(&Settings::parse(&source, "rws").unwrap().0).unwrap();
+        assert!(!text.contains("\"hmc\":null"), "{text}");
     }
 }

@@ -1,6 +1,7 @@
 //! A gradient step of the proposals, and a check of them.
 
 use std::error::Error;
+use std::ops::Range;
 
 use burn::module::{Module, ModuleMapper, Param};
 use burn::optim::GradientsParams;
@@ -12,7 +13,9 @@ use helmholtz_samplers::resampling::Systematic;
 use helmholtz_training::Objective;
 use serde_json::{Map, Value};
 
+use super::samplers::{instances, moved};
 use super::{CHECK, Settings};
+use crate::population::parts::{PARTS, Part, Step, gradients, parts};
 use crate::population::populations::{mean, numbers, sampler};
 
 /// What the proposals descend: the losses of all blocks on fresh instances.
@@ -22,12 +25,12 @@ pub struct Training<'a, B: AutodiffBackend> {
     device: B::Device,
     /// The instances of checks, with their true latents, in f64.
     check: Simulated<B::InnerBackend>,
-    seed: u64,
+    threads: usize,
 }
 
 impl<'a, B: AutodiffBackend> Training<'a, B> {
-    /// Of these settings, named by `seed`.
-    pub fn new(settings: &'a Settings, seed: u64, device: &B::Device) -> Self {
+    /// Of these settings, on so many threads.
+    pub fn new(settings: &'a Settings, threads: usize, device: &B::Device) -> Self {
         let training = &settings.training;
         let numbers: Vec<u64> = (0..training.check_instances).collect();
         let config = &settings.model;
@@ -36,7 +39,7 @@ impl<'a, B: AutodiffBackend> Training<'a, B> {
             check: config.simulate(CHECK, &numbers, training.points, DType::F64, device),
             device: device.clone(),
             settings,
-            seed,
+            threads,
         }
     }
 }
@@ -48,22 +51,34 @@ impl<B: AutodiffBackend> Objective<B, Gmm<B>> for Training<'_, B> {
         model: &Gmm<B>,
         step: u64,
     ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {
-        let training = &self.settings.training;
-        let numbers: Vec<u64> = (step * training.batch..(step + 1) * training.batch).collect();
-        let config = &self.settings.model;
-        let data = config.simulate::<B>(
-            self.seed,
-            &numbers,
-            training.points,
-            DType::F32,
-            &self.device,
-        );
-        let mut streams = Streams::new(self.seed, step);
-        let blocks = Scheme::Apg.blocks();
-        let (gradients, run) = self
-            .sampler
-            .gradients(model, &data.x, &blocks, &mut streams)?;
-        Ok((gradients, -mean(&run.population.log_evidence())))
+        let (settings, t) = (self.settings, &self.settings.training);
+        let of = |model: &Gmm<B>, numbers: Range<u64>, streams: &mut Streams| -> Part {
+            let numbers: Vec<u64> = numbers.collect();
+            let x = instances(
+                &settings.model,
+                settings.seed,
+                &numbers,
+                t.points,
+                &self.device,
+            );
+            if let Some(hmc) = &t.hmc {
+                let moves = |state, stream: &mut _| -> Result<_, Box<dyn Error + Send + Sync>> {
+                    let of = (model, &settings.model);
+                    Ok(moved(of, &x, state, hmc, stream, |_| {})?)
+                };
+                let found = self.sampler.moved_gradients(model, &x, streams, moves);
+                return found.map(|(gradients, moved)| (gradients, moved.log_evidence()));
+            }
+            let blocks = Scheme::Apg.blocks();
+            let (gradients, run) = self.sampler.gradients(model, &x, &blocks, streams)?;
+            Ok((gradients, run.population.log_evidence()))
+        };
+        let place = Step {
+            seed: settings.seed,
+            number: step,
+            threads: self.threads,
+        };
+        gradients(model, place, &parts(step, t.batch, PARTS), of)
     }
 
     fn check(
@@ -77,8 +92,10 @@ impl<B: AutodiffBackend> Objective<B, Gmm<B>> for Training<'_, B> {
         let exact = model.clone().map(&mut ToF64);
         let kl = numbers(exact.kl(x, &truth.assignment));
         let assignment_kl = numbers(exact.assignment_kl(x, truth));
+        let one_shot_kl = exact.one_shot_kl(x, &truth.assignment);
+        let [one_shot_slope, slope] = model.least_slopes();
         let x = x.clone().cast(DType::F32);
-        let name = format!("the check after {steps} steps, seed {}", self.seed);
+        let name = format!("the check after {steps} steps, seed {}", self.settings.seed);
         let mut streams = Streams::new(CHECK, steps).named(name);
         let blocks = Scheme::Apg.blocks();
         let run = self
@@ -87,6 +104,9 @@ impl<B: AutodiffBackend> Objective<B, Gmm<B>> for Training<'_, B> {
         let mut row = Map::new();
         row.insert("kl".into(), (mean(&kl) / clusters).into());
         row.insert("assignment_kl".into(), mean(&assignment_kl).into());
+        row.insert("one_shot_kl".into(), (mean(&one_shot_kl) / clusters).into());
+        row.insert("slope_one-shot".into(), one_shot_slope.into());
+        row.insert("slope_eta".into(), slope.into());
         let last = run.records.len().saturating_sub(blocks.len()).max(1);
         for record in run.records[..1].iter().chain(&run.records[last..]) {
             let share = mean(&record.ess) / self.sampler.particles() as f64;

@@ -26,17 +26,18 @@ pub struct KlCurves {
 pub fn open<'a>(request: &Request<'a>) -> Result<Figure<'a, KlCurves>, HarnessError> {
     let args = request.args;
     let settings = Settings::parse(request.source, &args.profile)?;
-    let remedy = "it takes --profile, --steps, --seeds, --jobs, --device, --out, --dry-run, --json and --fresh; the runs are chosen in \
+    let remedy = "it takes --profile, --steps, --seeds, --jobs, --threads, --device, --out, --dry-run, --json and --fresh; the runs are chosen in \
                   its file, and an edited copy is run by its path";
     refuse(request, &settings.name, false, remedy)?;
     let steps = args.steps.or(settings.steps);
     let mut all: Vec<Box<dyn Member + 'a>> = Vec::new();
     let mut of_units = Vec::new();
     let mut of_figure = [0, 0];
+    let beside = settings.divisions.len();
     for division in &settings.divisions {
         let source = settings.source(division)?;
         let profile = &settings.profile;
-        let member = opened::<apg_gmm::Settings>(request, &source, profile, steps)?;
+        let member = opened::<apg_gmm::Settings>(request, &source, (profile, steps), beside)?;
         let (_, [of_profile, steps]) = member.place();
         of_figure = [settings.steps.unwrap_or(of_profile), steps];
         let clusters = member.experiment(0).model.clusters;

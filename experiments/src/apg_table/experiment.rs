@@ -18,23 +18,20 @@ use std::path::{Path, PathBuf};
 pub fn open<'a>(request: &Request<'a>) -> Result<Figure<'a, Settings>, HarnessError> {
     let args = request.args;
     let settings = Settings::parse(request.source, &args.profile)?;
-    let remedy = "it takes --profile, --seeds, --jobs, --device, --data-dir, --out, --dry-run, --json and --fresh; the runs are chosen \
+    let remedy = "it takes --profile, --seeds, --jobs, --threads, --device, --data-dir, --out, --dry-run, --json and --fresh; the runs are chosen \
                   in its file, and an edited copy of experiments/apg-table1.toml is run by its path";
     args.refuse(&settings.name, &[("--steps", args.steps.is_some())], remedy)?;
     refuse(request, &settings.name, true, remedy)?;
     let mut all: Vec<Box<dyn Member + 'a>> = Vec::new();
+    let beside = settings.members.len();
     for member in &settings.members {
         let source = Source::find(&member.experiment)?;
-        let (profile, steps) = (&member.profile, member.steps);
+        let of = (member.profile.as_str(), member.steps);
         all.push(match source.kind()? {
-            Kind::ApgGmm => Box::new(opened::<apg_gmm::Settings>(
-                request, &source, profile, steps,
-            )?),
-            Kind::ApgDmm => Box::new(opened::<apg_dmm::Settings>(
-                request, &source, profile, steps,
-            )?),
+            Kind::ApgGmm => Box::new(opened::<apg_gmm::Settings>(request, &source, of, beside)?),
+            Kind::ApgDmm => Box::new(opened::<apg_dmm::Settings>(request, &source, of, beside)?),
             Kind::ApgBmnist => Box::new(opened::<apg_bmnist::Settings>(
-                request, &source, profile, steps,
+                request, &source, of, beside,
             )?),
             _ => {
                 return Err(HarnessError::Spec {

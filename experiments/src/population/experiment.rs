@@ -38,6 +38,8 @@ pub struct Population<'a, E> {
     of_profile: u64,
     steps: u64,
     device: Device,
+    /// Threads of each run.
+    threads: usize,
     machine: Machine,
     locator: &'a Locator,
     stop: &'a AtomicBool,
@@ -59,12 +61,12 @@ pub fn open<'a, E: Stepwise>(request: &Request<'a>) -> Result<Population<'a, E>,
     let (experiment, _) = E::parse(request.source, &args.profile)?;
     let and = if E::READS_DATA { ", --data-dir" } else { "" };
     let remedy = format!(
-        "it takes --profile, --steps, --seeds, --jobs, --device{and}, --out, --dry-run, --json and --fresh; the rest is set in its \
+        "it takes --profile, --steps, --seeds, --jobs, --threads, --device{and}, --out, --dry-run, --json and --fresh; the rest is set in its \
          file, and an edited copy of experiments/{}.toml is run by its path",
         experiment.name()
     );
     refuse(request, experiment.name(), E::READS_DATA, &remedy)?;
-    opened(request, request.source, &args.profile, args.steps)
+    opened(request, request.source, (&args.profile, args.steps), 1)
 }
 
 /// Refuses what means nothing to experiments that are counted in gradient steps.
@@ -89,15 +91,16 @@ pub fn refuse(
     args.refuse(name, &flags, remedy)
 }
 
-/// A profile of the experiment in `source`, with other steps than its own if any, and the seeds that are asked for.
+/// A profile of the experiment in `source`, with other steps than its own if any, and the seeds that are asked for: one of `beside`
+/// experiments whose runs share the cores.
 ///
 /// # Errors
 /// As [`open`].
 pub fn opened<'a, E: Stepwise>(
     request: &Request<'a>,
     source: &Source,
-    profile: &str,
-    steps: Option<u64>,
+    (profile, steps): (&str, Option<u64>),
+    beside: usize,
 ) -> Result<Population<'a, E>, HarnessError> {
     let args = request.args;
     let (mut experiment, of_profile) = E::parse(source, profile)?;
@@ -109,6 +112,7 @@ pub fn opened<'a, E: Stepwise>(
         of_profile,
         steps: steps.unwrap_or(of_profile),
         device: args.device,
+        threads: request.threads_each(seeds.len() * beside),
         machine: request.machine(),
         locator: request.locator,
         stop: request.stop,
@@ -293,7 +297,8 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
     fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
         let experiment = &self.runs[index].experiment;
         self.check_memory(experiment)?;
-        let each = experiment.seconds_of_step(self.device, self.locator, self.stop)?;
+        let each =
+            experiment.seconds_of_step((self.device, self.threads), self.locator, self.stop)?;
         Ok(Cost {
             work: Work {
                 each,
@@ -329,6 +334,7 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
         let outcome = run.experiment.compute(OfRun {
             steps: self.steps,
             device: self.device,
+            threads: self.threads,
             locator: self.locator,
             folder: &mut folder,
             observe: &|event| observer.event(&events::of_steps(event)),

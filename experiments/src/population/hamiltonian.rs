@@ -30,6 +30,44 @@ impl HmcSettings {
     }
 }
 
+/// How the particles of reweighted wake-sleep move before they are learned from: HMC-RWS, trained.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingMoves {
+    /// Moves of each particle.
+    pub moves: usize,
+    /// Leapfrog steps of a move.
+    pub leapfrog: usize,
+    /// The step size.
+    pub step_size: f64,
+}
+
+impl TrainingMoves {
+    /// What is wrong with the moves of a training by so many sweeps, if anything.
+    pub(crate) fn problem(&self, sweeps: usize) -> Option<&'static str> {
+        let positive = self.step_size > 0.0 && self.step_size.is_finite();
+        match self.moves > 0 && self.leapfrog > 0 && positive {
+            true if sweeps == 1 => None,
+            true => Some(
+                "`training.hmc` moves the particles of the one-shot proposal alone: set `training.sweeps` to 1",
+            ),
+            false => Some(
+                "`training.hmc` needs at least one move and leapfrog step, and a positive step_size",
+            ),
+        }
+    }
+
+    /// As an evaluation's chains move, without a warm-up.
+    pub(crate) fn held(&self) -> HmcSettings {
+        HmcSettings {
+            leapfrog: Vec::new(),
+            step_size: self.step_size,
+            warm_up: 0,
+            acceptance: 0.5,
+        }
+    }
+}
+
 /// A population whose continuous latents are rows, one for each chain.
 pub struct Chains<S, R, D, N> {
     /// Where the chains start.

@@ -6,6 +6,7 @@
 //! | [`Population`] | it as an experiment: a run a seed |
 //! | [`Column`] | what the samplers of a finished run reached |
 //! | [`Members`], [`Joint`], [`Figure`] | the runs of several such experiments; what they show together; it as an experiment |
+//! | [`parts`] | a batch in parts, on threads |
 //! | [`populations`], [`hamiltonian`] | what the models' evaluations share |
 
 mod column;
@@ -13,6 +14,7 @@ mod experiment;
 pub mod hamiltonian;
 mod joint;
 mod members;
+pub(crate) mod parts;
 pub(crate) mod populations;
 pub mod stepwise;
 

@@ -72,13 +72,13 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
         Ok(None)
     }
 
-    /// How long a gradient step takes on the device, by making two.
+    /// How long a gradient step takes on the device with so many threads, by making two.
     ///
     /// # Errors
     /// Data or a device that are not there, a step that cannot be made, a stop.
     fn seconds_of_step(
         &self,
-        device: Device,
+        place: (Device, usize),
         locator: &Locator,
         stop: &AtomicBool,
     ) -> Result<f64, HarnessError>;
@@ -103,12 +103,17 @@ pub fn bytes(sizes: &[u64]) -> u64 {
         .fold(4, |bytes, &size| bytes.saturating_mul(size))
 }
 
+/// Hears what is measured, from any thread, and may stop it with an error.
+pub type GoingOn<'a> = &'a (dyn Fn(&str) -> Result<(), HarnessError> + Sync);
+
 /// What a run is asked for.
 pub struct Request<'a> {
     /// Gradient steps.
     pub steps: u64,
     /// Where it computes.
     pub device: Device,
+    /// Threads of the run.
+    pub threads: usize,
     /// Where data are.
     pub locator: &'a Locator,
     /// Where it is kept.
@@ -116,7 +121,7 @@ pub struct Request<'a> {
     /// Hears of each step.
     pub observe: &'a dyn Fn(&Event),
     /// Hears what is measured, and may stop it with an error.
-    pub going_on: &'a dyn Fn(&str) -> Result<(), HarnessError>,
+    pub going_on: GoingOn<'a>,
     /// Set to stop the training at its next step.
     pub stop: &'a AtomicBool,
 }

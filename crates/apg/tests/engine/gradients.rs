@@ -81,7 +81,7 @@ fn gradient(loss: Tensor<B, 1>, model: &Toy<B>) -> Vec<Option<f64>> {
     all_of(&gradients, model)
 }
 
-fn all_of(gradients: &GradientsParams, model: &Toy<B>) -> Vec<Option<f64>> {
+pub fn all_of(gradients: &GradientsParams, model: &Toy<B>) -> Vec<Option<f64>> {
     let of = |param: &Param<Tensor<B, 1>>| -> Vec<Option<f64>> {
         match gradients.get::<Flex, 1>(param.id) {
             Some(gradient) => numbers(gradient).into_iter().map(Some).collect(),
@@ -228,6 +228,44 @@ fn a_run_whose_laws_learn_nothing_has_gradients_of_the_model_alone() {
     );
     let z = all_states::<B>(2);
     assert!(model.log_joint(&x().narrow(0, 0, 1), &z).dims() == [8, 1]);
+}
+
+/// A block whose density has a square root at zero: its value is finite, and its gradient is not.
+struct Steep;
+
+impl Block<B, Toy<B>, Stream> for Steep {
+    fn name(&self) -> String {
+        "steep".into()
+    }
+
+    fn advance(
+        &self,
+        model: &Toy<B>,
+        frozen: &Toy<B>,
+        x: &Tensor<B, 2>,
+        old: &Bits<B>,
+        chance: &mut Stream,
+    ) -> Move<B, Bits<B>> {
+        let moved = Update(A(Law::Learned)).advance(model, frozen, x, old, chance);
+        let root = (moved.log_forward.clone() * 0.0).sqrt();
+        Move {
+            log_forward: moved.log_forward.clone() + root,
+            ..moved
+        }
+    }
+}
+
+#[test]
+fn a_gradient_that_is_not_a_number_is_named_though_the_loss_is_finite() {
+    let c = Update(Cs(Law::Learned));
+    let blocks: [&dyn Block<B, Toy<B>, Stream>; 2] = [&c, &Steep];
+    let mut streams = Streams::new(15, 8);
+    let found = sampler(4).gradients(&Toy::new(PARAMETERS), &x(), &blocks, &mut streams);
+    let message = found.expect_err("an error").to_string();
+    assert_eq!(
+        message,
+        "the gradient of block steep of sweep 1 (step 8, seed 15) is not finite, though its loss is"
+    );
 }
 
 /// A block whose density is not a number, though its weights are.

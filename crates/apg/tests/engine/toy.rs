@@ -7,7 +7,7 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor, TensorData, activation::softplus, backend::Backend};
-use helmholtz_apg::{Conditional, Model, OneShot, Proposal, particle};
+use helmholtz_apg::{Conditional, Model, OneShot, Proposal, Rescore, particle};
 use helmholtz_random::Chance;
 
 pub const F64: DType = DType::F64;
@@ -114,6 +114,14 @@ impl<B: Backend, C: Chance + ?Sized> OneShot<B, C> for Toy<B> {
             state: Bits { a, c },
             log_q: log_q.squeeze_dim(2),
         }
+    }
+}
+
+impl<B: Backend> Rescore<B> for Toy<B> {
+    fn log_one_shot(&self, x: &Tensor<B, 2>, z: &Bits<B>) -> Tensor<B, 2> {
+        let logit = self.one_shot.val().reshape([1, 1, 1]);
+        let log_c = bernoulli(z.c.clone(), self.logits_of_c(&z.a, x.dims()[1]));
+        (bernoulli(z.a.clone(), logit) + log_c.sum_dim(2)).squeeze_dim(2)
     }
 }
 

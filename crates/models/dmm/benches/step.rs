@@ -1,18 +1,19 @@
 //! One training step: K = 10 sweeps, L = 10 particles, B = 20 instances of N = 200 data, Adam. The same run without gradients,
-//! and the step's matrix products alone. One thread.
+//! and the step's matrix products alone. One thread, but where parts of a batch are shared between two.
 //!
 //! Beside criterion's times, the step's processor time and the ratio products ÷ step are printed: medians over pairs measured in
 //! turn, which other work on the machine disturbs less.
 
 use std::hint::black_box;
+use std::time::Instant;
 
 use burn::backend::Autodiff;
 use burn::optim::{AdamConfig, Optimizer};
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use criterion::{Criterion, criterion_main};
-use helmholtz_apg::{Sampler, Streams};
-use helmholtz_dmm::{DmmConfig, Rings, Scheme};
+use helmholtz_apg::{ApgError, Sampler, Streams, gradients_in_parts};
+use helmholtz_dmm::{Dmm, DmmConfig, Rings, Scheme};
 use helmholtz_samplers::resampling::{Policy, Systematic};
 
 #[global_allocator]
@@ -22,6 +23,7 @@ const SWEEPS: usize = 10;
 const PARTICLES: usize = 10;
 const BATCH: usize = 20;
 const POINTS: usize = 200;
+const PARTS: usize = 4;
 const PAIRS: usize = 15;
 
 fn batch<B: helmholtz_ops::Backend>(device: &B::Device) -> Tensor<B, 3> {
@@ -79,6 +81,52 @@ fn seconds(work: impl FnOnce()) -> f64 {
     (processor_time().expect("as before") - start) * 1e-9
 }
 
+/// A step in four parts on so many threads, as experiments make it.
+fn in_parts(threads: usize) -> impl FnMut() {
+    let device = Default::default();
+    let sampler = Sampler::new(PARTICLES, SWEEPS, Policy::Always, Systematic).expect("a sampler");
+    let start = DmmConfig::released().init::<Autodiff<Flex>>(1, DType::F32, &device);
+    let mut model = Some(start.expect("a model"));
+    let mut adam = AdamConfig::new().with_beta_2(0.99).init();
+    let (x, each) = (batch::<Autodiff<Flex>>(&device), BATCH / PARTS);
+    let mut number = 0;
+    move || {
+        let present = model.take().expect("a model");
+        let of = |model: &Dmm<Autodiff<Flex>>, part: usize| -> Result<_, ApgError> {
+            let own = x.clone().narrow(0, part * each, each);
+            let (mut streams, blocks) = (Streams::new(1, number).part(part), Scheme::Apg.blocks());
+            let (gradients, _) = sampler.gradients(model, &own, &blocks, &mut streams)?;
+            Ok((gradients, ()))
+        };
+        let shares = [1.0 / PARTS as f64; PARTS];
+        let (gradients, _) = gradients_in_parts(&present, &shares, threads, of).expect("weights");
+        model = Some(adam.step(5e-4, present, gradients));
+        number += 1;
+    }
+}
+
+/// Prints what parts cost and what threads gain: ratios of wall time, medians over steps made in turn.
+fn print_parts(mut whole: impl FnMut()) {
+    let [mut one, mut two] = [in_parts(1), in_parts(2)];
+    let wall = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64()
+    };
+    let rounds = (0..PAIRS).map(|_| [wall(&mut whole), wall(&mut one), wall(&mut two)]);
+    let rounds: Vec<[f64; 3]> = rounds.collect();
+    let median = |of: fn(&[f64; 3]) -> f64| {
+        let mut ratios: Vec<f64> = rounds.iter().map(of).collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios[PAIRS / 2]
+    };
+    println!(
+        "dmm: whole/parts {:.3}, one thread/two {:.3} (medians of {PAIRS})",
+        median(|[whole, one, _]| whole / one),
+        median(|[_, one, two]| one / two),
+    );
+}
+
 fn benchmark(criterion: &mut Criterion) {
     let sampler = Sampler::new(PARTICLES, SWEEPS, Policy::Always, Systematic).expect("a sampler");
     let device = Default::default();
@@ -110,6 +158,7 @@ fn benchmark(criterion: &mut Criterion) {
             median(|(products, step)| products / step),
             1.0 / median(|(_, step)| *step),
         );
+        print_parts(&mut step);
     }
     let mut group = criterion.benchmark_group("dmm");
     group.sample_size(10);

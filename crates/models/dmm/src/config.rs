@@ -11,7 +11,7 @@ use crate::centres::Centres;
 /// A mixture of M rings in the plane whose common shape is learned, and proposals for its latents: what to build.
 ///
 /// μ_m ~ N(0, s² I), c_n uniform on M clusters, h_n ~ Beta(1, 1), x_n ~ N(g_θ(h_n) + μ_{c_n}, σ² I), with g_θ(h) = R u / ‖u‖, u
-/// the outputs of a net at 2π h (Wu et al. 2020, section 6.2; the direction of unit length and the learned radius R are their
+/// the outputs of a net at 2π h (Wu et al. 2020, section 6.3; the direction of unit length and the learned radius R are their
 /// released code's).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

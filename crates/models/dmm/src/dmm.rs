@@ -4,7 +4,7 @@ use std::f64::consts::{PI, TAU};
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
-use helmholtz_apg::{Choices, Model, OneShot, Proposal, particle};
+use helmholtz_apg::{Choices, Model, OneShot, Proposal, Rescore, particle};
 use helmholtz_distributions::{LogProb, Noise, Normal, SampleReal};
 use helmholtz_nets::Net;
 use helmholtz_ops::{Activation, Backend, additive_scores, cat, directions, linear, squared_norms};
@@ -195,5 +195,13 @@ impl<B: Backend, C: Draws + Noise> OneShot<B, C> for Dmm<B> {
             },
             log_q: (log_mean + log_places.sum_dim(2)).squeeze_dim(2),
         }
+    }
+}
+
+impl<B: Backend> Rescore<B> for Dmm<B> {
+    fn log_one_shot(&self, x: &Tensor<B, 3>, z: &DmmState<B>) -> Tensor<B, 2> {
+        let log_mean = total(self.one_shot_law(x).log_prob(z.mean.clone()));
+        let log_places = self.places(x, &z.mean).log_prob(&z.assignment, &z.angle);
+        (log_mean + log_places.sum_dim(2)).squeeze_dim(2)
     }
 }

@@ -1,5 +1,5 @@
 //! Deep mixtures: data on rings whose shape is learned, and the proposals by which amortized population Gibbs learns to find
-//! them (Wu et al. 2020, section 6.2).
+//! them (Wu et al. 2020, section 6.3).
 //!
 //! The latents are the centres μ_m of the rings, and for each datum its ring c_n and its place h_n on it. A sweep moves μ given
 //! (c, h) and (c, h) given μ; no exact conditional is known.

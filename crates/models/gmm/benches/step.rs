@@ -1,5 +1,5 @@
 //! One training step of the published mixture: K = 10 sweeps, L = 10 particles, B = 20 instances of N = 60 data, Adam. The same
-//! run without gradients, and the step's matrix products alone. One thread.
+//! run without gradients, and the step's matrix products alone. One thread, but where parts of a batch are shared between two.
 //!
 //! Beside criterion's times, the ratio products ÷ step is measured in turn and printed: its median over pairs, which other work
 //! on the machine disturbs less.
@@ -12,8 +12,8 @@ use burn::optim::{AdamConfig, Optimizer};
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use criterion::{Criterion, criterion_main};
-use helmholtz_apg::{Sampler, Streams};
-use helmholtz_gmm::{GmmConfig, Scheme};
+use helmholtz_apg::{ApgError, Sampler, Streams, gradients_in_parts};
+use helmholtz_gmm::{Gmm, GmmConfig, Scheme};
 use helmholtz_samplers::resampling::{Policy, Systematic};
 
 #[global_allocator]
@@ -23,6 +23,7 @@ const SWEEPS: usize = 10;
 const PARTICLES: usize = 10;
 const BATCH: usize = 20;
 const POINTS: usize = 60;
+const PARTS: usize = 4;
 const PAIRS: usize = 31;
 
 fn batch<B: helmholtz_ops::Backend>(device: &B::Device) -> Tensor<B, 3> {
@@ -78,6 +79,52 @@ fn seconds(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
+/// A step in four parts on so many threads, as experiments make it.
+fn in_parts(threads: usize) -> impl FnMut() {
+    let device = Default::default();
+    let sampler = Sampler::new(PARTICLES, SWEEPS, Policy::Always, Systematic).expect("a sampler");
+    let start = GmmConfig::default().init::<Autodiff<Flex>>(1, DType::F32, &device);
+    let mut model = Some(start.expect("a model"));
+    let mut adam = AdamConfig::new().with_beta_2(0.99).init();
+    let (x, each) = (batch::<Autodiff<Flex>>(&device), BATCH / PARTS);
+    let mut number = 0;
+    move || {
+        let present = model.take().expect("a model");
+        let of = |model: &Gmm<Autodiff<Flex>>, part: usize| -> Result<_, ApgError> {
+            let own = x.clone().narrow(0, part * each, each);
+            let (mut streams, blocks) = (Streams::new(1, number).part(part), Scheme::Apg.blocks());
+            let (gradients, _) = sampler.gradients(model, &own, &blocks, &mut streams)?;
+            Ok((gradients, ()))
+        };
+        let shares = [1.0 / PARTS as f64; PARTS];
+        let (gradients, _) = gradients_in_parts(&present, &shares, threads, of).expect("weights");
+        model = Some(adam.step(2.5e-4, present, gradients));
+        number += 1;
+    }
+}
+
+/// Prints what parts cost and what threads gain: ratios of wall time, medians over steps made in turn.
+fn print_parts(mut whole: impl FnMut()) {
+    let [mut one, mut two] = [in_parts(1), in_parts(2)];
+    let wall = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64()
+    };
+    let rounds = (0..PAIRS).map(|_| [wall(&mut whole), wall(&mut one), wall(&mut two)]);
+    let rounds: Vec<[f64; 3]> = rounds.collect();
+    let median = |of: fn(&[f64; 3]) -> f64| {
+        let mut ratios: Vec<f64> = rounds.iter().map(of).collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios[PAIRS / 2]
+    };
+    println!(
+        "gmm: whole/parts {:.3}, one thread/two {:.3} (medians of {PAIRS})",
+        median(|[whole, one, _]| whole / one),
+        median(|[_, one, two]| one / two),
+    );
+}
+
 fn benchmark(criterion: &mut Criterion) {
     let sampler = Sampler::new(PARTICLES, SWEEPS, Policy::Always, Systematic).expect("a sampler");
     let device = Default::default();
@@ -109,6 +156,7 @@ fn benchmark(criterion: &mut Criterion) {
             median(|(products, step)| products / step),
             1.0 / median(|(_, step)| *step),
         );
+        print_parts(&mut step);
     }
     criterion.bench_function("step/gmm", |b| b.iter(&mut step));
     criterion.bench_function("products/gmm", |b| b.iter(|| multiply(&products)));

@@ -98,6 +98,16 @@ impl<B: Backend, C: Draws + Noise> Conditional<B, Gmm<B>, C> for Assignments {
     fn log_target(&self, model: &Gmm<B>, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 3> {
         model.log_data(x, z)
     }
+
+    /// The densities of the data in all clusters are computed once for both.
+    fn log_targets(
+        &self,
+        [model, _]: [&Gmm<B>; 2],
+        x: &Tensor<B, 3>,
+        states: [&GmmState<B>; 2],
+    ) -> [Tensor<B, 3>; 2] {
+        model.log_data_of(x, states)
+    }
 }
 
 /// What a sweep consists of. Reweighted wake-sleep has none: its sampler has one sweep, the one-shot proposal.

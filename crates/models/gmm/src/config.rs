@@ -1,6 +1,6 @@
 //! The mixture's prior, and the sizes of its proposals.
 
-use burn::tensor::{DType, Tensor, backend::Backend};
+use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_apg::Statistics;
 use helmholtz_nets::{Activation, Initialisation, Initialiser, Linear, Net};
 use serde::{Deserialize, Serialize};
@@ -32,9 +32,49 @@ pub struct GmmConfig {
     /// Hidden units of the net for assignments.
     pub hidden: usize,
     /// Whether each learned value t_d starts aligned with its coordinate: its weight on x_d is drawn given that it is positive.
-    /// Drawn without that condition, one in two starts negative and stays so: t_d would have to pass through a constant, where
-    /// the proposed precisions are without bound, and meanwhile the assignments follow the mirrored clusters.
+    /// Drawn without that condition one in two starts negative, and the clusters that it proposes are mirrored. Training brings
+    /// the conditional values to the right side, but by way of a constant value, and late.
     pub aligned: bool,
+    /// Where the values start.
+    #[serde(default, skip_serializing_if = "Start::is_drawn")]
+    pub start: Start,
+    /// How many values a coordinate has.
+    #[serde(default, skip_serializing_if = "Values::are_shared")]
+    pub values: Values,
+}
+
+/// Where the learned values t start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// At weights that are drawn, given what `aligned` says.
+    #[default]
+    Drawn,
+    /// At t(x) = x, the exact statistic: no sign is left to chance, in any dimension.
+    Identity,
+}
+
+impl Start {
+    fn is_drawn(&self) -> bool {
+        *self == Self::Drawn
+    }
+}
+
+/// What the proposed means and precisions are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Values {
+    /// Of the same D values, as an exact conditional has it.
+    #[default]
+    Shared,
+    /// Of D values each: an ablation, in which the means' sign moves no precision.
+    Separate,
+}
+
+impl Values {
+    fn are_shared(&self) -> bool {
+        *self == Self::Shared
+    }
 }
 
 /// The rate of the precisions after S₁ data of mean x̄, with ν' = ν + S₁.
@@ -50,7 +90,7 @@ pub enum Rate {
 }
 
 impl Default for GmmConfig {
-    /// The mixture of Wu et al. (2020), section 6.1: M = 3, D = 2, μ₀ = 0, ν = 0.1, α = β = 2, 32 hidden units; aligned starts.
+    /// The mixture of Wu et al. (2020), section 6.2: M = 3, D = 2, μ₀ = 0, ν = 0.1, α = β = 2, 32 hidden units; aligned starts.
     fn default() -> Self {
         Self {
             clusters: 3,
@@ -62,6 +102,8 @@ impl Default for GmmConfig {
             rate: Rate::Conjugate,
             hidden: 32,
             aligned: true,
+            start: Start::Drawn,
+            values: Values::Shared,
         }
     }
 }
@@ -131,9 +173,15 @@ impl GmmConfig {
         let fan_in = Initialisation::FanIn;
         let mut draw = Initialiser::new(seed, dtype, device);
         let mut statistics = |features| {
-            let mut values = draw.linear(features, d, fan_in);
-            if self.aligned {
-                align(&mut values);
+            let columns = match self.values {
+                Values::Shared => d,
+                Values::Separate => 2 * d,
+            };
+            let mut values = draw.linear(features, columns, fan_in);
+            match self.start {
+                Start::Identity => identify(&mut values, d),
+                Start::Drawn if self.aligned => align(&mut values, d),
+                Start::Drawn => {}
             }
             let weights = draw.net(&[features, m], Activation::Tanh, fan_in);
             Statistics::new(Net::new(vec![values], Activation::Tanh), weights)
@@ -154,10 +202,11 @@ impl GmmConfig {
 
 /// Negates each value whose weight on its own coordinate is negative. Of weights that are drawn symmetrically about zero this gives
 /// the law under the condition that all are positive.
-fn align<B: Backend>(values: &mut Linear<B>) {
-    let [_, d] = values.weight.dims();
+fn align<B: Backend>(values: &mut Linear<B>, d: usize) {
+    let [_, columns] = values.weight.dims();
     let entries: Vec<f64> = values.weight.val().into_data().iter().collect();
-    let signs: Vec<f64> = (0..d).map(|i| entries[i * d + i].signum()).collect();
+    let own = |value| entries[(value % d) * columns + value];
+    let signs: Vec<f64> = (0..columns).map(|value| own(value).signum()).collect();
     let signs = |like: (&B::Device, DType)| Tensor::<B, 1>::from_data(signs.as_slice(), like);
     values.weight = values.weight.clone().map(|weight| {
         let signs = signs((&weight.device(), weight.dtype()));
@@ -167,6 +216,21 @@ fn align<B: Backend>(values: &mut Linear<B>) {
         let signs = signs((&bias.device(), bias.dtype()));
         (bias * signs).detach().require_grad()
     });
+}
+
+/// Makes each value its own coordinate.
+fn identify<B: Backend>(values: &mut Linear<B>, d: usize) {
+    values.weight = values.weight.clone().map(|weight| {
+        let [features, columns] = weight.dims();
+        let entry = |i: usize| f64::from(u8::from(i / columns == i % columns % d));
+        let entries = (0..features * columns).map(entry).collect::<Vec<f64>>();
+        let entries = TensorData::new(entries, [features, columns]);
+        Tensor::from_data(entries, (&weight.device(), weight.dtype())).require_grad()
+    });
+    values.bias = values
+        .bias
+        .clone()
+        .map(|bias| bias.zeros_like().require_grad());
 }
 
 #[cfg(test)]
@@ -196,6 +260,37 @@ mod tests {
         let mut layers = Layers(Vec::new());
         model.unwrap().visit(&mut layers);
         layers.0
+    }
+
+    #[test]
+    fn values_that_start_as_coordinates_are_these_in_any_dimension() {
+        for (dimensions, values) in [(1, Values::Shared), (5, Values::Separate)] {
+            let config = GmmConfig {
+                dimensions,
+                values,
+                start: Start::Identity,
+                ..GmmConfig::default()
+            };
+            let model = config.init::<Flex>(3, DType::F64, &Default::default());
+            let model = model.unwrap();
+            assert_eq!(model.least_slopes(), [1.0, 1.0]);
+            let x: Vec<f64> = (0..dimensions).map(|i| 0.5 + i as f64).collect();
+            let x = Tensor::<Flex, 2>::from_data(
+                TensorData::new(x.clone(), [1, dimensions]),
+                (&Default::default(), DType::F64),
+            );
+            let found: Vec<f64> = model
+                .one_shot
+                .values()
+                .forward(x.clone())
+                .into_data()
+                .iter()
+                .collect();
+            let expected: Vec<f64> = x.into_data().iter().collect();
+            for half in found.chunks(dimensions) {
+                assert_eq!(half, expected);
+            }
+        }
     }
 
     #[test]

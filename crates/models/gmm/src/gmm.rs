@@ -1,8 +1,8 @@
 //! The mixture: its density, and the laws of its latents.
 
 use burn::module::Module;
-use burn::tensor::{Tensor, TensorData, activation::log_softmax};
-use helmholtz_apg::{Choices, Model, OneShot, Proposal, Statistics, Sums, particle};
+use burn::tensor::{Tensor, TensorData};
+use helmholtz_apg::{Choices, Model, OneShot, Proposal, Rescore, Statistics, Sums, particle};
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_nets::Linear;
 use helmholtz_ops::{Activation, Backend, additive_scores, cat, linear, normal_log_probs};
@@ -81,13 +81,24 @@ impl<B: Backend> Gmm<B> {
         }
     }
 
-    /// The prior after data with these statistics.
+    /// The prior after data with these statistics; of 2 D values the first D give the means, and the others the rest.
     fn posterior(&self, x: &Tensor<B, 3>, sums: Sums<B>) -> NormalGamma<B, 4> {
         let prior = self.prior(x);
-        let statistics = [sums.count, sums.sum, sums.squares];
-        match self.rate {
+        let of = |statistics| match self.rate {
             Rate::Conjugate => prior.posterior(statistics),
             Rate::Released => released(&prior, statistics),
+        };
+        let d = x.dims()[2];
+        if sums.sum.dims()[3] == d {
+            return of([sums.count, sums.sum, sums.squares]);
+        }
+        let half = |from| {
+            let part = |all: &Tensor<B, 4>| all.clone().narrow(3, from, d);
+            of([sums.count.clone(), part(&sums.sum), part(&sums.squares)])
+        };
+        NormalGamma {
+            mean: half(0).mean,
+            ..half(d)
         }
     }
 
@@ -160,7 +171,22 @@ impl<B: Backend> Gmm<B> {
 
     /// log p(x_n, c_n | μ, τ) `[L, B, N]`, nats.
     pub(crate) fn log_data(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 3> {
-        let own = z.assignment.clone() * log_normal(x, &z.mean, &z.precision);
+        self.log_data_from(log_normal(x, &z.mean, &z.precision), &z.assignment)
+    }
+
+    /// The same for each of these assignments, given one (μ, τ).
+    pub(crate) fn log_data_of(
+        &self,
+        x: &Tensor<B, 3>,
+        all: [&GmmState<B>; 2],
+    ) -> [Tensor<B, 3>; 2] {
+        let log_normal = log_normal(x, &all[0].mean, &all[0].precision);
+        all.map(|z| self.log_data_from(log_normal.clone(), &z.assignment))
+    }
+
+    /// The same, given log p(x_n | c_n = m, μ, τ) `[L, B, N, M]`.
+    fn log_data_from(&self, log_normal: Tensor<B, 4>, assignment: &Tensor<B, 4>) -> Tensor<B, 3> {
+        let own = assignment.clone() * log_normal;
         own.sum_dim(3).squeeze_dim::<3>(3) - (self.clusters as f64).ln()
     }
 
@@ -168,25 +194,6 @@ impl<B: Backend> Gmm<B> {
     pub(crate) fn log_prior(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 3> {
         let value = (z.mean.clone(), z.precision.clone());
         total(self.prior(x).log_prob(value))
-    }
-
-    /// The inclusive divergence KL(p‖q) of the conditional proposal for (μ, τ), given the true assignments `[1, B, N, M]`, in
-    /// nats, summed over clusters and dimensions: `[B]`. Published figures divide it by M.
-    pub fn kl(&self, x: &Tensor<B, 3>, assignment: &Tensor<B, 4>) -> Tensor<B, 1> {
-        let q = self.conditional_law(x, assignment);
-        let kl = total(self.exact_law(x, assignment).kl(&q));
-        kl.flatten(0, 2)
-    }
-
-    /// The inclusive divergence KL(p‖q) of the proposal for c, given the true (μ, τ) `[1, B, M, D]`, in nats, summed over data:
-    /// `[B]`.
-    pub fn assignment_kl(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 1> {
-        let (mean, precision) = (&z.mean, &z.precision);
-        let p = log_softmax(self.exact_choices(x, mean, precision).logits().clone(), 3);
-        let q = log_softmax(self.choices(x, mean, precision).logits().clone(), 3);
-        // Below the least logarithm p is zero, and 0 · −∞ would be NaN.
-        let kl = p.clone().exp() * (p.clamp_min(-1e4) - q.clamp_min(-1e4));
-        total(kl).flatten(0, 2)
     }
 }
 
@@ -235,5 +242,14 @@ impl<B: Backend, C: Draws + Noise> OneShot<B, C> for Gmm<B> {
             },
             log_q: (log_eta + log_c).squeeze_dim(2),
         }
+    }
+}
+
+impl<B: Backend> Rescore<B> for Gmm<B> {
+    fn log_one_shot(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 2> {
+        let (mean, precision) = (z.mean.clone(), z.precision.clone());
+        let choices = self.choices(x, &mean, &precision);
+        let log_eta = total(self.one_shot_law(x).log_prob((mean, precision)));
+        (log_eta + choices.log_prob(&z.assignment).sum_dim(2)).squeeze_dim(2)
     }
 }

@@ -1,5 +1,5 @@
 //! Gaussian mixtures with a normal-gamma prior, and the proposals by which amortized population Gibbs learns to sample them
-//! (Wu et al. 2020, section 6.1).
+//! (Wu et al. 2020, section 6.2).
 //!
 //! The latents are τ, μ of each cluster and the cluster c_n of each datum. A sweep moves η = (μ, τ) given c and c given η.
 //! Both exact conditionals are known, so that proposals can be held against them.
@@ -33,6 +33,7 @@
 
 mod blocks;
 mod config;
+mod divergence;
 mod gmm;
 mod marginal;
 mod simulate;
@@ -42,7 +43,7 @@ pub use burn;
 pub use helmholtz_ops::Flex;
 
 pub use blocks::{Assignments, Eta, Law, Scheme};
-pub use config::{ConfigError, GmmConfig, Rate};
+pub use config::{ConfigError, GmmConfig, Rate, Start, Values};
 pub use gmm::{Gmm, GmmState};
 pub use simulate::Simulated;
 

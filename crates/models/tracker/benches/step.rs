@@ -94,9 +94,9 @@ impl Setting {
         let (own, crops) = (canvas.digit_area(), all * self.frames * self.digits);
         let searches = self.frames * self.digits;
         vec![
-            // Sampled, scored forward and differentiated in the weights, scored in reverse.
+            // Forward, differentiated in the weights, scored in reverse.
             product(
-                searches * (3 * self.sweeps + moves),
+                searches * (2 * self.sweeps + moves),
                 all,
                 responses,
                 self.config.position_hidden[0],

@@ -48,10 +48,10 @@ impl<B: Backend, C: Draws + Noise> Block<B, Tracker<B>, C> for Where {
             templates: digits.clone().detach(),
         };
         let counts = [particles, x.digits];
-        let (new, maps) = frozen.locate.sample(&search, counts, chance);
-        let (new, before) = (new.detach(), old.positions(t));
-        let log_forward = model.locate.log_prob(&maps, &new);
-        let old_maps = search.along(&before, maps.first());
+        let proposed = model.locate.propose(&search, counts, chance);
+        let (new, log_forward) = (proposed.positions.detach(), proposed.log_q);
+        let before = old.positions(t);
+        let old_maps = search.along(&before, proposed.first.as_ref());
         let log_reverse = frozen.locate.log_prob(&old_maps, &before);
 
         let log_new = model.log_frame(&frame, &digits, &new);

@@ -62,7 +62,7 @@ pub struct Canvas {
 }
 
 impl Default for Canvas {
-    /// Digits of 28 pixels on a canvas of 96 (Wu et al. 2020, section 6.3).
+    /// Digits of 28 pixels on a canvas of 96 (Wu et al. 2020, section 6.4).
     fn default() -> Self {
         Self {
             side: 96,

@@ -1,4 +1,4 @@
-//! Bouncing digits (Wu et al. 2020, section 6.3): frames in which digits move, and the proposals by which amortized population Gibbs
+//! Bouncing digits (Wu et al. 2020, section 6.4): frames in which digits move, and the proposals by which amortized population Gibbs
 //! learns to track them.
 //!
 //! The latents are the positions z_dt of each digit in each frame and its appearance w_d. A sweep moves the positions frame by

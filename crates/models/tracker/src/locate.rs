@@ -33,6 +33,16 @@ pub(crate) struct Search<'a, B: Backend> {
 /// any position.
 pub(crate) type Maps<B> = Vec<Tensor<B, 2>>;
 
+/// Positions that were drawn.
+pub(crate) struct Proposed<B: Backend> {
+    /// `[L, B, D, 2]`
+    pub positions: Tensor<B, 4>,
+    /// log q `[L, B]`, nats.
+    pub log_q: Tensor<B, 2>,
+    /// The map of the first digit.
+    pub first: Option<Tensor<B, 2>>,
+}
+
 impl<B: helmholtz_ops::Backend> Search<'_, B> {
     /// The template of digit d `[1 or L B, P²]`.
     fn template(&self, d: usize) -> Tensor<B, 2> {
@@ -91,27 +101,43 @@ impl<B: helmholtz_ops::Backend> Locate<B> {
         }
     }
 
-    /// Positions `[L, B, D, 2]` of D digits, and the maps along them.
-    pub fn sample(
+    /// Positions `[L, B, D, 2]` of D digits, constants, with their log q `[L, B]`, nats, and the first map. The nets run once on
+    /// each map.
+    pub fn propose(
         &self,
         search: &Search<'_, B>,
         [particles, digits]: [usize; 2],
         draws: &mut impl Draws,
-    ) -> (Tensor<B, 4>, Maps<B>) {
+    ) -> Proposed<B> {
         let instances = search.frame.dims()[0];
-        let (mut left, mut maps, mut positions) = (search.frame.clone(), vec![], vec![]);
+        let (mut left, mut first, mut positions) = (search.frame.clone(), None, vec![]);
+        let mut log_q: Option<Tensor<B, 3>> = None;
         for d in 0..digits {
             let map = search.map(&left, d);
             let law = self.law(&map, instances);
-            let position: Tensor<B, 3> = law.sample([particles, instances, 2], draws);
+            let constant = Normal {
+                mean: law.mean.clone().detach(),
+                deviation: law.deviation.clone().detach(),
+            };
+            let position: Tensor<B, 3> = constant.sample([particles, instances, 2], draws);
+            let own = law.log_prob(position.clone());
+            log_q = Some(match log_q.take() {
+                Some(sum) => sum + own,
+                None => own,
+            });
             if d + 1 < digits {
                 let rows = position.clone().reshape([particles * instances, 1, 2]);
                 left = search.without(left, d, &rows);
             }
-            maps.push(map);
+            first.get_or_insert(map);
             positions.push(position.unsqueeze_dim::<4>(2));
         }
-        (cat(positions, 2), maps)
+        let log_q = log_q.expect("at least one digit");
+        Proposed {
+            positions: cat(positions, 2),
+            log_q: log_q.sum_dim(2).squeeze_dim(2),
+            first,
+        }
     }
 
     /// log q of positions `[L, B, D, 2]`, given the maps along them: `[L, B]`, nats.

@@ -2,7 +2,7 @@
 
 use burn::module::Module;
 use burn::tensor::{Tensor, TensorData, activation};
-use helmholtz_apg::{Model, OneShot, Proposal, particle};
+use helmholtz_apg::{Model, OneShot, Proposal, Rescore, particle};
 use helmholtz_distributions::{LogProb, Noise, Normal, SampleReal};
 use helmholtz_nets::Net;
 use helmholtz_ops::{Backend, bernoulli_mean_log_prob, cat};
@@ -145,6 +145,27 @@ impl<B: Backend> Tracker<B> {
         frames.reduce(|sum, frame| sum + frame).expect("a frame")
     }
 
+    /// What all digits are searched by in one shot `[1, P²]`.
+    fn search_template(&self, x: &Video<B>) -> Tensor<B, 2> {
+        let own = self.template.len();
+        let template = TensorData::new(self.template.clone(), [1, own]);
+        Tensor::from_data(template, (&x.frames.device(), x.frames.dtype()))
+    }
+
+    /// The search of the one-shot proposal in frame t.
+    fn one_shot_search<'a>(
+        &'a self,
+        x: &Video<B>,
+        t: usize,
+        template: &Tensor<B, 2>,
+    ) -> Search<'a, B> {
+        Search {
+            canvas: &self.config.canvas,
+            frame: Self::frame(&x.frames, t),
+            templates: template.clone(),
+        }
+    }
+
     /// q(w | x, z): parameters `[L, B, D, W]`.
     pub fn appearance_law(&self, x: &Tensor<B, 3>, position: &Tensor<B, 5>) -> Normal<B, 4> {
         let [particles, instances, frames, digits, _] = position.dims();
@@ -193,20 +214,13 @@ impl<B: Backend, C: Draws + Noise> OneShot<B, C> for Tracker<B> {
         particles: usize,
         chance: &mut C,
     ) -> Proposal<B, TrackerState<B>> {
-        let own = self.template.len();
-        let template = TensorData::new(self.template.clone(), [1, own]);
-        let template = Tensor::<B, 2>::from_data(template, (&x.frames.device(), x.frames.dtype()));
+        let template = self.search_template(x);
         let mut log_q: Option<Tensor<B, 2>> = None;
         let positions = (0..x.frames.dims()[1]).map(|t| {
-            let search = Search {
-                canvas: &self.config.canvas,
-                frame: Self::frame(&x.frames, t),
-                templates: template.clone(),
-            };
             let counts = [particles, x.digits];
-            let (positions, maps) = self.locate.sample(&search, counts, chance);
-            let positions = positions.detach();
-            let own = self.locate.log_prob(&maps, &positions);
+            let search = self.one_shot_search(x, t, &template);
+            let proposed = self.locate.propose(&search, counts, chance);
+            let (positions, own) = (proposed.positions.detach(), proposed.log_q);
             log_q = Some(match log_q.take() {
                 Some(sum) => sum + own,
                 None => own,
@@ -230,5 +244,21 @@ impl<B: Backend, C: Draws + Noise> OneShot<B, C> for Tracker<B> {
             },
             log_q,
         }
+    }
+}
+
+impl<B: Backend> Rescore<B> for Tracker<B> {
+    fn log_one_shot(&self, x: &Video<B>, z: &TrackerState<B>) -> Tensor<B, 2> {
+        let template = self.search_template(x);
+        let positions = (0..x.frames.dims()[1]).map(|t| {
+            let positions = z.positions(t);
+            let maps = self
+                .one_shot_search(x, t, &template)
+                .along(&positions, None);
+            self.locate.log_prob(&maps, &positions)
+        });
+        let positions = positions.reduce(|sum, own| sum + own).expect("a frame");
+        let law = self.appearance_law(&x.frames, &z.position);
+        positions + total(law.log_prob(z.appearance.clone()))
     }
 }

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use burn::module::Module;
-use helmholtz_apg::{Block, Conditional, Model, Update};
+use helmholtz_apg::{Block, Conditional, Model, Rescore, Update};
 use helmholtz_dmm::{Law, Mu, Points};
 use helmholtz_random::Stream;
 
@@ -138,4 +138,12 @@ fn z_probability(model: &Dmm<B>, x: &Tensor<B, 3>, z: &DmmState<B>) -> Tensor<B,
     let logits = places.choices().logits().clone();
     let p = burn::tensor::activation::softmax(logits, 3) * z.assignment.clone();
     p.sum_dim(3).squeeze_dim(3)
+}
+
+#[test]
+fn the_density_of_the_one_shot_proposal_is_that_of_its_draws() {
+    let (x, _) = some_particles(2, 16);
+    let proposal = released().propose(&x, 4, &mut stream(6));
+    let again = released().log_one_shot(&x, &proposal.state);
+    assert!(largest(proposal.log_q - again) < 1e-9);
 }

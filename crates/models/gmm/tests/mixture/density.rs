@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use burn::module::Module;
-use helmholtz_apg::Model;
+use helmholtz_apg::{Model, Rescore};
 use helmholtz_gmm::GmmConfig;
 
 use crate::*;
@@ -78,4 +78,27 @@ fn a_configuration_that_describes_nothing_is_refused() {
         })
         .is_err()
     );
+}
+
+#[test]
+fn the_density_of_the_one_shot_proposal_is_that_of_its_draws() {
+    let (x, _) = some_particles(3, 7);
+    let proposal = published().propose(&x, 4, &mut stream(6));
+    let again = published().log_one_shot(&x, &proposal.state);
+    assert!(largest(proposal.log_q - again) < 1e-12);
+}
+
+#[test]
+fn targets_that_share_a_computation_are_those_of_each() {
+    use helmholtz_apg::Conditional;
+    use helmholtz_gmm::{Assignments, Law};
+    let (model, (x, old)) = (published(), some_particles(3, 7));
+    let c = Assignments(Law::Learned);
+    let law = Conditional::<B, Gmm<B>, Stream>::law(&c, &model, &x, &old);
+    let new = c.sample(&law, &old, &mut stream(7));
+    let of = |z: &GmmState<B>| Conditional::<B, Gmm<B>, Stream>::log_target(&c, &model, &x, z);
+    let models = [&model, &model];
+    let [at_new, at_old] =
+        Conditional::<B, Gmm<B>, Stream>::log_targets(&c, models, &x, [&new, &old]);
+    assert!(largest(at_new - of(&new)) == 0.0 && largest(at_old - of(&old)) == 0.0);
 }

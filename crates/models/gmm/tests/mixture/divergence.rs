@@ -81,3 +81,49 @@ fn of_equal_assignments_it_is_the_sum_written_out() {
         }
     }
 }
+
+/// The clusters of each instance named otherwise.
+fn renamed(assignment: &Tensor<B, 4>, order: [usize; 3]) -> Tensor<B, 4> {
+    let column = |m: usize| assignment.clone().narrow(3, m, 1);
+    helmholtz_ops::cat(order.map(column).to_vec(), 3)
+}
+
+#[test]
+fn the_one_shot_proposal_s_is_of_the_names_that_fit_best() {
+    let (model, data) = (published(), truth(30));
+    let (x, c) = (&data.x, &data.truth.assignment);
+    let found = model.one_shot_kl(x, c);
+    let q = model.one_shot_law(x);
+    let orders = [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ];
+    let mut best = vec![f64::INFINITY; found.len()];
+    for order in orders {
+        let named = renamed(c, order);
+        let kl = numbers(model.exact_law(x, &named).kl(&q));
+        for (best, kl) in best.iter_mut().zip(kl.chunks_exact(6)) {
+            *best = best.min(kl.iter().sum());
+        }
+        for (a, b) in found.iter().zip(model.one_shot_kl(x, &named)) {
+            assert!((a / b - 1.0).abs() < 1e-12, "{order:?}");
+        }
+    }
+    for (found, best) in found.iter().zip(best) {
+        assert!((found / best - 1.0).abs() < 1e-12, "{found} {best}");
+    }
+    // The names that they were given are not always the best.
+    let as_named = numbers(model.exact_law(x, c).kl(&q));
+    let as_named: Vec<f64> = as_named.chunks_exact(6).map(|kl| kl.iter().sum()).collect();
+    let worse = as_named.iter().zip(&found);
+    assert!(
+        worse
+            .filter(|(named, found)| *named > &(*found + 1e-9))
+            .count()
+            > 0
+    );
+}

@@ -10,6 +10,7 @@ mod gradients;
 mod marginal;
 mod simulator;
 mod symmetries;
+mod threads;
 
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
@@ -24,7 +25,7 @@ type B = Flex;
 const F64: DType = DType::F64;
 
 /// One in a million for all statistical tests together.
-static SUITE: Suite = Suite::new(2020, 14);
+static SUITE: Suite = Suite::new(2020, 15);
 
 fn tensor<const D: usize>(values: &[f64], shape: [usize; D]) -> Tensor<B, D> {
     let data = TensorData::new(values.to_vec(), shape);

@@ -95,7 +95,11 @@ fn log_joints(
 #[test]
 fn test_7_the_mean_log_joint_is_minus_the_entropy() {
     assert!((expected(60) + 273.95).abs() < 0.01 && (expected(100) + 442.22).abs() < 0.01);
-    for (name, points) in [("entropy", 20), ("entropy at the published size", 60)] {
+    for (name, points) in [
+        ("entropy", 20),
+        ("entropy at the published size", 60),
+        ("entropy at the table's size", 100),
+    ] {
         let found = log_joints(&Scheme::Gibbs.blocks(), points, Drawn::Once);
         means(name, &[expected(points); 2], found.to_vec()).assert_passed();
     }

@@ -1,7 +1,7 @@
 //! Weights and densities of the one-shot proposal and of each block against loops over pixels.
 
 use burn_flex::Flex;
-use helmholtz_apg::{Block, Model, OneShot, Update};
+use helmholtz_apg::{Block, Model, OneShot, Rescore, Update};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_tracker::{Alignment, Law, Tracker, TrackerState, Video, What, Where};
 
@@ -186,4 +186,14 @@ fn a_weight_without_a_factor_is_another() {
     let log_p = |z: &[Vec<Position>]| hand.log_joint(&frames, z, &w);
     let whole = log_p(&after) - log_p(&before) + alone(&before) - alone(&after);
     assert!((whole - log_v).abs() > 1e-5, "{whole}, {log_v}");
+}
+
+#[test]
+fn the_density_of_the_one_shot_proposal_is_that_of_its_draws() {
+    let (model, x) = (model(&config(Alignment::PixelCentre)), video());
+    let proposal = model.propose(&x, PARTICLES, &mut stream(6));
+    let again = read(model.log_one_shot(&x, &proposal.state));
+    for (found, again) in read(proposal.log_q).into_iter().zip(again) {
+        assert!((found / again - 1.0).abs() < 1e-12, "{found} {again}");
+    }
 }

@@ -65,7 +65,7 @@ fn model<B: Backend>(canvas: Canvas) -> Tracker<B> {
 /// Test 18: the same nets on any number of frames and digits.
 #[test]
 fn test_18_any_number_of_frames_and_digits() {
-    for (frames, digits) in [(1, 1), (2, 5), (30, 2), (100, 1)] {
+    for (frames, digits) in [(1, 1), (2, 5), (30, 2), (100, 1), (100, 5)] {
         let bounce = bounce(frames, digits);
         let (model, x) = (model::<Flex>(bounce.canvas), video(bounce, 2));
         let sampler = Sampler::new(2, 2, Policy::Always, Systematic).expect("a sampler");

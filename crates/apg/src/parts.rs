@@ -1,0 +1,112 @@
+//! The parts of a batch on threads of their own.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use burn::module::{AutodiffModule, ModuleMapper, ModuleVisitor, Param};
+use burn::optim::GradientsParams;
+use burn::tensor::{Tensor, backend::AutodiffBackend};
+
+/// What `of` gives for 0, 1, .. `count` − 1, in this order. At most `threads` of them, the caller's thread among them, take the next
+/// number that is left.
+///
+/// # Panics
+/// If `of` does.
+pub fn on_threads<T: Send>(count: usize, threads: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let found: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    let work = || {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        for number in numbers.take_while(|&number| number < count) {
+            let value = of(number);
+            *found[number].lock().expect("a slot has one writer") = Some(value);
+        }
+    };
+    thread::scope(|scope| {
+        let others = 1..threads.min(count);
+        let others: Vec<_> = others.map(|_| scope.spawn(work)).collect();
+        work();
+        for other in others {
+            if let Err(panic) = other.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    });
+    let value = |slot: Mutex<Option<T>>| slot.into_inner().ok().flatten();
+    let values = found.into_iter().map(value);
+    values.map(|v| v.expect("each number was taken")).collect()
+}
+
+/// The gradient of a batch in parts, each computed by `of` from a copy of the model and its number, and what else they gave.
+///
+/// Part p counts with `shares[p]`, its share of the batch: Σ_p s_p ∇_p is the gradient of the mean over instances. The parts are added
+/// in their order, so that the bits are the same for every number of threads. A copy has parameters of its own on the tape: burn would
+/// put the tapes of parts that share one behind one lock.
+///
+/// # Errors
+/// That of the first part that has one.
+pub fn gradients_in_parts<B, M, T, E>(
+    model: &M,
+    shares: &[f64],
+    threads: usize,
+    of: impl Fn(&M, usize) -> Result<(GradientsParams, T), E> + Sync,
+) -> Result<(GradientsParams, Vec<T>), E>
+where
+    B: AutodiffBackend,
+    M: AutodiffModule<B>,
+    T: Send,
+    E: Send,
+{
+    let copies = shares.iter().map(|_| model.clone().map(&mut Copied));
+    let copies: Vec<Mutex<Option<M>>> = copies.map(|copy| Mutex::new(Some(copy))).collect();
+    let parts = on_threads(shares.len(), threads, |part| {
+        let copy = copies[part].lock().expect("a copy has one reader").take();
+        of(&copy.expect("a part is computed once"), part)
+    });
+    let (mut sum, mut others) = (GradientsParams::new(), Vec::new());
+    for (part, &share) in parts.into_iter().zip(shares) {
+        let (gradients, other) = part?;
+        let mut add = Add {
+            sum: &mut sum,
+            part: gradients,
+            share,
+        };
+        model.visit(&mut add);
+        others.push(other);
+    }
+    Ok((sum, others))
+}
+
+/// Gives each parameter a leaf of its own, and leaves it its identity.
+struct Copied;
+
+impl<B: AutodiffBackend> ModuleMapper<B> for Copied {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
+        param.map(|value| match value.is_require_grad() {
+            true => value.detach().require_grad(),
+            false => value.detach(),
+        })
+    }
+}
+
+/// Adds a part's share to a sum of gradients.
+struct Add<'a> {
+    sum: &'a mut GradientsParams,
+    part: GradientsParams,
+    share: f64,
+}
+
+impl<B: AutodiffBackend> ModuleVisitor<B> for Add<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<B, D>>) {
+        let Some(part) = self.part.remove::<B::InnerBackend, D>(param.id) else {
+            return;
+        };
+        let part = part * self.share;
+        let sum = match self.sum.remove::<B::InnerBackend, D>(param.id) {
+            Some(sum) => sum + part,
+            None => part,
+        };
+        self.sum.register(param.id, sum);
+    }
+}
