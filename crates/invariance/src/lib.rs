@@ -41,7 +41,7 @@
 //!
 //! # Which test when
 //!
-//! 1. **The randomness is discrete** (coins and choices, through [`Chance`](helmholtz_random::Chance)): *prove it*. Take a
+//! 1. **The randomness is discrete** (coins and choices, through [`Chance`](crate::random::Chance)): *prove it*. Take a
 //!    small space, and the code that runs in production is enumerated. `assert_invariant!` is one line,
 //!    `assert_ergodic!` asks for convergence too, and `assert_not_invariant!` is for wrong twins;
 //!    [`TransitionMatrix`] also knows detailed balance, irreducibility, period, spectral gap and Peskun's order;

@@ -28,7 +28,7 @@
 //!
 //! If the randomness is discrete and the space small, [`exact`](crate::exact) proves what these tests fail to refute.
 //!
-//! **Randomness** comes from [`Stream`](helmholtz_random::Stream)s keyed by the suite's seed and the share's name. The
+//! **Randomness** comes from [`Stream`](crate::random::Stream)s keyed by the suite's seed and the share's name. The
 //! i-th sample has a stream of its own.
 
 mod calibration;

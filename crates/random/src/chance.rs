@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use rand_core::Rng;
 
+use crate::Coins;
 use crate::math::{exp, ln};
 use crate::stream::unit_f64;
 
@@ -37,6 +38,19 @@ pub trait Chance {
             false => None,
         }
     }
+
+    /// Tosses each of `coins`, independently, and appends the places of heads to `heads`, in order.
+    ///
+    /// The law of as many calls of [`accept`](Self::accept), for many coins at once and without logarithms. A generator
+    /// spends a byte a coin, in bulk, and a `u64` more where these 8 bits leave the answer open: with probability 1/256. So
+    /// no probability is rounded to them.
+    fn toss(&mut self, coins: &Coins, heads: &mut Vec<usize>) {
+        for (place, &p) in coins.probabilities().iter().enumerate() {
+            if self.choose_by_weight(&[1.0 - p, p]) == Some(1) {
+                heads.push(place);
+            }
+        }
+    }
 }
 
 impl<R: Rng + ?Sized> Chance for R {
@@ -61,6 +75,10 @@ impl<R: Rng + ?Sized> Chance for R {
             return None;
         }
         inverted(weights.iter().copied(), u * total)
+    }
+
+    fn toss(&mut self, coins: &Coins, heads: &mut Vec<usize>) {
+        coins.toss(self, heads);
     }
 }
 

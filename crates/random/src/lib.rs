@@ -27,7 +27,7 @@
 //! assert!((of_two - 0.25).abs() < 1e-12);
 //! ```
 //!
-//! Contents: [`Purpose`] and [`Stream`] (keyed generators), [`Chance`] (accept, choose), [`Enumerator`] and
+//! Contents: [`Purpose`] and [`Stream`] (keyed generators), [`Chance`] (accept, choose, toss), [`Coins`] (many at once), [`Enumerator`] and
 //! [`enumerate`] (all branches), [`Draws`] (uniform, normal, gamma, beta).
 //!
 //! # Features
@@ -42,6 +42,7 @@
 extern crate alloc;
 
 mod chance;
+mod coins;
 mod draws;
 mod enumerator;
 mod math;
@@ -49,6 +50,7 @@ mod purpose;
 mod stream;
 
 pub use chance::Chance;
+pub use coins::Coins;
 pub use draws::Draws;
 pub use enumerator::{Enumerator, enumerate};
 pub use purpose::Purpose;

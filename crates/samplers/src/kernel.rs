@@ -4,7 +4,7 @@
 /// target invariant.
 ///
 /// `C` is the randomness. A kernel that needs only coins and choices is written for every `C: Chance`
-/// ([`helmholtz_random::Chance`]) and can be proved exactly, by enumeration; one that draws real numbers asks for
+/// ([`Chance`](crate::random::Chance)) and can be proved exactly, by enumeration; one that draws real numbers asks for
 /// `C: Chance + Draws`, which the enumerator is not: an exact proof of it does not compile.
 ///
 /// A state is the plain value. Log-densities are computed anew at each transition and never kept in the state, so that

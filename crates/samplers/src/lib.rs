@@ -92,7 +92,7 @@
 //!
 //! # Proving a kernel
 //!
-//! Coins and choices come from [`Chance`](helmholtz_random::Chance): sampled in production, enumerated in proofs. A row
+//! Coins and choices come from [`Chance`](crate::random::Chance): sampled in production, enumerated in proofs. A row
 //! of the transition matrix of a kernel of one's own, exactly, from the code that runs:
 //!
 //! ```
@@ -150,6 +150,7 @@ mod burn_target;
 pub mod coupling;
 pub mod diagnostics;
 mod error;
+mod exponential;
 mod info;
 mod kernel;
 mod kernels;

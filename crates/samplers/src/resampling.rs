@@ -85,8 +85,8 @@ use crate::SamplerError;
 
 /// A resampling scheme: ancestors drawn from log-weights, with E\[#j\] = M W_j (see the [module](self)).
 ///
-/// `C` is the randomness: a scheme that needs uniforms asks for [`Draws`](helmholtz_random::Draws), one that needs only
-/// coins and choices for [`Chance`](helmholtz_random::Chance), and the latter can be enumerated in proofs.
+/// `C` is the randomness: a scheme that needs uniforms asks for [`Draws`](crate::random::Draws), one that needs only
+/// coins and choices for [`Chance`](crate::random::Chance), and the latter can be enumerated in proofs.
 pub trait Resampler<C: ?Sized> {
     /// Draws `ancestors.len()` ancestors, indices into `log_weights` (nats, up to a constant), one a slot.
     ///

@@ -16,7 +16,7 @@ impl TransitionMatrix {
     ///
     /// ```
     /// use helmholtz_invariance::{Law, TOLERANCE, TransitionMatrix};
-    /// use helmholtz_samplers::Mis;
+    /// use helmholtz_invariance::samplers::Mis;
     ///
     /// let (p, q) = ([0.5f64, 0.3, 0.2], [0.2f64, 0.2, 0.6]);
     /// let log_w: Vec<f64> = p.iter().zip(q).map(|(p, q)| p.ln() - q.ln()).collect();

@@ -18,7 +18,7 @@ impl TransitionMatrix {
     /// ```
     /// use std::cmp::Ordering;
     /// use helmholtz_invariance::{Law, TransitionMatrix};
-    /// use helmholtz_samplers::{Cis, Mtmis};
+    /// use helmholtz_invariance::samplers::{Cis, Mtmis};
     ///
     /// let (q, log_w) = (Law::from_weights(&[1.0, 2.0, 3.0])?, [0.0, -1.0, 0.7]);
     /// let mtmis = TransitionMatrix::of_index_kernel(&Mtmis, &q, &log_w, 3)?;

@@ -35,7 +35,7 @@ pub trait FiniteTarget {
 /// ```
 /// use helmholtz_invariance::assert_invariant;
 /// use helmholtz_invariance::families::latent_models;
-/// use helmholtz_samplers::{Cycle, FiniteGibbs, Independence, Mtmis};
+/// use helmholtz_invariance::samplers::{Cycle, FiniteGibbs, Independence, Mtmis};
 ///
 /// assert_invariant!(|problem| Independence::new(problem, problem, Mtmis, 3).unwrap());
 ///
@@ -80,7 +80,7 @@ macro_rules! assert_invariant {
 ///
 /// ```
 /// use helmholtz_invariance::assert_ergodic;
-/// use helmholtz_samplers::{Cis, Independence};
+/// use helmholtz_invariance::samplers::{Cis, Independence};
 ///
 /// assert_ergodic!(|problem| Independence::new(problem, problem, Cis, 2).unwrap());
 /// ```
@@ -126,7 +126,7 @@ macro_rules! assert_ergodic {
 ///
 /// ```should_panic
 /// use helmholtz_invariance::assert_not_invariant;
-/// use helmholtz_samplers::{Independence, Mis};
+/// use helmholtz_invariance::samplers::{Independence, Mis};
 ///
 /// assert_not_invariant!(|problem| Independence::new(problem, problem, Mis, 2).unwrap());
 /// ```

@@ -30,7 +30,7 @@ use crate::statistical::{Comparison, POWER, Ranks, Report, Share, ks};
 ///
 /// ```
 /// use helmholtz_invariance::{Calibration, Suite};
-/// use helmholtz_random::Draws;
+/// use helmholtz_invariance::random::Draws;
 ///
 /// let suite = Suite::new(7, 2);
 /// // θ ~ N(0, 1), x | θ ~ N(θ, 1), so θ | x ~ N(x / 2, 1 / 2).

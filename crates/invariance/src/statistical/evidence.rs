@@ -19,7 +19,7 @@ use crate::statistical::{Report, Share};
 ///
 /// ```
 /// use helmholtz_invariance::{Evidence, Suite};
-/// use helmholtz_random::Draws;
+/// use helmholtz_invariance::random::Draws;
 ///
 /// let suite = Suite::new(7, 1);
 /// // Z = ∫ exp(-x²/2) dx = √(2π) from eight draws of q = N(0, 1.5²).

@@ -28,7 +28,7 @@ use crate::statistical::{Report, Share, ks};
 ///
 /// ```
 /// use helmholtz_invariance::{Geweke, Suite};
-/// use helmholtz_random::{Draws, Stream};
+/// use helmholtz_invariance::random::{Draws, Stream};
 ///
 /// let suite = Suite::new(7, 2);
 /// // θ ~ N(0, 1), x | θ ~ N(θ, 1), so θ | x ~ N(x / 2, 1 / 2).

@@ -18,7 +18,7 @@ use crate::statistical::{Comparison, POWER, Report, Share};
 ///
 /// ```
 /// use helmholtz_invariance::{Suite, ks_one_sample};
-/// use helmholtz_random::{Purpose, Stream};
+/// use helmholtz_invariance::random::{Purpose, Stream};
 ///
 /// let suite = Suite::new(7, 1);
 /// let mut stream = Stream::new(7, Purpose::new("demo"), [0, 0]);

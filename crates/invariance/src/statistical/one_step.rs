@@ -24,7 +24,7 @@ use crate::statistical::{Report, Share, energy, ks};
 ///
 /// ```
 /// use helmholtz_invariance::{OneStep, Suite, step_fn};
-/// use helmholtz_random::{Chance, Draws, Stream};
+/// use helmholtz_invariance::random::{Chance, Draws, Stream};
 ///
 /// let suite = Suite::new(7, 2);
 /// let standard_normal = OneStep::new(|rng| rng.normal(), |x| vec![*x]);

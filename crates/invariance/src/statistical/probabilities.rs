@@ -28,7 +28,7 @@ use crate::statistical::{Comparison, POWER, Report, Share};
 ///
 /// ```
 /// use helmholtz_invariance::{ProbabilityCalibration, Suite};
-/// use helmholtz_random::{Chance, Draws};
+/// use helmholtz_invariance::random::{Chance, Draws};
 ///
 /// let suite = Suite::new(7, 2);
 /// // A coin θ of probability 0.3, and x | θ ~ N(θ, 1).

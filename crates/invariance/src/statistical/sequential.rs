@@ -13,7 +13,7 @@ use crate::statistical::{Report, Share};
 ///
 /// ```
 /// use helmholtz_invariance::{OneStep, Suite, sequential, step_fn};
-/// use helmholtz_random::{Draws, Stream};
+/// use helmholtz_invariance::random::{Draws, Stream};
 ///
 /// let suite = Suite::new(7, 1);
 /// let too_narrow = step_fn(|x: &mut f64, rng: &mut Stream| *x = 0.6 * *x + 0.5 * rng.normal());

@@ -26,7 +26,7 @@ use crate::statistical::{Comparison, POWER, Report, Share};
 ///
 /// ```
 /// use helmholtz_invariance::{Suite, Unbiased};
-/// use helmholtz_random::Draws;
+/// use helmholtz_invariance::random::Draws;
 ///
 /// let suite = Suite::new(7, 2);
 /// // A normal's first two moments, and a variance with the wrong divisor as a negative control.

@@ -48,20 +48,24 @@ fn ring(x: &[f64], gradient: &mut [f64]) -> f64 {
     (0..n).map(|i| 0.4 * spin(i) * spin(i + 1)).sum()
 }
 
-/// Over 4000 steps the share accepted has a standard deviation below 0.02, with its autocorrelation; the step size found
-/// by 500 steps moves it by as much again. The band of 0.12 is more than four of the two together; one seed, one look.
+/// The share accepted after a warm-up of 500 steps has a standard deviation of up to 0.05 over seeds, and is up to 0.03 low,
+/// as the acceptance is no linear function of what is averaged. So the mean of 16 is within 0.09 but for 4.8 of its own
+/// standard deviations: a false alarm in a million.
 #[test]
 fn the_warm_up_finds_the_acceptance_that_is_asked_for() {
-    for (which, target) in [(0, 0.4), (1, 0.574), (2, 0.8)] {
-        let mut stream = Stream::new(12, Purpose::new("langevin"), [which, 0]);
-        let mut x = vec![false; 40];
-        let kernel = DiscreteLangevin::new(FirstOrder::new(ring, 2), 0.2)
-            .unwrap()
-            .warm_up(target, 500, &mut x, &mut stream)
-            .unwrap();
-        let info: Info = (0..4000).map(|_| kernel.step(&mut x, &mut stream)).sum();
-        let share = info.acceptance_rate().unwrap();
-        assert!((share - target).abs() < 0.12, "{share} for {target}");
+    for target in [0.4, 0.574, 0.8] {
+        let share = |seed: u64| {
+            let mut stream = Stream::new(12, Purpose::new("langevin"), [seed, 0]);
+            let mut x = vec![false; 40];
+            let kernel = DiscreteLangevin::new(FirstOrder::new(ring, 2), 0.2)
+                .unwrap()
+                .warm_up(target, 500, &mut x, &mut stream)
+                .unwrap();
+            let info: Info = (0..2000).map(|_| kernel.step(&mut x, &mut stream)).sum();
+            info.acceptance_rate().unwrap()
+        };
+        let mean = (0..16).map(share).sum::<f64>() / 16.0;
+        assert!((mean - target).abs() < 0.09, "{mean} for {target}");
     }
 }
 

@@ -188,7 +188,7 @@ pub const ENTRIES: [Entry; 9] = [
         name: "DMALA",
         of_discs: Some("dmala"),
         steps: 1,
-        evaluations: |_| 2.0,
+        evaluations: |_| 1.0,
         build: |model, x, steps, stream| {
             let kernel = DiscreteLangevin::new(Of(model), 0.2)?;
             Ok(Box::new(kernel.warm_up(OPTIMAL, steps, x, stream)?))
@@ -198,7 +198,7 @@ pub const ENTRIES: [Entry; 9] = [
         name: "automatic cycle",
         of_discs: None,
         steps: 1,
-        evaluations: |_| 2.0 * SCALES as f64,
+        evaluations: |_| SCALES as f64,
         build: |model, x, steps, stream| {
             let cycle = AutomaticCycle::warm_up(Of(model), SCALES, steps, x, stream)?;
             Ok(Box::new(cycle))

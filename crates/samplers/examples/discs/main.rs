@@ -15,6 +15,8 @@
 //! | `--share` | 1 | the share of the published sizes |
 //! | `--steps` | 1000 | steps; kernels of a site or a block take 10 times as many |
 //! | `--chains` | 8 | chains |
+//! | `--threads` | all | threads that the chains are dealt out to |
+//! | `--kernels` | | kernels whose names hold this, alone |
 //! | `--picture` | | a file for the picture |
 //! | `--targets` | | a folder for parameters and starts, which `beside.py` reads |
 //! | `--beside` | | a folder with what `beside.py` wrote: the released code of DISCS on the same targets |
@@ -39,6 +41,8 @@ struct Arguments {
     share: f64,
     steps: usize,
     chains: usize,
+    threads: usize,
+    kernels: String,
     picture: Option<PathBuf>,
     targets: Option<PathBuf>,
     beside: Option<PathBuf>,
@@ -49,6 +53,8 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
         share: 1.0,
         steps: 1000,
         chains: 8,
+        threads: thread::available_parallelism()?.get(),
+        kernels: String::new(),
         picture: None,
         targets: None,
         beside: None,
@@ -60,6 +66,8 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
             "--share" => arguments.share = value.parse()?,
             "--steps" => arguments.steps = value.parse()?,
             "--chains" => arguments.chains = value.parse()?,
+            "--threads" => arguments.threads = value.parse::<usize>()?.max(1),
+            "--kernels" => arguments.kernels = value,
             "--picture" => arguments.picture = Some(value.into()),
             "--targets" => arguments.targets = Some(value.into()),
             "--beside" => arguments.beside = Some(value.into()),
@@ -134,7 +142,8 @@ fn distance(x: &[u8], origin: &[u8]) -> f64 {
     pairs.map(|(x, o)| f64::from(x.abs_diff(*o))).sum()
 }
 
-/// The distances of a chain after its burn-in, and the seconds that its steps took.
+/// The distances of a chain after its burn-in, and the seconds that a step takes: the median, as other work on the machine
+/// makes some steps long.
 fn run(
     model: &dyn Model,
     entry: &Entry,
@@ -146,14 +155,16 @@ fn run(
     let mut stream = Stream::new(2, Purpose::new("chain"), [chain as u64, 0]);
     let kernel = (entry.build)(model, &mut x, steps / 2, &mut stream)?;
     let mut distances = Vec::with_capacity(steps * entry.steps);
-    let mut seconds = 0.0;
+    let mut seconds = Vec::with_capacity(distances.capacity());
     for _ in 0..steps * entry.steps {
         let before = Instant::now();
         kernel.step(&mut x, &mut stream);
-        seconds += before.elapsed().as_secs_f64();
+        seconds.push(before.elapsed().as_secs_f64());
         distances.push(distance(&x, &origin));
     }
-    Ok((distances, seconds))
+    seconds.sort_unstable_by(f64::total_cmp);
+    let median = seconds.get(seconds.len() / 2).copied().unwrap_or(0.0);
+    Ok((distances, median))
 }
 
 /// All chains of a kernel, dealt out to the threads.
@@ -163,7 +174,7 @@ fn row(
     arguments: &Arguments,
     starts: &[Vec<u8>],
 ) -> Result<Row, Box<dyn std::error::Error>> {
-    let threads = thread::available_parallelism()?.get().min(starts.len());
+    let threads = arguments.threads.min(starts.len());
     let steps = arguments.steps;
     let of_thread = |first: usize| {
         let chains = (first..starts.len()).step_by(threads);
@@ -182,7 +193,7 @@ fn row(
     });
     let runs: Vec<_> = runs.into_iter().collect::<Result<Vec<_>, _>>()?;
     let (distances, seconds): (Vec<_>, Vec<_>) = runs.into_iter().flatten().unzip();
-    let each = seconds.iter().sum::<f64>() / (distances.len() * distances[0].len()) as f64;
+    let each = seconds.iter().sum::<f64>() / distances.len() as f64;
     let found = Effective::of(&distances, 1e6 * each / threads as f64);
     let beside = match (&arguments.beside, model.of_discs(), entry.of_discs) {
         (Some(folder), Some((task, _)), Some(sampler)) => {
@@ -227,7 +238,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "kernel", "1000 steps", "1000 evals", "second", "DISCS 1000 steps", "second", "ratio"
         );
         let mut rows = Vec::new();
-        for entry in &ENTRIES {
+        let asked = |entry: &&Entry| entry.name.contains(&arguments.kernels);
+        for entry in ENTRIES.iter().filter(asked) {
             let row = row(model, entry, &arguments, &starts)?;
             let (found, beside) = (row.found, row.beside);
             let per_step =

@@ -28,6 +28,7 @@ fn stream(what: u64) -> Stream {
 pub struct Grid {
     name: String,
     side: usize,
+    torus: bool,
     values: usize,
     beta: f64,
     /// λ of the models of DISCS; none for others.
@@ -94,6 +95,7 @@ impl Grid {
         Self {
             name,
             side,
+            torus,
             values: field.len() / (side * side),
             beta,
             lambda,
@@ -152,17 +154,89 @@ impl DifferenceTarget<u8> for Grid {
     }
 
     fn log_density_and_differences(&self, x: &[u8], differences: &mut [f64]) -> f64 {
-        let padded = Self::padded(x);
+        let (side, values) = (self.side, self.values);
+        let framed = self.framed(x);
         let mut log_p = 0.0;
-        let rows = differences.chunks_exact_mut(self.values);
-        let fields = self.field.chunks_exact(self.values);
-        for (i, ((row, field), now)) in rows.zip(fields).zip(x).enumerate() {
-            let own = field[usize::from(*now)];
-            let here = own + self.beta * self.equal(&padded, i, *now);
-            for (v, (difference, field)) in row.iter_mut().zip(field).enumerate() {
-                *difference = field + self.beta * self.equal(&padded, i, v as u8) - here;
+        for row in 0..side {
+            let sites = row * side * values..(row + 1) * side * values;
+            let line =
+                |down: usize, right: usize| &framed[(row + down) * (side + 2) + right..][..side];
+            let around = [line(1, 2), line(1, 0), line(2, 1), line(0, 1)];
+            let differences = &mut differences[sites.clone()];
+            let (own, field) = (line(1, 1), &self.field[sites]);
+            log_p += match values {
+                2 => self.line_of_bits(own, around, field, differences),
+                _ => self.line(own, around, field, differences),
+            };
+        }
+        log_p
+    }
+}
+
+impl Grid {
+    /// The state in a frame of what stands beyond its ends, `[side + 2, side + 2]`.
+    fn framed(&self, x: &[u8]) -> Vec<u8> {
+        let (side, width) = (self.side, self.side + 2);
+        let mut framed = vec![NOTHING; width * width];
+        for (row, line) in x.chunks_exact(side).enumerate() {
+            let own = &mut framed[(row + 1) * width..][..width];
+            own[1..=side].copy_from_slice(line);
+            if self.torus {
+                (own[0], own[side + 1]) = (line[side - 1], line[0]);
             }
-            log_p += 0.5 * (here + own);
+        }
+        if self.torus {
+            framed.copy_within(side * width..(side + 1) * width, 0);
+            framed.copy_within(width..2 * width, (side + 1) * width);
+        }
+        framed
+    }
+
+    /// The differences of a line of the grid, and its share of ln p.
+    fn line(&self, own: &[u8], around: [&[u8]; 4], field: &[f64], differences: &mut [f64]) -> f64 {
+        let rows = differences.chunks_exact_mut(self.values);
+        let fields = field.chunks_exact(self.values);
+        let mut log_p = 0.0;
+        for (i, ((row, field), now)) in rows.zip(fields).zip(own).enumerate() {
+            let neighbours = around.map(|line| line[i]);
+            let with = |v: usize| {
+                let equal = neighbours.map(|n| u8::from(usize::from(n) == v));
+                field[v] + self.beta * f64::from(equal.iter().sum::<u8>())
+            };
+            let here = with(usize::from(*now));
+            for (v, difference) in row.iter_mut().enumerate() {
+                *difference = with(v) - here;
+            }
+            log_p += 0.5 * (here + field[usize::from(*now)]);
+        }
+        log_p
+    }
+
+    /// The same of bits, whose two differences are one number.
+    fn line_of_bits(
+        &self,
+        own: &[u8],
+        around: [&[u8]; 4],
+        field: &[f64],
+        differences: &mut [f64],
+    ) -> f64 {
+        let [right, left, below, above] = around;
+        let sides = right.iter().zip(left).zip(below.iter().zip(above));
+        let sites = own.iter().zip(sides);
+        let rows = differences.as_chunks_mut::<2>().0.iter_mut();
+        let mut log_p = 0.0;
+        for ((row, [zero, one]), (now, ((a, b), (c, d)))) in
+            rows.zip(field.as_chunks::<2>().0).zip(sites)
+        {
+            let equal = |v: u8| {
+                u8::from(*a == v) + u8::from(*b == v) + u8::from(*c == v) + u8::from(*d == v)
+            };
+            let zeros = zero + self.beta * f64::from(equal(0));
+            let ones = one + self.beta * f64::from(equal(1));
+            let is_one = *now == 1;
+            let (here, there) = if is_one { (ones, zeros) } else { (zeros, ones) };
+            *row = [there - here; 2];
+            log_p += 0.5 * (here + if is_one { one } else { zero });
         }
         log_p
     }

@@ -9,7 +9,7 @@ use crate::SamplerError;
 /// M independent choices among the weights, one after the other: [`Multinomial`](super::Multinomial) as it is defined.
 ///
 /// The draws come in no order, so every slot has ancestor j with probability W_j. O(N M): this is the reference, which
-/// an [`Enumerator`](helmholtz_random::Enumerator) can walk through.
+/// an [`Enumerator`](crate::random::Enumerator) can walk through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MultinomialByChoice;
 

@@ -2,6 +2,7 @@
 
 use helmholtz_random::Chance;
 
+use super::discrete_langevin::{Around, Memory, Proposal, settle};
 use super::{DifferenceTarget, DiscreteLangevin, Site, cyclical_step_sizes};
 use crate::arguments::{at_least_one, open_unit};
 use crate::{Info, Kernel, SamplerError};
@@ -39,6 +40,7 @@ pub struct Scale {
 pub struct AutomaticCycle<T> {
     target: T,
     scales: Vec<Scale>,
+    memory: Memory,
 }
 
 /// The acceptance at which the ends of the cycle are.
@@ -64,7 +66,11 @@ impl<T> AutomaticCycle<T> {
             crate::arguments::positive("a step size", scale.step_size)?;
             open_unit("an exponent", scale.exponent)?;
         }
-        Ok(Self { target, scales })
+        Ok(Self {
+            target,
+            scales,
+            memory: Memory::default(),
+        })
     }
 
     /// The scales, in the order of the moves.
@@ -93,44 +99,61 @@ impl<T> AutomaticCycle<T> {
     {
         let third = transitions / 3;
         let mut end = |exponent: f64, from: f64| -> Result<f64, SamplerError> {
-            let kernel = Scale::kernel(from, exponent, &target)?;
+            let log_g = |log_t| exponent * log_t;
+            let kernel = DiscreteLangevin::with_balancing(&target, log_g, from)?;
             let found = kernel.warm_up(ACCEPTANCE, third, state, chance)?;
             Ok(found.step_size().min(LARGEST))
         };
         let largest = end(0.95, 1.0)?;
         let smallest = end(0.5, largest)?.min(largest);
         let trials = third / (exponents().count() * scales.max(1));
+        let mut around = Memory::default().take(state);
         let found = cyclical_step_sizes(largest, smallest, scales)?
             .into_iter()
             .map(|step_size| {
                 let mut best = (f64::NEG_INFINITY, 0.5);
                 for exponent in exponents() {
-                    let kernel = Scale::kernel(step_size, exponent, &target)?;
+                    let scale = Scale {
+                        step_size,
+                        exponent,
+                    };
                     let mut changes = 0.0;
+                    around.forget_laws();
                     for _ in 0..trials.max(1) {
-                        changes += kernel.accepted_changes(state, chance);
+                        let (_, accepted) = scale.step(&target, &mut around, state, chance);
+                        changes += accepted;
                     }
                     if changes > best.0 {
                         best = (changes, exponent);
                     }
                 }
-                Ok(Scale {
+                Scale {
                     step_size,
                     exponent: best.1,
-                })
+                }
             });
-        let scales = found.collect::<Result<_, SamplerError>>()?;
-        Self::new(target, scales)
+        let found = found.collect();
+        Self::new(target, found)
     }
 }
 
 impl Scale {
-    fn kernel<T>(
-        step_size: f64,
-        exponent: f64,
-        target: &T,
-    ) -> Result<DiscreteLangevin<&T, impl Fn(f64) -> f64>, SamplerError> {
-        DiscreteLangevin::with_balancing(target, move |log_t| exponent * log_t, step_size)
+    /// One move of this scale, with the accepted changes that were to be expected.
+    fn step<V: Site>(
+        self,
+        target: &impl DifferenceTarget<V>,
+        around: &mut Around,
+        state: &mut Vec<V>,
+        chance: &mut (impl Chance + ?Sized),
+    ) -> (Info, f64) {
+        let proposal = Proposal {
+            target,
+            log_g: |log_t| self.exponent * log_t,
+            step_size: self.step_size,
+        };
+        let proposed = proposal.propose(around, state, chance);
+        let changes = proposed.accepted_changes();
+        (settle(proposed, around, state, chance), changes)
     }
 }
 
@@ -143,11 +166,15 @@ where
     type Info = Info;
 
     fn step(&self, state: &mut Vec<V>, chance: &mut C) -> Info {
+        let mut around = self.memory.take(state);
         let moves = self.scales.iter().map(|scale| {
-            Scale::kernel(scale.step_size, scale.exponent, &self.target)
-                .map_or(Info::default(), |kernel| kernel.step(state, chance))
+            around.forget_laws();
+            scale.step(&self.target, &mut around, state, chance).0
         });
-        moves.sum()
+        let info = moves.sum();
+        around.forget_laws();
+        self.memory.keep(around);
+        info
     }
 }
 

@@ -55,11 +55,6 @@ impl Neighbourhood {
             non_finite,
         }
     }
-
-    /// The log-weights of each site's changes, by their shift.
-    pub fn rows(&self, values: usize) -> std::slice::ChunksExact<'_, f64> {
-        self.log_weights.chunks_exact(values - 1)
-    }
 }
 
 /// ln of the probability with which a proposal is accepted, not cut at 0, given ln p of the state and of the proposal, and
