@@ -4,6 +4,7 @@ use crate::device::Device;
 use crate::error::HarnessError;
 use crate::nets::{AnyModel, AnyNet};
 use burn::tensor::backend::BackendTypes;
+use helmholtz_estimators::{Adding, Declaration, Kind, Method};
 use helmholtz_ops::Backend;
 
 /// A backend that this program is built for.
@@ -34,6 +35,61 @@ macro_rules! built {
 built!("cpu", burn_flex::Flex, on_cpu);
 built!("wgpu", burn_wgpu::Wgpu, on_wgpu);
 built!("cuda", burn_cuda::Cuda, on_cuda);
+
+/// Makes what an estimator must be on a device, if the program is built for it.
+macro_rules! estimator_on {
+    ($feature:literal, $backend:ty, $on:ident) => {
+        /// An estimator on the device, which sees latents of the kind V.
+        #[cfg(feature = $feature)]
+        pub trait $on<V>:
+            helmholtz_estimators::Estimator<
+                burn::backend::Autodiff<$backend>,
+                helmholtz_estimators::Erased<burn::backend::Autodiff<$backend>, V>,
+            >
+        {
+        }
+        #[cfg(feature = $feature)]
+        impl<V, E> $on<V> for E where
+            E: helmholtz_estimators::Estimator<
+                    burn::backend::Autodiff<$backend>,
+                    helmholtz_estimators::Erased<burn::backend::Autodiff<$backend>, V>,
+                >
+        {
+        }
+        /// Any estimator: the program is not built for the device.
+        #[cfg(not(feature = $feature))]
+        pub trait $on<V> {}
+        #[cfg(not(feature = $feature))]
+        impl<V, E> $on<V> for E {}
+    };
+}
+estimator_on!("cpu", burn_flex::Flex, OnCpu);
+estimator_on!("wgpu", burn_wgpu::Wgpu, OnWgpu);
+estimator_on!("cuda", burn_cuda::Cuda, OnCuda);
+
+/// An [`Estimator`](helmholtz_estimators::Estimator) on every device that the program is built for, of models of any type
+/// ([`Erased`](helmholtz_estimators::Erased)) with latents of the kind V.
+pub trait OnDevices<V>:
+    Declaration + Clone + Send + Sync + 'static + OnCpu<V> + OnWgpu<V> + OnCuda<V>
+{
+}
+
+impl<V, E> OnDevices<V> for E where
+    E: Declaration + Clone + Send + Sync + 'static + OnCpu<V> + OnWgpu<V> + OnCuda<V>
+{
+}
+
+/// The estimator among those that are chosen at run time.
+pub(crate) fn added<V: Kind>(estimator: impl OnDevices<V>) -> Method {
+    let adding = Adding::<_, V>::new(estimator);
+    #[cfg(feature = "cpu")]
+    let adding = adding.on::<burn::backend::Autodiff<burn_flex::Flex>>();
+    #[cfg(feature = "wgpu")]
+    let adding = adding.on::<burn::backend::Autodiff<burn_wgpu::Wgpu>>();
+    #[cfg(feature = "cuda")]
+    let adding = adding.on::<burn::backend::Autodiff<burn_cuda::Cuda>>();
+    adding.method()
+}
 
 /// Work that can be done on any backend.
 pub(crate) trait OnBackend {

@@ -31,6 +31,9 @@ pub enum Command {
     Evaluate(Evaluate),
     /// Measure how noisy the methods' gradients are, for what they cost
     Variance(Variance),
+    /// Hold what estimators claim of themselves against enumeration
+    #[cfg(feature = "cpu")]
+    Certify(Certify),
     /// Put every recorded result into one report: tables, figures, pictures
     Report(Report),
     /// Every published number beside ours: seeds, epochs, difference, and one word
@@ -96,12 +99,13 @@ fn after_help(registry: &Registry) -> String {
     let entries = registry.methods().iter();
     let width = entries.clone().map(|e| e.name.len()).max().unwrap_or(0);
     let lines = entries.map(|e| format!("  {:width$}  {}\n", e.name, e.idea));
-    let added: Vec<&str> = registry.added_nets().map(|(name, _)| name).collect();
-    let nets = match added.is_empty() {
-        true => String::new(),
-        false => format!("Nets of this program: {}\n", added.join(", ")),
-    };
-    format!("Methods:\n{}\n{nets}{EXAMPLES}", lines.collect::<String>())
+    let nets: Vec<&str> = registry.added_nets().map(|(name, _)| name).collect();
+    let data: Vec<&str> = registry.data_names().collect();
+    let added = [("Nets", nets), ("Data", data)].into_iter();
+    let added = added.filter(|(_, names)| !names.is_empty());
+    let added = added.map(|(what, names)| format!("{what} of this program: {}\n", names.join(", ")));
+    let (lines, added): (String, String) = (lines.collect(), added.collect());
+    format!("Methods:\n{lines}\n{added}{EXAMPLES}")
 }
 
 /// Reproduce a published table or figure.
@@ -304,6 +308,23 @@ pub struct Variance {
     pub out: Option<PathBuf>,
 
     /// Machine-readable lines on standard output (rows, table): one JSON object each
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Hold what estimators claim of themselves against enumeration.
+#[derive(Debug, Clone, Args)]
+pub struct Certify {
+    /// Methods, separated by commas [default: those that this program has added]
+    #[arg(
+        long = "method",
+        alias = "methods",
+        value_name = "METHOD",
+        value_delimiter = ','
+    )]
+    pub methods: Vec<String>,
+
+    /// Machine-readable lines on standard output: one JSON object each
     #[arg(long)]
     pub json: bool,
 }

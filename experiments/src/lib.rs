@@ -73,6 +73,7 @@ mod trained;
 mod variance;
 mod variance_curve;
 
+pub use backend::OnDevices;
 pub use helmholtz_harness::{error, names};
 pub use kept::Keeps;
 pub use program::Program;

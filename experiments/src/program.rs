@@ -1,6 +1,9 @@
 //! The program: every command, with what it knows by name and what is added to that.
 
+use crate::backend::{OnDevices, added};
 use crate::cli::{self, Cli, Command};
+#[cfg(feature = "cpu")]
+use crate::commands::certify::certify;
 use crate::commands::evaluate::evaluate;
 use crate::commands::report::report;
 use crate::commands::reproduce::reproduce;
@@ -14,11 +17,12 @@ use crate::nets::NetConfig;
 use crate::registry::Registry;
 use clap::FromArgMatches;
 use helmholtz_datasets::{Error, Locator, Splits};
-use helmholtz_estimators::{Method, Weighting};
+use helmholtz_distributions::{Bits, Mixed};
 use helmholtz_harness::engine::signals::Signals;
 use helmholtz_harness::loading::Planning;
 use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::Streams;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::{ExitCode, exit};
 use std::sync::Arc;
@@ -43,7 +47,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// ```
 ///
 /// What is added has all that is built in has: `reproduce table1 --method mine --net my-net --dataset my-data` trains, is stopped and
-/// resumed, and stands in the table; `variance`, `evaluate`, `report` and `--help` know it.
+/// resumed, and stands in the table; `variance`, `certify`, `evaluate`, `report` and `--help` know it.
 #[derive(Debug)]
 pub struct Program {
     registry: Result<Registry, HarnessError>,
@@ -63,9 +67,18 @@ impl Program {
         }
     }
 
-    /// With an estimator of the weighted family, under the name in its [`Description`](helmholtz_estimators::Description).
-    pub fn estimator(self, weighting: impl Weighting + Clone + Send + Sync + 'static) -> Self {
-        self.with(|registry| registry.with_method(Method::added(weighting)))
+    /// With an estimator for bits and classes, under the name in its [`Description`](helmholtz_estimators::Description).
+    ///
+    /// It is any [`Estimator`](helmholtz_estimators::Estimator): a [`Weighting`](helmholtz_estimators::Weighting) is one; one of
+    /// another family implements [`Declaration`](helmholtz_estimators::Declaration) and `Estimator`, which calls the routine of
+    /// that family, such as [`estimate_logits`](helmholtz_estimators::estimate_logits).
+    pub fn estimator(self, estimator: impl OnDevices<Mixed>) -> Self {
+        self.with(|registry| registry.with_method(added(estimator)))
+    }
+
+    /// The same of an estimator that is defined for bits alone: it asks its models for `Layered<B, Variables = Bits>`.
+    pub fn estimator_of_bits(self, estimator: impl OnDevices<Bits>) -> Self {
+        self.with(|registry| registry.with_method(added(estimator)))
     }
 
     /// With a net.
@@ -90,15 +103,24 @@ impl Program {
 
     /// Does what the command line asks for.
     pub fn run(self) -> ExitCode {
+        self.run_with(std::env::args_os())
+    }
+
+    /// Does what these arguments ask for, of which the first names the program.
+    pub fn run_with(self, args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
         framework::configure();
         let registry = match self.registry {
             Ok(registry) => registry,
             Err(error) => return failed(&error),
         };
-        let matches = cli::command(&registry).get_matches();
-        match Cli::from_arg_matches(&matches) {
+        let matches = cli::command(&registry).try_get_matches_from(args);
+        match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
             Ok(cli) => carry_out(&cli.command, &registry),
-            Err(error) => error.exit(),
+            Err(error) => {
+                // A terminal that was closed is no reason to end otherwise.
+                let _ = error.print();
+                ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1))
+            }
         }
     }
 }
@@ -149,6 +171,8 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
             variance(args, registry, &locator, &stop, &streams)
         }
+        #[cfg(feature = "cpu")]
+        Command::Certify(args) => certify(args, registry, &streams),
         Command::Scoreboard(args) => scoreboard(args, &streams),
         Command::Report(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));

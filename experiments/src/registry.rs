@@ -55,6 +55,7 @@ impl PartialEq for Registry {
             || (self.methods().iter().map(|entry| entry.name))
                 .eq(other.methods().iter().map(|entry| entry.name))
                 && self.net_names().eq(other.net_names())
+                && self.data_names().eq(other.data_names())
     }
 }
 
@@ -72,6 +73,12 @@ impl Registry {
     /// The estimators, in the order of tables.
     pub fn methods(&self) -> &[Entry] {
         &self.0.methods
+    }
+
+    /// Those of them that a program has added.
+    #[cfg(feature = "cpu")]
+    pub(crate) fn added_methods(&self) -> &[Entry] {
+        &self.methods()[Method::CATALOGUE.len()..]
     }
 
     /// The estimator called `name`.
@@ -140,8 +147,13 @@ impl Registry {
 
     /// The name under which a program has added data, from that of the data themselves.
     pub(crate) fn added_data(&self, full: &str) -> Option<&str> {
-        let mut names = self.0.data.iter().map(|(name, _)| name.as_str());
-        names.find(|name| full.starts_with(&format!("own-{name}-")))
+        self.data_names()
+            .find(|name| full.starts_with(&format!("own-{name}-")))
+    }
+
+    /// The names of the data that a program has added.
+    pub(crate) fn data_names(&self) -> impl Iterator<Item = &str> {
+        self.0.data.iter().map(|(name, _)| name.as_str())
     }
 
     /// The same with one more data set.
@@ -150,8 +162,7 @@ impl Registry {
     /// As [`with_method`](Self::with_method).
     pub(crate) fn with_data(mut self, name: &str, load: Loader) -> Result<Self, HarnessError> {
         let known = DatasetName::ALL.iter().map(|known| known.as_str());
-        let added = self.0.data.iter().map(|(name, _)| name.as_str());
-        free("data set", name, known.chain(added))?;
+        free("data set", name, known.chain(self.data_names()))?;
         let data = &mut Arc::make_mut(&mut self.0).data;
         data.push((name.into(), load));
         Ok(self)

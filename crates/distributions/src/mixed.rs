@@ -15,6 +15,18 @@ pub enum Mixed {
     Classes(Classes),
 }
 
+/// The bits, or what is none.
+impl TryFrom<Mixed> for Bits {
+    type Error = Mixed;
+
+    fn try_from(layer: Mixed) -> Result<Self, Mixed> {
+        match layer {
+            Mixed::Bits(bits) => Ok(bits),
+            classes => Err(classes),
+        }
+    }
+}
+
 /// Calls the same method of whichever kind it is.
 macro_rules! delegate {
     ($self:ident, $layer:ident => $call:expr) => {

@@ -140,6 +140,22 @@ pub trait Declaration {
         self
     }
 
+    /// The same with one stage-I particle beyond K or without it, where it has a stage I ([`Jsa::stage1_extra`](crate::Jsa::stage1_extra)).
+    fn with_stage1_extra(self, _extra: bool) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
+
+    /// The form of it that its claim is of, if that is another: the same without what scales a gradient.
+    fn claimed(self) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
+
     /// Whether it can be given the divergence in closed form: the estimators whose released code is.
     fn takes_analytic_kl(&self) -> bool {
         false
@@ -185,5 +201,9 @@ impl<W: Weighting> Declaration for W {
 
     fn awake(self) -> Self {
         Weighting::awake(self)
+    }
+
+    fn with_stage1_extra(self, extra: bool) -> Self {
+        Weighting::with_stage1_extra(self, extra)
     }
 }

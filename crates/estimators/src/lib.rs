@@ -37,6 +37,7 @@
 //! | [`GumbelSoftmax`], [`LearnedGumbelSoftmax`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`] | biased: relaxed latents, and hard ones with a made-up gradient |
 //! | [`Declaration`], [`Estimator`] | what an estimator states of itself; what a training loop asks of it |
 //! | [`Method`], [`Entry`] | all of them by name, with what each claims |
+//! | [`Adding`], [`Erased`] | an estimator of another crate among them, and the model of a type not known that it is given |
 //! | [`Propose`], [`Layered`], [`Joint`], [`Factored`], [`Dream`] | what a model can do for an estimator; [`Model`] is all of it |
 //! | [`OneLayer`] | all of it from the few parts of a model of one layer of bits |
 //! | [`Parts`] | which of a model's parameters are θ and which φ |
@@ -44,6 +45,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod added;
 mod analytic_kl;
 mod catalogue;
 mod declaration;
@@ -66,6 +68,7 @@ pub use burn;
 #[cfg(feature = "flex")]
 pub use helmholtz_ops::Flex;
 
+pub use added::{Added, Adding, Erased, Kind};
 pub use analytic_kl::{estimate_logits_with_kl, estimate_pathwise_with_kl, kl_to_prior};
 pub use catalogue::{Catalogue, Entry, markdown};
 pub use declaration::{Declaration, Description, Domain, Target};
@@ -90,7 +93,7 @@ pub use pathwise::{
 };
 pub use signals::{Moments, MuProp, Nvil};
 pub use weighted::{
-    Added, Chains, Coefficient, Estimate, EstimateError, Jsa, JsaKernel, Msc, Outcome, Reinforce,
+    Chains, Coefficient, Estimate, EstimateError, Jsa, JsaKernel, Msc, Outcome, Reinforce,
     Rloo, Rws, Vimco, WakeSleep, Weighted, Weighting, dreams, estimate, refresh, scatter,
 };
 

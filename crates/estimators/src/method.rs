@@ -9,7 +9,7 @@ use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Layer};
 
 use crate::{
-    AnnealedSlope, Ar, Arm, Arms, Ars, Arsm, Batch, Concrete, ControlsConfig, Declaration,
+    Added, AnnealedSlope, Ar, Arm, Arms, Ars, Arsm, Batch, Concrete, ControlsConfig, Declaration,
     Description, Disarm, DisarmBound, Domain, DoubleCv, Estimate, EstimateError, Estimator,
     GumbelSoftmax, Half, Layered, Learned, LearnedTemperature, Model, MuProp, Nvil, Race, Rebar,
     ReinMax, Rodeo, StraightThrough, Weighted, Weighting,
@@ -42,6 +42,8 @@ pub enum Method {
     Arsm(Arsm),
     /// One that is defined for bits alone.
     OfBits(OfBits),
+    /// One of another crate.
+    Added(Added),
 }
 
 /// An estimator for bits, chosen at run time.
@@ -86,7 +88,7 @@ macro_rules! of_bits {
 
 /// What the same call gives of whichever estimator it is.
 macro_rules! each {
-    ($self:ident, $estimator:ident => $call:expr, of bits => $of_bits:expr) => {
+    ($self:ident, $estimator:ident => $call:expr, of bits => $of_bits:expr, added => $added:expr) => {
         match $self {
             Method::Weighted($estimator) => $call,
             Method::Nvil($estimator) => $call,
@@ -100,6 +102,7 @@ macro_rules! each {
             Method::Ars($estimator) => $call,
             Method::Arsm($estimator) => $call,
             Method::OfBits($estimator) => $of_bits,
+            Method::Added($estimator) => $added,
         }
     };
 }
@@ -107,19 +110,14 @@ macro_rules! each {
 impl Method {
     /// What the estimator that it is states of itself.
     fn declared(&self) -> &dyn Declaration {
-        each!(self, e => e, of bits => of_bits!(e, e => e))
+        each!(self, e => e, of bits => of_bits!(e, e => e), added => e.declared())
     }
 
-    /// An estimator of another crate.
-    pub fn added(weighting: impl Weighting + Clone + Send + Sync + 'static) -> Self {
-        Self::Weighted(Weighted::Added(crate::Added::new(weighting)))
-    }
-
-    /// The same method with one stage-I particle beyond K or without it, where it has a stage I
-    /// ([`Jsa::stage1_extra`](crate::Jsa::stage1_extra)).
+    /// [`Declaration::with_stage1_extra`].
     pub fn with_stage1_extra(self, extra: bool) -> Self {
         match self {
-            Self::Weighted(weighted) => Self::Weighted(weighted.with_stage1_extra(extra)),
+            Self::Weighted(own) => Self::Weighted(Weighting::with_stage1_extra(own, extra)),
+            Self::Added(own) => Self::Added(own.with_stage1_extra(extra)),
             other => other,
         }
     }
@@ -188,7 +186,8 @@ impl Method {
         batch.check(self)?;
         each!(self,
             e => Estimator::<B, M>::estimate(e, model, learned, batch, noise, chance),
-            of bits => M::Variables::estimate_of_bits(e, model, learned, batch, noise, chance))
+            of bits => M::Variables::estimate_of_bits(e, model, learned, batch, noise, chance),
+            added => e.estimate(model, learned, batch, noise, chance))
     }
 }
 
@@ -198,7 +197,10 @@ impl Declaration for Method {
     }
 
     fn domain(&self) -> Domain {
-        self.declared().domain()
+        match self {
+            Self::Added(added) => added.domain(),
+            _ => self.declared().domain(),
+        }
     }
 
     fn least_particles(&self, retained: bool) -> usize {
@@ -227,9 +229,21 @@ impl Declaration for Method {
 
     fn awake(self) -> Self {
         match self {
-            Self::Weighted(weighted) => Self::Weighted(Weighting::awake(weighted)),
+            Self::Weighted(own) => Self::Weighted(Weighting::awake(own)),
+            Self::Added(own) => Self::Added(own.awake()),
             other => other,
         }
+    }
+
+    fn claimed(self) -> Self {
+        match self {
+            Self::Nvil(own) => Self::Nvil(own.claimed()),
+            other => other,
+        }
+    }
+
+    fn with_stage1_extra(self, extra: bool) -> Self {
+        Method::with_stage1_extra(self, extra)
     }
 
     fn takes_analytic_kl(&self) -> bool {

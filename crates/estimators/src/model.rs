@@ -134,8 +134,9 @@ pub trait Model<B: AutodiffBackend>:
     > + HasAutodiffModule<
         Autodiff<B>,
         TrainModule: Layered<Autodiff<B>, Variables = <Self as Layered<B>>::Variables>
-                         + Joint<Autodiff<B>>,
-    >
+                         + Factored<Autodiff<B>>
+                         + Dream<Autodiff<B>>,
+    > + 'static
 {
 }
 
@@ -153,7 +154,8 @@ where
         > + HasAutodiffModule<
             Autodiff<B>,
             TrainModule: Layered<Autodiff<B>, Variables = <M as Layered<B>>::Variables>
-                             + Joint<Autodiff<B>>,
-        >,
+                             + Factored<Autodiff<B>>
+                             + Dream<Autodiff<B>>,
+        > + 'static,
 {
 }

@@ -1,6 +1,5 @@
 //! The weighted family: coefficients on log p and log q from log-weights. Its estimators, chosen at run time.
 
-mod added;
 mod chains;
 mod estimate;
 mod jsa;
@@ -18,7 +17,6 @@ use helmholtz_samplers::{FrozenReferenceMis, Mis, Mtmis};
 
 use crate::Description;
 
-pub use added::Added;
 pub use chains::{Chains, refresh, scatter};
 pub use estimate::{Estimate, EstimateError, dreams, estimate};
 pub use jsa::{Jsa, JsaKernel};
@@ -51,8 +49,6 @@ pub enum Weighted {
     Rloo(Rloo),
     /// [`Vimco`].
     Vimco(Vimco),
-    /// One of another crate.
-    Added(Added),
 }
 
 /// What the same call gives of whichever estimator it is; after `as`, made a [`Weighted`] again.
@@ -68,7 +64,6 @@ macro_rules! delegate {
             Weighted::Reinforce($estimator) => Weighted::Reinforce($call),
             Weighted::Rloo($estimator) => Weighted::Rloo($call),
             Weighted::Vimco($estimator) => Weighted::Vimco($call),
-            Weighted::Added($estimator) => Weighted::Added($call),
         }
     };
     ($self:ident, $estimator:ident => $call:expr) => {
@@ -82,7 +77,6 @@ macro_rules! delegate {
             Weighted::Reinforce($estimator) => $call,
             Weighted::Rloo($estimator) => $call,
             Weighted::Vimco($estimator) => $call,
-            Weighted::Added($estimator) => $call,
         }
     };
 }

@@ -1,5 +1,7 @@
 //! What the program does, a file for each command.
 
+#[cfg(feature = "cpu")]
+pub mod certify;
 pub mod evaluate;
 pub mod report;
 pub mod reproduce;

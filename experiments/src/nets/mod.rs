@@ -20,7 +20,7 @@ use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
 use helmholtz_conditional_sbn::{ConditionalSbnConfig, FeedforwardConfig};
 use helmholtz_datasets::Images;
-use helmholtz_estimators::Method;
+use helmholtz_estimators::{Declaration, Domain, Method};
 use helmholtz_ops::Backend;
 use helmholtz_sbn::{MixedSbnConfig, SbnConfig};
 use serde::Serialize;
@@ -240,7 +240,7 @@ impl Net {
 
     /// Why the method means nothing for the net, if so.
     pub fn objection(&self, method: &Method) -> Option<&'static str> {
-        if matches!(method, Method::OfBits(_)) && !self.is_of_bits() {
+        if method.domain() == Domain::Bits && !self.is_of_bits() {
             return Some("the method is defined for bits alone, and not all of these latents are");
         }
         self.0.objection(method)

@@ -10,7 +10,7 @@ use helmholtz_estimators::{Declaration, Domain, Method, Target};
 use helmholtz_invariance::gradients::{Certificate, Subject, certify};
 use helmholtz_sbn::Sbn;
 use helmholtz_tests::certify::{
-    certify_normalised_nvil, claimed_form, mistaken, reinforce_variance, subject_of, twins,
+    certify_normalised_nvil, mistaken, reinforce_variance, subject_of, twins,
 };
 use helmholtz_tests::statistics::STUDENT_LIMIT_OF_MANY;
 use helmholtz_tests::{Categories, Reference, Tape};
@@ -93,7 +93,7 @@ fn table(methods: &[String]) -> (String, bool) {
             Method::Rebar(_) => &fewer,
             _ => &many,
         };
-        let method = claimed_form(entry.method);
+        let method = entry.method.claimed();
         let classes = method.domain() == Domain::Discrete;
         let found = [
             Some(certify(&method, &subjects.t1)),

@@ -8,22 +8,13 @@ mod subject;
 pub mod twins;
 mod unconditional;
 
-use helmholtz_estimators::{Method, Model, Nvil, Reinforce};
+use helmholtz_estimators::{Model, Nvil, Reinforce};
 use helmholtz_invariance::gradients::{Certificate, Subject, certify_claim, mean_of};
 
 pub use subject::{DATUM, mistaken, subject_of};
 
 use crate::Tape;
 use crate::statistics::BATCHES;
-
-/// The form of a method that its claim is of: NVIL's division by a running deviation scales the gradient, and is off where it is
-/// held to be unbiased.
-pub fn claimed_form(method: Method) -> Method {
-    match method {
-        Method::Nvil(_) => Method::Nvil(Nvil { normalise: false }),
-        other => other,
-    }
-}
 
 /// Certifies NVIL as it is shipped, with a running variance of 4 in each layer: θ's gradient is that of the ELBO, and φ's half of
 /// it.

@@ -15,7 +15,6 @@ use helmholtz_sbn::Sbn;
 
 use helmholtz_invariance::gradients::{Subject, claim, estimated, held, largest_t, mean_of};
 
-use super::claimed_form;
 use super::unconditional::Unconditional;
 use crate::Tape;
 
@@ -236,7 +235,7 @@ pub fn without_prior<M: Model<Tape>>(entry: &Entry, flat: &Subject<M>) -> Option
     } else {
         among
     };
-    let method = claimed_form(entry.method);
+    let method = entry.method.claimed();
     let (found, _) = estimated(&method, &flat.learned(&method), flat);
     let t = largest_t(&found, exact, among);
     let (of, fault) = (entry.name, "f without log p(h)");

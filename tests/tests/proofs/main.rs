@@ -1,6 +1,7 @@
 //! Proofs on models small enough to enumerate, one family of claims a file. Everything is in f64 and exact up to
 //! rounding unless it says otherwise, and each family has a twin, wrong in one place, that must fail.
 
+mod added;
 mod analytic_kl;
 mod burn_target;
 mod catalogue;

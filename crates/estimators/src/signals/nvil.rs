@@ -44,6 +44,11 @@ impl Declaration for Nvil {
     fn controls(&self) -> ControlsConfig {
         Self::CONTROLS
     }
+
+    /// Without the division by a running deviation, which scales the gradient.
+    fn claimed(self) -> Self {
+        Self { normalise: false }
+    }
 }
 
 impl<B, M> Estimator<B, M> for Nvil

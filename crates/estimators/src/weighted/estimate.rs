@@ -54,6 +54,12 @@ pub enum EstimateError {
         /// The layout of the model's states.
         model: Latents,
     },
+    /// An estimator of another crate, on a backend that it was not added for.
+    #[error("`{name}` was not added for this backend: add it by `Adding::on`")]
+    OtherBackend {
+        /// Its name.
+        name: &'static str,
+    },
     /// A divergence in closed form, of an estimator that knows only the sampled one.
     #[error("this estimator has no form with an analytic KL: leave `analytic_kl` off")]
     SampledKl,

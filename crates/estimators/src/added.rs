@@ -1,0 +1,234 @@
+//! An estimator of another crate, among those that are chosen at run time.
+
+mod erased;
+mod pointers;
+
+use std::any::{Any, TypeId};
+use std::fmt::{self, Debug, Formatter};
+use std::marker::PhantomData;
+
+use helmholtz_distributions::{Bits, Noise};
+use helmholtz_ops::AutodiffBackend;
+use helmholtz_random::Chance;
+use helmholtz_samplers::ChainStore;
+
+use crate::{
+    Batch, Chains, Declaration, Domain, Estimate, EstimateError, Estimator, Learned, Method, Model,
+};
+
+use erased::Core;
+pub use erased::{Erased, Kind};
+use pointers::{AnyChance, AnyNoise, AnyStore};
+
+/// An [`Estimator`] on its way among those that are chosen at run time: it is named the backends that it is to run on.
+///
+/// V is what it sees of the latents: [`Mixed`](helmholtz_distributions::Mixed) for an estimator of bits and classes,
+/// [`Bits`] for one that is defined for bits alone.
+///
+/// ```
+/// # #[cfg(feature = "flex")] {
+/// use helmholtz_distributions::{Bits, Mixed};
+/// use helmholtz_estimators::burn::backend::Autodiff;
+/// use helmholtz_estimators::{Adding, Declaration, Disarm, Domain, Flex, Rloo};
+///
+/// let rloo = Adding::<_, Mixed>::new(Rloo).on::<Autodiff<Flex>>().method();
+/// let disarm = Adding::<_, Bits>::new(Disarm).on::<Autodiff<Flex>>().method();
+/// assert_eq!((rloo.domain(), disarm.domain()), (Domain::Discrete, Domain::Bits));
+/// # }
+/// ```
+pub struct Adding<E, V> {
+    variants: [(E, Variant); VARIANTS],
+    kind: PhantomData<fn() -> V>,
+}
+
+/// With and without a particle more in stage I, with and without its sleep phase.
+const VARIANTS: usize = 4;
+
+/// One of the forms of an added estimator, on each of its backends.
+struct Variant {
+    declared: Box<dyn Declaration + Send + Sync>,
+    /// A `Box<dyn On<B>>` for each backend B.
+    on: Vec<Box<dyn Any + Send + Sync>>,
+}
+
+impl<E, V> Adding<E, V>
+where
+    E: Declaration + Clone + Send + Sync + 'static,
+    V: Kind,
+{
+    /// An estimator, on no backend yet.
+    pub fn new(estimator: E) -> Self {
+        let variant = |extra, awake| {
+            let own = Declaration::with_stage1_extra(estimator.clone(), extra);
+            let own = if awake { Declaration::awake(own) } else { own };
+            let variant = Variant {
+                declared: Box::new(own.clone()),
+                on: Vec::new(),
+            };
+            (own, variant)
+        };
+        Self {
+            variants: [
+                variant(false, false),
+                variant(true, false),
+                variant(false, true),
+                variant(true, true),
+            ],
+            kind: PhantomData,
+        }
+    }
+
+    /// The same on one more backend.
+    pub fn on<B>(mut self) -> Self
+    where
+        B: AutodiffBackend,
+        E: Estimator<B, Erased<B, V>>,
+    {
+        for (estimator, variant) in &mut self.variants {
+            let estimator = Of::<E, V>(estimator.clone(), PhantomData);
+            let on: Box<dyn On<B>> = Box::new(estimator);
+            variant.on.push(Box::new(on));
+        }
+        self
+    }
+
+    /// The estimator, chosen at run time. It is kept to the end of the program.
+    pub fn method(self) -> Method {
+        let variants = self.variants.map(|(_, variant)| variant);
+        Method::Added(Added {
+            variants: Box::leak(Box::new(variants)),
+            of_bits: TypeId::of::<V>() == TypeId::of::<Bits>(),
+            extra: false,
+            awake: false,
+        })
+    }
+}
+
+/// An estimator whose type is not known here; two are equal if they describe themselves alike.
+#[derive(Clone, Copy)]
+pub struct Added {
+    variants: &'static [Variant; VARIANTS],
+    of_bits: bool,
+    extra: bool,
+    awake: bool,
+}
+
+impl Added {
+    fn variant(&self) -> &'static Variant {
+        &self.variants[usize::from(self.extra) + 2 * usize::from(self.awake)]
+    }
+
+    /// What it states of itself.
+    pub(crate) fn declared(&self) -> &dyn Declaration {
+        &*self.variant().declared
+    }
+
+    /// The latents that it is defined for.
+    pub(crate) fn domain(&self) -> Domain {
+        match self.of_bits {
+            true => Domain::Bits,
+            false => self.declared().domain(),
+        }
+    }
+
+    /// [`Declaration::with_stage1_extra`].
+    pub(crate) fn with_stage1_extra(self, extra: bool) -> Self {
+        Self { extra, ..self }
+    }
+
+    /// [`Declaration::awake`].
+    pub(crate) fn awake(self) -> Self {
+        Self {
+            awake: true,
+            ..self
+        }
+    }
+
+    /// [`Estimator::estimate`].
+    pub(crate) fn estimate<B, M, S>(
+        &self,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: Model<B>,
+        S: ChainStore + ?Sized,
+    {
+        let mut on = self.variant().on.iter();
+        let on: &Box<dyn On<B>> =
+            on.find_map(|on| on.downcast_ref())
+                .ok_or_else(|| EstimateError::OtherBackend {
+                    name: self.declared().description().name,
+                })?;
+        let mut chains = batch
+            .chains
+            .map(|Chains { store, rows }| (AnyStore(store), rows));
+        let batch = Batch {
+            x: batch.x,
+            chains: chains.as_mut().map(|(store, rows)| Chains {
+                store: store as &mut dyn ChainStore,
+                rows,
+            }),
+            particles: batch.particles,
+            epoch: batch.epoch,
+            analytic_kl: batch.analytic_kl,
+        };
+        on.estimate(Core::new(model.clone()), learned, batch, noise, chance)
+    }
+}
+
+impl Debug for Added {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let name = self.declared().description().name;
+        f.debug_tuple("Added").field(&name).finish()
+    }
+}
+
+impl PartialEq for Added {
+    fn eq(&self, other: &Self) -> bool {
+        self.declared().description() == other.declared().description()
+    }
+}
+
+/// An estimator on one backend, behind a pointer.
+trait On<B: AutodiffBackend>: Send + Sync {
+    fn estimate(
+        &self,
+        model: Core<B>,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, dyn ChainStore + '_>,
+        noise: &mut dyn Noise,
+        chance: &mut dyn Chance,
+    ) -> Result<Estimate<B>, EstimateError>;
+}
+
+/// An estimator that sees latents of the kind V.
+struct Of<E, V>(E, PhantomData<fn() -> V>);
+
+impl<B, E, V> On<B> for Of<E, V>
+where
+    B: AutodiffBackend,
+    E: Estimator<B, Erased<B, V>> + Send + Sync,
+    V: Kind,
+{
+    fn estimate(
+        &self,
+        model: Core<B>,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, dyn ChainStore + '_>,
+        noise: &mut dyn Noise,
+        chance: &mut dyn Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        if !model.is_of::<V>() {
+            let model = model.latents();
+            return Err(EstimateError::NotBits { model });
+        }
+        let (noise, chance) = (&mut AnyNoise(noise), &mut AnyChance(chance));
+        let model = Erased::from(model);
+        self.0.estimate(&model, learned, batch, noise, chance)
+    }
+}

@@ -1,0 +1,189 @@
+//! The program of another crate: estimators of every family, a net and data that it adds, from the command line to the results.
+
+use helmholtz_datasets::{Images, Splits};
+use helmholtz_distributions::Noise;
+use helmholtz_estimators::{
+    Batch, Coefficient, Declaration, Description, Disarm, DoubleCv, Estimate, EstimateError,
+    Estimator, Learned, Nvil, Outcome, Rloo, StraightThrough, Target, Weighting,
+};
+use helmholtz_experiments::Program;
+use helmholtz_ops::AutodiffBackend;
+use helmholtz_random::{Chance, Purpose, Stream};
+use helmholtz_samplers::ChainStore;
+use helmholtz_sbn::SbnConfig;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// An estimator by another name: of another crate as far as the program knows.
+#[derive(Clone)]
+struct Own<E>(E, &'static str);
+
+impl<E: Declaration> Declaration for Own<E> {
+    fn description(&self) -> Description {
+        let name = self.1;
+        Description {
+            name,
+            ..self.0.description()
+        }
+    }
+
+    fn least_particles(&self, retained: bool) -> usize {
+        self.0.least_particles(retained)
+    }
+
+    fn evaluations(&self, particles: usize, layers: usize, retained: bool) -> usize {
+        self.0.evaluations(particles, layers, retained)
+    }
+
+    fn controls(&self) -> helmholtz_estimators::ControlsConfig {
+        self.0.controls()
+    }
+}
+
+impl<B: AutodiffBackend, M, E: Estimator<B, M>> Estimator<B, M> for Own<E> {
+    fn estimate<S: ChainStore + ?Sized>(
+        &self,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        self.0.estimate(model, learned, batch, noise, chance)
+    }
+}
+
+/// RLOO, or with every signal doubled: a twin that is biased.
+#[derive(Clone)]
+struct Scaled(f64, &'static str);
+
+impl Weighting for Scaled {
+    fn description(&self) -> Description {
+        Description {
+            name: self.1,
+            label: self.1,
+            idea: "leave-one-out baselines, scaled",
+            target: Target::Elbo,
+        }
+    }
+
+    fn least_particles(&self, _: bool) -> usize {
+        2
+    }
+
+    fn weigh(
+        &self,
+        log_w: &[f64],
+        retained: bool,
+        chance: &mut impl Chance,
+        coefficients: &mut [Coefficient],
+    ) -> Outcome {
+        let outcome = Rloo.weigh(log_w, retained, chance, coefficients);
+        coefficients.iter_mut().for_each(|c| c.phi *= self.0);
+        outcome
+    }
+}
+
+/// 60 rows of nine bits.
+fn dots() -> Splits {
+    let mut stream = Stream::new(9, Purpose::new("dots"), [0, 0]);
+    let mut part = |rows| Images::from_fn(rows, 9, |_, j| stream.uniform_f64() < 0.1 * j as f64);
+    let (train, valid, test) = (part(40), part(10), part(10));
+    Splits::in_memory("dots", train, valid, test)
+}
+
+/// Everything added, and these arguments.
+fn run(args: &[&str]) -> ExitCode {
+    let small = SbnConfig {
+        latent: vec![5],
+        ..SbnConfig::named("linear").unwrap()
+    };
+    Program::new()
+        .estimator(Scaled(1.0, "own-rloo"))
+        .estimator(Scaled(2.0, "doubled"))
+        .estimator(Own(Nvil { normalise: true }, "own-nvil"))
+        .estimator(Own(StraightThrough, "own-straight-through"))
+        .estimator_of_bits(Own(Disarm, "own-disarm"))
+        .estimator_of_bits(Own(DoubleCv, "own-double-cv"))
+        .net("small", small)
+        .data("dots", || Ok(dots()))
+        .run_with([&["program"], args].concat())
+}
+
+fn succeeded(code: ExitCode) -> bool {
+    format!("{code:?}") == format!("{:?}", ExitCode::SUCCESS)
+}
+
+/// The test NLL of every run below a folder, by its method.
+fn results(folder: &Path) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    let mut folders: Vec<PathBuf> = vec![folder.into()];
+    while let Some(folder) = folders.pop() {
+        let read = |name: &str| -> Option<Value> {
+            let text = fs::read_to_string(folder.join(name)).ok()?;
+            Some(serde_json::from_str(&text).unwrap())
+        };
+        if let (Some(config), Some(mut result)) = (read("config.json"), read("result.json")) {
+            let method = config["method"].as_str().unwrap().to_owned();
+            assert!(config["dataset"].as_str().unwrap().starts_with("own-dots-"));
+            found.insert(method, result["test_nll"].take());
+        }
+        let inside = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        folders.extend(inside.filter(|path| path.is_dir()));
+    }
+    found
+}
+
+#[test]
+fn what_is_added_trains_on_added_data_as_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("runs").display().to_string();
+    let pairs = ["rloo", "nvil", "straight-through", "disarm", "double-cv"];
+    let methods: Vec<String> = pairs.iter().flat_map(|name| [name.to_string(), format!("own-{name}")]).collect();
+    let (methods, small) = (methods.join(","), ["--net", "linear", "--epochs", "2", "--jobs", "1"]);
+    let asked = ["reproduce", "table1", "--dataset", "dots", "--method", &methods, "--out", &out];
+    assert!(succeeded(run(&[&asked[..], &small].concat())));
+    let results = results(Path::new(&out));
+    assert_eq!(results.len(), 2 * pairs.len(), "{results:?}");
+    for name in pairs {
+        assert!(results[name].is_number(), "{name}: {}", results[name]);
+        assert_eq!(results[name], results[&format!("own-{name}")], "{name}");
+    }
+    assert_ne!(results["rloo"], results["disarm"]);
+}
+
+#[test]
+fn the_gradients_variance_is_measured_on_an_added_net_and_added_data() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().display().to_string();
+    let asked = ["variance", "--dataset", "dots", "--net", "small", "--out", &out];
+    let few = ["--replicates", "5", "--batch", "7", "--method", "own-disarm,disarm"];
+    assert!(succeeded(run(&[&asked[..], &few].concat())));
+    let csv = fs::read_to_string(dir.path().join("variance.csv")).unwrap();
+    let column = |name: &str| {
+        let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+        let place = lines[0].iter().position(|head| *head == name).unwrap();
+        lines[1..].iter().map(|line| line[place].to_owned()).collect::<Vec<_>>()
+    };
+    let variances = column("phi_variance");
+    assert_eq!(variances.len(), 2);
+    assert_eq!(variances[0], variances[1]);
+}
+
+#[test]
+fn an_added_estimator_is_certified_and_its_twin_fails() {
+    assert!(succeeded(run(&["certify", "--method", "own-rloo,own-disarm"])));
+    assert!(!succeeded(run(&["certify", "--method", "doubled", "--json"])));
+    assert!(!succeeded(run(&["certify", "--method", "none-such"])));
+}
+
+#[test]
+fn names_that_are_taken_or_name_no_folder_are_refused() {
+    let named = |name| Program::new().data(name, || Ok(dots())).run_with(["program", "certify"]);
+    assert!(!succeeded(named("omniglot")) && !succeeded(named("A b")));
+    let twice = Program::new().estimator(Scaled(1.0, "x")).estimator(Scaled(1.0, "x"));
+    assert!(!succeeded(twice.run_with(["program", "certify"])));
+}
