@@ -2,7 +2,8 @@
 
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::nets::{AnyModel, AnyNet};
+use crate::nets::{AnyNet, Net};
+use crate::works::{AnyModel, OnModel};
 use burn::tensor::backend::BackendTypes;
 use helmholtz_estimators::{Adding, Declaration, Kind, Method};
 use helmholtz_ops::Backend;
@@ -101,6 +102,22 @@ pub(crate) trait OnBackend {
     /// # Errors
     /// The work's own.
     fn on<B: Built>(self) -> Result<Self::Output, HarnessError>;
+}
+
+/// Work on the model of a net, with parameters drawn for a seed.
+pub(crate) struct OnNet<W> {
+    pub net: Net,
+    pub seed: u64,
+    pub work: W,
+}
+
+impl<W: OnModel> OnBackend for OnNet<W> {
+    type Output = W::Output;
+
+    fn on<B: Built>(self) -> Result<W::Output, HarnessError> {
+        let model = B::model_of(self.net.any(), self.seed, &Default::default())?;
+        self.work.on_any(model)
+    }
 }
 
 /// Does `work` on the backend of `device`.

@@ -1,14 +1,24 @@
 //! One cell of an experiment: a net trained by a method with a seed, and every number that decides its outcome.
 
 use crate::error::HarnessError;
-use crate::nets::OwnNet;
-use crate::registry::Registry;
+use crate::methods::Methods;
 use crate::samples::FinalSamples;
 use helmholtz_datasets::Splits;
 use helmholtz_estimators::Method;
 use helmholtz_training::{Betas, ChainStart, Optimizer};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+
+/// A net as a file describes it, and as the configuration of its runs records it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OwnNet {
+    /// The name of its family.
+    pub family: String,
+    /// What differs from the first named net of the family.
+    #[serde(flatten)]
+    pub sizes: Map<String, Value>,
+}
 
 /// A net trained by a method with a seed: the unit that is planned, run, resumed and tabulated.
 ///
@@ -41,9 +51,9 @@ pub struct Cell {
     pub width: Option<usize>,
     /// How it is trained and evaluated.
     pub settings: Settings,
-    /// What its names mean.
+    /// What its method's name means.
     #[serde(skip)]
-    pub registry: Registry,
+    pub methods: Methods,
 }
 
 /// The numbers of a datum for which the nets that have names are made: pixels of a digit.
@@ -70,7 +80,7 @@ impl Cell {
     /// # Errors
     /// [`HarnessError::Unknown`].
     pub fn method(&self) -> Result<Method, HarnessError> {
-        let entry = self.registry.method(&self.method)?;
+        let entry = self.methods.named(&self.method)?;
         let extra = self.settings.stage1_extra > 0;
         Ok(entry.method.with_stage1_extra(extra))
     }
@@ -399,7 +409,7 @@ pub(crate) mod tests {
             fingerprint: None,
             own_net: None,
             width: None,
-            registry: Registry::default(),
+            methods: Methods::default(),
             settings: settings(),
         }
     }

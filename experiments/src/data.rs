@@ -115,10 +115,15 @@ impl Wanted {
     ///
     /// # Errors
     /// Own data that nothing leads to any more.
-    pub fn of_run(cell: &Cell, folder: &Path, asked: Option<Self>) -> Result<Self, HarnessError> {
+    pub fn of_run(
+        cell: &Cell,
+        registry: &Registry,
+        folder: &Path,
+        asked: Option<Self>,
+    ) -> Result<Self, HarnessError> {
         let name = &cell.dataset;
         let known = || name.parse().ok().map(Self::Known);
-        let added = || Some(Self::Added(cell.registry.added_data(name)?.into()));
+        let added = || Some(Self::Added(registry.added_data(name)?.into()));
         let found = asked
             .or_else(known)
             .or_else(added)
@@ -401,14 +406,16 @@ mod tests {
         };
         let run = dir.path().join("runs/own-x-12345678/linear/jsa/seed-1");
         std::fs::create_dir_all(&run).unwrap();
-        let error = Wanted::of_run(&cell, &run, None).unwrap_err().to_string();
+        let error = Wanted::of_run(&cell, &Registry::default(), &run, None)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("--dataset FILE"), "{error}");
         let wanted: Wanted = file.to_string_lossy().parse().unwrap();
         let wanted = wanted.divided(Some(&[0.6, 0.2, 0.2]), Some(3)).unwrap();
         wanted
             .remember(&dir.path().join("runs/own-x-12345678"))
             .unwrap();
-        let found = Wanted::of_run(&cell, &run, None).unwrap();
+        let found = Wanted::of_run(&cell, &Registry::default(), &run, None).unwrap();
         let Wanted::Own(own) = &found else {
             panic!("own data")
         };

@@ -1,7 +1,7 @@
 //! Run folders: their names, what earlier sessions left in them, and which seeds have one.
 
 use crate::cell::{Cell, PARTICLES};
-use crate::likelihood::cell_runner::CellResult;
+use crate::cell_runner::CellResult;
 use helmholtz_harness::status;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;

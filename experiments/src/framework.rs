@@ -1,5 +1,6 @@
 //! The framework's configuration.
 
+use crate::error::HarnessError;
 use burn_std::config::{BurnConfig, RuntimeConfig};
 
 /// Sets burn's configuration to its defaults and what the environment variables say, so that no `burn.toml` or `cubecl.toml` in the
@@ -11,4 +12,9 @@ pub fn configure() {
         use burn_cubecl::cubecl::config::CubeClRuntimeConfig;
         CubeClRuntimeConfig::set(CubeClRuntimeConfig::default().override_from_env());
     }
+}
+
+/// An error of burn, or of what stands on it, in a run.
+pub(crate) fn failed(error: impl std::error::Error + Send + Sync + 'static) -> HarnessError {
+    HarnessError::Cell(Box::new(error))
 }

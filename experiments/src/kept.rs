@@ -111,7 +111,7 @@ pub struct Finished<'a, B: Backend> {
 /// What becomes part of the result.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Kept {
-    /// See [`CellResult::released_nll`](crate::likelihood::cell_runner::CellResult::released_nll).
+    /// See [`CellResult::released_nll`](crate::cell_runner::CellResult::released_nll).
     pub released_nll: Option<f64>,
 }
 

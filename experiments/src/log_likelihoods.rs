@@ -1,7 +1,7 @@
 //! The file beside a result with the last evaluation's estimate of each test image.
 
+use crate::cell_runner::{CellResult, KeptFile};
 use crate::error::HarnessError;
-use crate::likelihood::cell_runner::{CellResult, KeptFile};
 use helmholtz_evaluation::LogLikelihoods;
 use sha2::{Digest, Sha256};
 use std::fs;

@@ -15,6 +15,7 @@ use crate::framework;
 use crate::likelihood::runner;
 use crate::nets::NetConfig;
 use crate::registry::Registry;
+use crate::request::NewRunner;
 use clap::FromArgMatches;
 use helmholtz_datasets::{Error, Locator, Splits};
 use helmholtz_distributions::{Bits, Mixed};
@@ -153,15 +154,18 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
         ));
     }
     let streams = Streams::standard();
+    let known = registry.clone();
+    let new_runner: &NewRunner =
+        &move |device, data, threads| runner::new(&known, device, data, threads);
     let end = match command {
         Command::Reproduce(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            reproduce(args, registry, locator, &runner::new, &stop, &streams)
+            reproduce(args, registry, locator, new_runner, &stop, &streams)
         }
         Command::Status(args) => {
             let args = &args.request;
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            status(args, registry, locator, &runner::new, &stop, &streams)
+            status(args, registry, locator, new_runner, &stop, &streams)
         }
         Command::Evaluate(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));

@@ -2,7 +2,7 @@
 
 use crate::error::HarnessError;
 use crate::names::lookup;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 const FILE: &str = "experiments/published.toml";
@@ -61,6 +61,52 @@ pub struct Row {
     pub doubtful: Vec<String>,
 }
 
+/// Published log joints by sampler.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogJoints {
+    /// Authors, year, title, table.
+    pub source: String,
+    /// The entries, in the publication's order.
+    pub entry: Vec<LogJoint>,
+}
+
+/// A published log joint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogJoint {
+    /// Whose column.
+    pub experiment: String,
+    /// The column's title, which says the setting: beside runs of another the number has no place.
+    pub setting: String,
+    /// Whose row.
+    pub sampler: String,
+    /// Nats an instance.
+    pub log_joint: f64,
+}
+
+impl LogJoints {
+    /// The published table called `name`.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn load(name: &str) -> Result<Self, HarnessError> {
+        let tables = parse(TEXT, FILE)?.log_joints;
+        let names: Vec<&String> = tables.keys().collect();
+        let found = lookup("published table", name, &names, |n| n)?;
+        Ok(tables[*found].clone())
+    }
+}
+
+/// All that is published.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct File {
+    log_joints: BTreeMap<String, LogJoints>,
+    #[serde(flatten)]
+    tables: BTreeMap<String, Published>,
+}
+
 /// Whose run a published number comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -87,7 +133,7 @@ impl Published {
     /// # Errors
     /// An unknown name.
     pub fn load(name: &str) -> Result<Self, HarnessError> {
-        let tables = parse(TEXT, FILE)?;
+        let tables = parse(TEXT, FILE)?.tables;
         let names: Vec<&String> = tables.keys().collect();
         let found = lookup("published table", name, &names, |n| n)?;
         Ok(tables[*found].clone())
@@ -106,13 +152,12 @@ impl Published {
     }
 }
 
-fn parse(text: &str, file: &str) -> Result<BTreeMap<String, Published>, HarnessError> {
-    let tables: BTreeMap<String, Published> =
-        toml::from_str(text).map_err(|source| HarnessError::Toml {
-            file: file.to_string(),
-            source: Box::new(source),
-        })?;
-    for (name, table) in &tables {
+fn parse(text: &str, file: &str) -> Result<File, HarnessError> {
+    let published: File = toml::from_str(text).map_err(|source| HarnessError::Toml {
+        file: file.to_string(),
+        source: Box::new(source),
+    })?;
+    for (name, table) in &published.tables {
         if let Some(problem) = table.problem() {
             return Err(HarnessError::Spec {
                 file: file.to_string(),
@@ -120,7 +165,7 @@ fn parse(text: &str, file: &str) -> Result<BTreeMap<String, Published>, HarnessE
             });
         }
     }
-    Ok(tables)
+    Ok(published)
 }
 
 impl Row {

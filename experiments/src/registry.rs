@@ -1,8 +1,10 @@
 //! What the program knows by name: estimators and nets, those that come with it and those that a program adds.
 
+use crate::cell::{Cell, OwnNet};
 use crate::error::HarnessError;
+use crate::methods::Methods;
 use crate::names::lookup;
-use crate::nets::{self, Net, NetConfig, OwnNet};
+use crate::nets::{self, Net, NetConfig};
 use helmholtz_datasets::{DatasetName, Error, Splits};
 use helmholtz_estimators::{Entry, Method};
 use std::fmt::{self, Debug, Formatter};
@@ -14,7 +16,7 @@ pub struct Registry(Arc<Known>);
 
 #[derive(Clone)]
 struct Known {
-    methods: Vec<Entry>,
+    methods: Methods,
     nets: Vec<(String, Net)>,
     /// How many of them come with the program.
     built_in: usize,
@@ -33,7 +35,7 @@ static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
     let named = families.iter().flat_map(|family| (family.named)());
     let nets: Vec<_> = named.map(|(name, net)| (name.into(), net)).collect();
     Registry(Arc::new(Known {
-        methods: Method::CATALOGUE.to_vec(),
+        methods: Methods::default(),
         built_in: nets.len(),
         nets,
         families,
@@ -52,8 +54,7 @@ impl Default for Registry {
 impl PartialEq for Registry {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-            || (self.methods().iter().map(|entry| entry.name))
-                .eq(other.methods().iter().map(|entry| entry.name))
+            || self.known_methods() == other.known_methods()
                 && self.net_names().eq(other.net_names())
                 && self.data_names().eq(other.data_names())
     }
@@ -72,13 +73,12 @@ impl Debug for Registry {
 impl Registry {
     /// The estimators, in the order of tables.
     pub fn methods(&self) -> &[Entry] {
-        &self.0.methods
+        self.0.methods.all()
     }
 
-    /// Those of them that a program has added.
-    #[cfg(feature = "cpu")]
-    pub(crate) fn added_methods(&self) -> &[Entry] {
-        &self.methods()[Method::CATALOGUE.len()..]
+    /// The estimators, to be kept.
+    pub fn known_methods(&self) -> &Methods {
+        &self.0.methods
     }
 
     /// The estimator called `name`.
@@ -86,7 +86,7 @@ impl Registry {
     /// # Errors
     /// [`HarnessError::Unknown`].
     pub fn method(&self, name: &str) -> Result<Entry, HarnessError> {
-        lookup("method", name, self.methods(), |entry| entry.name).copied()
+        self.0.methods.named(name)
     }
 
     /// The names of all nets.
@@ -110,6 +110,59 @@ impl Registry {
             file: format!("net {name}, family {}", own.family),
             problem,
         })
+    }
+
+    /// The net that a cell trains.
+    ///
+    /// # Errors
+    /// A cell that cannot be run, whatever the data and the device: a net or a method that there is not, a method or a
+    /// setting that the net has no use for, too few particles.
+    pub fn net_of(&self, cell: &Cell) -> Result<Net, HarnessError> {
+        let refused = |problem: String| {
+            let file = cell.label();
+            Err(HarnessError::Spec { file, problem })
+        };
+        let settings = &cell.settings;
+        let method = cell.method()?;
+        let retains = method.keeps_chains() && settings.switch_epoch() == 0;
+        let least = method.least_particles(retains);
+        if settings.particles < least {
+            return refused(format!(
+                "`{}` needs at least {least} particles, not {}",
+                cell.method, settings.particles
+            ));
+        }
+        let mut net = self.net(&cell.net, cell.own_net.as_ref())?;
+        if let Some(width) = cell.width {
+            net = net.of_width(width);
+        }
+        let options = net.options();
+        let stranger = settings.net_options().find(|key| !options.contains(key));
+        if let Some(key) = stranger {
+            let families = self.families_with(key);
+            return refused(format!("`{key}` is for nets of {families} alone"));
+        }
+        let net = net.with(settings);
+        if let Err(problem) = net.check() {
+            return refused(format!("the net `{}`: {problem}", cell.net));
+        }
+        if let Some(why) = net.objection(&method) {
+            return refused(format!("`{}` on `{}`: {why}", cell.method, cell.net));
+        }
+        if settings.analytic_kl && !method.takes_analytic_kl() {
+            return refused(format!(
+                "`analytic_kl` is for the pathwise estimators, AR, ARS and ARSM, not for `{}`",
+                cell.method
+            ));
+        }
+        if settings.analytic_kl && net.layers() > 1 {
+            return refused(format!(
+                "`analytic_kl` is for nets of one stochastic layer, and `{}` has {}",
+                cell.net,
+                net.layers()
+            ));
+        }
+        Ok(net)
     }
 
     /// The names of the nets that a program has added, with what configurations record of them.
@@ -179,7 +232,8 @@ impl Registry {
             entry.name,
             self.methods().iter().map(|known| known.name),
         )?;
-        Arc::make_mut(&mut self.0).methods.push(entry);
+        let known = Arc::make_mut(&mut self.0);
+        known.methods = known.methods.clone().with(entry);
         Ok(self)
     }
 

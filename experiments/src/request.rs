@@ -1,9 +1,9 @@
 //! A request, and what carrying it out may use.
 
+use crate::cell_runner::CellRunner;
 use crate::cli::Reproduce;
 use crate::data::{Wanted, load};
 use crate::device::Device;
-use crate::likelihood::cell_runner::CellRunner;
 use crate::registry::Registry;
 use crate::source::Source;
 use helmholtz_datasets::{Error, Locator, Splits};
@@ -15,7 +15,7 @@ use helmholtz_harness::streams::Streams;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Makes the runner for a device, data and threads of an evaluation; the program's is [`crate::likelihood::runner::new`].
+/// Makes the runner for a device, data and threads of an evaluation; the program's is `likelihood::runner::new`.
 pub type NewRunner =
     dyn Fn(Device, Arc<Splits>, usize) -> Result<Box<dyn CellRunner>, HarnessError>;
 

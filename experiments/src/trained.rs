@@ -2,7 +2,7 @@
 
 use crate::cell::Cell;
 use crate::error::HarnessError;
-use crate::registry::Registry;
+use crate::methods::Methods;
 use helmholtz_datasets::Splits;
 use helmholtz_runs::{Checkpoint, RunError, RunFolder, Status, read_checkpoint, read_config};
 use helmholtz_training::Parameters;
@@ -30,7 +30,7 @@ impl Run {
     pub fn read(
         folder: &Path,
         parameters: Parameters,
-        registry: &Registry,
+        methods: &Methods,
     ) -> Result<Self, HarnessError> {
         let unusable = |problem: &str| {
             let folder = folder.display();
@@ -43,7 +43,7 @@ impl Run {
         };
         let mut cell: Cell = serde_json::from_value(config)
             .map_err(|error| unusable(&format!("it is no run of an experiment ({error})")))?;
-        cell.registry = registry.clone();
+        cell.methods = methods.clone();
         let checkpoint = read_checkpoint(folder)?.ok_or_else(|| match RunFolder::peek(folder) {
             Ok(Status::Finished(_)) => unusable(
                 "the run is finished and its checkpoints are gone; name a run that has some, or start it over with `--fresh`",
@@ -114,7 +114,7 @@ mod tests {
     fn a_folder_without_a_run_is_told_what_a_run_folder_is() {
         let dir = tempfile::tempdir().unwrap();
         let nothing = dir.path().join("nothing");
-        let error = Run::read(&nothing, Parameters::Last, &Registry::default()).unwrap_err();
+        let error = Run::read(&nothing, Parameters::Last, &Methods::default()).unwrap_err();
         assert!(
             error.to_string().contains("name a run folder, such as"),
             "{error}"
@@ -127,7 +127,7 @@ mod tests {
         let recorded = results.join("table1/paper-100-epochs/linear/jsa/seed-1");
         let dir = tempfile::tempdir().unwrap();
         let error = || {
-            Run::read(dir.path(), Parameters::Last, &Registry::default())
+            Run::read(dir.path(), Parameters::Last, &Methods::default())
                 .unwrap_err()
                 .to_string()
         };

@@ -131,7 +131,9 @@ fn results(folder: &Path) -> BTreeMap<String, Value> {
             assert!(config["dataset"].as_str().unwrap().starts_with("own-dots-"));
             found.insert(method, result["test_nll"].take());
         }
-        let inside = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let inside = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
         folders.extend(inside.filter(|path| path.is_dir()));
     }
     found
@@ -142,9 +144,24 @@ fn what_is_added_trains_on_added_data_as_what_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("runs").display().to_string();
     let pairs = ["rloo", "nvil", "straight-through", "disarm", "double-cv"];
-    let methods: Vec<String> = pairs.iter().flat_map(|name| [name.to_string(), format!("own-{name}")]).collect();
-    let (methods, small) = (methods.join(","), ["--net", "linear", "--epochs", "2", "--jobs", "1"]);
-    let asked = ["reproduce", "table1", "--dataset", "dots", "--method", &methods, "--out", &out];
+    let methods: Vec<String> = pairs
+        .iter()
+        .flat_map(|name| [name.to_string(), format!("own-{name}")])
+        .collect();
+    let (methods, small) = (
+        methods.join(","),
+        ["--net", "linear", "--epochs", "2", "--jobs", "1"],
+    );
+    let asked = [
+        "reproduce",
+        "table1",
+        "--dataset",
+        "dots",
+        "--method",
+        &methods,
+        "--out",
+        &out,
+    ];
     assert!(succeeded(run(&[&asked[..], &small].concat())));
     let results = results(Path::new(&out));
     assert_eq!(results.len(), 2 * pairs.len(), "{results:?}");
@@ -159,14 +176,32 @@ fn what_is_added_trains_on_added_data_as_what_it_is() {
 fn the_gradients_variance_is_measured_on_an_added_net_and_added_data() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().display().to_string();
-    let asked = ["variance", "--dataset", "dots", "--net", "small", "--out", &out];
-    let few = ["--replicates", "5", "--batch", "7", "--method", "own-disarm,disarm"];
+    let asked = [
+        "variance",
+        "--dataset",
+        "dots",
+        "--net",
+        "small",
+        "--out",
+        &out,
+    ];
+    let few = [
+        "--replicates",
+        "5",
+        "--batch",
+        "7",
+        "--method",
+        "own-disarm,disarm",
+    ];
     assert!(succeeded(run(&[&asked[..], &few].concat())));
     let csv = fs::read_to_string(dir.path().join("variance.csv")).unwrap();
     let column = |name: &str| {
         let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
         let place = lines[0].iter().position(|head| *head == name).unwrap();
-        lines[1..].iter().map(|line| line[place].to_owned()).collect::<Vec<_>>()
+        lines[1..]
+            .iter()
+            .map(|line| line[place].to_owned())
+            .collect::<Vec<_>>()
     };
     let variances = column("phi_variance");
     assert_eq!(variances.len(), 2);
@@ -175,15 +210,27 @@ fn the_gradients_variance_is_measured_on_an_added_net_and_added_data() {
 
 #[test]
 fn an_added_estimator_is_certified_and_its_twin_fails() {
-    assert!(succeeded(run(&["certify", "--method", "own-rloo,own-disarm"])));
-    assert!(!succeeded(run(&["certify", "--method", "doubled", "--json"])));
+    assert!(succeeded(run(&[
+        "certify",
+        "--method",
+        "own-rloo,own-disarm"
+    ])));
+    assert!(!succeeded(run(&[
+        "certify", "--method", "doubled", "--json"
+    ])));
     assert!(!succeeded(run(&["certify", "--method", "none-such"])));
 }
 
 #[test]
 fn names_that_are_taken_or_name_no_folder_are_refused() {
-    let named = |name| Program::new().data(name, || Ok(dots())).run_with(["program", "certify"]);
+    let named = |name| {
+        Program::new()
+            .data(name, || Ok(dots()))
+            .run_with(["program", "certify"])
+    };
     assert!(!succeeded(named("omniglot")) && !succeeded(named("A b")));
-    let twice = Program::new().estimator(Scaled(1.0, "x")).estimator(Scaled(1.0, "x"));
+    let twice = Program::new()
+        .estimator(Scaled(1.0, "x"))
+        .estimator(Scaled(1.0, "x"));
     assert!(!succeeded(twice.run_with(["program", "certify"])));
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use helmholtz_experiments::likelihood::cell_runner::CellResult;
+use helmholtz_experiments::cell_runner::CellResult;
 use helmholtz_experiments::log_likelihoods;
 use helmholtz_runs::config_hash;
 use serde_json::{Value, from_value, json};

@@ -9,7 +9,7 @@ use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_ops::{AutodiffBackend, Backend, Values, cat};
 use helmholtz_samplers::Info;
 
-use crate::logits::logit_gradient::{fold, mean_loss, repeat, surrogate, tracked};
+use crate::logits::logit_gradient::{fold, mean_loss, plus, repeat, surrogate, tracked};
 use crate::objective::{Drawn, at_least, mean};
 use crate::{Controls, Estimate, EstimateError, Joint, Layered, Particles};
 
@@ -130,11 +130,7 @@ where
             0 => fold(gradient.clone(), batch),
             _ => gradient.clone(),
         };
-        let squares = shared.square().sum();
-        variance = Some(match variance {
-            Some(sum) => sum + squares,
-            None => squares,
-        });
+        variance = Some(plus(variance, shared.square().sum()));
         gradients.push(gradient.inner());
     }
     let surrogate = surrogate(model, drawn.logits.clone(), path, gradients);

@@ -93,8 +93,8 @@ pub use pathwise::{
 };
 pub use signals::{Moments, MuProp, Nvil};
 pub use weighted::{
-    Chains, Coefficient, Estimate, EstimateError, Jsa, JsaKernel, Msc, Outcome, Reinforce,
-    Rloo, Rws, Vimco, WakeSleep, Weighted, Weighting, dreams, estimate, refresh, scatter,
+    Chains, Coefficient, Estimate, EstimateError, Jsa, JsaKernel, Msc, Outcome, Reinforce, Rloo,
+    Rws, Vimco, WakeSleep, Weighted, Weighting, dreams, estimate, refresh, scatter,
 };
 
 #[cfg(doctest)]

@@ -11,7 +11,7 @@ use helmholtz_distributions::{Noise, Variables, uniforms};
 use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_samplers::Info;
 
-use crate::logits::logit_gradient::repeat;
+use crate::logits::logit_gradient::{plus, repeat};
 use crate::objective::{at_least, mean};
 use crate::{Estimate, EstimateError, Joint, Layered, Particles};
 
@@ -76,10 +76,7 @@ where
         let uniforms = uniforms(shape, logits.dtype(), &logits.device(), noise);
         let layer = estimator.sample(variables, logits.clone().mul_scalar(slope), uniforms);
         let score = variables.log_prob(scoring.clone().mul_scalar(slope), layer.clone());
-        log_q = Some(match log_q {
-            Some(below) => below + score,
-            None => score,
-        });
+        log_q = Some(plus(log_q, score));
         layers.push(layer);
     }
     let log_q = log_q.expect("a model has a layer");

@@ -53,6 +53,8 @@ mod cubecl;
 
 #[cfg(feature = "flex")]
 mod flex;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod portable;
 mod special;
 mod values;
@@ -60,6 +62,8 @@ mod values;
 pub use burn;
 #[cfg(feature = "flex")]
 pub use burn_flex::Flex;
+#[cfg(feature = "ndarray")]
+pub use burn_ndarray::NdArray;
 
 pub use api::{
     adam, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, beta_log_prob,

@@ -9,10 +9,12 @@ use burn::tensor::{
     DType, ElementConversion, Int, Tensor, TensorMetadata, TensorPrimitive, activation, module,
 };
 
-use crate::values::WORD;
 use crate::{
     Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients, cat,
 };
+
+/// Bits of a word.
+pub(crate) const WORD: usize = u32::BITS as usize;
 
 fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))

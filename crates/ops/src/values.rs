@@ -3,10 +3,8 @@
 use burn::tensor::{DType, Int, Tensor, TensorData};
 
 use crate::api::wrap;
+use crate::portable::WORD;
 use crate::{AutodiffBackend, Backend, cat};
-
-/// Bits of a word.
-pub(crate) const WORD: usize = u32::BITS as usize;
 
 /// Rows of bits, 32 to a word: bit j of a row is bit `j % 32` of its word `j / 32`, and the bits beyond the last column are 0.
 /// Without gradient.

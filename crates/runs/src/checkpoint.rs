@@ -14,10 +14,8 @@ use crate::canonical::sha256;
 use crate::disk::{SCRATCH, clear, failed, refuse_link, write_synced};
 use crate::history::History;
 use crate::metrics::Seal;
+use crate::names::CHECKPOINTS;
 use crate::sealed::{self, Unreadable};
-
-/// The folder of all checkpoints in a run folder.
-pub(crate) const CHECKPOINTS: &str = "checkpoints";
 
 const MANIFEST: &str = "manifest.json";
 

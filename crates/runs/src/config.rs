@@ -8,11 +8,9 @@ use crate::RunError;
 use crate::canonical::differences;
 use crate::disk::failed;
 use crate::identity::{fingerprint, identity};
+use crate::names::CONFIG;
 use crate::place::{Contents, contents};
 use crate::sealed::{self, FORMAT, Unreadable};
-
-/// The configuration's name in a run folder.
-pub(crate) const CONFIG: &str = "config.json";
 
 /// The configuration of the run folder at `path`; `None` where there is no run.
 ///

@@ -7,21 +7,19 @@ use helmholtz_files::{Lock, now, sync_directory};
 use serde_json::{Value, json};
 
 use crate::canonical::config_hash;
-use crate::checkpoint::{self, CHECKPOINTS, Fault, Manifest};
-use crate::config::{CONFIG, read_config, same_config};
+use crate::checkpoint::{self, Fault, Manifest};
+use crate::config::{read_config, same_config};
 use crate::disk::{clear, failed, publish};
 use crate::history::{History, Position};
 use crate::lock;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, result_seal};
+use crate::names::{CHECKPOINTS, CONFIG, FAILURE, RESULT};
 use crate::place::{
     Contents, contents, create, create_checkpoints, remove_scratch, resolve, set_aside,
 };
 use crate::rewind::rewind;
-use crate::status::{read_failure, read_result, result_seal};
+use crate::status::{read_failure, read_result};
 use crate::{Checkpoint, Failure, Provenance, RunError, sealed};
-
-pub(crate) const RESULT: &str = "result.json";
-pub(crate) const FAILURE: &str = "failure.json";
 
 /// What to do with a run that is already in the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -64,6 +64,7 @@ mod history;
 mod identity;
 mod lock;
 mod metrics;
+mod names;
 mod newest;
 mod pieces;
 mod place;

@@ -11,10 +11,8 @@ use sha2::{Digest, Sha256};
 use crate::RunError;
 use crate::canonical::sha256;
 use crate::disk::{failed, publish};
-use crate::status::result_seal;
-
-/// The metrics file's name in a run folder.
-pub(crate) const METRICS: &str = "metrics.jsonl";
+use crate::names::{METRICS, RESULT};
+use crate::sealed::{self, Unreadable};
 
 /// The name under which a damaged metrics file is kept.
 const DAMAGED: &str = "metrics.damaged.jsonl";
@@ -244,6 +242,17 @@ pub fn read_metrics(path: impl AsRef<Path>) -> Result<Vec<Value>, RunError> {
         })?);
     }
     Ok(rows)
+}
+
+/// The seal of the metrics that the run finished with; none where it is not finished, and in older results. An unreadable
+/// result says nothing of them.
+pub(crate) fn result_seal(folder: &Path) -> Result<Option<Seal>, RunError> {
+    let file = folder.join(RESULT);
+    match sealed::read_beside(&file) {
+        Ok((_, metrics)) => Ok(metrics.and_then(|seal| serde_json::from_value(seal).ok())),
+        Err(Unreadable::Io(error)) => Err(failed(folder, "read", &file)(error)),
+        Err(_) => Ok(None),
+    }
 }
 
 #[cfg(test)]

@@ -9,11 +9,9 @@ use helmholtz_files::{
 };
 
 use crate::RunError;
-use crate::checkpoint::CHECKPOINTS;
-use crate::config::CONFIG;
 use crate::disk::{SCRATCH, failed, refuse_link};
 use crate::lock;
-use crate::metrics::METRICS;
+use crate::names::{CHECKPOINTS, CONFIG, METRICS};
 
 /// What is at a path.
 #[derive(Debug, PartialEq, Eq)]

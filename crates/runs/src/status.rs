@@ -7,9 +7,8 @@ use serde_json::Value;
 use crate::canonical::config_hash;
 use crate::config::{read_config, same_config};
 use crate::disk::failed;
-use crate::folder::{FAILURE, RESULT};
 use crate::lock;
-use crate::metrics::Seal;
+use crate::names::{FAILURE, RESULT};
 use crate::place::{Contents, contents};
 use crate::sealed::{self, Unreadable};
 use crate::{Failure, RunError, RunFolder, checkpoint};
@@ -102,17 +101,6 @@ fn damaged_result(folder: &Path, what: String) -> RunError {
         file: folder.join(RESULT),
         what,
         remedy,
-    }
-}
-
-/// The seal of the metrics that the run finished with; none where it is not finished, and in older results. An unreadable
-/// result says nothing of them.
-pub(crate) fn result_seal(folder: &Path) -> Result<Option<Seal>, RunError> {
-    let file = folder.join(RESULT);
-    match sealed::read_beside(&file) {
-        Ok((_, metrics)) => Ok(metrics.and_then(|seal| serde_json::from_value(seal).ok())),
-        Err(Unreadable::Io(error)) => Err(failed(folder, "read", &file)(error)),
-        Err(_) => Ok(None),
     }
 }
 

@@ -18,7 +18,7 @@ use super::hamiltonian::chains;
 use super::training::borrowed;
 use super::{Digits, Settings, TABLE};
 use crate::error::HarnessError;
-use crate::likelihood::runner::failed;
+use crate::framework::failed;
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, mean, sampler};
 use crate::population::stepwise::{GoingOn, Measured};

@@ -5,7 +5,7 @@ use super::hamiltonian::chains;
 use super::training::rings;
 use super::{Settings, TABLE};
 use crate::error::HarnessError;
-use crate::likelihood::runner::failed;
+use crate::framework::failed;
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, numbers, sampler};
 use crate::population::stepwise::{GoingOn, Measured};

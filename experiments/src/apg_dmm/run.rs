@@ -6,7 +6,7 @@ use super::{Outcome, Settings, figures};
 use crate::backend::{OnBackend, on_device};
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::likelihood::runner::failed;
+use crate::framework::failed;
 use crate::population::Column;
 use crate::population::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
 use burn::backend::Autodiff;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::samplers::{Length, Mover, Place, course, instances, means};
 use super::{FIGURE, Settings, TABLE};
-use crate::likelihood::runner::failed;
+use crate::framework::failed;
 use crate::population::populations::{mean, numbers, sampler};
 use crate::population::stepwise::{GoingOn, Measured};
 

@@ -1,7 +1,7 @@
 //! What is compared: ways to move particles, from the same one-shot proposal.
 
 use crate::error::HarnessError;
-use crate::likelihood::runner::failed;
+use crate::framework::failed;
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_apg::{Choices, Model, OneShot, Population, Sampler, Streams};
 use helmholtz_gmm::{Gmm, GmmConfig, GmmState, Scheme};

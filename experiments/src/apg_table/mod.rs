@@ -11,5 +11,5 @@ mod settings;
 mod table;
 
 pub use experiment::open;
-pub use settings::{Published, Settings};
+pub use settings::Settings;
 pub use table::Table;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::HarnessError;
 use crate::names::unknown;
 use crate::profiles::check_names;
+use crate::published::{LogJoint, LogJoints};
 use crate::source::{Kind, Source, is_folder_name};
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +18,8 @@ struct File {
     name: String,
     title: String,
     profile: BTreeMap<String, Vec<Member>>,
-    #[serde(default)]
-    published: Vec<Published>,
+    /// The name of what is published, in `published.toml`.
+    published: Option<String>,
 }
 
 /// One profile of the table.
@@ -31,7 +32,7 @@ pub struct Settings {
     /// The columns.
     pub members: Vec<Member>,
     /// What is published.
-    pub published: Vec<Published>,
+    pub published: Vec<LogJoint>,
 }
 
 /// A run that is a column.
@@ -45,20 +46,6 @@ pub struct Member {
     /// Gradient steps instead of the profile's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-}
-
-/// A published entry.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Published {
-    /// Whose column.
-    pub experiment: String,
-    /// The column's title, which says the setting: beside runs of another the number has no place.
-    pub setting: String,
-    /// Whose row.
-    pub sampler: String,
-    /// Nats an instance.
-    pub log_joint: f64,
 }
 
 impl Settings {
@@ -91,7 +78,10 @@ impl Settings {
                 name: file.name,
                 title: file.title,
                 members,
-                published: file.published,
+                published: match &file.published {
+                    Some(name) => LogJoints::load(name)?.entry,
+                    None => Vec::new(),
+                },
             }),
         }
     }
@@ -113,7 +103,7 @@ mod tests {
                     Kind::ApgGmm | Kind::ApgDmm | Kind::ApgBmnist
                 ));
             }
-            let known = |published: &Published| {
+            let known = |published: &LogJoint| {
                 let mut members = settings.members.iter();
                 members.any(|member| member.experiment == published.experiment)
             };

@@ -1,8 +1,9 @@
 //! Columns side by side.
 
-use super::{Published, Settings};
+use super::Settings;
 use crate::blocks::{NONE, measured};
 use crate::population::Column;
+use crate::published::LogJoint;
 use helmholtz_report::{Block, Cell, Document, Kind, Note};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ pub struct Table {
     /// Its columns.
     pub columns: Vec<Column>,
     /// What is published.
-    pub published: Vec<Published>,
+    pub published: Vec<LogJoint>,
 }
 
 impl Table {

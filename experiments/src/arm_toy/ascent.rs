@@ -2,7 +2,7 @@
 
 use super::{AscentSettings, Estimator, OneBit, sigmoid, table};
 use crate::error::HarnessError;
-use crate::likelihood::runner::failed;
+use crate::framework::failed;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use serde::{Deserialize, Serialize};

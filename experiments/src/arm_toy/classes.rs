@@ -3,7 +3,7 @@
 use super::variance::mean_and_variance;
 use super::{ClassesSettings, Estimator, OneClass};
 use crate::error::HarnessError;
-use crate::likelihood::runner::failed;
+use crate::framework::failed;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use serde::{Deserialize, Serialize};

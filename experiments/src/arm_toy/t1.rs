@@ -3,7 +3,7 @@
 
 use super::{Estimator, T1Settings};
 use crate::error::HarnessError;
-use crate::likelihood::runner::failed;
+use crate::framework::failed;
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_estimators::{Batch, Learned};

@@ -82,7 +82,7 @@ fn chosen(args: &Certify, registry: &Registry) -> Result<Vec<Entry>, HarnessErro
     let named = args.methods.iter().map(|name| registry.method(name));
     let named: Vec<Entry> = named.collect::<Result<_, _>>()?;
     let chosen = match args.methods.is_empty() {
-        true => registry.added_methods().to_vec(),
+        true => registry.known_methods().added().to_vec(),
         false => named,
     };
     match chosen.is_empty() {
@@ -103,9 +103,7 @@ fn row(entry: &Entry, model: &str, found: &Certificate) -> [Cell; 8] {
         entry.name.into(),
         entry.target.to_string().into(),
         model.into(),
-        found
-            .t
-            .map_or_else(|| "".into(), |t| Cell::fixed(t, 2)),
+        found.t.map_or_else(|| "".into(), |t| Cell::fixed(t, 2)),
         Cell::fixed(found.bias, 4),
         Cell::scientific(found.variance, 3),
         Cell::count(found.evaluations),

@@ -1,16 +1,16 @@
 //! `evaluate`: the test NLL of a run's parameters again, with any number of samples.
 
-use crate::backend::on_device;
+use crate::backend::{OnNet, on_device};
 use crate::blocks;
 use crate::cli::Evaluate;
 use crate::data::{Wanted, load};
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::evaluations::{Evaluated, Tempered, Work};
 use crate::log_likelihoods;
 use crate::population::stepwise::Measured;
 use crate::registry::Registry;
 use crate::trained::Run;
+use crate::works::evaluate::{Evaluated, Tempered, Work};
 use helmholtz_datasets::{Images, Locator, Splits, caution, random_subset};
 use helmholtz_evaluation::{LogLikelihoods, Nll};
 use helmholtz_harness::loading::{Loading, Planning};
@@ -45,10 +45,10 @@ pub fn evaluate(
         true => Parameters::Last,
         false => Parameters::Selected,
     };
-    let run = Run::read(&args.folder, parameters, registry)?;
+    let run = Run::read(&args.folder, parameters, registry.known_methods())?;
     let seed = args.seed.unwrap_or(run.cell.seed);
     args.device.check_built()?;
-    let wanted = Wanted::of_run(&run.cell, &run.folder, args.data.wanted()?)?;
+    let wanted = Wanted::of_run(&run.cell, registry, &run.folder, args.data.wanted()?)?;
     let mut loading = Loading::new(streams);
     let data = {
         let _planning = Planning::begin();
@@ -77,7 +77,14 @@ pub fn evaluate(
         state: &|text| loading.state(text),
         stop,
     };
-    let evaluated = on_device(args.device, work)?;
+    let evaluated = on_device(
+        args.device,
+        OnNet {
+            net: registry.net_of(&run.cell)?,
+            seed: seed,
+            work,
+        },
+    )?;
     drop(loading);
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let mut provenance = Provenance::of(&config, seed, args.device.as_str());

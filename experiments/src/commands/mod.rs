@@ -8,5 +8,3 @@ pub mod reproduce;
 pub mod scoreboard;
 pub mod status;
 pub mod variance;
-
-pub(crate) use helmholtz_harness::engine::job::quoted;

@@ -1,28 +1,23 @@
 //! `report`: every recorded result as one report, with pictures of what trained models have learned.
 
-use crate::backend::{Built, OnBackend, on_device};
-use crate::cell::Cell;
+use crate::backend::{OnNet, on_device};
 use crate::cli::Report;
 use crate::data;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
-use crate::kept::{self, Keeps, Shown};
-use crate::likelihood::runner::failed;
-use crate::nets::{AnyModel, Net, OnModel};
+use crate::kept::Shown;
+use crate::records::{CellRun, Record, What, find, images};
 use crate::registry::Registry;
 use crate::report::build::{Found, Picture, document};
-use crate::report::record::{CellRun, Record, What, find, images};
-use burn::tensor::backend::BackendTypes;
+use crate::works::draw::Draw;
 use helmholtz_datasets::{Images, Locator, load};
 use helmholtz_harness::loading::Loading;
 use helmholtz_harness::plan_text::count;
 use helmholtz_harness::reproduce::{End, named_together};
 use helmholtz_harness::streams::Streams;
-use helmholtz_ops::Backend;
 use helmholtz_report::files;
-use helmholtz_runs::{Checkpoint, read_checkpoint};
-use helmholtz_training::{Parameters, load_model};
+use helmholtz_runs::read_checkpoint;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,13 +35,16 @@ pub fn report(
 ) -> Result<End, HarnessError> {
     let found = search(args, registry, streams)?;
     let mut artist = Artist {
+        registry,
         locator,
         test: BTreeMap::new(),
         loading: Loading::new(streams),
         streams,
         stop,
     };
-    let document = document(&found, &mut |record, run| artist.pictures(record, run));
+    let document = document(&found, registry, &mut |record, run| {
+        artist.pictures(record, run)
+    });
     drop(artist);
     if stop.load(Ordering::Relaxed) {
         return Err(HarnessError::Interrupted { epoch: 0 });
@@ -100,7 +98,7 @@ fn search(
         let (records, problems) = find(root)?;
         let records = records
             .into_iter()
-            .map(|record| record.within(registry))
+            .map(|record| record.within(registry.known_methods()))
             .collect();
         // A run folder itself, or one whose last part says nothing, is called as it was typed.
         let root = root.to_string_lossy().trim_end_matches('/').to_string();
@@ -125,6 +123,7 @@ fn search(
 
 /// Draws what runs have learned.
 struct Artist<'a> {
+    registry: &'a Registry,
     locator: &'a Locator,
     /// The test images by data set, as far as they were needed; none where they are not on this machine.
     test: BTreeMap<String, Option<Images>>,
@@ -151,6 +150,7 @@ impl Artist<'_> {
         let Some(checkpoint) = read_checkpoint(&record.folder)? else {
             return kept(&record.folder);
         };
+        let net = self.registry.net_of(&run.cell)?;
         self.loading.state(format!("drawing {}", record.place));
         let test = self.test(&run.cell.dataset);
         let draw = Draw {
@@ -158,7 +158,12 @@ impl Artist<'_> {
             checkpoint: &checkpoint,
             test,
         };
-        on_device(Device::Cpu, draw)
+        let on_net = OnNet {
+            net,
+            seed: run.cell.seed,
+            work: draw,
+        };
+        on_device(Device::Cpu, on_net)
     }
 
     /// The test images of a data set, if they are on this machine.
@@ -190,48 +195,4 @@ fn kept(folder: &Path) -> Result<Vec<Picture>, HarnessError> {
         Some((shown.unwrap_or_else(|| stem.replace('-', " ")), bytes))
     });
     Ok(pictures.collect())
-}
-
-/// A run's pictures, on some backend.
-pub(crate) struct Draw<'a> {
-    cell: &'a Cell,
-    checkpoint: &'a Checkpoint,
-    test: Option<&'a Images>,
-}
-
-impl OnBackend for Draw<'_> {
-    type Output = Vec<Picture>;
-
-    fn on<B: Built>(self) -> Result<Vec<Picture>, HarnessError> {
-        let device = <B as BackendTypes>::Device::default();
-        Net::of(self.cell)?.build::<B, _>(self.cell.seed, &device, self)
-    }
-}
-
-impl<B: Backend> OnModel<B> for Draw<'_> {
-    type Output = Vec<Picture>;
-
-    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Vec<Picture>, HarnessError> {
-        model.draw(self)
-    }
-
-    fn on<M: Keeps<B>>(self, model: M) -> Result<Vec<Picture>, HarnessError> {
-        let device = <B as BackendTypes>::Device::default();
-        let parameters = match self.checkpoint.state["selected"].is_null() {
-            true => Parameters::Last,
-            false => Parameters::Selected,
-        };
-        let model = model.valid();
-        let model = load_model(model, self.checkpoint, parameters, &device).map_err(failed)?;
-        let state = &self.checkpoint.state;
-        let epoch = state["selected"]["epoch"].as_u64();
-        let epoch = epoch.or(state["epochs_done"].as_u64()).unwrap_or(0);
-        let model = self.cell.method()?.tested(model, epoch);
-        let (width, seed) = (self.cell.width(), self.cell.seed);
-        let pictures = kept::pictures::<B, M>(&model, width, self.test, seed, &device);
-        let as_file = |(shown, picture): (Shown, helmholtz_report::picture::Picture)| {
-            (shown.caption().to_string(), picture.png())
-        };
-        Ok(pictures.into_iter().map(as_file).collect())
-    }
 }

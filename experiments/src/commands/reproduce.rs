@@ -1,7 +1,7 @@
 //! `reproduce`: plans, runs and resumes an experiment, and shows what has come of it.
 
 use crate::cli::Reproduce;
-use crate::cluster;
+use crate::cli::cluster;
 use crate::kinds;
 use crate::registry::Registry;
 use crate::request::{NewRunner, Request};
@@ -70,8 +70,8 @@ pub fn reproduce(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell_runner::CellRunner;
     use crate::cli::{Cli, Command};
-    use crate::likelihood::cell_runner::CellRunner;
     use crate::likelihood::fake::FakeRunner;
     use clap::Parser;
     use helmholtz_harness::streams::Captured;

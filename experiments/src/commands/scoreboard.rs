@@ -1,7 +1,7 @@
 //! `scoreboard`: every published number beside ours.
 
 use crate::cli::Scoreboard;
-use crate::report::record::find;
+use crate::records::find;
 use crate::scoreboard::{document, lines};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::reproduce::{End, named_together};

@@ -1,7 +1,7 @@
 //! `status`: how far an experiment is, from its run folders.
 
 use crate::cli::Reproduce;
-use crate::cluster;
+use crate::cli::cluster;
 use crate::kinds;
 use crate::registry::Registry;
 use crate::request::{NewRunner, Request};

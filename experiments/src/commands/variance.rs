@@ -1,15 +1,15 @@
 //! `variance`: measures how noisy the methods' gradients are, and shows it beside what they cost.
 
-use crate::backend::on_device;
+use crate::backend::{OnNet, on_device};
 use crate::cli::Variance;
 use crate::data::{Wanted, load};
 use crate::error::HarnessError;
 use crate::registry::Registry;
 use crate::trained::Run;
-use crate::variance::measure::{Event, Measurement};
 use crate::variance::report::Report;
 use crate::variance::request::Request;
 use crate::variance::show;
+use crate::works::variance::{Event, Measurement};
 use helmholtz_datasets::{DatasetName, Locator, Splits};
 use helmholtz_estimators::Entry;
 use helmholtz_evaluation::Replication;
@@ -39,8 +39,10 @@ pub fn variance(
     // Everything that can be wrong with the request is found before anything is loaded.
     let request = request(args, registry)?;
     args.device.check_built()?;
-    let data = find_data(args, &request, locator, streams)?;
+    let data = find_data(args, &request, registry, locator, streams)?;
     let started = Instant::now();
+    let net = request.net(registry)?.of_width(data.train.pixels());
+    net.check_data(&data.train)?;
     let rows = {
         let mut display = Display::new(&request, args.json, stop, streams);
         let measurement = Measurement {
@@ -48,7 +50,12 @@ pub fn variance(
             train: &data.train,
             watch: &mut |event| display.event(event),
         };
-        on_device(args.device, measurement)?
+        let on_net = OnNet {
+            net,
+            seed: request.replication.seed,
+            work: measurement,
+        };
+        on_device(args.device, on_net)?
     };
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let seed = request.replication.seed;
@@ -94,7 +101,7 @@ fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError
     let run = args
         .run
         .as_deref()
-        .map(|folder| Run::read(folder, parameters, registry));
+        .map(|folder| Run::read(folder, parameters, registry.known_methods()));
     let run = run.transpose()?;
     let cell = run.as_ref().map(|run| &run.cell);
     let names = match (args.methods.is_empty(), cell) {
@@ -113,7 +120,6 @@ fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError
     let extra = cell.is_some_and(|cell| cell.settings.stage1_extra > 0);
     let methods = Request::methods(registry, &names)?.into_iter();
     let request = Request {
-        registry: registry.clone(),
         net: net.clone(),
         methods: methods
             .map(|entry| Entry {
@@ -137,7 +143,7 @@ fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError
         },
         run,
     };
-    request.check_latents()?;
+    request.check_latents(registry)?;
     request.check_particles()?;
     Ok(request)
 }
@@ -145,16 +151,17 @@ fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError
 fn find_data(
     args: &Variance,
     request: &Request,
+    registry: &Registry,
     locator: &Locator,
     streams: &Streams,
 ) -> Result<Splits, HarnessError> {
     let asked = args.data.wanted()?;
     let wanted = match &request.run {
-        Some(run) => Wanted::of_run(&run.cell, &run.folder, asked)?,
+        Some(run) => Wanted::of_run(&run.cell, registry, &run.folder, asked)?,
         None => asked.unwrap_or(Wanted::Known(DatasetName::BinarizedMnist)),
     };
     let (_planning, mut loading) = (Planning::begin(), Loading::new(streams));
-    let data = load(&wanted, &request.registry, locator, &mut |event| {
+    let data = load(&wanted, registry, locator, &mut |event| {
         loading.event(event)
     })?;
     if let Some(run) = &request.run {

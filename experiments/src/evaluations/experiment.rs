@@ -1,18 +1,19 @@
 //! The finished runs of a table, a unit each.
 
-use super::Work;
-use crate::backend::on_device;
+use crate::backend::{OnNet, on_device};
 use crate::cell::Cell;
 use crate::data::Wanted;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders::base_folder;
+use crate::methods::Methods;
 use crate::profiles::check_names;
 use crate::registry::Registry;
 use crate::request::Request;
 use crate::source::{Kind, Source, is_folder_name};
 use crate::spec::{Selection, Spec};
 use crate::trained::Run;
+use crate::works::evaluate::Work;
 use helmholtz_datasets::{Splits, caution};
 use helmholtz_evaluation::{LogLikelihoods, LogWeights, Nll};
 use helmholtz_harness::driver::{Event, Observer};
@@ -86,6 +87,7 @@ impl Settings {
 
 /// The runs that are there.
 pub struct Evaluations {
+    registry: Registry,
     title: String,
     samples: Vec<usize>,
     runs: Vec<Run>,
@@ -104,7 +106,7 @@ struct Result_ {
     /// For each S.
     rows: Vec<Nll>,
     /// The file beside the result with the estimate of each image.
-    log_likelihoods: crate::likelihood::cell_runner::KeptFile,
+    log_likelihoods: crate::cell_runner::KeptFile,
     provenance: Provenance,
 }
 
@@ -146,7 +148,7 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
     let cells = spec.cells(&profile, &selection, &data.name)?;
     let (mut runs, mut missing) = (Vec::new(), Vec::new());
     for cell in cells {
-        match finished(&cell, &of_runs, request.registry) {
+        match finished(&cell, &of_runs, request.registry.known_methods()) {
             Some(run) => {
                 run.check_data(&data)?;
                 runs.push(run);
@@ -165,6 +167,7 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
     }
     let unit = |run: &Run| unit(run, &base, &samples);
     Ok(Evaluations {
+        registry: request.registry.clone(),
         units: runs.iter().map(unit).collect(),
         title: settings.title,
         threads: request.threads(runs.len()),
@@ -178,11 +181,11 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
 }
 
 /// The cell's run, if it is finished and keeps its parameters.
-fn finished(cell: &Cell, base: &std::path::Path, registry: &Registry) -> Option<Run> {
+fn finished(cell: &Cell, base: &std::path::Path, methods: &Methods) -> Option<Run> {
     let folder = cell.folder(base);
     let status = RunFolder::peek(&folder).ok()?;
     matches!(status, helmholtz_runs::Status::Finished(_)).then_some(())?;
-    Run::read(&folder, Parameters::Selected, registry).ok()
+    Run::read(&folder, Parameters::Selected, methods).ok()
 }
 
 fn unit(run: &Run, base: &std::path::Path, samples: &[usize]) -> Unit {
@@ -355,7 +358,14 @@ impl Evaluations {
             state,
             stop,
         };
-        let evaluated = on_device(self.device, work)?;
+        let evaluated = on_device(
+            self.device,
+            OnNet {
+                net: self.registry.net_of(&run.cell)?,
+                seed: run.cell.seed,
+                work,
+            },
+        )?;
         Ok(evaluated.map(|evaluated| evaluated.weights))
     }
 

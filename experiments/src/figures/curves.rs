@@ -1,6 +1,6 @@
 //! Runs as a figure: NLL against epochs and against time.
 
-use super::curve::{Curve, Point};
+use crate::records::curve::{Curve, Point};
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use serde::Deserialize;
 

@@ -6,7 +6,7 @@ use super::settings::Settings;
 use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
-use crate::report::record::{Record, What, find};
+use crate::records::{Record, What, find};
 use crate::spec::Spec;
 use helmholtz_datasets::DatasetName;
 use helmholtz_report::figure::Figure;

@@ -1,11 +1,11 @@
 //! What a cell costs: time, memory and disk, each net and method measured once.
 
-use super::cell_runner::{CellRunner, Cost as Measured};
 use super::work::work;
 use crate::cell::Cell;
+use crate::cell_runner::{CellRunner, Cost as Measured};
 use crate::data::Sizes;
-use crate::nets::Net;
 use crate::population::stepwise::bytes;
+use crate::registry::Registry;
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::Cost;
 use helmholtz_harness::machine::{Machine, Needs};
@@ -14,11 +14,11 @@ use std::sync::Mutex;
 
 /// A run holds its parameters, Adam's two moments and the chains, with them what a step needs or the gradient, and keeps all but those
 /// in two checkpoints while it writes a third.
-pub fn needs(cell: &Cell, cost: Measured, sizes: Sizes) -> Needs {
+pub fn needs(registry: &Registry, cell: &Cell, cost: Measured, sizes: Sizes) -> Needs {
     let kept = 3 * 4 * cost.parameters + cost.row_bytes * sizes.train;
     let gradient = 4 * cost.parameters;
     Needs {
-        memory: kept.saturating_add(step_bytes(cell, sizes).max(gradient)),
+        memory: kept.saturating_add(step_bytes(registry, cell, sizes).max(gradient)),
         // Checkpoints hold the selected parameters too.
         disk: 3 * (kept + 4 * cost.parameters),
     }
@@ -26,8 +26,8 @@ pub fn needs(cell: &Cell, cost: Measured, sizes: Sizes) -> Needs {
 
 /// The least memory of a training step: for each particle of each image of a batch the logits of what is seen, and the latents.
 /// Nothing for a cell that cannot be built, which is the runner's to refuse.
-pub fn step_bytes(cell: &Cell, sizes: Sizes) -> u64 {
-    let (Ok(net), Ok(method)) = (Net::of(cell), cell.method()) else {
+pub fn step_bytes(registry: &Registry, cell: &Cell, sizes: Sizes) -> u64 {
+    let (Ok(net), Ok(method)) = (registry.net_of(cell), cell.method()) else {
         return 0;
     };
     let settings = &cell.settings;
@@ -42,9 +42,14 @@ pub fn step_bytes(cell: &Cell, sizes: Sizes) -> u64 {
 ///
 /// # Errors
 /// If there is not.
-pub fn check_step(machine: &Machine, cell: &Cell, sizes: Sizes) -> Result<(), HarnessError> {
+pub fn check_step(
+    machine: &Machine,
+    registry: &Registry,
+    cell: &Cell,
+    sizes: Sizes,
+) -> Result<(), HarnessError> {
     let needs = Needs {
-        memory: step_bytes(cell, sizes),
+        memory: step_bytes(registry, cell, sizes),
         disk: 0,
     };
     machine.check(needs, "choose fewer `particles` or a smaller `batch`")
@@ -53,15 +58,17 @@ pub fn check_step(machine: &Machine, cell: &Cell, sizes: Sizes) -> Result<(), Ha
 /// Measured costs.
 pub struct Costs {
     machine: Machine,
+    registry: Registry,
     sizes: Sizes,
     known: Mutex<BTreeMap<(String, String, usize, usize), Measured>>,
 }
 
 impl Costs {
     /// Costs for data of these sizes, where the machine has the memory for a step.
-    pub fn new(machine: Machine, sizes: Sizes) -> Self {
+    pub fn new(machine: Machine, registry: &Registry, sizes: Sizes) -> Self {
         Self {
             machine,
+            registry: registry.clone(),
             sizes,
             known: Mutex::default(),
         }
@@ -79,7 +86,7 @@ impl Costs {
         let cost = match known.get(&key) {
             Some(cost) => *cost,
             None => {
-                check_step(&self.machine, cell, self.sizes)?;
+                check_step(&self.machine, &self.registry, cell, self.sizes)?;
                 let cost = runner.measure(cell)?;
                 known.insert(key, cost);
                 cost
@@ -87,7 +94,7 @@ impl Costs {
         };
         Ok(Cost {
             work: work(settings, self.sizes, cost),
-            needs: needs(cell, cost, self.sizes),
+            needs: needs(&self.registry, cell, cost, self.sizes),
         })
     }
 }
@@ -105,7 +112,7 @@ mod tests {
             memory: None,
             disk: None,
         };
-        let costs = Costs::new(machine, SIZES);
+        let costs = Costs::new(machine, &Registry::default(), SIZES);
         for (net, seed) in [("linear", 1), ("linear", 2), ("nonlinear", 1)] {
             costs.of(&runner, &cell(net, "jsa", seed)).unwrap();
         }
@@ -114,18 +121,22 @@ mod tests {
 
     #[test]
     fn a_step_needs_a_row_for_each_particle_of_each_image() {
+        let known = Registry::default();
         let mut c = cell("linear", "jsa", 1);
         (c.settings.batch, c.settings.particles) = (50, 20);
-        assert_eq!(step_bytes(&c, SIZES), 50 * 20 * (784 + 200) * 4);
+        assert_eq!(step_bytes(&known, &c, SIZES), 50 * 20 * (784 + 200) * 4);
         let cost = FakeRunner::default().measure(&c).unwrap();
         let kept = 3 * 4 * cost.parameters + SIZES.train;
-        assert_eq!(needs(&c, cost, SIZES).memory, kept + step_bytes(&c, SIZES));
+        assert_eq!(
+            needs(&known, &c, cost, SIZES).memory,
+            kept + step_bytes(&known, &c, SIZES)
+        );
         c.method = "ws".into();
-        assert_eq!(step_bytes(&c, SIZES), 50 * (784 + 200) * 4);
+        assert_eq!(step_bytes(&known, &c, SIZES), 50 * (784 + 200) * 4);
         c.method = "jsa".into();
         c.settings.particles = usize::MAX;
-        assert!(step_bytes(&c, SIZES) > 1 << 50);
+        assert!(step_bytes(&known, &c, SIZES) > 1 << 50);
         c.net = "none".into();
-        assert_eq!(step_bytes(&c, SIZES), 0);
+        assert_eq!(step_bytes(&known, &c, SIZES), 0);
     }
 }

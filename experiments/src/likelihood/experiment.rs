@@ -1,20 +1,19 @@
 //! A table as an experiment: its cells are the units.
 
-use super::cell_runner::{CellResult, CellRunner};
 use super::costs::Costs;
 use super::heading;
 use crate::cell::Cell;
-use crate::commands::quoted;
+use crate::cell_runner::{CellResult, CellRunner};
 use crate::data::{Data, Wanted, banner, resolve_dataset};
 use crate::device::Device;
 use crate::folders::{self, base_folder};
-use crate::nets::Net;
 use crate::published::Published;
 use crate::request::Request;
 use crate::spec::{Selection, Spec};
 use crate::table::{self, Table, damages, files, gather};
 use helmholtz_datasets::DatasetName;
 use helmholtz_harness::driver::Observer;
+use helmholtz_harness::engine::job::quoted;
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::{Cost, Experiment, Heading, Hint, Outcome};
 use helmholtz_harness::plan_text::count;
@@ -60,7 +59,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
         epochs: args.epochs,
     };
     for cell in spec.cells(&args.profile, &selection, "")? {
-        Net::of(&cell)?;
+        request.registry.net_of(&cell)?;
     }
     for table in spec.published.iter().chain(spec.published_on.values()) {
         Published::load(table)?;
@@ -88,7 +87,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
     Ok(Likelihood {
         args,
         units: units(&cells, &base),
-        costs: Costs::new(request.machine(), data.sizes()),
+        costs: Costs::new(request.machine(), request.registry, data.sizes()),
         spec,
         data,
         published,

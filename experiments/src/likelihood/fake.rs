@@ -1,7 +1,7 @@
 //! A runner without tensors, for the harness's own tests: it keeps real run folders, and its numbers are made up.
 
-use super::cell_runner::{CellResult, CellRunner, Cost};
 use crate::cell::Cell;
+use crate::cell_runner::{CellResult, CellRunner, Cost};
 use crate::data::Sizes;
 use crate::error::HarnessError;
 use crate::events;

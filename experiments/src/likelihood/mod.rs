@@ -1,6 +1,5 @@
 //! Nets that are trained by a method and scored by their likelihood: the tables, Helmholtz machines, the showdown.
 
-pub mod cell_runner;
 pub mod costs;
 mod experiment;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How long a cell takes.
 
-use super::cell_runner::Cost;
 use crate::cell::Settings;
+use crate::cell_runner::Cost;
 use crate::data::Sizes;
 use helmholtz_harness::work::Work;
 

@@ -1,18 +1,9 @@
 //! Nets and models whose types are not known where they are used.
 
-use super::{Net, NetConfig, OnModel};
+use super::{Net, NetConfig};
 use crate::cell::Settings;
-use crate::commands::report::Draw;
 use crate::error::HarnessError;
-use crate::evaluations::{Evaluated, Work};
-use crate::kept::Keeps;
-use crate::likelihood::cell_runner::{CellResult, Cost};
-use crate::likelihood::runner::{Measure, Run};
-use crate::report::build::Picture;
-use crate::variance::measure::Measurement;
-use crate::variance::report::Row;
-use crate::variance_curve::Outcome;
-use crate::variance_curve::run::Track;
+use crate::works::AnyModel;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_estimators::Method;
 use helmholtz_ops::Backend;
@@ -105,41 +96,5 @@ impl<C: NetConfig> AnyNet for C {
     #[cfg(feature = "cuda")]
     fn on_cuda(&self, seed: u64, device: &DeviceOf<burn_cuda::Cuda>) -> Built<burn_cuda::Cuda> {
         built(self, seed, device)
-    }
-}
-
-/// A model of whichever type, and all that the program does with models.
-pub(crate) trait AnyModel<B: Backend> {
-    fn measure(self: Box<Self>, work: Measure<'_, B>) -> Result<Cost, HarnessError>;
-    fn train(self: Box<Self>, work: Run<'_, B>) -> Result<CellResult, HarnessError>;
-    fn evaluate(self: Box<Self>, work: Work<'_>) -> Result<Option<Evaluated>, HarnessError>;
-    fn draw(self: Box<Self>, work: Draw<'_>) -> Result<Vec<Picture>, HarnessError>;
-    fn variance(self: Box<Self>, work: Measurement<'_>) -> Result<Vec<Row>, HarnessError>;
-    fn variance_curve(self: Box<Self>, work: Track<'_>) -> Result<Outcome, HarnessError>;
-}
-
-impl<B: Backend, M: Keeps<B>> AnyModel<B> for M {
-    fn measure(self: Box<Self>, work: Measure<'_, B>) -> Result<Cost, HarnessError> {
-        work.on(*self)
-    }
-
-    fn train(self: Box<Self>, work: Run<'_, B>) -> Result<CellResult, HarnessError> {
-        work.on(*self)
-    }
-
-    fn evaluate(self: Box<Self>, work: Work<'_>) -> Result<Option<Evaluated>, HarnessError> {
-        OnModel::<B>::on(work, *self)
-    }
-
-    fn draw(self: Box<Self>, work: Draw<'_>) -> Result<Vec<Picture>, HarnessError> {
-        OnModel::<B>::on(work, *self)
-    }
-
-    fn variance(self: Box<Self>, work: Measurement<'_>) -> Result<Vec<Row>, HarnessError> {
-        OnModel::<B>::on(work, *self)
-    }
-
-    fn variance_curve(self: Box<Self>, work: Track<'_>) -> Result<Outcome, HarnessError> {
-        OnModel::<B>::on(work, *self)
     }
 }

@@ -8,12 +8,10 @@ mod mixed_sbn;
 mod own;
 mod sbn;
 
-pub(crate) use any::{AnyModel, AnyNet};
+pub(crate) use any::AnyNet;
 pub(crate) use own::AnyFamily;
-pub use own::OwnNet;
 
-use crate::backend::Built;
-use crate::cell::{Cell, Settings};
+use crate::cell::Settings;
 use crate::error::HarnessError;
 use crate::kept::Keeps;
 use burn::tensor::backend::BackendTypes;
@@ -113,24 +111,6 @@ pub trait Family: NetConfig + Serialize + DeserializeOwned {
 #[derive(Clone)]
 pub struct Net(Arc<dyn AnyNet>);
 
-/// Work that is done with a model, of whichever net.
-pub(crate) trait OnModel<B: Backend>: Sized {
-    /// What comes of it.
-    type Output;
-
-    /// Does it.
-    ///
-    /// # Errors
-    /// The work's own.
-    fn on<M: Keeps<B>>(self, model: M) -> Result<Self::Output, HarnessError>;
-
-    /// Does it with a model whose type is not known here, by the method of [`AnyModel`] that is this work's.
-    ///
-    /// # Errors
-    /// The work's own.
-    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Self::Output, HarnessError>;
-}
-
 impl Debug for Net {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
@@ -164,59 +144,6 @@ impl Net {
         self.0.is_of_bits()
     }
 
-    /// The net that a cell trains.
-    ///
-    /// # Errors
-    /// A cell that cannot be run, whatever the data and the device: a net or a method that there is not, a method or a
-    /// setting that the net has no use for, too few particles.
-    pub fn of(cell: &Cell) -> Result<Self, HarnessError> {
-        let refused = |problem: String| {
-            let file = cell.label();
-            Err(HarnessError::Spec { file, problem })
-        };
-        let settings = &cell.settings;
-        let method = cell.method()?;
-        let retains = method.keeps_chains() && settings.switch_epoch() == 0;
-        let least = method.least_particles(retains);
-        if settings.particles < least {
-            return refused(format!(
-                "`{}` needs at least {least} particles, not {}",
-                cell.method, settings.particles
-            ));
-        }
-        let mut net = cell.registry.net(&cell.net, cell.own_net.as_ref())?;
-        if let Some(width) = cell.width {
-            net = net.0.of_width(width);
-        }
-        let options = net.0.options();
-        let stranger = settings.net_options().find(|key| !options.contains(key));
-        if let Some(key) = stranger {
-            let families = cell.registry.families_with(key);
-            return refused(format!("`{key}` is for nets of {families} alone"));
-        }
-        let net = net.0.with(settings);
-        if let Err(problem) = net.0.check() {
-            return refused(format!("the net `{}`: {problem}", cell.net));
-        }
-        if let Some(why) = net.objection(&method) {
-            return refused(format!("`{}` on `{}`: {why}", cell.method, cell.net));
-        }
-        if settings.analytic_kl && !method.takes_analytic_kl() {
-            return refused(format!(
-                "`analytic_kl` is for the pathwise estimators, AR, ARS and ARSM, not for `{}`",
-                cell.method
-            ));
-        }
-        if settings.analytic_kl && net.layers() > 1 {
-            return refused(format!(
-                "`analytic_kl` is for nets of one stochastic layer, and `{}` has {}",
-                cell.net,
-                net.layers()
-            ));
-        }
-        Ok(net)
-    }
-
     /// That its likelihood takes these data.
     ///
     /// # Errors
@@ -246,23 +173,31 @@ impl Net {
         self.0.objection(method)
     }
 
-    /// Does `work` with the model of this net whose parameters are drawn for `seed`.
-    ///
-    /// # Errors
-    /// The work's own.
-    pub(crate) fn build<B: Built, W: OnModel<B>>(
-        &self,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-        work: W,
-    ) -> Result<W::Output, HarnessError> {
-        work.on_any(B::model_of(&*self.0, seed, device)?)
+    /// The keys of the settings that change it.
+    pub(crate) fn options(&self) -> &'static [&'static str] {
+        self.0.options()
+    }
+
+    /// The same with what the settings change of it.
+    pub(crate) fn with(&self, settings: &Settings) -> Self {
+        self.0.with(settings)
+    }
+
+    /// That it describes a model.
+    pub(crate) fn check(&self) -> Result<(), Failed> {
+        self.0.check()
+    }
+
+    /// Its configuration, of whichever type.
+    pub(crate) fn any(&self) -> &dyn AnyNet {
+        &*self.0
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Cell;
     use crate::cell::tests::cell;
     use crate::registry::Registry;
     use helmholtz_sbn::Initialisation;
@@ -272,7 +207,7 @@ mod tests {
         let refusal = |net: &str, method: &str, change: &dyn Fn(&mut Cell)| {
             let mut cell = cell(net, method, 1);
             change(&mut cell);
-            Net::of(&cell).unwrap_err().to_string()
+            Registry::default().net_of(&cell).unwrap_err().to_string()
         };
         let as_it_is = |_: &mut Cell| {};
         let text = refusal("categorical", "arm", &as_it_is);
@@ -322,9 +257,15 @@ mod tests {
             initialisation: Initialisation::Xavier { bias: 0.0 },
             ..own.clone()
         };
-        assert_eq!(Net::of(&changed).unwrap().config(), Some(&expected));
+        assert_eq!(
+            Registry::default().net_of(&changed).unwrap().config(),
+            Some(&expected)
+        );
         let as_it_is = cell("two-layers", "arm", 1);
-        assert_eq!(Net::of(&as_it_is).unwrap().config(), Some(&own));
+        assert_eq!(
+            Registry::default().net_of(&as_it_is).unwrap().config(),
+            Some(&own)
+        );
     }
 
     #[test]
@@ -344,7 +285,7 @@ mod tests {
         let mut free = cell("categorical", "st-gumbel-softmax-learned", 1);
         free.settings.free_logits = true;
         free.settings.learned_prior = Some(true);
-        let net = Net::of(&free).unwrap();
+        let net = Registry::default().net_of(&free).unwrap();
         let config = net
             .config::<CategoricalVaeConfig>()
             .expect("a categorical net");

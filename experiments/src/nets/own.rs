@@ -1,18 +1,7 @@
 //! Nets that an experiment file describes: a family, and sizes.
 
 use super::{Family, Net};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-/// A net as a file describes it, and as the configuration of its runs records it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OwnNet {
-    /// [`Family::NAME`].
-    pub family: String,
-    /// What differs from the first named net of the family.
-    #[serde(flatten)]
-    pub sizes: Map<String, Value>,
-}
 
 /// A [`Family`] of whichever type.
 #[derive(Clone, Copy)]
@@ -82,6 +71,7 @@ fn lay_over(base: &mut Value, own: Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::OwnNet;
     use crate::registry::Registry;
     use helmholtz_sbn::{Initialisation, MixedSbnConfig, SbnConfig};
     use serde_json::json;

@@ -7,7 +7,7 @@ use helmholtz_samplers::{BatchedHmc, Info};
 use serde::{Deserialize, Serialize};
 
 use crate::error::HarnessError;
-use crate::likelihood::runner::failed;
+use crate::framework::failed;
 
 /// How the chains move.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::Column;
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::likelihood::runner::failed;
+use crate::framework::failed;
 use crate::profiles::profile;
 use crate::source::Source;
 use burn::module::AutodiffModule;

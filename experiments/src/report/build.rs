@@ -1,10 +1,11 @@
 //! From runs to a document.
 
 use super::group::{Group, groups};
-use super::record::{CellRun, OtherRun, Record, What};
 use super::{curves, results, variance_curve};
+use crate::cell_runner::CellResult;
 use crate::folders::CellStatus;
-use crate::likelihood::cell_runner::CellResult;
+use crate::records::{CellRun, OtherRun, Record, What};
+use crate::registry::Registry;
 use crate::scoreboard;
 use crate::table::{self, Row, Source};
 use helmholtz_harness::schedule::format_duration;
@@ -12,8 +13,7 @@ use helmholtz_report::document::slug;
 use helmholtz_report::{Block, Cell, Document, Kind, Note, Section, Table};
 use helmholtz_runs::Provenance;
 
-/// A picture of what a run has learned: caption and content of a PNG.
-pub type Picture = (String, Vec<u8>);
+pub use crate::works::draw::Drawn as Picture;
 
 /// What is known of a run's pictures: those that there are, and why there are no more, if so.
 pub type Pictures<'a> = dyn FnMut(&Record, &CellRun) -> Vec<Picture> + 'a;
@@ -30,7 +30,7 @@ pub struct Found {
 }
 
 /// The report of these runs; `pictures` draws what a run has learned.
-pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
+pub fn document(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) -> Document {
     let mut sections: Vec<Section> = Vec::new();
     let mut overview = Vec::new();
     let mut ids = vec![OVERVIEW.to_string()];
@@ -39,7 +39,7 @@ pub fn document(found: &[Found], pictures: &mut Pictures<'_>) -> Document {
             true => found.root.clone(),
             false => format!("{}/{place}", found.root),
         };
-        for group in groups(&found.records) {
+        for group in groups(&found.records, registry) {
             let place = at(&group.place);
             let id = distinct(&place, &mut ids);
             let section = of_group(&group, &place, id, pictures);

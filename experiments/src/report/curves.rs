@@ -1,11 +1,11 @@
 //! The likelihoods of a group's runs during training, as figures.
 
 use super::group::Group;
-use super::record::{CellRun, Record};
 use crate::cell::Cell;
 use crate::figures::curves::{Line, Quantity, both};
 use crate::figures::label;
 use crate::figures::runs::steps_an_epoch;
+use crate::records::{CellRun, Record};
 use helmholtz_report::Block;
 use helmholtz_report::figure::Style;
 
@@ -83,6 +83,7 @@ pub fn blocks(group: &Group, id: &str) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::Registry;
     use crate::report::group::groups;
     use crate::report::testing::{finished, paper, record};
     use helmholtz_report::figure::Figure;
@@ -94,7 +95,7 @@ mod tests {
             record(&place, finished(cell, 105.0))
         };
         let records: Vec<Record> = cells.into_iter().map(placed).collect();
-        let blocks = blocks(&groups(&records)[0], "x").into_iter();
+        let blocks = blocks(&groups(&records, &Registry::default())[0], "x").into_iter();
         let figures = blocks.filter_map(|block| match block {
             Block::Figure { name, figure } => Some((name, figure)),
             _ => None,

@@ -1,11 +1,10 @@
 //! Runs that make a table, and the published numbers that they are compared with.
 
-use super::record::{CellRun, Record, What};
 use crate::cell::{Cell, Settings};
 use crate::folders::profile_of;
 use crate::published::Published;
+use crate::records::{CellRun, Record, What};
 use crate::registry::Registry;
-use crate::source::{Kind, Source};
 use crate::spec::{Method, Net, Selection, Spec};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -80,7 +79,7 @@ fn alone(cell: &Cell, epochs: Option<u64>) -> Selection {
 }
 
 /// The groups of these runs, by place.
-pub fn groups(records: &[Record]) -> Vec<Group<'_>> {
+pub fn groups<'a>(records: &'a [Record], registry: &Registry) -> Vec<Group<'a>> {
     let mut found: BTreeMap<_, Vec<(&Record, &CellRun)>> = BTreeMap::new();
     for record in records {
         if let What::Cell(run) = &record.what {
@@ -100,16 +99,15 @@ pub fn groups(records: &[Record]) -> Vec<Group<'_>> {
     let mut groups = Vec::new();
     for ((place, experiment, dataset), mut runs) in found {
         let cells: Vec<&Cell> = runs.iter().map(|(_, run)| &run.cell).collect();
-        let registry = &cells[0].registry;
-        let bundled = bundled(registry)
+        let bundled = Spec::bundled(registry)
             .into_iter()
             .find(|spec| spec.name == experiment);
         let published = match &bundled {
             Some(spec) => Some(spec.clone()),
-            None => same_training(&cells, dataset),
+            None => same_training(&cells, registry, dataset),
         };
         let published = published.and_then(|spec| spec.published_for(dataset).ok()?);
-        let spec = bundled.unwrap_or_else(|| unknown(experiment, &cells));
+        let spec = bundled.unwrap_or_else(|| unknown(experiment, &cells, registry));
         runs.sort_by_key(|(_, run)| order(&spec, &run.cell));
         groups.push(Group {
             place,
@@ -145,18 +143,9 @@ fn order(spec: &Spec, cell: &Cell) -> (usize, Option<usize>, usize, u64) {
     )
 }
 
-/// The tables that come with the program.
-pub(crate) fn bundled(registry: &Registry) -> Vec<Spec> {
-    let load = |name| {
-        let source = Source::find(name).ok()?;
-        (source.kind().ok()? == Kind::Table).then(|| Spec::parse(&source, registry).ok())?
-    };
-    Source::bundled().filter_map(load).collect()
-}
-
 /// The table whose `paper` profile trains just as every one of these cells, of an experiment that doesn't come with the
 /// program: then its published numbers belong beside them.
-fn same_training(cells: &[&Cell], dataset: &str) -> Option<Spec> {
+fn same_training(cells: &[&Cell], registry: &Registry, dataset: &str) -> Option<Spec> {
     let same = |spec: &Spec, cell: &Cell| {
         let cells = spec.cells("paper", &alone(cell, None), dataset);
         cells.unwrap_or_default().iter().any(|own| {
@@ -168,7 +157,7 @@ fn same_training(cells: &[&Cell], dataset: &str) -> Option<Spec> {
             && spec.published.is_some()
             && cells.iter().all(|cell| same(spec, cell))
     };
-    bundled(&cells.first()?.registry).into_iter().find(fits)
+    Spec::bundled(registry).into_iter().find(fits)
 }
 
 /// Whether the settings differ in nothing but checks and checkpoints.
@@ -191,10 +180,11 @@ fn trains_as(a: &Settings, b: &Settings) -> bool {
 }
 
 /// An experiment that doesn't come with the program, as far as its cells tell.
-fn unknown(name: &str, cells: &[&Cell]) -> Spec {
-    let registry = &cells[0].registry;
+fn unknown(name: &str, cells: &[&Cell], registry: &Registry) -> Spec {
     let label = |net: &str| {
-        let known = bundled(registry).into_iter().flat_map(|spec| spec.net);
+        let known = Spec::bundled(registry)
+            .into_iter()
+            .flat_map(|spec| spec.net);
         let mut known = known.filter(|known| known.name == net);
         known.next().map_or(net.to_string(), |known| known.label)
     };
@@ -233,7 +223,7 @@ fn unknown(name: &str, cells: &[&Cell]) -> Spec {
         profile: BTreeMap::new(),
         net: nets,
         method: methods,
-        ..bundled(registry).swap_remove(0)
+        ..Spec::bundled(registry).swap_remove(0)
     }
 }
 
@@ -264,7 +254,7 @@ mod tests {
             ),
             record("elsewhere/renamed", finished(cell("linear", 1), 105.0)),
         ];
-        let groups = groups(&records);
+        let groups = groups(&records, &Registry::default());
         let places: Vec<_> = groups.iter().map(|group| group.place.as_str()).collect();
         assert_eq!(places, ["elsewhere", "table1/quick/binarized-mnist"]);
         let runs = groups[1].runs.iter();
@@ -282,7 +272,10 @@ mod tests {
             cell.experiment = "mine".into();
             change(&mut cell);
             let records = [record("mine/linear/jsa/seed-1", finished(cell, 105.0))];
-            groups(&records).remove(0).published.is_some()
+            groups(&records, &Registry::default())
+                .remove(0)
+                .published
+                .is_some()
         };
         assert!(of(|_| ()));
         assert!(of(|cell| cell.settings.valid_samples = 7));
@@ -308,7 +301,7 @@ mod tests {
             of(2, |cell| cell.settings.learning_rate = 1e-3),
             of(3, |cell| cell.settings.epochs = 7),
         ];
-        let group = groups(&records).remove(0);
+        let group = groups(&records, &Registry::default()).remove(0);
         let seeds = |profile: &str| -> Vec<u64> {
             let unlike = group.unlike(profile).into_iter();
             unlike.map(|run| run.cell.seed).collect()
@@ -322,7 +315,7 @@ mod tests {
         let of = |folder: &str| {
             let place = format!("{folder}/binarized-mnist/linear/jsa/seed-1");
             let records = [record(&place, finished(paper("jsa"), 105.0))];
-            let group = groups(&records).remove(0);
+            let group = groups(&records, &Registry::default()).remove(0);
             let (profile, epochs) = group.profile();
             (profile.to_string(), epochs)
         };
@@ -337,7 +330,7 @@ mod tests {
         let mut cell = paper("jsa");
         cell.dataset = "glyphs".into();
         let records = [record("x/linear/jsa/seed-1", finished(cell, 50.0))];
-        let group = groups(&records).remove(0);
+        let group = groups(&records, &Registry::default()).remove(0);
         assert!(group.synthetic() && group.published.is_none());
     }
 }

@@ -1,10 +1,8 @@
 //! Every recorded result as one report: tables, figures and pictures, each number beside the run that it comes from.
 //!
-//! * [`record`]: the run folders below a folder, unopened.
 //! * [`group`]: runs that make a table, and the published numbers that they are compared with.
 //! * [`build`]: from runs to a document, with [`results`], the table of a group, [`curves`], its figures, and [`variance_curve`], the
 //!   runs that measure gradients.
-//! * [`other`]: the numbers of a run of another kind, from its `result.json`.
 //!
 //! A number of ours comes from the `result.json` of a run, or is the mean over those of several seeds; a published one from
 //! `published.toml`. They never share a column.
@@ -12,8 +10,6 @@
 pub mod build;
 pub mod curves;
 pub mod group;
-pub mod other;
-pub mod record;
 pub mod results;
 #[cfg(test)]
 pub(crate) mod testing;

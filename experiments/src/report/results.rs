@@ -2,8 +2,8 @@
 
 use super::build::{anchor, below};
 use super::group::Group;
-use super::record::Record;
-use crate::likelihood::cell_runner::CellResult;
+use crate::cell_runner::CellResult;
+use crate::records::Record;
 use crate::table::Row;
 use helmholtz_harness::names::format_seeds;
 use helmholtz_report::{Cell, Kind, Table};

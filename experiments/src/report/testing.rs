@@ -1,11 +1,12 @@
 //! Runs for the report's tests, with made-up numbers.
 
 use super::build::{Found, document};
-use super::record::{CellRun, Record, What};
 use crate::cell::Cell;
+use crate::cell_runner::CellResult;
 use crate::figures::curves::tests::line;
 use crate::folders::CellStatus;
-use crate::likelihood::cell_runner::CellResult;
+use crate::records::{CellRun, Record, What};
+use crate::registry::Registry;
 use crate::spec::Selection;
 use crate::spec::tests::table1;
 use helmholtz_report::{Block, Cell as TableCell, Section, Table};
@@ -73,7 +74,7 @@ pub fn sections(records: Vec<Record>) -> Vec<Section> {
         records,
         problems: vec![],
     };
-    let mut document = document(&[found], &mut |_, _| vec![]);
+    let mut document = document(&[found], &Registry::default(), &mut |_, _| vec![]);
     document.sections.split_off(2)
 }
 

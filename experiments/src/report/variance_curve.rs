@@ -2,8 +2,8 @@
 
 use super::build::{provenance, titled};
 use super::group::base;
-use super::record::{Measured, OtherRun, Record, What};
 use crate::figures::label;
+use crate::records::{Measured, OtherRun, Record, What};
 use crate::source::Source;
 use crate::spec::Spec;
 use crate::variance_curve::Settings;
@@ -75,8 +75,8 @@ impl Curves<'_> {
     }
 
     fn label(&self, method: &str) -> String {
-        let registry = self.runs.first().map(|(_, _, of)| of.cell.registry.clone());
-        let entry = registry.and_then(|registry| registry.method(method).ok());
+        let mut runs = self.runs.iter();
+        let entry = runs.find_map(|(_, _, of)| of.cell.methods.named(method).ok());
         match &self.spec {
             Some(spec) => spec.method_label(method).into(),
             None => entry.map_or(method, |entry| entry.label).into(),
@@ -157,8 +157,9 @@ fn blocks_of(document: Document) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::find;
+    use crate::registry::Registry;
     use crate::report::build::{Found, document};
-    use crate::report::record::find;
     use crate::report::testing::{column, notes, sections, table};
     use crate::variance_curve::{Outcome, Point};
     use helmholtz_evaluation::Variance;
@@ -228,7 +229,7 @@ mod tests {
             records: records.clone(),
             problems,
         };
-        let document = document(&[found], &mut |_, _| vec![]);
+        let document = document(&[found], &Registry::default(), &mut |_, _| vec![]);
         let overview = table(&document.sections[1], "overview");
         let of = |head: &str| -> Vec<_> {
             let data = column(&overview, head).into_iter();

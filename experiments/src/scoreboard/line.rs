@@ -1,14 +1,11 @@
 //! A line of the scoreboard: a published number, and how far ours came.
 
-use crate::apg_table;
 use crate::cell::Cell;
+use crate::cell_runner::CellResult;
 use crate::folders::{CellStatus, profile_of};
-use crate::likelihood::cell_runner::CellResult;
-use crate::published::{Published, Row};
+use crate::published::{LogJoint, LogJoints, Published, Row};
+use crate::records::{CellRun, Record, What};
 use crate::registry::Registry;
-use crate::report::group::bundled;
-use crate::report::record::{CellRun, Record, What};
-use crate::source::Source;
 use crate::spec::{Selection, Spec};
 use helmholtz_runs::{RunFolder, Status, read_config};
 use serde::Serialize;
@@ -108,7 +105,7 @@ impl Line {
 /// The lines of all published tables, as far as these runs came.
 pub fn lines(records: &[Record]) -> Vec<Line> {
     let mut lines = Vec::new();
-    for spec in bundled(&Registry::default()) {
+    for spec in Spec::bundled(&Registry::default()) {
         let own = spec.published.iter().map(|table| (&spec.dataset, table));
         for (dataset, table) in own.chain(&spec.published_on) {
             let published = Published::load(table).expect("a test holds that they are there");
@@ -287,33 +284,30 @@ fn mean_and_sd(values: &[f64]) -> (Option<f64>, Option<f64>) {
 
 /// The published log joints of amortized population Gibbs, from the recorded tables of its samplers.
 fn of_samplers(records: &[Record]) -> Vec<Line> {
-    let source = Source::find("apg-table1").expect("it is bundled");
-    let settings =
-        apg_table::Settings::parse(&source, "paper").expect("a test holds that it parses");
+    let published = LogJoints::load("apg-table1").expect("a test holds that they are there");
     let columns: Vec<Value> = records.iter().flat_map(columns).collect();
-    let line = |published: &apg_table::Published| {
-        let own: Vec<&Value> = columns
+    let line = |own: &LogJoint| {
+        let runs: Vec<&Value> = columns
             .iter()
-            .filter(|column| column["title"] == published.setting.as_str())
+            .filter(|column| column["title"] == own.setting.as_str())
             .collect();
         let value = |column: &&Value| {
             let entries = column["entries"].as_array()?.iter();
-            let mut entries =
-                entries.filter(|entry| entry["sampler"] == published.sampler.as_str());
+            let mut entries = entries.filter(|entry| entry["sampler"] == own.sampler.as_str());
             entries.next()?["log_joint"]["mean"].as_f64()
         };
         let steps = |column: &&Value| column["steps"].as_u64();
-        let longest = own.iter().filter_map(steps).max().unwrap_or(0);
-        let at_the_end = own.iter().filter(|column| steps(column) == Some(longest));
+        let longest = runs.iter().filter_map(steps).max().unwrap_or(0);
+        let at_the_end = runs.iter().filter(|column| steps(column) == Some(longest));
         let values: Vec<f64> = at_the_end.filter_map(value).collect();
         let (ours, ours_sd) = mean_and_sd(&values);
         Line {
-            source: "Wu, Zimmermann, Sennesh, Le & van de Meent 2020, Amortized Population Gibbs Samplers, Table 1".into(),
-            experiment: published.experiment.clone(),
-            setting: published.setting.clone(),
-            method: published.sampler.clone(),
+            source: published.source.clone(),
+            experiment: own.experiment.clone(),
+            setting: own.setting.clone(),
+            method: own.sampler.clone(),
             quantity: "log joint",
-            published: published.log_joint,
+            published: own.log_joint,
             published_sd: None,
             is_target: true,
             ours,
@@ -325,7 +319,7 @@ fn of_samplers(records: &[Record]) -> Vec<Line> {
         }
         .judged(longest >= STEPS)
     };
-    settings.published.iter().map(line).collect()
+    published.entry.iter().map(line).collect()
 }
 
 /// Gradient steps of the published runs.

@@ -90,7 +90,7 @@ impl Spec {
                         fingerprint: None,
                         own_net: net.own.clone(),
                         width: None,
-                        registry: self.registry.clone(),
+                        methods: self.registry.known_methods().clone(),
                         settings: settings.clone(),
                     }));
                 }

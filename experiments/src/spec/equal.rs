@@ -56,7 +56,7 @@ mod tests {
     fn declared(cell: &Cell) -> Vec<usize> {
         let s = &cell.settings;
         let method = cell.method().unwrap();
-        let layers = crate::nets::Net::of(cell).unwrap().layers();
+        let layers = Registry::default().net_of(cell).unwrap().layers();
         let stages = (0..s.epochs).map(|epoch| method.keeps_chains() && epoch >= s.switch_epoch());
         stages
             .map(|retained| method.evaluations(s.particles, layers, retained))

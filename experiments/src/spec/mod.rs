@@ -10,9 +10,8 @@ mod protocols;
 pub use cells::Selection;
 pub use profile::{Change, Profile};
 
-use crate::cell::{Overrides, Settings};
+use crate::cell::{Overrides, OwnNet, Settings};
 use crate::error::HarnessError;
-use crate::nets::OwnNet;
 use crate::published::Published;
 use crate::registry::Registry;
 use crate::source::{Kind, Source};
@@ -122,6 +121,15 @@ pub struct Method {
 }
 
 impl Spec {
+    /// The tables that come with the program.
+    pub(crate) fn bundled(registry: &Registry) -> Vec<Self> {
+        let load = |name| {
+            let source = Source::find(name).ok()?;
+            (source.kind().ok()? == Kind::Table).then(|| Self::parse(&source, registry).ok())?
+        };
+        Source::bundled().filter_map(load).collect()
+    }
+
     /// The experiment called `request`, or the file of that path when it ends in `.toml`.
     ///
     /// # Errors
@@ -239,7 +247,7 @@ pub(crate) mod tests {
             ..Selection::default()
         };
         let cell = spec.cells("quick", &wanted, "x").unwrap().remove(0);
-        let net = crate::nets::Net::of(&cell).unwrap();
+        let net = Registry::default().net_of(&cell).unwrap();
         let config = net.config::<helmholtz_sbn::SbnConfig>().unwrap();
         assert_eq!(
             (&config.latent[..], config.learned_prior),

@@ -2,8 +2,8 @@
 
 use super::Source;
 use crate::cell::Cell;
+use crate::cell_runner::CellResult;
 use crate::folders::CellStatus;
-use crate::likelihood::cell_runner::CellResult;
 use helmholtz_datasets::caution;
 
 /// Of a table of these runs.

@@ -1,7 +1,7 @@
 //! The table as comma-separated values: a line for each net and method, full precision, empty where there is nothing.
 
 use super::{Row, Table};
-use crate::likelihood::cell_runner::CellResult;
+use crate::cell_runner::CellResult;
 use helmholtz_report::csv::lines;
 
 /// A heading, whether the table has it, and what a row has there.

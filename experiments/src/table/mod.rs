@@ -21,9 +21,9 @@ pub use numbers::{Ours, PublishedNumber};
 pub use row::Row;
 
 use crate::cell::Cell;
+use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
-use crate::likelihood::cell_runner::CellResult;
 use crate::published::Published;
 use crate::spec::Spec;
 use helmholtz_report::Note;
@@ -673,7 +673,7 @@ mod tests {
 
     #[test]
     fn a_table_holds_what_earlier_requests_made() {
-        use crate::likelihood::cell_runner::CellRunner;
+        use crate::cell_runner::CellRunner;
         use helmholtz_harness::driver::NoopObserver;
         let dir = tempfile::tempdir().unwrap();
         let spec = table1();

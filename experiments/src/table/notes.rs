@@ -3,8 +3,8 @@
 use super::cautions::{cautions, distinct, list};
 use super::{Row, Source};
 use crate::cell::Cell;
+use crate::cell_runner::CellResult;
 use crate::folders::CellStatus;
-use crate::likelihood::cell_runner::CellResult;
 use helmholtz_harness::names::format_seeds;
 use helmholtz_report::Note;
 

@@ -3,7 +3,7 @@
 use super::Table;
 use super::numbers::{Difference, Ours, PublishedNumber, published_text};
 use crate::cell::Cell;
-use crate::likelihood::cell_runner::CellResult;
+use crate::cell_runner::CellResult;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -2,11 +2,9 @@
 //! of Ou & Song (2020), figure 3, for any method.
 //!
 //! * [`request`]: what is measured; the parameters, fresh or of a run folder.
-//! * [`measure`]: measuring, on any backend.
 //! * [`report`]: the rows, with what must be known to read them.
 //! * [`show`]: the report as a document and as CSV.
 
-pub mod measure;
 pub mod report;
 pub mod request;
 pub mod show;

@@ -1,76 +1,12 @@
 //! The rows, with what must be known to read them.
 
-use super::request::Request;
+use crate::works::variance::Request;
+pub use crate::works::variance::{Chains, Row};
 use helmholtz_datasets::caution;
 use helmholtz_estimators::Entry;
-use helmholtz_evaluation::GradientVariance;
 use helmholtz_report::Note;
 use helmholtz_runs::Provenance;
 use serde::Serialize;
-
-/// What becomes of the chains from one replicate to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Chains {
-    /// There are none.
-    None,
-    /// Every replicate starts from the same states.
-    Held,
-    /// Each replicate starts where the one before it ended.
-    Moving,
-}
-
-impl Chains {
-    /// How a row and a file call it; nothing for none.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::Held => "held",
-            Self::Moving => "moving",
-        }
-    }
-}
-
-/// One measured method.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
-    /// Its name.
-    pub method: String,
-    /// Its chains.
-    pub chains: Chains,
-    /// What its estimate is unbiased for.
-    pub target: String,
-    /// Values of f that one estimate takes for an image.
-    pub evaluations: usize,
-    /// What was measured.
-    #[serde(flatten)]
-    pub measured: GradientVariance,
-}
-
-impl Row {
-    /// `jsa, held`.
-    pub fn label(&self) -> String {
-        label(&self.method, self.chains)
-    }
-
-    /// V × evaluations of f.
-    pub fn by_evaluations(&self) -> f64 {
-        self.measured.merit(self.evaluations as f64)
-    }
-
-    /// V × seconds.
-    pub fn by_seconds(&self) -> f64 {
-        self.measured.merit(self.measured.seconds)
-    }
-}
-
-/// `jsa`, or `jsa, held`.
-pub fn label(method: &str, chains: Chains) -> String {
-    match chains {
-        Chains::None => method.to_string(),
-        chains => format!("{method}, {}", chains.as_str()),
-    }
-}
 
 /// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -184,7 +120,6 @@ mod tests {
     #[test]
     fn the_caution_of_a_data_set_comes_first() {
         let request = Request {
-            registry: Default::default(),
             net: "linear".into(),
             methods: vec![],
             particles: 2,

@@ -4,32 +4,9 @@ use crate::error::HarnessError;
 use crate::names::unknown;
 use crate::nets::Net;
 use crate::registry::Registry;
-use crate::trained::Run;
-use helmholtz_estimators::{Entry, Method};
-use helmholtz_evaluation::Replication;
+use helmholtz_estimators::Entry;
 
-/// What is measured: methods, on a mini-batch, at the same parameters.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// What the names mean.
-    pub registry: Registry,
-    /// The net's name.
-    pub net: String,
-    /// The estimators.
-    pub methods: Vec<Entry>,
-    /// Particles K for each image.
-    pub particles: usize,
-    /// Images of the mini-batch: the first of the training set.
-    pub images: usize,
-    /// Whether the methods that keep a chain an image use it: their stage II.
-    pub chains: bool,
-    /// Whether the methods that [take it](Method::takes_analytic_kl) are given KL(q ‖ p(h)) in closed form.
-    pub analytic_kl: bool,
-    /// How often, and what names the draws. Fresh parameters come from the same seed.
-    pub replication: Replication,
-    /// Where the parameters come from; fresh ones without.
-    pub run: Option<Run>,
-}
+pub use crate::works::variance::Request;
 
 impl Request {
     /// Estimators by name, each once; `all` is every one.
@@ -59,10 +36,10 @@ impl Request {
     ///
     /// # Errors
     /// An unknown name.
-    pub fn net(&self) -> Result<Net, HarnessError> {
+    pub fn net(&self, registry: &Registry) -> Result<Net, HarnessError> {
         match &self.run {
-            Some(run) => Net::of(&run.cell),
-            None => self.registry.net(&self.net, None),
+            Some(run) => registry.net_of(&run.cell),
+            None => registry.net(&self.net, None),
         }
     }
 
@@ -70,8 +47,8 @@ impl Request {
     ///
     /// # Errors
     /// The first that is not.
-    pub fn check_latents(&self) -> Result<(), HarnessError> {
-        let net = self.net()?;
+    pub fn check_latents(&self, registry: &Registry) -> Result<(), HarnessError> {
+        let net = self.net(registry)?;
         let mut objections = self.methods.iter().filter_map(|entry| {
             let why = net.objection(&entry.method)?;
             Some(format!("`{}` on `{}`: {why}", entry.name, self.net))
@@ -79,11 +56,6 @@ impl Request {
         objections
             .next()
             .map_or(Ok(()), |text| Err(HarnessError::Unusable(text)))
-    }
-
-    /// Whether `method` is measured with a chain an image.
-    pub fn retains(&self, method: &Method) -> bool {
-        self.chains && method.keeps_chains()
     }
 
     /// That every method is defined for so many particles.
@@ -107,6 +79,7 @@ impl Request {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use helmholtz_estimators::Method;
 
     fn names(of: &[&str]) -> Vec<String> {
         let of: Vec<String> = of.iter().map(|name| name.to_string()).collect();

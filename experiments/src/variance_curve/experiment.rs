@@ -1,20 +1,21 @@
 //! The figure as an experiment: a run for each method and seed, and one figure of all.
 
-use super::run::{Told, Track};
 use super::show::{self, Run};
 use super::{Outcome, Point, Profile, Settings};
-use crate::backend::on_device;
+use crate::backend::{OnNet, on_device};
 use crate::cell::Cell;
+use crate::cell_runner::CellRunner;
 use crate::data::{Sizes, Wanted};
 use crate::device::Device;
 use crate::events;
 use crate::figures::label::titled;
 use crate::folders::{EPOCHS_DONE, base_folder};
-use crate::likelihood::cell_runner::CellRunner;
 use crate::likelihood::costs::{check_step, needs};
 use crate::likelihood::runner;
+use crate::registry::Registry;
 use crate::request::Request;
 use crate::spec::Spec;
+use crate::works::track::{Told, Track};
 use helmholtz_datasets::{DatasetName, Splits};
 use helmholtz_harness::driver::{Event, Observer};
 use helmholtz_harness::error::HarnessError;
@@ -44,6 +45,7 @@ pub struct VarianceCurves {
     base: PathBuf,
     device: Device,
     machine: Machine,
+    registry: Registry,
     runner: Box<dyn CellRunner>,
 }
 
@@ -115,8 +117,9 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
     };
     Ok(VarianceCurves {
         units: cells.iter().map(unit).collect(),
-        runner: runner::new(args.device, Arc::clone(&data), 1)?,
+        runner: runner::new(request.registry, args.device, Arc::clone(&data), 1)?,
         machine: request.machine(),
+        registry: request.registry.clone(),
         profile_name: args.profile.clone(),
         device: args.device,
         data,
@@ -185,7 +188,7 @@ impl Experiment for VarianceCurves {
     /// An estimate costs as a step does, by the image; in stage II it is made with the chains held, and again with them moving.
     fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
         let (cell, sizes) = (&self.cells[index], Sizes::of(&self.data));
-        check_step(&self.machine, cell, sizes)?;
+        check_step(&self.machine, &self.registry, cell, sizes)?;
         let cost = self.runner.measure(cell)?;
         let settings = &cell.settings;
         let batch = settings.batch.max(1);
@@ -203,7 +206,7 @@ impl Experiment for VarianceCurves {
                 check_every: Some(self.profile.every),
                 last: measurement,
             },
-            needs: needs(cell, cost, sizes),
+            needs: needs(&self.registry, cell, cost, sizes),
         })
     }
 
@@ -228,7 +231,12 @@ impl Experiment for VarianceCurves {
             tell: &tell,
             stop,
         };
-        let outcome = on_device(self.device, track)?;
+        let on_net = OnNet {
+            net: self.registry.net_of(cell)?,
+            seed: cell.seed,
+            work: track,
+        };
+        let outcome = on_device(self.device, on_net)?;
         let own = Run {
             method: cell.method.clone(),
             label: cell.method.clone(),

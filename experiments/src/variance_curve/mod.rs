@@ -4,15 +4,13 @@
 //! gradient is made again and again on the first training images, at the same parameters and chains, with fresh noise. What is
 //! reported is ln V, V being the sample variance of each parameter's gradient (with R − 1), summed over θ or over φ.
 //!
-//! [`Settings`] are `experiments/fig3.toml`; [`run`] trains and measures, on any backend; an [`Outcome`] of [`Point`]s comes of
+//! [`Settings`] are `experiments/fig3.toml`; [`Track`](crate::works::track::Track) trains and measures, on any backend; an [`Outcome`] of [`Point`]s comes of
 //! it; [`show`] makes the figure and the table, with the scales of released code beside the right ones.
 
 mod experiment;
-mod outcome;
-pub mod run;
 mod settings;
 pub mod show;
 
+pub use crate::works::outcome::{Outcome, Point};
 pub use experiment::open;
-pub use outcome::{Outcome, Point};
 pub use settings::{Profile, Settings};

@@ -3,8 +3,8 @@
 use crate::cell::{Cell, Overrides};
 use crate::error::HarnessError;
 use crate::names::lookup;
-use crate::nets::Net;
 use crate::profiles::check_names;
+use crate::registry::Registry;
 use crate::source::{Kind, Source, is_folder_name};
 use crate::spec::{Selection, Spec};
 use serde::Deserialize;
@@ -35,32 +35,7 @@ pub struct Settings {
     pub profile: BTreeMap<String, Profile>,
 }
 
-/// A scale.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Profile {
-    /// One line for the plan.
-    pub about: String,
-    /// Epochs of a whole run: the switch to stage II is at the table's share of them.
-    pub epochs: u64,
-    /// Epochs from one measurement to the next.
-    pub every: u64,
-    /// Images of the mini-batch, the first of the training set.
-    pub images: usize,
-    /// R: how often an estimate is made.
-    pub replicates: usize,
-}
-
-impl Profile {
-    /// The epochs, from 0, before whose updates is measured: 0, `every`, 2 `every`, …, and the last.
-    pub fn measured(&self) -> Vec<u64> {
-        let mut epochs: Vec<u64> = (0..self.epochs).step_by(self.every as usize).collect();
-        if epochs.last() != Some(&(self.epochs - 1)) {
-            epochs.push(self.epochs - 1);
-        }
-        epochs
-    }
-}
+pub use crate::works::track::Profile;
 
 impl Settings {
     /// The experiment that a file describes, and the table that it stands on.
@@ -130,7 +105,7 @@ impl Settings {
                 let file = cell.label();
                 return Err(HarnessError::Spec { file, problem });
             }
-            Net::of(cell)?;
+            Registry::default().net_of(cell)?;
         }
         Ok(cells)
     }

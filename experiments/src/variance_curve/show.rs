@@ -1,6 +1,6 @@
 //! The figure and the table, with the scales of released code beside the right ones.
 
-use super::outcome::{Outcome, Point};
+use super::{Outcome, Point};
 use crate::figures::label::label;
 use helmholtz_evaluation::Variance;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};

@@ -6,11 +6,13 @@
 //! | [`prose`] | sentences, and how many are long |
 //! | [`links`] | links that lead nowhere, or out of where they may lead |
 //! | [`parts`] | parts of documents that are copies of records and of sources |
+//! | [`sources`] | import circles, and functions that are too long |
 //! | [`tutorial`] | a page's files and commands, carried out in an empty folder |
 
 pub mod links;
 pub mod parts;
 pub mod prose;
+pub mod sources;
 pub mod tree;
 pub mod tutorial;
 

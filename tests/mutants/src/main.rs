@@ -18,6 +18,7 @@
 //! | [`report`] | the table, with an explanation of each survivor |
 
 mod build;
+mod case;
 mod checkout;
 mod mutant;
 mod process;

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::tests::Test;
+use crate::case::Test;
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -156,7 +156,15 @@ pub fn markdown(
         text += &count.row(&format!("`{file}`"));
     }
 
-    text += "\n## Faults written by hand\n\n| fault | file | noticed by |\n|---|---|---|\n";
+    text += &by_hand(mutants, results);
+    Ok(Report { text, unexplained })
+}
+
+/// The faults that were written by hand.
+fn by_hand(mutants: &[&Mutant], results: &Results) -> String {
+    let mut text = String::from(
+        "\n## Faults written by hand\n\n| fault | file | noticed by |\n|---|---|---|\n",
+    );
     for mutant in mutants.iter().filter(|m| m.origin == Origin::Hand) {
         let by = match results.verdict(mutant) {
             Verdict::Killed { by } | Verdict::Late { by } => format!("`{by}`"),
@@ -165,5 +173,5 @@ pub fn markdown(
         let about = mutant.about.replace('|', "\\|");
         let _ = writeln!(text, "| {about} | `{}` | {by} |", mutant.file);
     }
-    Ok(Report { text, unexplained })
+    text
 }

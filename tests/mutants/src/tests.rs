@@ -2,29 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::build::Binary;
+use crate::case::Test;
 use crate::checkout::Checkout;
 use crate::process::{self, End};
 use crate::trial::in_parallel;
-
-/// A test of a binary.
-pub struct Test {
-    /// The binary.
-    pub binary: PathBuf,
-    /// The folder that it runs in.
-    pub folder: PathBuf,
-    /// Its name.
-    pub name: String,
-    /// How long it takes, in seconds.
-    pub seconds: f64,
-    /// The sites that it reaches, by the number of their first mutant.
-    pub reached: BTreeSet<u32>,
-}
 
 /// Lists all tests and runs each alone, the sound program in it, quickest first.
 ///

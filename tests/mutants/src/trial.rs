@@ -6,12 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::build;
+use crate::case::Test;
 use crate::checkout::Checkout;
 use crate::mutant::Mutant;
 use crate::process::{self, End};
 use crate::results::{Results, Verdict};
 use crate::site::{Kind, Site};
-use crate::tests::Test;
 
 /// Tests of at most so many seconds are tried on all mutants before the others.
 const QUICK: f64 = 2.0;

@@ -244,14 +244,6 @@ pub fn without_prior<M: Model<Tape>>(entry: &Entry, flat: &Subject<M>) -> Option
 
 /// All others, on a model of bits.
 pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
-    let frozen = Jsa {
-        kernel: FrozenReferenceMis,
-        stage1_extra: false,
-    };
-    let trials = Jsa {
-        kernel: WithoutCurrent,
-        stage1_extra: false,
-    };
     let rebar = Rebar {
         control: Control::Relaxed,
         tied: true,
@@ -262,6 +254,51 @@ pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
     for moments in &mut learned.moments {
         moments.variance = 4.0;
     }
+    let elbo = &subject.elbo;
+    vec![
+        twin(
+            subject,
+            "rebar-tied",
+            "without the conditional draw",
+            elbo,
+            |stream| {
+                subject.gradient(|model, x| {
+                    let controls = controls.as_ref().expect("what REBAR learns");
+                    rebar.estimate(&Unconditional::new(model), controls, x, 2, stream)
+                })
+            },
+        ),
+        twin(
+            subject,
+            "arm",
+            "the complement of one latent for the other",
+            elbo,
+            |stream| {
+                subject.gradient(|model, x| estimate_logits(&ComplementedArm, model, x, 2, stream))
+            },
+        ),
+        twin(subject, "nvil", "normalisation left on", elbo, |stream| {
+            subject.estimate(&nvil, &learned, 2, stream)
+        }),
+        of_wake_sleep(subject),
+    ]
+    .into_iter()
+    .chain(of_weights(subject))
+    .chain(of_logits(subject))
+    .chain(relaxed(subject))
+    .collect()
+}
+
+/// The weighted family's.
+fn of_weights(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
+    let frozen = Jsa {
+        kernel: FrozenReferenceMis,
+        stage1_extra: false,
+    };
+    let trials = Jsa {
+        kernel: WithoutCurrent,
+        stage1_extra: false,
+    };
     let (elbo, bound) = (&subject.elbo, &subject.bound_of_two);
     let (vimco, rloo) = (VIMCO_WITHOUT_DIRECT_TERM, RLOO_WITH_ITS_OWN);
     let reinforce = REINFORCE_WITH_A_STALE_SIGNAL;
@@ -302,30 +339,6 @@ pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
             &MSC_WITHOUT_THE_STATE,
             &subject.inclusive,
         ),
-        twin(
-            subject,
-            "rebar-tied",
-            "without the conditional draw",
-            elbo,
-            |stream| {
-                subject.gradient(|model, x| {
-                    let controls = controls.as_ref().expect("what REBAR learns");
-                    rebar.estimate(&Unconditional::new(model), controls, x, 2, stream)
-                })
-            },
-        ),
-        twin(
-            subject,
-            "arm",
-            "the complement of one latent for the other",
-            elbo,
-            |stream| {
-                subject.gradient(|model, x| estimate_logits(&ComplementedArm, model, x, 2, stream))
-            },
-        ),
-        twin(subject, "nvil", "normalisation left on", elbo, |stream| {
-            subject.estimate(&nvil, &learned, 2, stream)
-        }),
         weighted(
             subject,
             "vimco-arithmetic",
@@ -333,7 +346,13 @@ pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
             &ARITHMETIC_VIMCO_WITHOUT_DIRECT_TERM,
             bound,
         ),
-        of_wake_sleep(subject),
+    ]
+}
+
+/// Those of gradients in logits, and of leave-one-out baselines.
+fn of_logits(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
+    let (elbo, bound) = (&subject.elbo, &subject.bound_of_two);
+    vec![
         logits(
             subject,
             "disarm",
@@ -367,9 +386,6 @@ pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
         others(subject, "double-cv", &Uncorrected(DoubleCv), DoubleCv),
         others(subject, "rodeo", &Uncorrected(Rodeo), Rodeo),
     ]
-    .into_iter()
-    .chain(relaxed(subject))
-    .collect()
 }
 
 /// Wake-sleep's, in θ: what φ learns from dreams claims nothing.

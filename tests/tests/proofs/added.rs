@@ -24,16 +24,20 @@ fn estimate<M: Model<Tape>>(
 ) -> Result<Estimate<Tape>, EstimateError> {
     let mut stream = Stream::new(5, Purpose::new("noise"), [0, 0]);
     let mut learned = subject.learned(method);
-    subject.with_chains(method.keeps_chains(), &mut stream, |chains, noise, chance| {
-        let batch = Batch::<Tape, dyn ChainStore> {
-            x: Values::from(subject.x.clone()),
-            chains,
-            particles: 3,
-            epoch: 2,
-            analytic_kl: false,
-        };
-        method.estimate(&subject.model, &mut learned, batch, noise, chance)
-    })
+    subject.with_chains(
+        method.keeps_chains(),
+        &mut stream,
+        |chains, noise, chance| {
+            let batch = Batch::<Tape, dyn ChainStore> {
+                x: Values::from(subject.x.clone()),
+                chains,
+                particles: 3,
+                epoch: 2,
+                analytic_kl: false,
+            };
+            method.estimate(&subject.model, &mut learned, batch, noise, chance)
+        },
+    )
 }
 
 /// Its gradient and its reports.
@@ -80,7 +84,8 @@ fn the_forms_of_an_added_method_are_those_of_itself() {
         assert_eq!(own.sleeps(), method.sleeps());
         assert!(!own.awake().sleeps());
         for extra in [false, true] {
-            let evaluations = |method: Method| method.with_stage1_extra(extra).evaluations(3, 1, false);
+            let evaluations =
+                |method: Method| method.with_stage1_extra(extra).evaluations(3, 1, false);
             assert_eq!(evaluations(own), evaluations(method), "{name}");
         }
     }

@@ -126,38 +126,7 @@ fn answer(
     let total = content.len();
     match reply {
         Reply::Honest | Reply::CutAfter(_) | Reply::StallAfter(_) | Reply::Trickle(_) => {
-            match from {
-                Some(from) if from >= total => {
-                    return write!(
-                        stream,
-                        "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Range: bytes */{total}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-                    );
-                }
-                Some(from) => write!(
-                    stream,
-                    "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {from}-{}/{total}\r\n",
-                    total - 1
-                )?,
-                None => write!(stream, "HTTP/1.1 200 OK\r\n")?,
-            }
-            let body = &content[from.unwrap_or(0)..];
-            write!(
-                stream,
-                "Content-Length: {}\r\nConnection: close\r\n\r\n",
-                body.len()
-            )?;
-            match *reply {
-                Reply::CutAfter(n) => stream.write_all(&body[..n]),
-                Reply::StallAfter(n) => {
-                    stream.write_all(&body[..n])?;
-                    wait_for_close(stream)
-                }
-                Reply::Trickle(pause) => body.iter().try_for_each(|byte| {
-                    thread::sleep(pause);
-                    stream.write_all(&[*byte])
-                }),
-                _ => stream.write_all(body),
-            }
+            honest(stream, reply, content, from)
         }
         Reply::StallAtOnce => wait_for_close(stream),
         Reply::OtherRange => {
@@ -202,6 +171,48 @@ fn answer(
             stream,
             "HTTP/1.1 302 Found\r\nLocation: {url}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         ),
+    }
+}
+
+/// The range asked for, whole, cut, stalled or slow.
+fn honest(
+    stream: &mut TcpStream,
+    reply: &Reply,
+    content: &[u8],
+    from: Option<usize>,
+) -> std::io::Result<()> {
+    let total = content.len();
+    match from {
+        Some(from) if from >= total => {
+            return write!(
+                stream,
+                "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Range: bytes */{total}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            );
+        }
+        Some(from) => write!(
+            stream,
+            "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {from}-{}/{total}\r\n",
+            total - 1
+        )?,
+        None => write!(stream, "HTTP/1.1 200 OK\r\n")?,
+    }
+    let body = &content[from.unwrap_or(0)..];
+    write!(
+        stream,
+        "Content-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    )?;
+    match *reply {
+        Reply::CutAfter(n) => stream.write_all(&body[..n]),
+        Reply::StallAfter(n) => {
+            stream.write_all(&body[..n])?;
+            wait_for_close(stream)
+        }
+        Reply::Trickle(pause) => body.iter().try_for_each(|byte| {
+            thread::sleep(pause);
+            stream.write_all(&[*byte])
+        }),
+        _ => stream.write_all(body),
     }
 }
 

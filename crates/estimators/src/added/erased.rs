@@ -15,9 +15,7 @@ use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_samplers::{Latents, Layer};
 
 use super::pointers::AnyNoise;
-use crate::{
-    Dream, Factored, Joint, Latent, Layered, Model, Particles, Proposals, Propose,
-};
+use crate::{Dream, Factored, Joint, Latent, Layered, Model, Particles, Proposals, Propose};
 
 /// The latents as an estimator sees them: [`Mixed`], or [`Bits`] if it is defined for bits alone.
 pub trait Kind: Latent + TryFrom<Mixed> + Debug + 'static {}
@@ -306,11 +304,7 @@ impl<B: Backend, V> Factored<B> for Erased<B, V> {
         self.core.model.log_likelihood(x.into(), particles)
     }
 
-    fn prior_logits(
-        &self,
-        x: impl Into<Values<B>>,
-        particles: &Particles<B>,
-    ) -> Vec<Tensor<B, 2>> {
+    fn prior_logits(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Vec<Tensor<B, 2>> {
         self.core.model.prior_logits(x.into(), particles)
     }
 

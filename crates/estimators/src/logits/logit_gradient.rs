@@ -113,6 +113,14 @@ pub(crate) fn mean_loss<B: Backend>(sum: Tensor<B, 1>, rows: usize) -> Tensor<B,
     sum.mul_scalar(-1.0 / rows as f64)
 }
 
+/// A sum with one term more.
+pub(crate) fn plus<B: Backend>(sum: Option<Tensor<B, 1>>, term: Tensor<B, 1>) -> Tensor<B, 1> {
+    match sum {
+        Some(sum) => sum + term,
+        None => term,
+    }
+}
+
 /// Σ over the particles of each datum: `[particles · batch, columns]` to `[batch, columns]`.
 pub(crate) fn fold<B: Backend>(rows: Tensor<B, 2>, batch: usize) -> Tensor<B, 2> {
     let [count, columns] = rows.dims();

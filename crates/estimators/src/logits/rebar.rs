@@ -8,7 +8,7 @@ use helmholtz_ops::{AutodiffBackend, Values, cat};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info};
 
-use crate::logits::logit_gradient::{mean_loss, repeat, surrogate, tracked};
+use crate::logits::logit_gradient::{mean_loss, plus, repeat, surrogate, tracked};
 use crate::objective::{Drawn, at_least};
 use crate::{
     Batch, Controls, ControlsConfig, Declaration, Description, Estimate, EstimateError, Estimator,
@@ -188,15 +188,8 @@ impl Rebar {
             let f = lift(f.reshape([rows, 1]));
             let signal = f - conditional.value.clone().reshape([rows, 1]);
             let gradient = signal * lift(variables.score(a, b)) + free - given;
-            let squares = gradient
-                .clone()
-                .square()
-                .sum()
-                .mul_scalar(1.0 / rows as f64);
-            variance = Some(match variance {
-                Some(sum) => sum + squares,
-                None => squares,
-            });
+            let squares = gradient.clone().square().sum();
+            variance = Some(plus(variance, squares.mul_scalar(1.0 / rows as f64)));
             gradients.push(gradient.inner());
         }
         let surrogate = surrogate(model, drawn.logits.clone(), path, gradients);

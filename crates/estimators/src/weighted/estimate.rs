@@ -167,18 +167,7 @@ where
         chains.store(&states, &layers)?;
     }
 
-    let on_device = |coefficient: fn(&Coefficient) -> f64| {
-        let scaled: Vec<f64> = coefficients
-            .iter()
-            .map(|c| -coefficient(c) / batch as f64)
-            .collect();
-        let rows = scaled.len();
-        Tensor::<B, 1>::from_data(TensorData::new(scaled, [rows]), (&device, dtype))
-    };
-    let mut loss = (log_p * on_device(|c| c.theta)).sum();
-    if coefficients.iter().any(|c| c.phi != 0.0) {
-        loss = loss + (log_q * on_device(|c| c.phi)).sum();
-    }
+    let mut loss = surrogate(&coefficients, batch, log_p, log_q);
     if method.sleeps() {
         loss = loss + dreams(model, x, noise);
     }
@@ -193,6 +182,29 @@ where
         info,
         controls: None,
     })
+}
+
+/// −Σ_k θ_k log p_k + φ_k log q_k, a datum's mean of `batch`.
+fn surrogate<B: Backend>(
+    coefficients: &[Coefficient],
+    batch: usize,
+    log_p: Tensor<B, 1>,
+    log_q: Tensor<B, 1>,
+) -> Tensor<B, 1> {
+    let (device, dtype) = (log_p.device(), log_p.dtype());
+    let on_device = |coefficient: fn(&Coefficient) -> f64| {
+        let scaled: Vec<f64> = coefficients
+            .iter()
+            .map(|c| -coefficient(c) / batch as f64)
+            .collect();
+        let rows = scaled.len();
+        Tensor::<B, 1>::from_data(TensorData::new(scaled, [rows]), (&device, dtype))
+    };
+    let loss = (log_p * on_device(|c| c.theta)).sum();
+    match coefficients.iter().any(|c| c.phi != 0.0) {
+        true => loss + (log_q * on_device(|c| c.phi)).sum(),
+        false => loss,
+    }
 }
 
 /// The sleep phase: the mean of −log q(h̃ | x̃) over as many dreams (x̃, h̃) ~ p as there are data x `[batch, visible]`, a

@@ -92,14 +92,7 @@ pub fn run(
     let say = |text: &str| streams.err.line(text);
     let retries = manifest.options.retries() as usize;
     if attempts.faults() > retries {
-        return Err(refused(
-            format!(
-                "task {} was killed or its node failed {} times, the last time too; it is not started again",
-                task.number,
-                attempts.faults()
-            ),
-            "see its log, give more `--mem` or `--time`, or leave nodes out by `--sbatch --exclude=…`, and submit again: what is done stays",
-        ));
+        return Err(given_up(task, attempts.faults()));
     }
     let host = helmholtz_host();
     say(&format!(
@@ -145,14 +138,7 @@ pub fn run(
         .map(|(planned, end)| verdict(&planned.unit, end))
         .collect();
     let failed = failed(&plan, &ends, &verdicts, &say);
-    let any = |of: Verdict| verdicts.contains(&of);
-    let how = match () {
-        () if any(Verdict::Stopped) && signals.time_limit.load(Ordering::SeqCst) => How::TimeLimit,
-        () if any(Verdict::Stopped) => How::Terminated,
-        () if any(Verdict::Fault) => How::Fault,
-        () if any(Verdict::Failed) => How::Failed,
-        () => How::Done,
-    };
+    let how = how(&verdicts, signals.time_limit.load(Ordering::SeqCst));
     attempts.push(Line::Ended {
         at: now(),
         how,
@@ -171,6 +157,29 @@ pub fn run(
         How::Fault if attempts.faults() <= retries => requeue(job, streams, "The node is at fault"),
         How::Fault => End::Failed,
     })
+}
+
+/// A task with too many faults.
+fn given_up(task: &Task, faults: usize) -> HarnessError {
+    refused(
+        format!(
+            "task {} was killed or its node failed {faults} times, the last time too; it is not started again",
+            task.number
+        ),
+        "see its log, give more `--mem` or `--time`, or leave nodes out by `--sbatch --exclude=…`, and submit again: what is done stays",
+    )
+}
+
+/// How a task ends whose runs ended so.
+fn how(verdicts: &[Verdict], time_is_up: bool) -> How {
+    let any = |of: Verdict| verdicts.contains(&of);
+    match () {
+        () if any(Verdict::Stopped) && time_is_up => How::TimeLimit,
+        () if any(Verdict::Stopped) => How::Terminated,
+        () if any(Verdict::Fault) => How::Fault,
+        () if any(Verdict::Failed) => How::Failed,
+        () => How::Done,
+    }
 }
 
 /// Says what failed, and gives the folders of the runs that failed for good.

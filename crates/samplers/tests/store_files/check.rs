@@ -46,18 +46,9 @@ pub fn check_bytes(bytes: &[u8]) -> bool {
     let generation = [0, 1, 7, u64::MAX - 1, u64::MAX][usize::from(input.byte() % 5)];
     let flags = input.byte();
 
-    let (mut base, mut log) = (
-        whole_base(&latents, generation),
-        log_header(&latents, generation),
-    );
     let record_len = latents.bytes_per_row() + 8;
-    log.extend((0..RECORDS).flat_map(|i| {
-        let mut record = vec![0; record_len];
-        record[0] = i * 5 % ROWS as u8;
-        record[4..][..latents.bytes_per_row()].copy_from_slice(&state(&latents, i));
-        record
-    }));
-    seal_log(&mut log, record_len);
+    let mut base = whole_base(&latents, generation);
+    let mut log = whole_log(&latents, generation, record_len);
     for _ in 0..input.byte() % 8 {
         let file = if input.byte() % 2 == BASE {
             &mut base
@@ -114,6 +105,19 @@ pub fn check_bytes(bytes: &[u8]) -> bool {
             false
         }
     }
+}
+
+/// A log of whole records.
+fn whole_log(latents: &Latents, generation: u64, record_len: usize) -> Vec<u8> {
+    let mut log = log_header(latents, generation);
+    log.extend((0..RECORDS).flat_map(|i| {
+        let mut record = vec![0; record_len];
+        record[0] = i * 5 % ROWS as u8;
+        record[4..][..latents.bytes_per_row()].copy_from_slice(&state(latents, i));
+        record
+    }));
+    seal_log(&mut log, record_len);
+    log
 }
 
 /// A store that opened can be read, written, marked, folded and opened again, and holds what it held.

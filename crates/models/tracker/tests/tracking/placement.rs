@@ -133,11 +133,7 @@ fn test_22_the_response_is_largest_where_the_digit_is() {
     for (row, column) in [(0, 0), (31, 2), (17, 68), (68, 68)] {
         let scale = 2.0 / room as f32;
         let z = [column as f32 * scale - 1.0, 1.0 - row as f32 * scale];
-        let placed = || compose(&canvas, tensor(&digit, [1, own]), &tensor(&z, [1, 1, 2]));
-        let image = placed();
-        // Test 23: what is left without it is nothing.
-        let left = image.clone() - placed();
-        assert!(read(left).iter().all(|&pixel| pixel == 0.0));
+        let image = compose(&canvas, tensor(&digit, [1, own]), &tensor(&z, [1, 1, 2]));
         let responses = cross_correlation(
             image.reshape([1, canvas.side, canvas.side]),
             tensor(&digit, [1, canvas.digit, canvas.digit]),
@@ -156,5 +152,31 @@ fn test_22_the_response_is_largest_where_the_digit_is() {
         let responses =
             cross_correlation(impulse(side, [row + 3, column + 5]), impulse(own, [3, 5]));
         assert_eq!(best(read(responses)), Some(row * (room + 1) + column));
+    }
+}
+
+/// Test 23: of two digits on a canvas, what is left without the first is the second, which may lie below it.
+#[test]
+fn test_23_what_is_left_without_a_digit_are_the_others() {
+    for canvas in CANVASES {
+        let own = canvas.digit_area();
+        let pixels = uniforms(2 * own, 6);
+        for z in [
+            [0.3, -0.2, 0.1, 0.0],
+            [-0.9, 0.9, 0.8, -0.7],
+            [0.2, 0.1, 0.2, 0.1],
+        ] {
+            let (mut both, mut second) = (vec![0.0; canvas.area()], vec![0.0; canvas.area()]);
+            canvas.place(&pixels[..own], point(&z, 0), 1.0, &mut both);
+            for image in [&mut both, &mut second] {
+                canvas.place(&pixels[own..], point(&z, 1), 1.0, image);
+            }
+            let first = tensor(&pixels[..own], [1, own]);
+            let first = compose(&canvas, first, &tensor(&z[..2], [1, 1, 2]));
+            let left = read(tensor(&both, [1, canvas.area()]) - first);
+            let off = left.iter().zip(&second).map(|(a, b)| (a - b).abs());
+            assert!(off.fold(0.0, f32::max) < 1e-4, "{canvas:?} at {z:?}");
+            assert!(second.iter().any(|&pixel| pixel > 0.1));
+        }
     }
 }

@@ -1,26 +1,51 @@
 //! Training and measuring, on any backend.
 
 use super::outcome::{Outcome, Point};
-use super::settings::Profile;
-use crate::backend::{Built, OnBackend};
+use super::train::Runner;
+use super::variance::{Event, Measurement, Request};
+use super::{AnyModel, OnModel};
 use crate::cell::Cell;
 use crate::error::HarnessError;
+use crate::framework::failed;
 use crate::kept::Keeps;
-use crate::likelihood::runner::{Runner, failed};
-use crate::nets::{AnyModel, Net, OnModel};
 use crate::trained::Run;
-use crate::variance::measure::{Event, Measurement};
-use crate::variance::request::Request;
-use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Splits;
 use helmholtz_estimators::Entry;
 use helmholtz_evaluation::Replication;
 use helmholtz_ops::Backend;
 use helmholtz_runs::{RunFolder, read_metrics};
 use helmholtz_training::{Event as Training, Parameters, TrainConfig, TrainError, train};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A scale.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// One line for the plan.
+    pub about: String,
+    /// Epochs of a whole run: the switch to stage II is at the table's share of them.
+    pub epochs: u64,
+    /// Epochs from one measurement to the next.
+    pub every: u64,
+    /// Images of the mini-batch, the first of the training set.
+    pub images: usize,
+    /// R: how often an estimate is made.
+    pub replicates: usize,
+}
+
+impl Profile {
+    /// The epochs, from 0, before whose updates is measured: 0, `every`, 2 `every`, …, and the last.
+    pub fn measured(&self) -> Vec<u64> {
+        let mut epochs: Vec<u64> = (0..self.epochs).step_by(self.every as usize).collect();
+        if epochs.last() != Some(&(self.epochs - 1)) {
+            epochs.push(self.epochs - 1);
+        }
+        epochs
+    }
+}
 
 /// What is told while a run goes on.
 #[derive(Debug)]
@@ -51,23 +76,16 @@ pub(crate) struct Track<'a> {
     pub stop: &'a AtomicBool,
 }
 
-impl OnBackend for Track<'_> {
+impl OnModel for Track<'_> {
     type Output = Outcome;
 
-    fn on<B: Built>(self) -> Result<Outcome, HarnessError> {
-        let device = <B as BackendTypes>::Device::default();
-        Net::of(self.cell)?.build::<B, _>(self.cell.seed, &device, self)
+    fn on_any<B: Backend>(self, model: Box<dyn AnyModel<B>>) -> Result<Outcome, HarnessError> {
+        model.variance_curve(self)
     }
 }
 
-impl<B: Backend> OnModel<B> for Track<'_> {
-    type Output = Outcome;
-
-    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Outcome, HarnessError> {
-        model.variance_curve(self)
-    }
-
-    fn on<M: Keeps<B>>(mut self, model: M) -> Result<Outcome, HarnessError> {
+impl Track<'_> {
+    pub(super) fn on<B: Backend, M: Keeps<B>>(mut self, model: M) -> Result<Outcome, HarnessError> {
         let model = model.starting(&self.data.train);
         let runner = Runner::<B>::new(Arc::clone(self.data), 1, self.device.into());
         let config = runner.config(self.cell)?;
@@ -105,9 +123,7 @@ impl<B: Backend> OnModel<B> for Track<'_> {
             provenance: self.folder.provenance(self.cell.seed, self.device),
         })
     }
-}
 
-impl Track<'_> {
     /// Finished epochs of the folder's checkpoint.
     fn trained(&self) -> Result<u64, HarnessError> {
         let checkpoint = self.folder.latest_checkpoint()?;
@@ -150,13 +166,12 @@ impl Track<'_> {
         epoch: u64,
         chains: bool,
     ) -> Result<Vec<Point>, HarnessError> {
-        let entry = self.cell.registry.method(&self.cell.method)?;
+        let entry = self.cell.methods.named(&self.cell.method)?;
         let checkpoint = match epoch {
             0 => None,
             _ => self.folder.latest_checkpoint()?,
         };
         let request = Request {
-            registry: self.cell.registry.clone(),
             net: self.cell.net.clone(),
             methods: vec![Entry {
                 method: self.cell.method()?,
@@ -188,7 +203,7 @@ impl Track<'_> {
                 go_on()
             },
         };
-        let rows = OnModel::<B>::on(measurement, model)?;
+        let rows = measurement.on::<B, M>(model)?;
         match go_on() {
             true => Ok(rows.iter().map(|row| Point::of(epoch, row)).collect()),
             // What was not measured to the end is measured again.

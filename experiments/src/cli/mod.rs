@@ -1,6 +1,8 @@
 //! What a user types.
 
-use crate::cluster::Cluster;
+pub mod cluster;
+
+use self::cluster::Cluster;
 use crate::data::Wanted;
 use crate::device::Device;
 use crate::error::HarnessError;
@@ -103,7 +105,8 @@ fn after_help(registry: &Registry) -> String {
     let data: Vec<&str> = registry.data_names().collect();
     let added = [("Nets", nets), ("Data", data)].into_iter();
     let added = added.filter(|(_, names)| !names.is_empty());
-    let added = added.map(|(what, names)| format!("{what} of this program: {}\n", names.join(", ")));
+    let added =
+        added.map(|(what, names)| format!("{what} of this program: {}\n", names.join(", ")));
     let (lines, added): (String, String) = (lines.collect(), added.collect());
     format!("Methods:\n{lines}\n{added}{EXAMPLES}")
 }

@@ -1,24 +1,115 @@
 //! Measuring, on any backend.
 
-use super::report::{Chains, Row, label};
-use super::request::Request;
-use crate::backend::{Built, OnBackend};
+use super::{AnyModel, OnModel};
 use crate::error::HarnessError;
+use crate::framework::failed;
 use crate::kept::Keeps;
-use crate::likelihood::runner::failed;
-use crate::nets::{AnyModel, OnModel};
+use crate::trained::Run;
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Images;
-use helmholtz_estimators::{Batch, Chains as ChainsOf, Entry, Learned, refresh};
-use helmholtz_evaluation::{Held, batch_of, method_variance};
+use helmholtz_estimators::{Batch, Chains as ChainsOf, Entry, Learned, Method, refresh};
+use helmholtz_evaluation::{GradientVariance, Held, Replication, batch_of, method_variance};
 use helmholtz_ops::{Backend, Values};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{ChainStore, MemoryStore};
 use helmholtz_training::{load_chains, load_learned, load_model};
+use serde::Serialize;
 
 const START: Purpose = Purpose::new("start");
+
+/// What becomes of the chains from one replicate to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Chains {
+    /// There are none.
+    None,
+    /// Every replicate starts from the same states.
+    Held,
+    /// Each replicate starts where the one before it ended.
+    Moving,
+}
+
+impl Chains {
+    /// How a row and a file call it; nothing for none.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Held => "held",
+            Self::Moving => "moving",
+        }
+    }
+}
+
+/// One measured method.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub method: String,
+    /// Its chains.
+    pub chains: Chains,
+    /// What its estimate is unbiased for.
+    pub target: String,
+    /// Values of f that one estimate takes for an image.
+    pub evaluations: usize,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: GradientVariance,
+}
+
+impl Row {
+    /// `jsa, held`.
+    pub fn label(&self) -> String {
+        label(&self.method, self.chains)
+    }
+
+    /// V × evaluations of f.
+    pub fn by_evaluations(&self) -> f64 {
+        self.measured.merit(self.evaluations as f64)
+    }
+
+    /// V × seconds.
+    pub fn by_seconds(&self) -> f64 {
+        self.measured.merit(self.measured.seconds)
+    }
+}
+
+/// `jsa`, or `jsa, held`.
+pub fn label(method: &str, chains: Chains) -> String {
+    match chains {
+        Chains::None => method.to_string(),
+        chains => format!("{method}, {}", chains.as_str()),
+    }
+}
+
+/// What is measured: methods, on a mini-batch, at the same parameters.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The net's name.
+    pub net: String,
+    /// The estimators.
+    pub methods: Vec<Entry>,
+    /// Particles K for each image.
+    pub particles: usize,
+    /// Images of the mini-batch: the first of the training set.
+    pub images: usize,
+    /// Whether the methods that keep a chain an image use it: their stage II.
+    pub chains: bool,
+    /// Whether the methods that [take it](Method::takes_analytic_kl) are given KL(q ‖ p(h)) in closed form.
+    pub analytic_kl: bool,
+    /// How often, and what names the draws. Fresh parameters come from the same seed.
+    pub replication: Replication,
+    /// Where the parameters come from; fresh ones without.
+    pub run: Option<Run>,
+}
+
+impl Request {
+    /// Whether `method` is measured with a chain an image.
+    pub fn retains(&self, method: &Method) -> bool {
+        self.chains && method.keeps_chains()
+    }
+}
 
 /// What is told while measuring goes on.
 #[derive(Debug)]
@@ -41,25 +132,19 @@ pub(crate) struct Measurement<'a> {
     pub watch: &'a mut dyn FnMut(Event<'_>) -> bool,
 }
 
-impl OnBackend for Measurement<'_> {
+impl OnModel for Measurement<'_> {
     type Output = Vec<Row>;
 
-    fn on<B: Built>(self) -> Result<Vec<Row>, HarnessError> {
-        let net = self.request.net()?.of_width(self.train.pixels());
-        net.check_data(self.train)?;
-        let seed = self.request.replication.seed;
-        net.build::<B, _>(seed, &Default::default(), self)
+    fn on_any<B: Backend>(self, model: Box<dyn AnyModel<B>>) -> Result<Vec<Row>, HarnessError> {
+        model.variance(self)
     }
 }
 
-impl<B: Backend> OnModel<B> for Measurement<'_> {
-    type Output = Vec<Row>;
-
-    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Vec<Row>, HarnessError> {
-        model.variance(self)
-    }
-
-    fn on<M: Keeps<B>>(mut self, model: M) -> Result<Vec<Row>, HarnessError> {
+impl Measurement<'_> {
+    pub(super) fn on<B: Backend, M: Keeps<B>>(
+        mut self,
+        model: M,
+    ) -> Result<Vec<Row>, HarnessError> {
         let device = Default::default();
         let model = match &self.request.run {
             Some(run) => load_model(model, &run.checkpoint, run.parameters, &device),
@@ -92,9 +177,7 @@ impl<B: Backend> OnModel<B> for Measurement<'_> {
         }
         Ok(rows)
     }
-}
 
-impl Measurement<'_> {
     /// What the method learns beside the model: the run's, if the run's method is this one.
     fn learned<B: Backend, M: Keeps<B>>(
         &self,

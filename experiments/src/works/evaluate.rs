@@ -1,10 +1,9 @@
 //! The evaluation of a run's parameters on some of the test images.
 
-use crate::backend::{Built, OnBackend};
+use super::{AnyModel, OnModel};
 use crate::error::HarnessError;
+use crate::framework::failed;
 use crate::kept::Keeps;
-use crate::likelihood::runner::failed;
-use crate::nets::{AnyModel, Net, OnModel};
 use crate::trained::Run;
 use helmholtz_datasets::Images;
 use helmholtz_estimators::Layered;
@@ -56,23 +55,19 @@ pub(crate) struct Work<'a> {
     pub stop: &'a AtomicBool,
 }
 
-impl OnBackend for Work<'_> {
+impl OnModel for Work<'_> {
     type Output = Option<Evaluated>;
 
-    fn on<B: Built>(self) -> Result<Self::Output, HarnessError> {
-        let (net, seed) = (Net::of(&self.run.cell)?, self.seed);
-        net.build::<B, _>(seed, &Default::default(), self)
+    fn on_any<B: Backend>(self, model: Box<dyn AnyModel<B>>) -> Result<Self::Output, HarnessError> {
+        model.evaluate(self)
     }
 }
 
-impl<B: Backend> OnModel<B> for Work<'_> {
-    type Output = Option<Evaluated>;
-
-    fn on_any(self, model: Box<dyn AnyModel<B>>) -> Result<Self::Output, HarnessError> {
-        model.evaluate(self)
-    }
-
-    fn on<M: Keeps<B>>(self, model: M) -> Result<Self::Output, HarnessError> {
+impl Work<'_> {
+    pub(super) fn on<B: Backend, M: Keeps<B>>(
+        self,
+        model: M,
+    ) -> Result<Option<Evaluated>, HarnessError> {
         let device = Default::default();
         let Run {
             cell,
@@ -134,9 +129,7 @@ impl<B: Backend> OnModel<B> for Work<'_> {
                 }),
             }))
     }
-}
 
-impl Work<'_> {
     /// Tells how far a part is, and whether to go on.
     fn progress(&self, part: String) -> impl Fn(usize) -> bool + Sync {
         let (done, all) = (AtomicUsize::new(self.rows.start), self.images.len());

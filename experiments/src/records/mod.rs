@@ -1,13 +1,15 @@
 //! A run as a report sees it: what its folder says, unopened.
 
-use super::other;
+pub mod curve;
+pub mod other;
+
+use self::curve::Curve;
 use crate::cell::Cell;
+use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
-use crate::figures::curve::Curve;
 use crate::folders::CellStatus;
-use crate::likelihood::cell_runner::CellResult;
-use crate::registry::Registry;
-use crate::variance_curve::Outcome;
+use crate::methods::Methods;
+use crate::works::outcome::Outcome;
 use helmholtz_report::{Block, Note};
 use helmholtz_runs::{Provenance, RunError, RunFolder, Status, read_config, read_metrics};
 use serde_json::Value;
@@ -105,14 +107,14 @@ impl Record {
         })
     }
 
-    /// The same with names that mean what they do in a registry.
-    pub(crate) fn within(mut self, registry: &Registry) -> Self {
+    /// The same with names of methods that mean these.
+    pub(crate) fn within(mut self, methods: &Methods) -> Self {
         let cell = match &mut self.what {
             What::Cell(run) => Some(&mut run.cell),
             What::Other(run) => run.measured.as_mut().map(|measured| &mut measured.cell),
         };
         if let Some(cell) = cell {
-            cell.registry = registry.clone();
+            cell.methods = methods.clone();
         }
         self
     }

@@ -1,6 +1,6 @@
 //! What was measured.
 
-use crate::variance::report::{Chains, Row};
+use super::variance::{Chains, Row};
 use helmholtz_evaluation::Variance;
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};

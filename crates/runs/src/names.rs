@@ -1,0 +1,16 @@
+//! What files are called in a run folder.
+
+/// The configuration.
+pub(crate) const CONFIG: &str = "config.json";
+
+/// The metrics, a line each.
+pub(crate) const METRICS: &str = "metrics.jsonl";
+
+/// The folder of all checkpoints.
+pub(crate) const CHECKPOINTS: &str = "checkpoints";
+
+/// What came of a finished run.
+pub(crate) const RESULT: &str = "result.json";
+
+/// Why the last attempt failed.
+pub(crate) const FAILURE: &str = "failure.json";

@@ -1,0 +1,280 @@
+//! Training a cell in its run folder, and measuring what that costs.
+
+use crate::cell::{Cell, ScanOrder};
+use crate::cell_runner::{CellResult, Cost, Final};
+use crate::error::HarnessError;
+use crate::events;
+use crate::framework::failed;
+use crate::kept::{self, Finished, Keeps, Kept};
+use crate::log_likelihoods;
+use burn::tensor::backend::BackendTypes;
+use helmholtz_datasets::Splits;
+use helmholtz_estimators::Method;
+use helmholtz_evaluation::{Evaluation, Nll, nll};
+use helmholtz_harness::driver::Observer;
+use helmholtz_ops::Backend;
+use helmholtz_random::Purpose;
+use helmholtz_runs::RunFolder;
+use helmholtz_samplers::{Scan, ScanOrder as SamplerScan};
+use helmholtz_training::{Event, Parameters, TrainConfig, TrainError, Trainer, load_model, train};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// Runs cells on a backend's default device.
+pub(crate) struct Runner<B: Backend> {
+    pub data: Arc<Splits>,
+    pub threads: usize,
+    /// What the provenance calls the device.
+    pub name: String,
+    pub device: <B as BackendTypes>::Device,
+}
+
+impl<B: Backend> Runner<B> {
+    pub(crate) fn new(data: Arc<Splits>, threads: usize, name: String) -> Self {
+        Self {
+            data,
+            threads,
+            name,
+            device: Default::default(),
+        }
+    }
+
+    /// How a cell is trained.
+    pub(crate) fn config(&self, cell: &Cell) -> Result<TrainConfig, HarnessError> {
+        let settings = &cell.settings;
+        let final_samples = settings
+            .final_samples
+            .as_ref()
+            .map_or(&[][..], |all| all.all());
+        Ok(TrainConfig {
+            seed: cell.seed,
+            method: cell.method()?,
+            epochs: settings.epochs,
+            switch_epoch: settings.switch_epoch(),
+            chain_start: settings.chain_start,
+            batch: settings.batch,
+            particles: settings.particles,
+            analytic_kl: settings.analytic_kl,
+            optimizer: settings.optimizer,
+            betas: settings.betas(),
+            learning_rate: settings.learning_rate,
+            sleep_every: settings.sleep_every,
+            scan: match settings.scan {
+                ScanOrder::Shuffled => SamplerScan::Shuffled,
+                ScanOrder::WithReplacement => SamplerScan::WithReplacement,
+            },
+            check_every: settings.check_every,
+            patience: settings.patience,
+            valid_samples: settings.valid_samples as usize,
+            valid_images: settings.valid_images.map(|images| images as usize),
+            test_samples: settings.test_samples as usize,
+            test_images: settings.test_images.map(|images| images as usize),
+            train_images: settings.train_images.map(|images| images as usize),
+            test_at_checks: settings.tests_at_checks(),
+            final_samples: final_samples
+                .iter()
+                .map(|&samples| samples as usize)
+                .collect(),
+            checkpoint_seconds: settings.checkpoint_seconds as f64,
+            threads: self.threads,
+            device_name: self.name.clone(),
+        })
+    }
+}
+
+/// Measuring a cell's cost.
+pub(crate) struct Measure<'a, B: Backend> {
+    pub runner: &'a Runner<B>,
+    pub cell: &'a Cell,
+}
+
+impl<B: Backend> Measure<'_, B> {
+    pub(super) fn on<M: Keeps<B>>(self, model: M) -> Result<Cost, HarnessError> {
+        let Runner {
+            data,
+            threads,
+            device,
+            ..
+        } = self.runner;
+        let model = model.starting(&data.train);
+        // The dearer stage for an estimator that has two.
+        let config = TrainConfig {
+            switch_epoch: 0,
+            ..self.runner.config(self.cell)?
+        };
+        let keeps_chains = config.keeps_chains(0);
+        let some = data.train.len().min(40 * config.batch) as u32;
+        let images = data.train.select(&(0..some).collect::<Vec<_>>());
+        let mut scan = Scan::new(config.scan, config.seed, some, config.batch).map_err(failed)?;
+        let mut trainer = Trainer::new(model, config, &images, device.clone()).map_err(failed)?;
+        if keeps_chains {
+            trainer.start_chains(&images).map_err(failed)?;
+        }
+        // With the steps up to a sleep phase.
+        let cycle = self.cell.settings.sleep_every.unwrap_or(1);
+        let mut index = 0;
+        let steps = seconds_of_one(|| {
+            for _ in 0..cycle {
+                let rows = scan
+                    .batch(0, index % scan.steps_per_epoch())
+                    .map_err(failed)?;
+                index += 1;
+                trainer.step(&images, &rows, 0, index).map_err(failed)?;
+            }
+            B::sync(device).map_err(failed)
+        })?;
+        let step = steps / cycle as f64;
+
+        let row_bytes = trainer.chains().snapshot().len() / images.len().max(1);
+        let model = trainer.model().valid();
+        let few: Vec<u32> = (0..data.valid.len().min(40) as u32).collect();
+        let few = data.valid.select(&few);
+        let evaluation = Evaluation {
+            samples: 100,
+            seed: self.cell.seed,
+            purpose: Purpose::new("measure"),
+            threads: *threads,
+        };
+        let evaluated = seconds_of_one(|| {
+            nll::<B, _>(&model, &few, &evaluation, device, &|_| true);
+            Ok(())
+        })?;
+        Ok(Cost {
+            step,
+            image_sample: evaluated / (few.len() * evaluation.samples).max(1) as f64,
+            parameters: burn::module::Module::num_params(&model) as u64,
+            row_bytes: row_bytes as u64,
+        })
+    }
+}
+
+/// Running a cell in its folder.
+pub(crate) struct Run<'a, B: Backend> {
+    pub runner: &'a Runner<B>,
+    pub cell: &'a Cell,
+    pub folder: RunFolder,
+    pub observer: &'a dyn Observer,
+    pub stop: &'a AtomicBool,
+}
+
+impl<B: Backend> Run<'_, B> {
+    pub(super) fn on<M: Keeps<B>>(mut self, model: M) -> Result<CellResult, HarnessError> {
+        let Runner {
+            data, device, name, ..
+        } = self.runner;
+        let config = self.runner.config(self.cell)?;
+        let model = model.starting(&data.train);
+        let start = model.valid();
+        let observe = |event: &Event| self.observer.event(&events::of_epochs(event));
+        let outcome = train(
+            model,
+            &config,
+            data,
+            device,
+            &mut self.folder,
+            &observe,
+            self.stop,
+        )
+        .map_err(|error| match error {
+            TrainError::Interrupted { epochs, .. } => HarnessError::Interrupted { epoch: epochs },
+            TrainError::Run(error) => error.into(),
+            error => failed(error),
+        })?;
+        let kept = self.keep::<M>(start, &config.method, outcome.selected.epoch)?;
+        let selected = outcome.selected;
+        let test = selected
+            .test
+            .expect("a finished run has the test NLL of its selected check");
+        let reported = self.cell.settings.reported_samples();
+        let of_reported = |nll: &&Nll| Some(nll.samples as u64) == reported;
+        let last = outcome.last.iter().find(of_reported);
+        let finals = match outcome.last.as_slice() {
+            [_] => &[][..],
+            several => several,
+        };
+        let of_samples = |nll: &Nll| Final {
+            samples: nll.samples as u64,
+            nll: nll.mean,
+            se: nll.standard_error,
+            bound: -nll.elbo,
+        };
+        let log_likelihoods = outcome.log_likelihoods.as_ref();
+        let kept_file = |all| log_likelihoods::write(self.folder.path(), all);
+        let result = CellResult {
+            selected_epoch: selected.epoch,
+            valid_nll: selected.valid.mean,
+            valid_se: selected.valid.standard_error,
+            test_nll: test.mean,
+            test_se: test.standard_error,
+            samples: test.samples as u64,
+            images: last.unwrap_or(&test).images as u64,
+            final_samples: last.map(|nll| nll.samples as u64),
+            final_nll: last.map(|nll| nll.mean),
+            final_se: last.map(|nll| nll.standard_error),
+            finals: finals.iter().map(of_samples).collect(),
+            log_likelihoods: log_likelihoods.map(kept_file).transpose()?,
+            released_nll: kept.released_nll,
+            bound: Some(-last.unwrap_or(&test).elbo),
+            epochs_done: outcome.epochs,
+            epochs_planned: config.epochs,
+            seconds: self.folder.seconds(),
+            provenance: self.folder.provenance(self.cell.seed, name),
+            fingerprint: Some(data.fingerprint.clone()),
+            synthetic: data.synthetic,
+        };
+        self.folder
+            .finish(&serde_json::to_value(&result).map_err(failed)?)?;
+        Ok(result)
+    }
+
+    /// What the run keeps of the parameters selected after so many epochs, which the last checkpoint holds, and pictures of what they
+    /// have learned; `model` has the right sizes.
+    fn keep<M: Keeps<B>>(
+        &self,
+        model: M::InnerModule,
+        method: &Method,
+        epoch: u64,
+    ) -> Result<Kept, HarnessError> {
+        let Runner {
+            data,
+            device,
+            threads,
+            ..
+        } = self.runner;
+        let checkpoint = self
+            .folder
+            .latest_checkpoint()?
+            .expect("a run that has trained has made a checkpoint");
+        let selected = load_model(model, &checkpoint, Parameters::Selected, device);
+        let finished = Finished {
+            cell: self.cell,
+            test: &data.test,
+            device,
+            threads: *threads,
+            stop: self.stop,
+        };
+        let selected = method.tested(selected.map_err(failed)?, epoch);
+        let (test, seed) = (&data.test, self.cell.seed);
+        let pictures = kept::pictures::<B, M>(&selected, test.pixels(), Some(test), seed, device);
+        for (shown, picture) in pictures {
+            picture.write(&self.folder.path().join(shown.file()))?;
+        }
+        M::keep(&selected, &finished)
+    }
+}
+
+/// The median seconds of one call, over a few after a few to warm up; at most about half a second, or two calls.
+fn seconds_of_one(mut work: impl FnMut() -> Result<(), HarnessError>) -> Result<f64, HarnessError> {
+    let start = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < 2 || (times.len() < 50 && start.elapsed() < Duration::from_millis(400)) {
+        let start = Instant::now();
+        work()?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    let warm = 3.min(times.len() / 2);
+    let timed = &mut times[warm..];
+    timed.sort_by(f64::total_cmp);
+    Ok(timed[timed.len() / 2])
+}
