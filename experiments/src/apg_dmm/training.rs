@@ -17,8 +17,11 @@ use super::evaluation::watch;
 use super::hamiltonian::moved;
 use super::{CHECK, Settings};
 use crate::population::hamiltonian::TrainingMoves;
-use crate::population::parts::{PARTS, Part, Step, gradients, parts};
+use crate::population::parts::{Part, Step, gradients, parts};
 use crate::population::populations::{mean, sampler};
+
+/// Parts of a batch.
+const PARTS: u64 = 4;
 
 /// What is descended: the losses of all blocks on fresh instances.
 pub struct Training<'a, B: AutodiffBackend> {

@@ -15,8 +15,12 @@ use serde_json::{Map, Value};
 
 use super::samplers::{instances, moved};
 use super::{CHECK, Settings};
-use crate::population::parts::{PARTS, Part, Step, gradients, parts};
+use crate::population::parts::{Part, Step, gradients, parts};
 use crate::population::populations::{mean, numbers, sampler};
+
+/// Parts of a batch. A small one costs its operations rather than its data: four parts of five instances take 15 % more processor time than one
+/// of twenty, two parts 5 %.
+const PARTS: u64 = 2;
 
 /// What the proposals descend: the losses of all blocks on fresh instances.
 pub struct Training<'a, B: AutodiffBackend> {

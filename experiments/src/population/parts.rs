@@ -10,11 +10,10 @@ use helmholtz_ops::AutodiffBackend;
 
 use super::populations::mean;
 
-/// Parts of a batch, where it has so many instances. Fixed, because a part has random streams of its own and the gradients of the parts are
-/// added in their order: the result does not depend on threads.
-pub const PARTS: u64 = 4;
-
 /// The instances of a step in at most so many parts, as even as can be.
+///
+/// How many a model has is fixed, because a part has random streams of its own and the gradients of the parts are added in their order: the
+/// result does not depend on threads.
 pub fn parts(step: u64, batch: u64, most: u64) -> Vec<Range<u64>> {
     let (first, count) = (step * batch, most.min(batch));
     let bound = |part: u64| first + part * batch / count;

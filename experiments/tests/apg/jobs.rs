@@ -49,7 +49,7 @@ fn measured(run: &Path) -> (serde_json::Value, Vec<serde_json::Value>) {
     (result["content"]["evaluation"].take(), metrics(run))
 }
 
-/// A run with a batch of five, which has four parts, one of them with two instances.
+/// A run with a batch of five, whose parts are not all of one size.
 fn check_threads(small: fn(&Path), steps: &str) {
     let of = |threads: &str| {
         let dir = tempfile::tempdir().unwrap();

@@ -23,7 +23,7 @@ const SWEEPS: usize = 10;
 const PARTICLES: usize = 10;
 const BATCH: usize = 20;
 const POINTS: usize = 60;
-const PARTS: usize = 4;
+const PARTS: usize = 2;
 const PAIRS: usize = 31;
 
 fn batch<B: helmholtz_ops::Backend>(device: &B::Device) -> Tensor<B, 3> {
@@ -79,7 +79,7 @@ fn seconds(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// A step in four parts on so many threads, as experiments make it.
+/// A step in two parts on so many threads, as experiments make it.
 fn in_parts(threads: usize) -> impl FnMut() {
     let device = Default::default();
     let sampler = Sampler::new(PARTICLES, SWEEPS, Policy::Always, Systematic).expect("a sampler");
