@@ -87,20 +87,33 @@ impl Coins {
                     heads.push(place);
                 }
             };
-            let (eights, rest) = open.as_chunks::<8>();
-            for (eight, open) in eights.iter().enumerate() {
-                let mut left = u64::from_le_bytes(*open);
+            for (first, group) in open.chunks(64).enumerate() {
+                let mut left = mask(group);
                 while left != 0 {
-                    settle(8 * eight + left.trailing_zeros() as usize / 8);
+                    settle(64 * first + left.trailing_zeros() as usize);
                     left &= left - 1;
                 }
             }
-            let first = 8 * eights.len();
-            (0..rest.len())
-                .filter(|at| rest[*at] != 0)
-                .for_each(|at| settle(first + at));
         }
     }
+}
+
+/// Bit i is the last bit of byte i, of up to 64 bytes that are 0 or 1.
+fn mask(group: &[u8]) -> u64 {
+    let (eights, rest) = group.as_chunks::<8>();
+    // Each byte's bit is shifted to a place of its own in the highest byte of the product.
+    let gathered =
+        |eight: [u8; 8]| u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    let mut mask = 0;
+    for (at, eight) in eights.iter().enumerate() {
+        mask |= gathered(*eight) << (8 * at);
+    }
+    if !rest.is_empty() {
+        let mut eight = [0; 8];
+        eight[..rest.len()].copy_from_slice(rest);
+        mask |= gathered(eight) << (8 * eights.len());
+    }
+    mask
 }
 
 impl Extend<f64> for Coins {
@@ -173,6 +186,17 @@ mod tests {
         let every_third = coins((0..2779).map(|i| f64::from(i % 3 == 2)));
         let (heads, _) = tossed(Given(&[255; 2779], u64::MAX, 0), &every_third);
         assert_eq!(heads, (2..2779).step_by(3).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_mask_has_the_bits_of_its_bytes() {
+        for length in 0..=64 {
+            let bytes: Vec<u8> = (0..length).map(|i| (i * i % 7 % 2) as u8).collect();
+            let bits = bytes.iter().enumerate();
+            let expected = bits.fold(0u64, |mask, (at, byte)| mask | u64::from(*byte) << at);
+            assert_eq!(mask(&bytes), expected, "{length}");
+        }
+        assert_eq!(mask(&[1; 64]), u64::MAX);
     }
 
     /// p 256 lies between two bytes, and the rest of it is compared with one more uniform.

@@ -26,6 +26,18 @@ impl DifferenceTarget<u8> for Of<'_> {
     fn log_density_and_differences(&self, x: &[u8], differences: &mut [f64]) -> f64 {
         self.0.log_density_and_differences(x, differences)
     }
+
+    fn log_density_ratio_and_differences(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        changes: &[usize],
+        sites: &mut Vec<usize>,
+        differences: &mut Vec<f64>,
+    ) -> Option<f64> {
+        self.0
+            .log_density_ratio_and_differences(from, to, changes, sites, differences)
+    }
 }
 
 /// A model by the terms of some sites.

@@ -321,6 +321,20 @@ impl DifferenceTarget<u8> for Bernoulli {
         }
         log_p
     }
+
+    fn log_density_ratio_and_differences(
+        &self,
+        from: &[u8],
+        _: &[u8],
+        changes: &[usize],
+        sites: &mut Vec<usize>,
+        differences: &mut Vec<f64>,
+    ) -> Option<f64> {
+        sites.extend_from_slice(changes);
+        let gain = |&i: &usize| self.0[i] * (1.0 - 2.0 * f64::from(from[i]));
+        differences.extend(changes.iter().flat_map(|i| [-gain(i); 2]));
+        Some(changes.iter().map(gain).sum())
+    }
 }
 
 impl Model for Bernoulli {

@@ -22,6 +22,24 @@ pub trait DifferenceTarget<V> {
     /// -inf for values that are impossible, or that the site does not have. The entries of present values are not
     /// looked at, nor is any where p(`state`) is zero.
     fn log_density_and_differences(&self, state: &[V], differences: &mut [f64]) -> f64;
+
+    /// ln p(`to`) - ln p(`from`) and the differences that are others at `to`, for a target whose sites depend on few others;
+    /// `None`, the default, where all are to be computed anew.
+    ///
+    /// `from` and `to` differ at the sites `changes`, which are in order, and p(`from`) is positive. Appends to `sites` those
+    /// whose differences may be others, in order and `changes` among them, and to `differences` their rows at `to`, C numbers
+    /// each: to the bit those of [`log_density_and_differences`](Self::log_density_and_differences).
+    fn log_density_ratio_and_differences(
+        &self,
+        from: &[V],
+        to: &[V],
+        changes: &[usize],
+        sites: &mut Vec<usize>,
+        differences: &mut Vec<f64>,
+    ) -> Option<f64> {
+        let _ = (from, to, changes, sites, differences);
+        None
+    }
 }
 
 impl<V, T: DifferenceTarget<V> + ?Sized> DifferenceTarget<V> for &T {
@@ -35,6 +53,17 @@ impl<V, T: DifferenceTarget<V> + ?Sized> DifferenceTarget<V> for &T {
 
     fn log_density_and_differences(&self, state: &[V], differences: &mut [f64]) -> f64 {
         (**self).log_density_and_differences(state, differences)
+    }
+
+    fn log_density_ratio_and_differences(
+        &self,
+        from: &[V],
+        to: &[V],
+        changes: &[usize],
+        sites: &mut Vec<usize>,
+        differences: &mut Vec<f64>,
+    ) -> Option<f64> {
+        (**self).log_density_ratio_and_differences(from, to, changes, sites, differences)
     }
 }
 

@@ -29,29 +29,43 @@ impl Differences {
             self.non_finite = 1;
             return;
         }
-        match values {
-            2 => {
-                let rows = state.iter().zip(self.written.as_chunks::<2>().0);
-                let other = |(x, [zero, one]): (&V, &[f64; 2])| match x.code() {
-                    0 => *one,
-                    _ => *zero,
-                };
-                self.of_shifts.extend(rows.map(other));
-            }
-            _ => {
-                for (x, row) in state.iter().zip(self.written.chunks_exact(values)) {
-                    let (below, above) = row.split_at(x.code());
-                    self.of_shifts.extend_from_slice(&above[1..]);
-                    self.of_shifts.extend_from_slice(below);
-                }
-            }
-        }
-        let is_wrong = |d: &f64| d.is_nan() || *d == f64::INFINITY;
+        by_shift(
+            state.iter().copied(),
+            &self.written,
+            values,
+            &mut self.of_shifts,
+        );
         self.non_finite = self.of_shifts.iter().map(|d| u64::from(is_wrong(d))).sum();
         if self.non_finite > 0 {
             let wrong = self.of_shifts.iter_mut().filter(|d| is_wrong(d));
             wrong.for_each(|d| *d = f64::NEG_INFINITY);
         }
+    }
+}
+
+/// No difference can be that.
+fn is_wrong(difference: &f64) -> bool {
+    difference.is_nan() || *difference == f64::INFINITY
+}
+
+/// Appends the differences of sites, `[sites, C]`, in the order of their shifts, `[sites, C - 1]`.
+fn by_shift<V: Site>(
+    sites: impl Iterator<Item = V>,
+    written: &[f64],
+    values: usize,
+    of_shifts: &mut Vec<f64>,
+) {
+    if values == 2 {
+        let other = |(x, [zero, one]): (V, &[f64; 2])| match x.code() {
+            0 => *one,
+            _ => *zero,
+        };
+        return of_shifts.extend(sites.zip(written.as_chunks::<2>().0).map(other));
+    }
+    for (x, row) in sites.zip(written.chunks_exact(values)) {
+        let (below, above) = row.split_at(x.code());
+        of_shifts.extend_from_slice(&above[1..]);
+        of_shifts.extend_from_slice(below);
     }
 }
 
@@ -121,6 +135,8 @@ pub struct Around {
     /// The sites that change, in order.
     heads: Vec<usize>,
     there: Differences,
+    /// Whether the target told what is other there; `there` is then not that.
+    told: bool,
     /// The sites whose differences are others there, in order, these differences, and the laws by them.
     changed: Vec<usize>,
     changed_differences: Vec<f64>,
@@ -171,11 +187,6 @@ impl Around {
         }
     }
 
-    /// ln p of the state.
-    pub fn log_p(&self) -> f64 {
-        self.here.log_p
-    }
-
     /// What was not finite around the state.
     pub fn non_finite(&self) -> u64 {
         self.here.non_finite
@@ -200,27 +211,35 @@ impl Around {
                     .unwrap_or(0),
             };
             let x = &mut state[site];
-            *x = V::of_code((x.code() + shift + 1) % self.values);
+            *x = V::of_code(wrapped(x.code() + shift + 1, self.values));
         }
     }
 
-    /// Looks around `to`, which was drawn, and returns ln p(`to`), what was not finite there, and ln q(state | to) -
-    /// ln q(to | state). What is the same at both ends cancels: sites far from all changes.
+    /// Looks around `to`, which was drawn from `from`, and returns ln p of both up to a constant, what was not finite there,
+    /// and ln q(from | to) - ln q(to | from). What is the same at both ends cancels: sites far from all changes.
     pub fn look_back<V: Site>(
         &mut self,
         target: &impl DifferenceTarget<V>,
-        to: &[V],
+        [from, to]: [&[V]; 2],
         log_weight: impl Fn(f64) -> f64,
-    ) -> (f64, u64, f64) {
-        self.there.look(target, to);
-        self.find_changed();
+    ) -> ([f64; 2], u64, f64) {
+        let ends = match self.ask(target, [from, to]) {
+            Some(log_p_ratio) => [0.0, log_p_ratio],
+            None => {
+                self.there.look(target, to);
+                self.find_changed();
+                [self.here.log_p, self.there.log_p]
+            }
+        };
+        let non_finite = if self.told { 0 } else { self.there.non_finite };
         let shifts = self.values - 1;
         self.changed_laws
             .set(&self.changed_differences, shifts, log_weight);
         let mut log_q_ratio = 0.0;
         let mut found = self.changed.iter().enumerate().peekable();
         for &site in &self.heads {
-            let shift = (self.values + to[site].code() - self.codes[site] as usize) % self.values;
+            let ahead = self.values + to[site].code() - self.codes[site] as usize;
+            let shift = wrapped(ahead, self.values);
             let back = self.values - shift;
             while found.next_if(|(_, other)| **other < site).is_some() {}
             let (laws, row) = match found.peek() {
@@ -231,7 +250,34 @@ impl Around {
                 - self.laws.log_weights[site * shifts + shift - 1];
         }
         log_q_ratio += self.log_normaliser_ratio();
-        (self.there.log_p, self.there.non_finite, log_q_ratio)
+        (ends, non_finite, log_q_ratio)
+    }
+
+    /// Has the target tell what is other there, if it can and all is finite here and there.
+    fn ask<V: Site>(
+        &mut self,
+        target: &impl DifferenceTarget<V>,
+        [from, to]: [&[V]; 2],
+    ) -> Option<f64> {
+        self.told = false;
+        if self.here.non_finite > 0 {
+            return None;
+        }
+        self.changed.clear();
+        self.there.written.clear();
+        let (sites, written) = (&mut self.changed, &mut self.there.written);
+        let ratio =
+            target.log_density_ratio_and_differences(from, to, &self.heads, sites, written)?;
+        self.changed_differences.clear();
+        let there = self.changed.iter().map(|site| to[*site]);
+        by_shift(
+            there,
+            &self.there.written,
+            self.values,
+            &mut self.changed_differences,
+        );
+        self.told = !self.changed_differences.iter().any(is_wrong);
+        self.told.then_some(ratio)
     }
 
     fn find_changed(&mut self) {
@@ -292,8 +338,14 @@ impl Around {
         for &site in &self.heads {
             self.codes[site] = code(to[site]);
         }
-        std::mem::swap(&mut self.here, &mut self.there);
+        if !self.told {
+            std::mem::swap(&mut self.here, &mut self.there);
+        }
         for (row, &site) in self.changed.iter().enumerate() {
+            if self.told {
+                let own = &self.changed_differences[row * shifts..][..shifts];
+                self.here.of_shifts[site * shifts..][..shifts].copy_from_slice(own);
+            }
             self.laws.normalisers[site] = self.changed_laws.normalisers[row];
             let probability = self.changed_laws.coins.probabilities()[row];
             self.laws.coins.set(site, probability);
@@ -301,6 +353,11 @@ impl Around {
             self.laws.log_weights[site * shifts..][..shifts].copy_from_slice(own);
         }
     }
+}
+
+/// `code` modulo `values`, for less than twice as much: a division would take longer than all else that is done for a site.
+fn wrapped(code: usize, values: usize) -> usize {
+    if code < values { code } else { code - values }
 }
 
 fn code<V: Site>(x: V) -> u32 {

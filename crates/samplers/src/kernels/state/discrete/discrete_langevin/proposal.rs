@@ -60,11 +60,12 @@ impl<T, G: Fn(f64) -> f64> Proposal<'_, T, G> {
         around.come_to(self.target, state, self.log_weight());
         let mut to = state.to_vec();
         around.draw(&mut to, chance);
-        let (log_p, non_finite, log_q_ratio) =
-            around.look_back(self.target, &to, self.log_weight());
+        let ends = [state, &to];
+        let ([log_p, log_p_there], non_finite, log_q_ratio) =
+            around.look_back(self.target, ends, self.log_weight());
         Move {
+            log_ratio: log_acceptance(log_p, log_p_there, log_q_ratio),
             to,
-            log_ratio: log_acceptance(around.log_p(), log_p, log_q_ratio),
             non_finite: around.non_finite() + non_finite,
             changes: around.changes(),
         }

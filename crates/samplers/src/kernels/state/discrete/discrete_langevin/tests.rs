@@ -65,8 +65,9 @@ fn both_ways_are_weighed_by_the_formula() {
             let mut to = x.clone();
             around.draw(&mut to, &mut stream);
             changes += around.changes();
-            let (log_p, _, found) = around.look_back(&target, &to, log_weight);
-            assert!((log_p - (&ring).log_density(&to)).abs() < 1e-12);
+            let (ends, _, found) = around.look_back(&target, [&x, &to], log_weight);
+            let at = [&x, &to].map(|x| (&ring).log_density(x));
+            assert!((ends[1] - ends[0] - at[1] + at[0]).abs() < 1e-12);
             let expected = log_q(&ring, step_size, &to, &x) - log_q(&ring, step_size, &x, &to);
             assert!((found - expected).abs() < 1e-11, "{found} {expected}");
             around.arrive(&to);
@@ -100,6 +101,80 @@ fn what_is_remembered_changes_no_bit() {
             }
         }
         assert!((100..590).contains(&accepted), "{accepted}");
+    }
+}
+
+/// The ring, with differences from the two neighbours; it tells what is other after a change, or does not.
+struct Local {
+    ring: Ring,
+    tells: bool,
+}
+
+impl Local {
+    fn row(&self, x: &[u8], i: usize) -> Vec<f64> {
+        let (n, values) = (x.len(), self.ring.values);
+        let with = |v: u8| {
+            let equal = [x[(i + 1) % n], x[(i + n - 1) % n]].map(|other| f64::from(other == v));
+            self.ring.field[i * values + usize::from(v)] + 0.9 * (equal[0] + equal[1])
+        };
+        (0..values as u8).map(|v| with(v) - with(x[i])).collect()
+    }
+}
+
+impl DifferenceTarget<u8> for Local {
+    fn values(&self) -> usize {
+        self.ring.values
+    }
+
+    fn log_density(&self, x: &[u8]) -> f64 {
+        (&self.ring).log_density(&x.to_vec())
+    }
+
+    fn log_density_and_differences(&self, x: &[u8], differences: &mut [f64]) -> f64 {
+        for (i, row) in differences.chunks_exact_mut(self.ring.values).enumerate() {
+            row.copy_from_slice(&self.row(x, i));
+        }
+        self.log_density(x)
+    }
+
+    fn log_density_ratio_and_differences(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        changes: &[usize],
+        sites: &mut Vec<usize>,
+        differences: &mut Vec<f64>,
+    ) -> Option<f64> {
+        let n = from.len();
+        let near = changes.iter().flat_map(|i| [i + n - 1, *i, i + 1]);
+        sites.extend(near.map(|i| i % n));
+        sites.sort_unstable();
+        sites.dedup();
+        differences.extend(sites.iter().flat_map(|i| self.row(to, *i)));
+        self.tells
+            .then(|| self.log_density(to) - self.log_density(from))
+    }
+}
+
+/// A target that tells what is other after a change, beside the same one that does not.
+#[test]
+fn what_a_target_tells_changes_no_move() {
+    for values in [2, 3] {
+        let kernel = |tells| {
+            let ring = Ring::new(60, values);
+            DiscreteLangevin::new(Local { ring, tells }, 0.2).unwrap()
+        };
+        let (told, looked) = (kernel(true), kernel(false));
+        let (mut x, mut y) = (vec![0u8; 60], vec![0u8; 60]);
+        let (mut one, mut other) = (stream(30), stream(30));
+        let mut accepted = 0;
+        for _ in 0..500 {
+            let info = told.step(&mut x, &mut one);
+            assert_eq!(info, looked.step(&mut y, &mut other));
+            assert_eq!(x, y);
+            accepted += info.accepted;
+        }
+        assert!((50..490).contains(&accepted), "{accepted}");
     }
 }
 
