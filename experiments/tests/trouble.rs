@@ -198,3 +198,82 @@ fn a_terminal_that_closes_stops_the_run_unless_it_was_started_not_to_mind() {
         assert_eq!(result.exists(), ends);
     }
 }
+
+/// What is left of a limit on addresses is the memory that a plan may need; and a run that meets such a limit while it is at work loses
+/// nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_on_memory_is_known_to_the_plan_and_costs_no_finished_work() {
+    let dir = tempfile::tempdir().unwrap();
+    let large = experiment(dir.path(), "large", "3e-4");
+    let text_of = fs::read_to_string(&large).unwrap();
+    // A step of 50 images with so many particles needs 5.5 GiB.
+    let text_of = text_of.replace("particles = 2\n", "particles = 30000\n");
+    assert!(text_of.contains("particles = 30000"));
+    fs::write(&large, text_of).unwrap();
+    let limited = run("ulimit -v 4000000;", dir.path(), &large);
+    refused(&limited, &["not enough memory", "particles"]);
+    assert!(!dir.path().join("runs").exists());
+
+    let toml = experiment(dir.path(), "limited", "3e-4");
+    let (mut ended, mut stopped) = (0, 0);
+    for mebibytes in [1, 40, 80, 120, 160, 200, 300, 500, 1200, 4000] {
+        let limit = format!("ulimit -v {};", 1024 * mebibytes);
+        match run(&limit, dir.path(), &toml).status.success() {
+            true => ended += 1,
+            false => stopped += 1,
+        }
+    }
+    println!("{ended} ended, {stopped} stopped by the limit");
+    assert!(stopped > 0);
+    let output = run("", dir.path(), &toml);
+    assert!(output.status.success(), "{}", text(&output));
+    let limited = metrics(&cell(dir.path(), "limited"));
+    assert_eq!(limited, undisturbed(dir.path()));
+}
+
+/// While steps are measured a request to stop ends the program at once.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stop_while_a_plan_is_made_ends_the_program_with_nothing_begun() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let dir = tempfile::tempdir().unwrap();
+        // As many cells as make a plan of seconds.
+        let toml = experiment(dir.path(), "planned", "3e-4");
+        let mut child = Command::new("env")
+            .arg("--default-signal=HUP,INT,TERM")
+            .arg(env!("CARGO_BIN_EXE_helmholtz"))
+            .arg("reproduce")
+            .arg(&toml)
+            .args(["--dataset", "glyphs", "--out", "runs", "--method"])
+            .arg("jsa,rws,rloo,reinforce,nvil,concrete,rebar,arm")
+            .current_dir(dir.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The thread that waits for signals is there.
+        let tasks = format!("/proc/{}/task", child.id());
+        let listens = || {
+            let tasks = fs::read_dir(&tasks).into_iter().flatten();
+            let mut names =
+                tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
+            names.any(|name| name.starts_with("ctrl-c"))
+        };
+        let begin = Instant::now();
+        while !listens() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "no handler");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        let begin = Instant::now();
+        let sent = Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status();
+        assert!(sent.unwrap().success());
+        let code = child.wait().unwrap().code();
+        assert_eq!(code, Some(130), "{signal}");
+        assert!(begin.elapsed() < Duration::from_secs(30));
+        assert!(!dir.path().join("runs").exists(), "{signal}");
+    }
+}

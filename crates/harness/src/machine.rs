@@ -30,6 +30,7 @@ impl Machine {
             Some(limits) => limits.free_memory.min(system.available_memory()),
             None => system.available_memory(),
         };
+        let free = address_space().map_or(free, |space| space.min(free));
         let out = std::path::absolute(out).unwrap_or_else(|_| out.to_path_buf());
         let there = out.ancestors().find(|folder| folder.exists());
         Self {
@@ -65,6 +66,26 @@ impl Machine {
         }
         Ok(())
     }
+}
+
+/// What is left of this process's limit on addresses (`ulimit -v`), in bytes; none without a limit, or where it cannot be told.
+fn address_space() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    left_of_addresses(&limits, &status)
+}
+
+/// The soft limit less the memory in use, from the texts that Linux gives of both.
+fn left_of_addresses(limits: &str, status: &str) -> Option<u64> {
+    let limit = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = limit.split_whitespace().next()?.parse().ok()?;
+    let used = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let used: u64 = used.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(1024 * used))
 }
 
 fn bytes(count: u64) -> String {
@@ -103,6 +124,18 @@ mod tests {
         let memory = Needs { disk: 0, ..all };
         assert!(machine.check(memory, "").is_err());
         assert!(machine.with_gpu().check(memory, "").is_ok());
+    }
+
+    #[test]
+    fn a_limit_on_addresses_is_memory_that_is_not_there() {
+        let limits = |soft: &str| {
+            format!("Limit  Soft  Hard  Units\nMax address space   {soft}   unlimited   bytes\n")
+        };
+        let status = "Name:\tx\nVmPeak:\t 9 kB\nVmRSS:\t    1024 kB\n";
+        assert_eq!(left_of_addresses(&limits("3145728"), status), Some(2 << 20));
+        assert_eq!(left_of_addresses(&limits("7"), status), Some(0));
+        assert_eq!(left_of_addresses(&limits("unlimited"), status), None);
+        assert_eq!(left_of_addresses("", status), None);
     }
 
     #[test]

@@ -49,6 +49,29 @@ pub fn checks_left(every: u64, all: u64, done: u64) -> u64 {
     all / every - done / every + last
 }
 
+/// Multiplications, about, of the longest step that a plan measures: seconds of one thread.
+const LONGEST: u64 = 1 << 33;
+
+/// What to measure in place of a step that would take long: these sizes, and times how much such a step takes the whole one's time.
+/// The time is taken to be in proportion to the product of the sizes, each unit of which is `each` multiplications. The first sizes
+/// are cut first, none below the least that stands beside it, and none of a step that takes no more than seconds.
+pub fn shortened<const N: usize>(each: u64, sizes: [(u64, u64); N]) -> ([u64; N], f64) {
+    let mut short = sizes.map(|(size, _)| size);
+    for (index, (size, least)) in sizes.into_iter().enumerate() {
+        let others = short
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != index);
+        let others = others.fold(each.max(1), |product, (_, &n)| {
+            product.saturating_mul(n.max(1))
+        });
+        short[index] = size.min((LONGEST / others).max(least));
+    }
+    let ratios = sizes.iter().zip(short);
+    let times = ratios.map(|(&(size, _), short)| size as f64 / short.max(1) as f64);
+    (short, times.product())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,5 +94,19 @@ mod tests {
             ..work
         };
         assert_eq!(unchecked.total(10), 30.0);
+    }
+
+    #[test]
+    fn a_step_of_seconds_is_measured_whole_and_a_long_one_in_part() {
+        assert_eq!(shortened(400_000, [(200, 1), (20, 2)]), ([200, 20], 1.0));
+        // A thousandth part, by the first size.
+        assert_eq!(
+            shortened(1 << 20, [(8_192_000, 1), (1, 1)]),
+            ([8192, 1], 1000.0)
+        );
+        // By the second too, but not below its least.
+        let (short, times) = shortened(1 << 30, [(1 << 20, 1), (1 << 16, 16)]);
+        assert_eq!((short, times), ([1, 16], f64::from(1u32 << 20) * 4096.0));
+        assert_eq!(shortened(u64::MAX, [(u64::MAX, 1), (0, 0)]).0, [1, 0]);
     }
 }

@@ -13,6 +13,7 @@ use crate::population::stepwise::{Request, Stepwise, bytes, seconds_of_step, tra
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use helmholtz_datasets::{Error, GreyMnist, Locator, Missing, load_grey_mnist};
+use helmholtz_harness::work::shortened;
 use helmholtz_ops::Backend;
 use helmholtz_report::Document;
 use helmholtz_report::picture::write_animation;
@@ -87,6 +88,26 @@ impl Stepwise for Settings {
 
     fn fingerprint(&self, locator: &Locator) -> Result<Option<String>, HarnessError> {
         Ok(Some(mnist(locator)?.fingerprint()))
+    }
+
+    fn shorter(&self) -> (Self, f64) {
+        let (t, canvas) = (&self.training, &self.model.canvas);
+        // Most of a step convolves frames with digits.
+        let each = (canvas.side * canvas.side * canvas.digit_area()) as u64;
+        let sizes = [
+            (t.batch, 1),
+            (t.sweeps as u64, 2),
+            (t.particles as u64, 2),
+            (t.frames as u64, 2),
+            (t.digits as u64, 1),
+        ];
+        let ([batch, sweeps, particles, frames, digits], times) = shortened(each, sizes);
+        let mut shorter = self.clone();
+        let t = &mut shorter.training;
+        t.batch = batch;
+        [t.sweeps, t.particles, t.frames, t.digits] =
+            [sweeps, particles, frames, digits].map(|n| n as usize);
+        (shorter, times)
     }
 
     fn seconds_of_step(

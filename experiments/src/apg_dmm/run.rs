@@ -13,6 +13,7 @@ use burn::backend::Autodiff;
 use burn::tensor::DType;
 use helmholtz_datasets::Locator;
 use helmholtz_dmm::Dmm;
+use helmholtz_harness::work::shortened;
 use helmholtz_ops::Backend;
 use helmholtz_report::Document;
 use helmholtz_runs::read_metrics;
@@ -72,6 +73,23 @@ impl Stepwise for Settings {
             .iter()
             .map(|&points| scores(particles, e.batch, points));
         evaluations.fold(scores(t.particles, t.batch, t.points), u64::max)
+    }
+
+    fn shorter(&self) -> (Self, f64) {
+        let t = &self.training;
+        let each = self.model.clusters * self.model.hidden.pow(2);
+        let sizes = [
+            (t.batch, 1),
+            (t.sweeps as u64, 2),
+            (t.particles as u64, 2),
+            (t.points as u64, 8),
+        ];
+        let ([batch, sweeps, particles, points], times) = shortened(each as u64, sizes);
+        let mut shorter = self.clone();
+        let t = &mut shorter.training;
+        t.batch = batch;
+        [t.sweeps, t.particles, t.points] = [sweeps, particles, points].map(|n| n as usize);
+        (shorter, times)
     }
 
     fn seconds_of_step(

@@ -14,6 +14,7 @@ use burn::module::AutodiffModule;
 use burn::tensor::DType;
 use helmholtz_datasets::Locator;
 use helmholtz_gmm::Gmm;
+use helmholtz_harness::work::shortened;
 use helmholtz_ops::Backend;
 use helmholtz_report::Document;
 use helmholtz_runs::read_metrics;
@@ -66,6 +67,23 @@ impl Stepwise for Settings {
         let evaluations = particles.map(|particles| scores(particles, 1, e.points));
         let training = scores(t.particles, t.batch, t.points);
         evaluations.into_iter().fold(training, u64::max)
+    }
+
+    fn shorter(&self) -> (Self, f64) {
+        let t = &self.training;
+        let each = self.model.clusters * self.model.hidden.pow(2);
+        let sizes = [
+            (t.batch, 1),
+            (t.sweeps as u64, 2),
+            (t.particles as u64, 2),
+            (t.points as u64, 8),
+        ];
+        let ([batch, sweeps, particles, points], times) = shortened(each as u64, sizes);
+        let mut shorter = self.clone();
+        let t = &mut shorter.training;
+        t.batch = batch;
+        [t.sweeps, t.particles, t.points] = [sweeps, particles, points].map(|n| n as usize);
+        (shorter, times)
     }
 
     fn seconds_of_step(

@@ -8,7 +8,7 @@ use crate::seeds::{Shown, together};
 use helmholtz_harness::driver::{Event, Observer};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::{self as harness, Cost, Experiment, Heading};
-use helmholtz_harness::machine::Needs;
+use helmholtz_harness::machine::{Machine, Needs};
 use helmholtz_harness::unit::Unit;
 use helmholtz_harness::work::{Count, Work};
 use helmholtz_report::files::write_text;
@@ -17,13 +17,14 @@ use helmholtz_runs::{OpenMode, Pieces, RunFolder};
 use serde_json::{Map, Value, json, to_value};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The toy with the seeds that are asked for.
 pub struct Toy {
     /// One for each seed.
     settings: Vec<Settings>,
     units: Vec<Unit>,
+    machine: Machine,
 }
 
 /// Opens it.
@@ -73,11 +74,15 @@ pub fn open(request: &Request<'_>) -> Result<Toy, HarnessError> {
     Ok(Toy {
         units: settings.iter().map(unit).collect(),
         settings,
+        machine: request.machine(),
     })
 }
 
 /// How many times as small the experiment is whose time is taken.
 const SMALLER: usize = 100;
+
+/// For how long one copy is timed at most, before a smaller one is.
+const LONGEST: Duration = Duration::from_secs(3);
 
 impl Experiment for Toy {
     fn heading(&self) -> Heading {
@@ -123,24 +128,43 @@ impl Experiment for Toy {
         &self.units
     }
 
-    /// From the time of a copy with fewer iterations and replicates.
+    /// From the time of a copy with fewer iterations and replicates: as few as it takes for seconds.
     fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
-        let settings = self.settings[index].smaller(SMALLER);
-        let start = Instant::now();
-        let run = Run {
-            settings: &settings,
-            before: &|_| Ok(()),
-            after: &|_| (),
-            pieces: &Pieces::none(),
+        let whole = &self.settings[index];
+        let needs = Needs {
+            memory: whole.memory(),
+            disk: 0,
         };
-        on_device(Device::Cpu, run)?;
-        let seconds = SMALLER as f64 * start.elapsed().as_secs_f64();
+        self.machine.check(
+            needs,
+            "give fewer replicates or samples in a copy of its file",
+        )?;
+        let mut times = SMALLER;
+        let seconds = loop {
+            let (settings, start) = (whole.smaller(times), Instant::now());
+            let last = times > usize::MAX / SMALLER;
+            let before = |_: &str| match !last && start.elapsed() > LONGEST {
+                true => Err(HarnessError::Interrupted { epoch: 0 }),
+                false => Ok(()),
+            };
+            let run = Run {
+                settings: &settings,
+                before: &before,
+                after: &|_| (),
+                pieces: &Pieces::none(),
+            };
+            match on_device(Device::Cpu, run) {
+                Ok(_) => break times as f64 * start.elapsed().as_secs_f64(),
+                Err(HarnessError::Interrupted { .. }) => times = times.saturating_mul(SMALLER),
+                Err(error) => return Err(error),
+            }
+        };
         Ok(Cost {
             work: Work {
-                each: seconds / settings.parts() as f64,
+                each: seconds / whole.parts() as f64,
                 ..Work::default()
             },
-            needs: Needs::default(),
+            needs,
         })
     }
 

@@ -122,11 +122,29 @@ impl Settings {
     pub(super) fn smaller(&self, times: usize) -> Self {
         let mut small = self.clone();
         let fewer = |number: &mut usize, least: usize| *number = (*number / times).max(least);
-        fewer(&mut small.ascent.iterations, small.ascent.plot_every);
+        let (ascent, classes) = (&mut small.ascent, &mut small.classes);
+        fewer(&mut ascent.iterations, 1);
+        ascent.plot_every = ascent.plot_every.min(ascent.iterations);
         fewer(&mut small.variance.replicates, 2);
-        fewer(&mut small.classes.iterations, small.classes.measure_every);
+        fewer(&mut classes.iterations, 1);
+        classes.measure_every = classes.measure_every.min(classes.iterations);
         fewer(&mut small.t1.replicates, 2);
         small
+    }
+
+    /// The least memory that it needs, in bytes: the numbers of its largest batch of estimates, or of the exact ascent.
+    pub(super) fn memory(&self) -> u64 {
+        let product = |sizes: &[usize]| {
+            let sizes = sizes.iter().map(|&size| size as u64);
+            sizes.fold(8, u64::saturating_mul)
+        };
+        let ascent = &self.ascent;
+        let most = ascent.samples.iter().copied().max().unwrap_or(0);
+        let classes = product(&[self.classes.classes, self.classes.replicates]);
+        product(&[ascent.targets.len(), ascent.replicates, most])
+            .max(product(&[ascent.iterations]))
+            .max(product(&[self.variance.replicates]))
+            .max(classes)
     }
 
     /// What is wrong with the settings, if anything.
@@ -254,6 +272,22 @@ pub(crate) mod tests {
             text.contains("`arn`") && text.contains("`disarm`"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_copy_as_small_as_can_be_is_whole_settings() {
+        let mut all = arm_toy();
+        (all.ascent.plot_every, all.classes.measure_every) = (usize::MAX, usize::MAX);
+        let small = all.smaller(usize::MAX);
+        assert_eq!((small.ascent.iterations, small.ascent.plot_every), (1, 1));
+        assert_eq!(
+            (small.classes.iterations, small.classes.measure_every),
+            (1, 1)
+        );
+        assert_eq!(small.problem(), None);
+        assert_eq!(arm_toy().memory(), 8 * 40_000);
+        all.ascent.replicates = usize::MAX;
+        assert_eq!(all.memory(), u64::MAX);
     }
 
     #[test]

@@ -247,13 +247,16 @@ impl Experiment for Evaluations {
         &self.units
     }
 
-    /// From the time of a few images.
+    /// From the time of a few images with a thousand samples, or fewer.
     fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
         let few = self.data.test.len().min(20);
         let start = Instant::now();
         let never = AtomicBool::new(false);
-        self.weights(index, 0..few, &|_| (), &never)?;
-        let each = start.elapsed().as_secs_f64() / few.max(1) as f64;
+        let largest = self.samples.iter().copied().max().unwrap_or(1);
+        let samples = largest.min(1000);
+        self.weights(index, 0..few, &[samples], &|_| (), &never)?;
+        let times = largest as f64 / samples as f64;
+        let each = times * start.elapsed().as_secs_f64() / few.max(1) as f64;
         Ok(Cost {
             work: Seconds {
                 last: each * self.data.test.len() as f64,
@@ -286,7 +289,7 @@ impl Experiment for Evaluations {
                 });
             };
             let own: Vec<[f64; 2]> = pieces.get(&format!("images from {first}"), || {
-                let own = self.weights(index, rows, &state, stop)?;
+                let own = self.weights(index, rows, &self.samples, &state, stop)?;
                 let own = own.ok_or(HarnessError::Interrupted { epoch: 0 })?;
                 Ok::<_, HarnessError>(own.iter().map(|w| [w.log_mean, w.mean_log]).collect())
             })?;
@@ -343,6 +346,7 @@ impl Evaluations {
         &self,
         index: usize,
         rows: std::ops::Range<usize>,
+        samples: &[usize],
         state: &(dyn Fn(String) + Sync),
         stop: &AtomicBool,
     ) -> Result<Option<Vec<LogWeights>>, HarnessError> {
@@ -351,7 +355,7 @@ impl Evaluations {
             run,
             images: &self.data.test,
             rows,
-            samples: &self.samples,
+            samples,
             tempered: None,
             seed: run.cell.seed,
             threads: self.threads,

@@ -293,12 +293,13 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
         }
     }
 
-    /// The time of two gradient steps; how long the evaluation takes is not known before.
+    /// The time of two gradient steps, or of shorter ones where these would take long; how long the evaluation takes is not known before.
     fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
         let experiment = &self.runs[index].experiment;
         self.check_memory(experiment)?;
-        let each =
-            experiment.seconds_of_step((self.device, self.threads), self.locator, self.stop)?;
+        let (shorter, times) = experiment.shorter();
+        let each = times
+            * shorter.seconds_of_step((self.device, self.threads), self.locator, self.stop)?;
         Ok(Cost {
             work: Work {
                 each,

@@ -72,6 +72,9 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
         Ok(None)
     }
 
+    /// The same with a shorter step, where one would take more than seconds, and times how much that takes the whole one's time.
+    fn shorter(&self) -> (Self, f64);
+
     /// How long a gradient step takes on the device with so many threads, by making two.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use helmholtz_datasets::Splits;
 use helmholtz_estimators::Method;
 use helmholtz_evaluation::{Evaluation, Nll, nll};
 use helmholtz_harness::driver::Observer;
+use helmholtz_harness::work::shortened;
 use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
 use helmholtz_runs::RunFolder;
@@ -98,21 +99,33 @@ impl<B: Backend> Measure<'_, B> {
             ..
         } = self.runner;
         let model = model.starting(&data.train);
+        let parameters = burn::module::Module::num_params(&model) as u64;
         // The dearer stage for an estimator that has two.
         let config = TrainConfig {
             switch_epoch: 0,
             ..self.runner.config(self.cell)?
         };
         let keeps_chains = config.keeps_chains(0);
-        let some = data.train.len().min(40 * config.batch) as u32;
+        let all = data.train.len() as u32;
+        Scan::new(config.scan, config.seed, all, config.batch).map_err(failed)?;
+        let sizes = [(config.batch as u64, 1), (config.particles as u64, 64)];
+        let ([batch, particles], times) = shortened(parameters, sizes);
+        // With the steps up to a sleep phase, where they are not many.
+        let cycle = self.cell.settings.sleep_every.unwrap_or(1);
+        let work = parameters.saturating_mul(batch * particles);
+        let ([cycle], _) = shortened(work, [(cycle.min(50), 1)]);
+        let config = TrainConfig {
+            batch: batch as usize,
+            particles: particles as usize,
+            ..config
+        };
+        let some = all.min(40 * config.batch as u32);
         let images = data.train.select(&(0..some).collect::<Vec<_>>());
         let mut scan = Scan::new(config.scan, config.seed, some, config.batch).map_err(failed)?;
         let mut trainer = Trainer::new(model, config, &images, device.clone()).map_err(failed)?;
         if keeps_chains {
             trainer.start_chains(&images).map_err(failed)?;
         }
-        // With the steps up to a sleep phase.
-        let cycle = self.cell.settings.sleep_every.unwrap_or(1);
         let mut index = 0;
         let steps = seconds_of_one(|| {
             for _ in 0..cycle {
@@ -124,11 +137,12 @@ impl<B: Backend> Measure<'_, B> {
             }
             B::sync(device).map_err(failed)
         })?;
-        let step = steps / cycle as f64;
+        let step = times * steps / cycle as f64;
 
         let row_bytes = trainer.chains().snapshot().len() / images.len().max(1);
         let model = trainer.model().valid();
-        let few: Vec<u32> = (0..data.valid.len().min(40) as u32).collect();
+        let ([few], _) = shortened(100 * parameters, [(data.valid.len().min(40) as u64, 1)]);
+        let few: Vec<u32> = (0..few as u32).collect();
         let few = data.valid.select(&few);
         let evaluation = Evaluation {
             samples: 100,
@@ -143,7 +157,7 @@ impl<B: Backend> Measure<'_, B> {
         Ok(Cost {
             step,
             image_sample: evaluated / (few.len() * evaluation.samples).max(1) as f64,
-            parameters: burn::module::Module::num_params(&model) as u64,
+            parameters,
             row_bytes: row_bytes as u64,
         })
     }

@@ -1,6 +1,7 @@
 //! Data files of any bytes: an error or data, never a panic.
 
 mod check;
+mod own;
 
 /// Pseudo-random bytes (xorshift64*), the same on every machine.
 fn bytes(seed: u64, length: usize) -> Vec<u8> {
@@ -14,10 +15,10 @@ fn bytes(seed: u64, length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-fn many(inputs: u64) {
+fn many(check: fn(&[u8]) -> bool, inputs: u64) {
     let mut read = 0;
     for seed in 0..inputs {
-        read += u64::from(check::check(&bytes(seed, 2 + (seed % 23) as usize)));
+        read += u64::from(check(&bytes(seed, 2 + (seed % 23) as usize)));
     }
     println!(
         "{inputs} mutated data files: {read} read, {} refused",
@@ -28,11 +29,18 @@ fn many(inputs: u64) {
 
 #[test]
 fn any_bytes_in_a_data_file_are_data_or_an_error() {
-    many(5_000);
+    many(check::check, 5_000);
+    many(own::check, 2_000);
 }
 
 #[test]
 #[ignore = "minutes: recorded in experiments/results/faults.md"]
 fn a_million_mutated_data_files_are_data_or_an_error() {
-    many(1_000_000);
+    many(check::check, 1_000_000);
+}
+
+#[test]
+#[ignore = "minutes: recorded in experiments/results/faults.md"]
+fn a_million_mutated_files_of_own_data_are_data_or_an_error() {
+    many(own::check, 1_000_000);
 }

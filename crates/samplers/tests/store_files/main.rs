@@ -49,3 +49,34 @@ fn sealed_edits_are_opened_and_others_are_not() {
     assert!(!opens(0));
     assert!(opens(SEAL_BASE));
 }
+
+/// A deterministic walk through the inputs of the property above: no shrinking, many more of them.
+#[test]
+#[ignore = "minutes: recorded in experiments/results/faults.md"]
+fn a_great_many_files_give_a_store_that_works_or_an_error_that_leaves_them() {
+    let asked = std::env::var("HELMHOLTZ_INPUTS").ok();
+    let inputs = asked.and_then(|n| n.parse().ok()).unwrap_or(1_000_000u64);
+    let mut opened = 0;
+    for seed in 0..inputs {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut next = || {
+            state ^= state >> 12;
+            state ^= state << 25;
+            state ^= state >> 27;
+            (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 56) as u8
+        };
+        let flags = match seed % 7 {
+            0..3 => SEAL_BASE | SEAL_LOG,
+            3..6 => SEAL_BASE | SEAL_LOG | MARKED,
+            _ => next(),
+        };
+        let mut bytes = vec![next(), next(), flags, next() % 4];
+        bytes.extend((0..seed % 300).map(|_| next()));
+        opened += u64::from(check_bytes(&bytes));
+    }
+    println!(
+        "{inputs} mutated stores: {opened} opened, {} refused",
+        inputs - opened
+    );
+    assert!(opened > inputs / 20 && opened < inputs);
+}
