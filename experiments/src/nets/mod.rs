@@ -167,7 +167,7 @@ impl Net {
     /// The net that a cell trains.
     ///
     /// # Errors
-    /// A cell that cannot be run, whatever the data and the device: a net or a method that there is not, a method or a
+    /// A cell that cannot be run, whatever the data and the device. The reasons: a net or a method that there is not, a method or a
     /// setting that the net has no use for, too few particles.
     pub fn of(cell: &Cell) -> Result<Self, HarnessError> {
         let refused = |problem: String| {
