@@ -20,6 +20,7 @@
 //! * [`source`], [`spec`], [`cell`], `samples`, `published`: the experiment, its cells, and the numbers to compare with.
 //! * [`cluster`]: a request that is handed to a cluster.
 //! * `request`, `kinds`: a request, and the kind of experiment that it opens; the harness plans, drives and shows it.
+//! * `started`: how the program was built and started.
 //! * `data`, [`device`], `backend`, [`folders`]: what it runs on, and where.
 //! * [`likelihood`]: nets that are trained by a method and scored by their likelihood; [`nets`] has them by name.
 //! * `kept`, [`log_likelihoods`], `completions`, `digits`: what a run keeps besides likelihoods, and pictures of what it learned.
@@ -70,6 +71,7 @@ mod scoreboard;
 mod seeds;
 pub mod source;
 pub mod spec;
+mod started;
 mod table;
 mod trained;
 mod variance;

@@ -8,6 +8,7 @@ use crate::commands::evaluate::evaluate;
 use crate::commands::report::report;
 use crate::commands::reproduce::reproduce;
 use crate::commands::scoreboard::scoreboard;
+use crate::commands::shell;
 use crate::commands::status::status;
 use crate::commands::variance::variance;
 use crate::error::HarnessError;
@@ -16,6 +17,7 @@ use crate::likelihood::runner;
 use crate::nets::NetConfig;
 use crate::registry::Registry;
 use crate::request::NewRunner;
+use crate::started;
 use clap::FromArgMatches;
 use helmholtz_datasets::{Error, Locator, Splits};
 use helmholtz_distributions::{Bits, Mixed};
@@ -110,6 +112,9 @@ impl Program {
     /// Does what these arguments ask for, of which the first names the program.
     pub fn run_with(self, args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
         framework::configure();
+        if let Some(commit) = started::BUILT_FROM {
+            helmholtz_runs::built_from(commit);
+        }
         let registry = match self.registry {
             Ok(registry) => registry,
             Err(error) => return failed(&error),
@@ -178,6 +183,10 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
         #[cfg(feature = "cpu")]
         Command::Certify(args) => certify(args, registry, &streams),
         Command::Scoreboard(args) => scoreboard(args, &streams),
+        Command::Completions(args) => {
+            Ok(shell::completions(args, cli::command(registry), &streams))
+        }
+        Command::Man(args) => shell::man(args, cli::command(registry), &streams),
         Command::Report(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
             report(args, registry, &locator, &stop, &streams)
@@ -199,7 +208,8 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
 /// Tells an error.
 fn failed(error: &HarnessError) -> ExitCode {
     let title = console::style("error:").red().bold().for_stderr();
-    say(&format!("{title} {error}"));
+    let error = error.to_string();
+    say(&format!("{title} {}", started::as_started(&error)));
     ExitCode::FAILURE
 }
 
@@ -208,8 +218,7 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Sets what is done at Ctrl-C, when the program is asked to end, and when its terminal closes: the last not where it was started
-/// not to mind that, by `nohup` say.
+/// Handles SIGINT, SIGTERM and SIGHUP; leaves SIGHUP ignored if it already was (`nohup`).
 fn set_handler(handler: impl FnMut() + Send + 'static) -> Result<(), ctrlc::Error> {
     #[cfg(unix)]
     let ignored = hangup_is_ignored();

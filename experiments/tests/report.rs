@@ -60,10 +60,11 @@ fn assert_nothing_outside(page: &str) {
         }
     }
     for word in [
-        "http:", "https:", "url(", "@import", "<script", "<link", "<iframe",
+        "http:", "https:", "url(", "@import", "<script ", "<link", "<iframe", "fetch(",
     ] {
         assert!(!page.contains(word), "{word}");
     }
+    assert_eq!(page.matches("<script").count(), 1);
 }
 
 /// The run folders in the last field of a line.

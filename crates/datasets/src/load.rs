@@ -112,8 +112,8 @@ pub fn is_own(name: &str) -> bool {
     name.starts_with(OWN)
 }
 
-/// What must be said of data of this name wherever numbers on them are shown, if anything: of published data sets what they state, of
-/// own data that their values are not binary, where they are not.
+/// What must be said of data of this name wherever numbers on them are shown, if anything. Published data sets state it; of own data it is
+/// that their values are not binary, where they are not.
 pub fn caution(name: &str) -> Option<&'static str> {
     match name.parse::<DatasetName>() {
         Ok(known) => known.caution(),

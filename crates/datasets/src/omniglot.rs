@@ -159,8 +159,8 @@ fn binarised(grey: &[f64], draws: &mut Mersenne) -> Images {
 }
 
 /// Training, validation and test images made from the original drawings of these archives. The ink of each drawing is
-/// averaged over 28x28 areas of 3.75x3.75 pixels, and binarised once as [`of_chardata`] does; the images of all
-/// alphabets permuted (seed 123), the last 8,070 of them to test and the 1,345 before them to validate.
+/// averaged over 28x28 areas of 3.75x3.75 pixels, and binarised once as [`of_chardata`] does. The images of all alphabets are permuted
+/// (seed 123): the last 8,070 of them to test and the 1,345 before them to validate.
 ///
 /// Neither the resampling nor the split is that of `chardata.mat`.
 ///

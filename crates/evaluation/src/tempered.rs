@@ -53,8 +53,8 @@ pub struct Bounds {
     pub upper: f64,
 }
 
-/// ln p̂(x) of some of the data, nats, by sequential Monte Carlo from q (Neal 2001; Del Moral, Doucet & Jasra 2006): p̂(x) is
-/// unbiased for p(x), so that ln p̂(x) is below ln p(x) in expectation, and closer to it than importance sampling with as many
+/// ln p̂(x) of some of the data, nats, by sequential Monte Carlo from q (Neal 2001; Del Moral, Doucet & Jasra 2006): p̂(x) is unbiased for
+/// p(x). So ln p̂(x) is below ln p(x) in expectation, and closer to it than importance sampling with as many
 /// evaluations where q is far from the posterior.
 ///
 /// A step to β_t weighs a particle by (p(x, h) / q(h | x))^{β_t − β_{t−1}}. A datum's particles are resampled (systematic) where
@@ -92,8 +92,8 @@ where
 
 /// Both bounds on data drawn from the model, in place of these rows: bidirectional Monte Carlo (Grosse, Ghahramani & Adams 2015).
 ///
-/// A draw (x, h) ~ p has an exact sample of the posterior. From it L chains go the ladder down, by the same moves in reverse order;
-/// the mean over chains of the inverse weights is unbiased for 1 / p(x), so that minus its logarithm is above ln p(x) in expectation.
+/// A draw (x, h) ~ p has an exact sample of the posterior. From it L chains go the ladder down, by the same moves in reverse order. The
+/// mean over chains of the inverse weights is unbiased for 1 / p(x), so that minus its logarithm is above ln p(x) in expectation.
 /// Means over data hold the mean of ln p(x) between them.
 ///
 /// A model of a part of x given the rest takes the rest from the rows.

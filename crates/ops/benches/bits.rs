@@ -4,13 +4,14 @@
 //! `cargo bench -p helmholtz-ops --bench bits`
 
 use std::hint::black_box;
+use std::path::Path;
 use std::time::Instant;
 
 use burn::tensor::{DType, Tensor, TensorData};
 use burn_flex::{Flex, FlexTensor};
 use helmholtz_ops::{BitWay, PackedBits, bit_linear_by, linear};
 use helmholtz_random::{Purpose, Stream};
-use plotters::prelude::*;
+use helmholtz_report::figure::{Axis, Figure, Panel, Series};
 
 const ROWS: [usize; 12] = [1, 2, 4, 8, 16, 32, 64, 150, 250, 1000, 3000, 10_000];
 const DENSITIES: [f64; 4] = [0.05, 0.13, 0.25, 0.5];
@@ -88,14 +89,10 @@ impl Case {
 }
 
 fn main() {
-    let picture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/bits.svg");
-    let root = SVGBackend::new(picture, (1200, 640)).into_drawing_area();
-    root.fill(&WHITE).expect("a picture");
-    let panels = root.split_evenly((SHAPES.len(), DENSITIES.len()));
-    let mut panels = panels.iter();
     println!("| bits x columns | density | rows | as numbers, unpacked | tables | sums | chosen |");
     println!("|---|---|---|---|---|---|---|");
     let mut worst = f64::INFINITY;
+    let mut panels = Vec::new();
     for shape in SHAPES {
         for density in DENSITIES {
             let mut curves = [const { Vec::new() }; 4];
@@ -112,59 +109,31 @@ fn main() {
                 );
                 let points = [unpacked, tables, sums, chosen];
                 for (curve, ratio) in curves.iter_mut().zip(points) {
-                    curve.push((rows as f64, ratio));
+                    curve.push([rows as f64, ratio]);
                 }
             }
-            draw(panels.next().expect("a panel"), shape, density, &curves);
+            panels.push(panel(shape, density, curves));
         }
     }
-    root.present().expect("a picture");
+    let figure = Figure {
+        title: "Products with rows of bits".into(),
+        columns: DENSITIES.len(),
+        panels,
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
+    figure.write(&folder, "bits").expect("a picture");
     println!("the chosen way beside the dense product, at worst: {worst:.2}");
 }
 
 /// One panel: how many times as fast as dense, over rows.
-fn draw(
-    area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
-    [inner, columns]: [usize; 2],
-    density: f64,
-    curves: &[Vec<(f64, f64)>; 4],
-) {
-    let title = format!("{inner} bits x {columns}, {density} ones");
-    let mut chart = ChartBuilder::on(area)
-        .caption(title, ("sans-serif", 15))
-        .margin(6)
-        .x_label_area_size(28)
-        .y_label_area_size(32)
-        .build_cartesian_2d((1.0..10_000.0f64).log_scale(), 0.0..6.0f64)
-        .expect("a chart");
-    chart
-        .configure_mesh()
-        .x_desc("rows")
-        .y_desc("times as fast as dense")
-        .draw()
-        .expect("a mesh");
+fn panel([inner, columns]: [usize; 2], density: f64, curves: [Vec<[f64; 2]>; 4]) -> Panel {
     let names = ["unpacked", "tables", "sums", "chosen"];
-    let colours = [
-        RGBColor(150, 150, 150),
-        RGBColor(0, 114, 178),
-        RGBColor(213, 94, 0),
-        BLACK,
-    ];
-    for ((curve, name), colour) in curves.iter().zip(names).zip(colours) {
-        let width = if name == "chosen" { 1 } else { 2 };
-        chart
-            .draw_series(LineSeries::new(curve.clone(), colour.stroke_width(width)))
-            .expect("a curve")
-            .label(name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 14, y)], colour));
-        if name == "chosen" {
-            let marks = curve.iter().map(|&at| Circle::new(at, 3, colour));
-            chart.draw_series(marks).expect("marks");
-        }
+    let series = curves.into_iter().zip(names).enumerate();
+    let series = series.map(|(style, (points, label))| Series::line(label, style, points));
+    Panel {
+        title: format!("{inner} bits x {columns}, {density} ones"),
+        x: Axis::log("rows"),
+        y: Axis::linear("times as fast as dense"),
+        series: series.collect(),
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .draw()
-        .expect("a legend");
 }

@@ -120,8 +120,8 @@ pub trait Backend: burn::tensor::backend::Backend {
 
     /// x W + b for packed bits x of N rows and I columns, W `[I, O]`, b `[O]`: `[N, O]`.
     ///
-    /// On the CPU by tables of the sums of four rows of W, as sums of the rows of W whose bits are set, or as numbers: whichever is
-    /// the quickest for the shape and for how many bits are set.
+    /// On the CPU by tables of the sums of four rows of W, as sums of the rows of W whose bits are set, or as numbers. The quickest is
+    /// chosen, by the shape and by how many bits are set.
     fn bit_linear(
         words: IntTensor<Self>,
         weight: FloatTensor<Self>,

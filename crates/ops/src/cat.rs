@@ -6,8 +6,8 @@ use burn::tensor::{BasicOps, Tensor};
 /// The tensors one after the other along a dimension, as burn's `Tensor::cat`, safe beside a backward pass of another thread.
 ///
 /// burn 0.21 ends each backward pass by dropping, from the tapes of *all* threads, what no tensor refers to. Its own `cat` lets go
-/// of its parts before their successor is on the tape, so that another thread's pass can drop them: the gradients behind them are
-/// then missing, without an error (tracel-ai/burn, issue 5573). Here the parts live until it is.
+/// of its parts before their successor is on the tape, so that another thread's pass can drop them. The gradients behind them are then
+/// missing, without an error (tracel-ai/burn, issue 5573). Here the parts live until it is.
 ///
 /// # Panics
 /// If there are no tensors, or their other dimensions differ.

@@ -130,9 +130,14 @@ pub enum Mark {
 }
 
 impl Figure {
-    /// The drawing.
+    /// The drawing, as a document of its own; each curve has its name as a title.
     pub fn svg(&self) -> String {
-        svg::render(self)
+        svg::render(self, false)
+    }
+
+    /// The drawing for a page, with the data of its points in attributes.
+    pub(crate) fn in_page(&self) -> String {
+        svg::render(self, true).replace(" xmlns=\"http://www.w3.org/2000/svg\"", "")
     }
 
     /// The data: `panel,series,x,y`, a line for each point.

@@ -12,6 +12,26 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// A folder or file that cannot be written.
 pub fn write(document: &Document, folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
+    write_with(document, html::render(document), folder)
+}
+
+/// The same with a page that a browser loads again after so many seconds.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_again(
+    document: &Document,
+    seconds: u64,
+    folder: &Path,
+) -> Result<Vec<PathBuf>, ReportError> {
+    write_with(document, html::render_again(document, seconds), folder)
+}
+
+fn write_with(
+    document: &Document,
+    page: String,
+    folder: &Path,
+) -> Result<Vec<PathBuf>, ReportError> {
     let again = folder.join(PAGE).is_file();
     let mut written = Vec::new();
     for (_, table) in tables(document) {
@@ -26,7 +46,7 @@ pub fn write(document: &Document, folder: &Path) -> Result<Vec<PathBuf>, ReportE
         write_blocks(&section.blocks, folder, &mut written)?;
     }
     let paths = [
-        (PAGE, html::render(document)),
+        (PAGE, page),
         ("report.md", markdown::render(document)),
         ("report.tex", latex::render(document)),
     ]

@@ -1,22 +1,48 @@
-//! A report as one page, which needs nothing else: no network, no script, figures and pictures inside.
+//! A report as one page, which needs nothing else: no network; figures, pictures and the script inside.
+//!
+//! The script ([`script.js`](https://docs.rs/crate/helmholtz-report/latest/source/src/script.js)) sorts and filters tables, hides curves, and
+//! shows the numbers of a curve under the pointer. Without it the page is the same, at rest.
 
-use crate::document::{Block, Document, Kind, Note, Section, Table};
+use crate::document::{Block, Cell, Document, Kind, Note, Section, Table};
+use crate::escape::escape;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("style.css");
-/// The browser, too, is told to load nothing.
-const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
+const SCRIPT: &str = include_str!("script.js");
 
 /// The page.
 pub fn render(document: &Document) -> String {
+    page(document, None)
+}
+
+/// The page, which a browser loads again after so many seconds: for a document that is written again while runs go on.
+pub fn render_again(document: &Document, seconds: u64) -> String {
+    page(document, Some(seconds))
+}
+
+fn page(document: &Document, again: Option<u64>) -> String {
     let title = escape(&document.title);
     let sections: String = document.sections.iter().map(section).collect();
+    let again = again.map_or(String::new(), |seconds| {
+        format!("<meta http-equiv=\"refresh\" content=\"{seconds}\">\n")
+    });
+    let policy = policy();
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n{again}\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{sections}</body>\n</html>\n"
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{sections}\
+         <script>{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// The browser, too, is told to load nothing, and to run this script alone.
+fn policy() -> String {
+    let hash = STANDARD.encode(Sha256::digest(SCRIPT));
+    format!(
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{hash}'"
     )
 }
 
@@ -56,9 +82,7 @@ fn block(block: &Block) -> String {
         }
         Block::Table(of) => table(of),
         Block::Figure { name, figure } => {
-            let svg = figure
-                .svg()
-                .replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
+            let svg = figure.in_page();
             let (title, name) = (escape(&figure.title), escape(name));
             format!(
                 "<figure>\n{svg}\n<figcaption>{title}. Data: figures/{name}.csv</figcaption>\n</figure>\n"
@@ -102,20 +126,7 @@ fn table(table: &Table) -> String {
         let anchor = row.iter().find_map(|cell| cell.anchor.as_ref());
         let id = anchor.map_or(String::new(), |id| format!(" id=\"{}\"", escape(id)));
         rows += &format!("<tr{id}>");
-        for cell in row {
-            let class = match cell.kind {
-                Kind::Plain => "",
-                Kind::Ours => " class=\"own\"",
-                Kind::Published | Kind::Quoted => " class=\"published\"",
-                Kind::Difference => " class=\"difference\"",
-            };
-            let text = escape(&cell.text);
-            let text = match &cell.link {
-                Some(place) => format!("<a href=\"#{}\">{text}</a>", escape(place)),
-                None => text,
-            };
-            rows += &format!("<td{class}>{text}</td>");
-        }
+        rows.extend(row.iter().map(data));
         rows += "</tr>\n";
     }
     let caption = match table.caption.as_str() {
@@ -128,20 +139,23 @@ fn table(table: &Table) -> String {
     )
 }
 
-/// Nothing in the text is taken for markup, in an attribute neither.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            character => out.push(character),
-        }
-    }
-    out
+fn data(cell: &Cell) -> String {
+    let class = match cell.kind {
+        Kind::Plain => "",
+        Kind::Ours => " class=\"own\"",
+        Kind::Published | Kind::Quoted => " class=\"published\"",
+        Kind::Difference => " class=\"difference\"",
+    };
+    // Columns are sorted by every digit.
+    let value = cell
+        .value
+        .map_or(String::new(), |value| format!(" data-value=\"{value}\""));
+    let text = escape(&cell.text);
+    let text = match &cell.link {
+        Some(place) => format!("<a href=\"#{}\">{text}</a>", escape(place)),
+        None => text,
+    };
+    format!("<td{class}{value}>{text}</td>")
 }
 
 #[cfg(test)]
@@ -207,8 +221,8 @@ mod tests {
     #[test]
     fn no_text_becomes_markup() {
         let page = render(&hostile());
-        for tag in ["<script", "</script", "src=\"http"] {
-            assert!(!page.contains(tag), "{tag}");
+        for (tag, times) in [("<script", 1), ("</script", 1), ("src=\"http", 0)] {
+            assert_eq!(page.matches(tag).count(), times, "{tag}");
         }
         assert_eq!(page.matches("<html").count(), 1);
         assert_eq!(page.matches("<h2>").count(), 1);
@@ -224,10 +238,37 @@ mod tests {
             }
         }
         for word in [
-            "@import", "url(", "xlink", "xmlns", "srcset", "<script", "<link",
+            "@import", "url(", "xlink", "xmlns", "srcset", "<script ", "<link", "fetch(", "XMLHttp",
         ] {
             assert!(!page.contains(word), "{word}");
         }
+    }
+
+    #[test]
+    fn the_browser_runs_this_script_alone() {
+        let page = render(&hostile());
+        let script = page.split("<script>").nth(1).unwrap();
+        let script = script.split("</script>").next().unwrap();
+        let hash = STANDARD.encode(Sha256::digest(script));
+        assert!(page.contains(&format!("script-src 'sha256-{hash}'\"")));
+        assert!(!policy().contains("script-src 'unsafe"));
+    }
+
+    #[test]
+    fn a_page_that_is_written_again_is_loaded_again() {
+        let (once, again) = (render(&hostile()), render_again(&hostile(), 30));
+        let refresh = "<meta http-equiv=\"refresh\" content=\"30\">\n";
+        assert_eq!(again.replace(refresh, ""), once);
+        assert!(again.contains(refresh));
+    }
+
+    #[test]
+    fn numbers_are_there_with_every_digit() {
+        let row = data(&Cell::fixed(105.83271, 2));
+        assert_eq!(
+            row,
+            "<td class=\"own\" data-value=\"105.83271\">105.83</td>"
+        );
     }
 
     #[test]

@@ -29,6 +29,7 @@
 pub mod csv;
 pub mod document;
 mod error;
+mod escape;
 pub mod figure;
 pub mod files;
 pub mod html;

@@ -86,5 +86,5 @@ pub use identity::{FINGERPRINT, FREE_KEYS};
 pub use metrics::read_metrics;
 pub use newest::read_checkpoint;
 pub use pieces::Pieces;
-pub use provenance::Provenance;
+pub use provenance::{Provenance, built_from};
 pub use status::Status;

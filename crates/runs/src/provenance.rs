@@ -1,6 +1,7 @@
 //! Where a run's numbers come from.
 
 use std::fs;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -113,11 +114,25 @@ impl Provenance {
     }
 }
 
+/// The commit that the program says it was built from.
+static BUILT_FROM: OnceLock<&str> = OnceLock::new();
+
+/// Tells the commit that a program was built from, for the provenance of its runs; the first call counts.
+pub fn built_from(commit: &'static str) {
+    let _ = BUILT_FROM.set(commit);
+}
+
 fn commit() -> String {
     let known = std::env::var("HELMHOLTZ_COMMIT")
         .ok()
         .filter(|commit| !commit.is_empty());
-    known.unwrap_or_else(|| option_env!("HELMHOLTZ_COMMIT").unwrap_or("unknown").into())
+    let built = || {
+        BUILT_FROM
+            .get()
+            .copied()
+            .or(option_env!("HELMHOLTZ_COMMIT"))
+    };
+    known.unwrap_or_else(|| built().unwrap_or("unknown").into())
 }
 
 fn cpu_model() -> String {

@@ -10,8 +10,8 @@ use helmholtz_samplers::Latents;
 /// The variable of each copy.
 const BIT: Bits = Bits(1);
 
-/// Independent copies of one bit z ~ Bernoulli(σ(a)), in f64: each datum of a batch is a copy with its own logit a and its
-/// own f(0), f(1), so that one estimate of a batch is an estimate for each of them.
+/// Independent copies of one bit z ~ Bernoulli(σ(a)), in f64. Each datum of a batch is a copy with its own logit a and its own f(0), f(1):
+/// one estimate of a batch is an estimate for each of them.
 ///
 /// log p is f + log q with the logit held constant: f does not depend on a.
 #[derive(Module, Debug)]

@@ -7,7 +7,7 @@ use helmholtz_estimators::{Dream, Joint, Latent, Layered, Particles, Proposals, 
 use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_samplers::Latents;
 
-/// Independent copies of one variable z with P(z = c) = softmax(φ)_c, in f64: each datum of a batch is a copy with its own logits φ,
+/// Independent copies of one variable z with P(z = c) = softmax(φ)_c, in f64. Each datum of a batch is a copy with its own logits φ,
 /// one a class, and all have the same f(0), …, f(C − 1).
 ///
 /// log p is f + log q with the logits held constant: f does not depend on φ.

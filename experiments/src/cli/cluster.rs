@@ -4,6 +4,7 @@ use crate::cli::{DataArgs, Reproduce};
 use crate::data::Wanted;
 use crate::device::Device;
 use crate::source::Source;
+use crate::started;
 use clap::{Args, ValueEnum};
 use helmholtz_harness::engine::Engine;
 use helmholtz_harness::engine::job::quoted;
@@ -174,7 +175,8 @@ pub fn submission(args: &Reproduce, on: On, source: &Source) -> Result<Submissio
         hints: ["status", "reproduce"].map(|command| {
             let words = words(args).unwrap_or_default();
             let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-            format!("cargo xtask {command} {}", words.join(" "))
+            let line = format!("cargo xtask {command} {}", words.join(" "));
+            started::as_started(&line).into_owned()
         }),
         wait: args.cluster.wait,
         slurm: Slurm::default(),

@@ -8,13 +8,14 @@ use crate::device::Device;
 use crate::error::HarnessError;
 use crate::names::parse_seeds;
 use crate::registry::Registry;
+use crate::started;
 use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Learning in models whose latent variables cannot be reparameterised: published experiments, reproduced.
 #[derive(Debug, Parser)]
-#[command(name = "helmholtz", version, arg_required_else_help = true)]
+#[command(name = "helmholtz", arg_required_else_help = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -40,6 +41,12 @@ pub enum Command {
     Report(Report),
     /// Every published number beside ours: seeds, epochs, difference, and one word
     Scoreboard(Scoreboard),
+    /// Print the completions of a shell, to be put where it looks for them
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions(Completions),
+    /// Print the manual page, or write one for each command
+    #[command(after_help = MAN_EXAMPLES)]
+    Man(Man),
 }
 
 const EXAMPLES: &str = "\
@@ -93,7 +100,17 @@ Data are looked for in --data-dir, HELMHOLTZ_DATA and the user's cache folder, e
 /// The command line, whose help names what the registry knows.
 pub(crate) fn command(registry: &Registry) -> clap::Command {
     let help = after_help(registry);
-    Cli::command().mut_subcommand("reproduce", |reproduce| reproduce.after_help(help))
+    let command = Cli::command().mut_subcommand("reproduce", |it| it.after_help(help));
+    let as_started = |command: clap::Command| match command.get_after_help() {
+        Some(help) => {
+            let help = started::as_started(&help.to_string()).into_owned();
+            command.after_help(help)
+        }
+        None => command,
+    };
+    command
+        .mut_subcommands(as_started)
+        .version(started::version())
 }
 
 /// The estimators, what a program has added, then examples.
@@ -400,6 +417,8 @@ Examples:
   cargo xtask report                                  what is recorded in experiments/results, into the folder report
   cargo xtask report --out runs                       and one's own runs, with pictures from their checkpoints
   cargo xtask report --out runs --out old --to all    of two folders of runs
+  cargo xtask report --run runs/table1/paper/binarized-mnist/linear/jsa/seed-1 --watch
+                                                      a page of one run, written again every 30 seconds while it trains
 
 report.html is one page that needs nothing else: open it in a browser, or send it. report.md and report.tex have the same
 tables; tables/*.csv every digit; figures/*.svg the figures, with their data beside them; images/*.png the pictures.
@@ -417,9 +436,18 @@ pub struct Report {
     #[arg(long, value_name = "FOLDER", default_value = "experiments/results")]
     pub results: PathBuf,
 
+    /// One run folder alone, such as that of a run that is training
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["out", "results"])]
+    pub run: Option<PathBuf>,
+
     /// The folder for the report
     #[arg(long, value_name = "FOLDER", default_value = "report")]
     pub to: PathBuf,
+
+    /// Write the report again every so many seconds, until all runs are finished or Ctrl-C; the page reloads itself
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "30",
+        value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub watch: Option<u64>,
 
     /// The folder in which data files are looked for first, for reconstructions of test images; nothing is downloaded
     #[arg(long, value_name = "FOLDER")]
@@ -446,12 +474,38 @@ pub struct Scoreboard {
     pub json: bool,
 }
 
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  helmholtz completions bash > ~/.local/share/bash-completion/completions/helmholtz
+  helmholtz completions zsh > ~/.zfunc/_helmholtz     with ~/.zfunc in fpath
+  helmholtz completions fish > ~/.config/fish/completions/helmholtz.fish";
+
+/// Print the completions of a shell.
+#[derive(Debug, Clone, Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  helmholtz man | man -l -                            the page of the program
+  helmholtz man --to ~/.local/share/man/man1          helmholtz.1, helmholtz-reproduce.1 and so on: `man helmholtz-reproduce`";
+
+/// Print the manual page.
+#[derive(Debug, Clone, Args)]
+pub struct Man {
+    /// The folder for a page of each command; without it the program's page is printed
+    #[arg(long, value_name = "FOLDER")]
+    pub to: Option<PathBuf>,
+}
+
 /// Data that are chosen by hand.
 #[derive(Debug, Clone, Default, Args)]
 pub struct DataArgs {
-    /// The data set instead of the experiment's or the run's: binarized-mnist, threshold-mnist, grey-mnist, omniglot,
-    /// omniglot-105-to-28 or glyphs; or a file of your own (.npy, .npz, .amat, .idx, .mat, .parquet), or three of its parts with
-    /// commas between them
+    /// The data set instead of the experiment's or the run's: binarized-mnist, threshold-mnist, grey-mnist, omniglot, omniglot-105-to-28
+    /// or glyphs; or a file of your own (.npy, .npz, .amat, .idx, .mat, .parquet); or three files with commas between them
     #[arg(long, value_name = "NAME|FILE")]
     pub dataset: Option<Wanted>,
 

@@ -6,5 +6,6 @@ pub mod evaluate;
 pub mod report;
 pub mod reproduce;
 pub mod scoreboard;
+pub mod shell;
 pub mod status;
 pub mod variance;

@@ -9,7 +9,7 @@ use crate::folders::CellStatus;
 use crate::kept::Shown;
 use crate::records::{CellRun, Record, What, find, images};
 use crate::registry::Registry;
-use crate::report::build::{Found, Picture, document};
+use crate::report::build::{Found, Picture, document, page_of_run};
 use crate::works::draw::Draw;
 use helmholtz_datasets::{Images, Locator, load};
 use helmholtz_harness::loading::Loading;
@@ -21,8 +21,9 @@ use helmholtz_runs::read_checkpoint;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-/// Carries out a request: finds the runs, and writes the report.
+/// Carries out a request: finds the runs, and writes the report; again and again where that is asked for.
 ///
 /// # Errors
 /// Folders that are not there, or with nothing in them; files that cannot be written; a stop, before anything is written.
@@ -33,7 +34,6 @@ pub fn report(
     stop: &AtomicBool,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
-    let found = search(args, registry, streams)?;
     let mut artist = Artist {
         registry,
         locator,
@@ -42,25 +42,53 @@ pub fn report(
         streams,
         stop,
     };
-    let document = document(&found, registry, &mut |record, run| {
-        artist.pictures(record, run)
-    });
-    drop(artist);
-    if stop.load(Ordering::Relaxed) {
-        return Err(HarnessError::Interrupted { epoch: 0 });
+    let mut first = true;
+    loop {
+        let found = search(args, registry, streams, first)?;
+        let mut pictures = |record: &Record, run: &CellRun| artist.pictures(record, run);
+        let document = match &args.run {
+            Some(_) => page_of_run(&found[0], registry, &mut pictures),
+            None => document(&found, registry, &mut pictures),
+        };
+        if stop.load(Ordering::Relaxed) {
+            return match first {
+                true => Err(HarnessError::Interrupted { epoch: 0 }),
+                false => Ok(End::Complete),
+            };
+        }
+        let records: Vec<&Record> = found.iter().flat_map(|found| &found.records).collect();
+        let finished = records.iter().filter(|record| is_finished(record)).count();
+        let again = args.watch.filter(|_| finished < records.len());
+        let paths = match again {
+            Some(seconds) => files::write_again(&document, seconds, &args.to)?,
+            None => files::write(&document, &args.to)?,
+        };
+        let counted = format!("{}, {finished} finished", count(records.len(), "run"));
+        if first {
+            streams.out.line(format!(
+                "{counted}.\nWritten to {}; beside them tables (CSV), figures (SVG and CSV) and images.",
+                named_together(&paths)
+            ));
+        } else {
+            streams.out.line(format!("{counted}; written again."));
+        }
+        match again {
+            Some(seconds) if waited(seconds, stop) => first = false,
+            _ => return Ok(End::Complete),
+        }
     }
-    let paths = files::write(&document, &args.to)?;
-    let records = || found.iter().flat_map(|found| &found.records);
-    let finished = records().filter(|record| is_finished(record)).count();
-    let runs = records().count();
-    streams
-        .out
-        .line(format!("{}, {finished} finished.", count(runs, "run")));
-    streams.out.line(format!(
-        "Written to {}; beside them tables (CSV), figures (SVG and CSV) and images.",
-        named_together(&paths)
-    ));
-    Ok(End::Complete)
+}
+
+/// Waits; false where it is stopped.
+fn waited(seconds: u64, stop: &AtomicBool) -> bool {
+    let until = Instant::now() + Duration::from_secs(seconds);
+    while Instant::now() < until {
+        if stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    true
 }
 
 fn is_finished(record: &Record) -> bool {
@@ -70,15 +98,16 @@ fn is_finished(record: &Record) -> bool {
     }
 }
 
-/// The runs below the folders that are asked for; what is wrong with others is told.
+/// The runs below the folders that are asked for; what is wrong with others is told the first time.
 fn search(
     args: &Report,
     registry: &Registry,
     streams: &Streams,
+    first: bool,
 ) -> Result<Vec<Found>, HarnessError> {
-    let mut roots: Vec<&Path> = Vec::new();
+    let mut roots: Vec<&Path> = args.run.iter().map(|path| path.as_path()).collect();
     // What is recorded is there where the repository is; asked for by its name, it must be.
-    if args.results.is_dir() || args.out.is_empty() {
+    if args.run.is_none() && (args.results.is_dir() || args.out.is_empty()) {
         roots.push(&args.results);
     }
     roots.extend(args.out.iter().map(|path| path.as_path()));
@@ -102,7 +131,7 @@ fn search(
             .collect();
         // A run folder itself, or one whose last part says nothing, is called as it was typed.
         let root = root.to_string_lossy().trim_end_matches('/').to_string();
-        for problem in &problems {
+        for problem in problems.iter().filter(|_| first) {
             streams.err.line(format!("warning: {root}/{problem}"));
         }
         found.push(Found {

@@ -49,8 +49,8 @@ pub struct Choice {
     pub seeds: Vec<u64>,
 }
 
-/// The runs of a figure below `folders`, those that are missing too: for each panel's net in order, the methods in order, the
-/// seeds, each from the first folder that has it; and the folders below that cannot be read.
+/// The runs of a figure below `folders`, those that are missing too. For each panel's net in order: the methods in order, the seeds, each
+/// from the first folder that has it. Then the folders below that cannot be read.
 ///
 /// # Errors
 /// A folder that cannot be read.

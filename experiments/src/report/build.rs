@@ -29,8 +29,30 @@ pub struct Found {
     pub problems: Vec<String>,
 }
 
-/// The report of these runs; `pictures` draws what a run has learned.
+/// The report of these runs, which opens with the scoreboard; `pictures` draws what a run has learned.
 pub fn document(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) -> Document {
+    let records: Vec<Record> = found.iter().flat_map(|f| f.records.clone()).collect();
+    let mut sections = vec![scoreboard::section(&scoreboard::lines(&records))];
+    sections.extend(of_runs(found, registry, pictures));
+    Document {
+        title: "helmholtz: recorded results".into(),
+        sections,
+    }
+}
+
+/// The page of one run.
+pub fn page_of_run(found: &Found, registry: &Registry, pictures: &mut Pictures<'_>) -> Document {
+    let mut sections = of_runs(std::slice::from_ref(found), registry, pictures);
+    // An overview of one run says nothing.
+    sections.remove(0);
+    Document {
+        title: format!("helmholtz: {}", found.root),
+        sections,
+    }
+}
+
+/// An overview, then a section for the runs of each folder.
+fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut overview = Vec::new();
     let mut ids = vec![OVERVIEW.to_string()];
@@ -86,12 +108,7 @@ pub fn document(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_
         .collect();
     let problems: Vec<Note> = problems.into_iter().map(Note::remark).collect();
     sections.insert(0, summary(overview, problems));
-    let records: Vec<Record> = found.iter().flat_map(|f| f.records.clone()).collect();
-    sections.insert(0, scoreboard::section(&scoreboard::lines(&records)));
-    Document {
-        title: "helmholtz: recorded results".into(),
-        sections,
-    }
+    sections
 }
 
 /// The id of the section of the first.
@@ -184,11 +201,9 @@ fn of_group(group: &Group, place: &str, id: String, pictures: &mut Pictures<'_>)
     // Rows of quoted numbers alone, which stars are in too, stand in the table's own file.
     let starred = rows.iter().any(|row| row.published_text().contains('*'));
     notes.retain(|note| starred || !note.text.starts_with("* "));
-    let mut blocks = vec![
-        Block::Table(results::table(group, &rows, &id)),
-        Block::Notes(notes),
-    ];
+    let mut blocks = vec![Block::Table(results::table(group, &rows, &id))];
     blocks.extend(curves::blocks(group, &id));
+    blocks.push(Block::Notes(notes));
     let images = images(group, &id, pictures);
     if !images.is_empty() {
         blocks.push(Block::Folded {
@@ -307,9 +322,13 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
                 let (epoch, left) = (run.curve.epochs, unfinished_text(status));
                 let epochs = format!("{left}: {epoch} of {planned}");
                 let dash = || Cell::from("-");
+                let last = run.curve.points.last();
+                let at_check = |nll: f64, at: f64| Cell::from(format!("{nll:.2} at epoch {at}"));
+                let test = last.and_then(|last| Some(at_check(last.test?, last.epoch)));
+                let valid = last.map(|last| at_check(last.valid, last.epoch));
                 vec![
-                    dash(),
-                    dash(),
+                    test.unwrap_or_else(dash),
+                    valid.unwrap_or_else(dash),
                     dash(),
                     epochs.into(),
                     seed.into(),

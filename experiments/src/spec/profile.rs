@@ -33,7 +33,7 @@ pub struct Profile {
     /// Where the profile departs from the publication: printed below the table.
     #[serde(default)]
     pub deviations: Vec<String>,
-    /// Profiles that differ in what validation chooses, a learning rate say: the table shows of each net, method and number of
+    /// Profiles that differ in what validation chooses, a learning rate say. The table shows of each net, method and number of
     /// particles the runs of that among these and this one whose mean validation NLL is the best, where the others' are finished.
     #[serde(default)]
     pub chosen_from: Vec<String>,
@@ -123,7 +123,7 @@ impl Spec {
     }
 
     /// This profile, and those like it that differ in when they look (how often they check, whether training or test images are
-    /// evaluated too) and in nothing that they train or estimate: their runs stand for one another in a figure.
+    /// evaluated too) and in nothing that they train or estimate. Their runs stand for one another in a figure.
     ///
     /// # Errors
     /// An unknown profile.

@@ -8,7 +8,7 @@ use crate::folders::{CellStatus, base_folder};
 use crate::spec::Selection;
 use std::path::Path;
 
-/// The cells of a row, or those that another profile has in their place: of the profile's own and those in its
+/// The cells of a row, or those that another profile has in their place. Of the profile's own and those in its
 /// [`chosen_from`](crate::spec::Profile::chosen_from) the ones with the least mean validation NLL over the seeds that are finished in
 /// the profile's own. A profile that lacks one of these seeds is not chosen.
 ///

@@ -1,7 +1,7 @@
 //! The table: ours, published, difference; built from run folders and `published.toml`, never typed.
 //!
-//! The difference is in units of √(sd² published + sd² ours), both over runs, and with one seed of the published sd;
-//! never of the test set's standard error, since both sides use the same test images. A published sd of 0.0 counts as
+//! The difference is in units of √(sd² published + sd² ours), both over runs, and with one seed of the published sd. The test set's
+//! standard error has no part in it, since both sides use the same test images. A published sd of 0.0 counts as
 //! 0.05, the most that is rounded to it.
 
 mod cautions;

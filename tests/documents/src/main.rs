@@ -9,12 +9,13 @@ use helmholtz_documents::prose::{Count, LONG, Sentence};
 use helmholtz_documents::{links, parts, prose, tree, tutorial};
 
 const HELP: &str = "\
-Usage: cargo xtask documents [--write | --long [PATH] | --tutorials [PAGE]...]
+Usage: cargo xtask documents [--write | --long [PATH [WORDS]] | --tutorials [PAGE]...]
 
 Checks every Markdown file and doc comment: links, copied parts, the length of sentences.
 
   --write              Makes the copied parts anew
-  --long [PATH]        Prints the long sentences of files whose path starts so
+  --long [PATH [WORDS]]
+                       Prints the sentences of more than 35 words, or so many, of files whose path starts so
   --tutorials [PAGE]   Carries out these tutorials of the book, or all of docs/src/add";
 
 /// The largest share of long sentences, in percent.
@@ -26,8 +27,12 @@ fn main() -> ExitCode {
     let outcome = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => check(&root),
         ["--write"] => write(&root),
-        ["--long"] => long(&root, ""),
-        ["--long", path] => long(&root, path),
+        ["--long"] => long(&root, "", LONG),
+        ["--long", path] => long(&root, path, LONG),
+        ["--long", path, words] => match words.parse() {
+            Ok(words) => long(&root, path, words),
+            Err(_) => Err(HELP.into()),
+        },
         ["--tutorials", ref pages @ ..] => tutorials(&root, pages),
         _ => Err(HELP.into()),
     };
@@ -140,11 +145,11 @@ fn write(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn long(root: &Path, start: &str) -> Result<(), String> {
+fn long(root: &Path, start: &str, most: usize) -> Result<(), String> {
     for (name, sentences) in sentences(root)? {
         for sentence in sentences
             .iter()
-            .filter(|s| s.words > LONG && name.starts_with(start))
+            .filter(|s| s.words > most && name.starts_with(start))
         {
             println!("{name}: {} words: {}\n", sentence.words, sentence.text);
         }

@@ -2,7 +2,8 @@
 //!
 //! A code block with `file=PATH` after its language is written to PATH. A block in the language `console` is run line
 //! by line where a line starts with `$ `. The lines below a command are lines of its output, in their order; `...`
-//! stands for anything. `HELMHOLTZ` in the environment is the checkout.
+//! stands for anything. `HELMHOLTZ` in the environment is the checkout, whose target folder is used, and `cargo install` puts programs
+//! where the later commands find them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -99,6 +100,11 @@ pub fn carry_out(steps: &[Step], checkout: &Path) -> Result<(), String> {
     let mut folder = scratch.path().join("empty");
     fs::create_dir(&folder).map_err(|e| e.to_string())?;
     let moved = scratch.path().join("moved");
+    let installed = scratch.path().join("installed");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", installed.join("bin").display());
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.unwrap_or_else(|| checkout.join("target"));
     for step in steps {
         match step {
             Step::Write(path, content) => {
@@ -117,6 +123,9 @@ pub fn carry_out(steps: &[Step], checkout: &Path) -> Result<(), String> {
                     .current_dir(&folder)
                     .env("HELMHOLTZ", checkout)
                     .env("MOVED", &moved)
+                    .env("CARGO_INSTALL_ROOT", &installed)
+                    .env("CARGO_TARGET_DIR", &target)
+                    .env("PATH", &path)
                     .output()
                     .map_err(|e| e.to_string())?;
                 let text = String::from_utf8_lossy(&output.stdout);

@@ -1,19 +1,17 @@
 //! A linear or logarithmic axis, chosen at run time.
 
-use plotters::coord::combinators::{IntoLogRange, LogCoord};
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
-use plotters::coord::types::RangedCoordf64;
-use std::ops::Range;
-
 /// Room on both sides of the values, as a share of their span.
 const ROOM: f64 = 0.04;
 
-/// From values to pixels.
-pub enum Scale {
-    /// In proportion.
-    Linear(RangedCoordf64),
-    /// In proportion to the logarithm.
-    Log(LogCoord<f64>),
+/// From values to shares of the axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// Whether it is logarithmic.
+    pub log: bool,
+    /// The value at its beginning.
+    pub low: f64,
+    /// The value at its end.
+    pub high: f64,
 }
 
 impl Scale {
@@ -33,65 +31,53 @@ impl Scale {
             _ => (0.0, 1.0),
         };
         match log {
-            true => Self::Log((low.exp()..high.exp()).log_scale().into()),
-            false => Self::Linear((low..high).into()),
-        }
-    }
-}
-
-impl Scale {
-    /// A value just below the end of the axis.
-    pub fn near_end(&self) -> f64 {
-        let Range { start, end } = self.range();
-        match self {
-            Self::Linear(_) => end - ROOM * (end - start),
-            Self::Log(_) => end * (start / end).powf(ROOM),
-        }
-    }
-}
-
-impl Ranged for Scale {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
-        match self {
-            Self::Linear(scale) => scale.map(value, limit),
-            Self::Log(scale) => scale.map(value, limit),
+            true => Self {
+                log,
+                low: low.exp(),
+                high: high.exp(),
+            },
+            false => Self { log, low, high },
         }
     }
 
-    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        match self {
-            Self::Linear(scale) => scale.key_points(hint),
-            Self::Log(scale) => scale.key_points(hint),
+    /// Where a value lies: 0 at the beginning of the axis, 1 at its end.
+    pub fn share(&self, value: f64) -> f64 {
+        match self.log {
+            true => (value / self.low).ln() / (self.high / self.low).ln(),
+            false => (value - self.low) / (self.high - self.low),
         }
     }
 
-    fn range(&self) -> Range<f64> {
-        match self {
-            Self::Linear(scale) => scale.range(),
-            Self::Log(scale) => scale.range(),
+    /// At most `most` round values within the axis, evenly spaced: multiples of 1, 2 or 5 times a power of ten; on a logarithmic axis
+    /// that spans two decades or more, powers of ten.
+    pub fn ticks(&self, most: usize) -> Vec<f64> {
+        let (first, last) = (self.low.log10(), self.high.log10());
+        if self.log && last - first >= 2.0 {
+            let step = ((last - first) / most as f64).ceil().max(1.0);
+            let multiples = (first / step).ceil() as i64..=(last / step).floor() as i64;
+            return multiples.map(|k| 10f64.powf(k as f64 * step)).collect();
         }
+        let rough = (self.high - self.low) / most as f64;
+        let power = 10f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|round| round * power);
+        let step = step.into_iter().find(|step| *step >= rough);
+        let step = step.unwrap_or(10.0 * power);
+        let multiples = (self.low / step).ceil() as i64..=(self.high / step).floor() as i64;
+        multiples.map(|k| k as f64 * step).collect()
     }
-}
 
-impl ValueFormatter<f64> for Scale {
     /// A tick's label, without the rounding errors of its computation.
-    fn format_ext(&self, value: &f64) -> String {
-        let Range { start, end } = self.range();
-        match self {
-            Self::Linear(_) if value.abs() < 1e-9 * (end - start) => "0".into(),
-            _ if (1e-3..1e5).contains(&value.abs()) => {
-                let text = format!("{value:.6}");
-                text.trim_end_matches('0').trim_end_matches('.').into()
-            }
-            _ => {
-                // Through a number, to lose the zeros at the end.
-                let short: f64 = format!("{value:.5e}").parse().unwrap_or(*value);
-                format!("{short:e}")
-            }
+    pub fn label(&self, value: f64) -> String {
+        if !self.log && value.abs() < 1e-9 * (self.high - self.low) {
+            return "0".into();
         }
+        if (1e-3..1e5).contains(&value.abs()) {
+            let text = format!("{value:.6}");
+            return text.trim_end_matches('0').trim_end_matches('.').into();
+        }
+        // Through a number, to lose the zeros at the end.
+        let short: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+        format!("{short:e}")
     }
 }
 
@@ -102,8 +88,8 @@ mod tests {
     #[test]
     fn an_axis_spans_its_values_and_labels_them_plainly() {
         let scale = Scale::new(false, [-2.0, 8.0].into_iter());
-        assert_eq!(scale.range(), -2.4..8.4);
-        assert!(scale.map(&-2.0, (0, 100)) > 0 && scale.map(&8.0, (0, 100)) < 100);
+        assert_eq!((scale.low, scale.high), (-2.4, 8.4));
+        assert!(scale.share(-2.0) > 0.0 && scale.share(8.0) < 1.0);
         for (value, label) in [
             (0.1 + 0.2, "0.3"),
             (1e-17, "0"),
@@ -111,23 +97,41 @@ mod tests {
             (-2e-4, "-2e-4"),
             (3e6, "3e6"),
         ] {
-            assert_eq!(scale.format_ext(&value), label);
+            assert_eq!(scale.label(value), label);
         }
     }
 
     #[test]
     fn a_logarithmic_axis_gives_each_decade_the_same_room() {
         let scale = Scale::new(true, [1e-8, 1.0].into_iter());
-        let at = [1e-8, 1e-4, 1.0].map(|value| scale.map(&value, (0, 1000)));
-        assert!((at[0] + at[2] - 2 * at[1]).abs() <= 1, "{at:?}");
-        assert_eq!(scale.format_ext(&1e-8), "1e-8");
+        let at = [1e-8, 1e-4, 1.0].map(|value| scale.share(value));
+        assert!((at[0] + at[2] - 2.0 * at[1]).abs() <= 1e-9, "{at:?}");
+        assert_eq!(scale.label(1e-8), "1e-8");
+    }
+
+    #[test]
+    fn ticks_are_round_and_within_the_axis() {
+        let ticks = |log, low, high| {
+            let scale = Scale { log, low, high };
+            let labels = scale.ticks(7).into_iter().map(|tick| scale.label(tick));
+            labels.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(ticks(false, -2.4, 8.4), "-2 0 2 4 6 8");
+        assert_eq!(ticks(false, 94.7, 107.2), "96 98 100 102 104 106");
+        assert_eq!(ticks(false, 0.0, 1000.0), "0 200 400 600 800 1000");
+        assert_eq!(ticks(true, 3e-9, 2.0), "1e-8 1e-6 1e-4 0.01 1");
+        assert_eq!(ticks(true, 8.0, 40.0), "10 15 20 25 30 35 40");
     }
 
     #[test]
     fn one_value_or_none_still_makes_an_axis() {
-        assert_eq!(Scale::new(false, [3.0].into_iter()).range(), 1.5..4.5);
-        assert_eq!(Scale::new(false, [].into_iter()).range(), 0.0..1.0);
-        let range = Scale::new(true, [2.0].into_iter()).range();
-        assert!(range.start > 0.0 && range.contains(&2.0));
+        let ends = |log, values: &[f64]| {
+            let scale = Scale::new(log, values.iter().copied());
+            (scale.low, scale.high)
+        };
+        assert_eq!(ends(false, &[3.0]), (1.5, 4.5));
+        assert_eq!(ends(false, &[]), (0.0, 1.0));
+        let (low, high) = ends(true, &[2.0]);
+        assert!(0.0 < low && low < 2.0 && 2.0 < high);
     }
 }
