@@ -23,6 +23,7 @@ use helmholtz_experiments::cli::{self, Cli};
 use helmholtz_experiments::commands::reproduce::reproduce;
 use helmholtz_experiments::error::HarnessError;
 use helmholtz_experiments::likelihood::runner;
+use helmholtz_experiments::registry::Registry;
 use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::{Shared, Streams};
 
@@ -79,8 +80,10 @@ fn ask(input: &Input, folder: &Path) -> Said {
     };
     let locator = Locator::new(Some(folder.into())).offline();
     let stop = Arc::new(AtomicBool::new(true));
-    let registry = Default::default();
-    match reproduce(&args, &registry, locator, &runner::new, &stop, &streams) {
+    let registry = Registry::default();
+    let new_runner =
+        |device, data, threads| runner::new(&Default::default(), device, data, threads);
+    match reproduce(&args, &registry, locator, &new_runner, &stop, &streams) {
         Err(HarnessError::Interrupted { .. }) | Ok(End::Complete | End::Interrupted) => {
             Said::Planned
         }
