@@ -16,15 +16,16 @@
 //! ```
 //!
 //! Contents, in the order of a request:
-//! * [`Program`], [`cli`], [`commands`]: what a user types, and what happens then; [`registry`]: what the program knows by name.
+//! * [`Program`], [`cli`], [`commands`]: what a user types, and what happens then; [`cli::cluster`]: a request that is handed to a cluster.
+//! * `methods`, [`registry`]: what the program knows by name.
 //! * [`source`], [`spec`], [`cell`], `samples`, `published`: the experiment, its cells, and the numbers to compare with.
-//! * [`cluster`]: a request that is handed to a cluster.
 //! * `request`, `kinds`: a request, and the kind of experiment that it opens; the harness plans, drives and shows it.
 //! * `started`: how the program was built and started.
 //! * `data`, [`device`], `backend`, [`folders`]: what it runs on, and where.
-//! * [`likelihood`]: nets that are trained by a method and scored by their likelihood; [`nets`] has them by name.
+//! * [`nets`], `works`: nets by name, and all that is done with a model, which knows neither nets nor devices by name.
+//! * [`likelihood`], [`cell_runner`]: nets that are trained by a method and scored by their likelihood.
 //! * `kept`, [`log_likelihoods`], `completions`, `digits`: what a run keeps besides likelihoods, and pictures of what it learned.
-//! * `table`, `figures`, [`report`], `scoreboard`: the outcome.
+//! * [`records`], `table`, `figures`, [`report`], `scoreboard`: the outcome.
 //! * `population`, [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`], `apg_kl`, `apg_table`: amortized population Gibbs.
 //! * [`arm_toy`]: the toy experiment of ARM.
 //! * `trained`, `evaluations`: the parameters of a run, to be used again.
