@@ -12,7 +12,22 @@ use helmholtz_harness::experiment::Experiment;
 /// # Errors
 /// A flag that means nothing to it, a file that makes no sense, an unknown name, data or a device that are not there.
 pub fn open<'a>(request: &Request<'a>) -> Result<Box<dyn Experiment + 'a>, HarnessError> {
-    Ok(match request.source.kind()? {
+    let kind = request.source.kind()?;
+    let in_parts = [
+        Kind::ApgGmm,
+        Kind::ApgDmm,
+        Kind::ApgBmnist,
+        Kind::ApgKl,
+        Kind::ApgTable,
+    ];
+    if !in_parts.contains(&kind) {
+        let flags = [("--threads", request.args.threads.is_some())];
+        let remedy = "its runs have a thread each, and `--jobs` says how many run at once; runs of amortized population Gibbs take it";
+        request
+            .args
+            .refuse(&request.args.experiment, &flags, remedy)?;
+    }
+    Ok(match kind {
         Kind::Table => Box::new(likelihood::open(request)?),
         Kind::ArmToy => Box::new(arm_toy::open(request)?),
         Kind::ApgGmm => Box::new(population::open::<apg_gmm::Settings>(request)?),

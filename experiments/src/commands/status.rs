@@ -30,6 +30,7 @@ pub fn status(
         ("--fresh", args.fresh),
         ("--dry-run", args.dry_run),
         ("--jobs", args.jobs.is_some()),
+        ("--threads", args.threads.is_some()),
         ("--on", args.cluster.on.is_some()),
     ];
     args.refuse(

@@ -3,7 +3,7 @@
 use burn::tensor::{Tensor, activation::log_softmax};
 use helmholtz_apg::least_cost;
 use helmholtz_distributions::NormalGamma;
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, cat};
 
 use crate::gmm::total;
 use crate::{Gmm, GmmState};
@@ -27,10 +27,12 @@ impl<B: Backend> Gmm<B> {
         let (p, q) = (self.exact_law(x, assignment), self.one_shot_law(x));
         let m = self.clusters();
         let turned = |by: usize| {
-            let turn = |t: &Tensor<B, 4>| -> Tensor<B, 4> {
-                match t.dims()[2] {
-                    1 => t.clone(),
-                    _ => t.clone().roll(&[-(by as i64)], &[2]),
+            // Cluster i + by where i was.
+            let turn = |t: &Tensor<B, 4>| {
+                let part = |from, count| t.clone().narrow(2, from, count);
+                match by {
+                    0 => t.clone(),
+                    _ => cat(vec![part(by, m - by), part(0, by)], 2),
                 }
             };
             let q = NormalGamma {
