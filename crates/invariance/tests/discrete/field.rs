@@ -79,6 +79,47 @@ const SHAPES: [(usize, usize); 9] = [
     (3, 2),
 ];
 
+/// Tells what a change leaves behind: the differences of all sites, or, which is wrong, only of those that change.
+pub struct Told<'a> {
+    pub field: &'a Field,
+    pub forgets: bool,
+}
+
+impl DifferenceTarget<usize> for Told<'_> {
+    fn values(&self) -> usize {
+        self.field.values
+    }
+
+    fn log_density(&self, state: &[usize]) -> f64 {
+        self.field.log_p[self.field.number(state)]
+    }
+
+    fn log_density_and_differences(&self, state: &[usize], differences: &mut [f64]) -> f64 {
+        let exact = self.field.exact();
+        exact.log_density_and_differences(state, differences)
+    }
+
+    fn log_density_ratio_and_differences(
+        &self,
+        from: &[usize],
+        to: &[usize],
+        changes: &[usize],
+        sites: &mut Vec<usize>,
+        differences: &mut Vec<f64>,
+    ) -> Option<f64> {
+        let mut all = vec![0.0; self.field.sites * self.field.values];
+        let log_p = self.log_density_and_differences(to, &mut all);
+        match self.forgets {
+            true => sites.extend(changes),
+            false => sites.extend(0..self.field.sites),
+        }
+        for site in sites {
+            differences.extend(&all[*site * self.field.values..][..self.field.values]);
+        }
+        Some(log_p - self.log_density(from))
+    }
+}
+
 /// Every assignment of the log-densities -inf, 0 and 1.3 to up to eight states, but for those without a possible state.
 /// Where one site has more than five values, whose order no kernel sees: every set of possible ones, each with a
 /// log-density of its own.

@@ -11,7 +11,7 @@ use helmholtz_samplers::{
     LocallyBalanced, Mixture, PathAuxiliary, Scale, balancing_functions, cyclical_step_sizes,
 };
 
-use crate::field::{Field, Rough, all, positive, random};
+use crate::field::{Field, Rough, Told, all, positive, random};
 
 type Boxed<'a> = Box<dyn Kernel<Vec<usize>, Enumerator, Info = Info> + 'a>;
 
@@ -50,6 +50,10 @@ fn kernels(field: &Field) -> Vec<(&'static str, Boxed<'_>)> {
         (
             "DMALA, rough",
             Box::new(DiscreteLangevin::new(Rough(field), 0.7).unwrap()),
+        ),
+        (
+            "DMALA, told what a change leaves behind",
+            Box::new(DiscreteLangevin::new(told(field, false), 0.7).unwrap()),
         ),
         (
             "DMALA in a cycle of step sizes",
@@ -92,6 +96,10 @@ fn kernels(field: &Field) -> Vec<(&'static str, Boxed<'_>)> {
             )),
         ),
     ]
+}
+
+fn told(field: &Field, forgets: bool) -> Told<'_> {
+    Told { field, forgets }
 }
 
 fn scales() -> Vec<Scale> {
@@ -260,6 +268,14 @@ fn an_impossible_state_is_left_for_a_possible_one() {
     let kernel = DiscreteLangevin::new(field.exact(), 0.5).unwrap();
     let matrix = TransitionMatrix::of(&kernel, &states).unwrap();
     assert!(matrix.row(0)[1] > 0.0 && matrix.row(0)[3] == 0.0);
+}
+
+/// Twin: a change has other neighbours' differences change, too, and they are left as they were.
+#[test]
+fn what_is_remembered_of_the_neighbours_of_a_change_is_not_invariant() {
+    assert_not_invariant!(random(), |field| {
+        DiscreteLangevin::new(told(field, true), 0.7).unwrap()
+    });
 }
 
 /// Twin: the unadjusted sampler is not exact.
