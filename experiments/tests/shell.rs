@@ -59,7 +59,9 @@ fn bash_takes_the_completions() {
         return;
     };
     let offered = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(offered.trim(), "reproduce report");
+    let mut offered: Vec<&str> = offered.split_whitespace().collect();
+    offered.sort_unstable();
+    assert_eq!(offered, ["report", "reproduce"]);
 }
 
 #[test]
@@ -72,7 +74,17 @@ fn each_command_has_a_manual_page() {
     assert!(reproduce.contains("SYNOPSIS") && reproduce.contains("particles"));
     // Examples and methods are there too.
     assert!(reproduce.contains("vimco"));
-    assert_eq!(fs::read_dir(dir.path().join("man1")).unwrap().count(), 9);
+    for command in [
+        "status",
+        "evaluate",
+        "variance",
+        "report",
+        "scoreboard",
+        "completions",
+        "man",
+    ] {
+        assert!(page(&format!("helmholtz-{command}.1")).contains("SYNOPSIS"));
+    }
     assert_eq!(
         printed(dir.path(), &["man"]).trim(),
         page("helmholtz.1").trim()
