@@ -42,6 +42,7 @@ Examples:
   cargo xtask reproduce --help                         every flag
   cargo xtask variance --method jsa,rws,rloo           at fresh parameters; `--run FOLDER`: at those of a run
   cargo xtask report --out runs                        what is recorded, and one's own runs
+  cargo xtask report --run FOLDER --watch              the page of a run, written again while it trains
 
 Ctrl-C is safe; the same command resumes.";
 

@@ -64,7 +64,7 @@ pub fn read_amat(
 
 /// Packs one line into `row`; false when the line is not of the format.
 ///
-/// A word of 8 bytes is 4 pixels, each a digit and a separator: what differs from `0 0 0 0 ` may be the lowest bit of a
+/// A word of 8 bytes is 4 pixels, each a digit and a separator. What differs from `0 0 0 0 ` may be the lowest bit of a
 /// digit only, and a multiplication gathers these four bits.
 fn parse(line: &[u8], row: &mut [u8]) -> bool {
     const ZEROS: u64 = u64::from_le_bytes(*b"0 0 0 0 ");

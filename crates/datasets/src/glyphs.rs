@@ -2,8 +2,8 @@
 //!
 //! A glyph is a digit's strokes (smooth curves through a few points), jittered point by point, sheared, stretched,
 //! shifted and drawn with a random pen. Pixels at the pen's edge are on with a probability, as in binarised MNIST, and
-//! a few pixels anywhere are flipped. Only `+ - * /` and the square root are used, which IEEE 754 fixes to the last
-//! bit, and every image has its own stream: image `i` of a part is the same on every machine.
+//! a few pixels anywhere are flipped. Only `+ - * /` and the square root are used, which IEEE 754 fixes to the last bit. Every image has
+//! its own stream: image `i` of a part is the same on every machine.
 
 use helmholtz_random::{Purpose, Stream};
 

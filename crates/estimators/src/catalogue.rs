@@ -114,8 +114,8 @@ impl Entry {
         self.method.least_particles(false)
     }
 
-    /// Evaluations of f a datum and layer as a formula in K, such as `2 K` or `K + 1`, in the second stage of a method that
-    /// has one; for latents of C classes where that matters.
+    /// Evaluations of f a datum and layer as a formula in K, such as `2 K` or `K + 1`, in the second stage of a method that has one. For
+    /// latents of C classes where that matters.
     pub fn evaluations(&self) -> String {
         let retained = self.method.keeps_chains();
         let count = |particles| self.method.evaluations(particles, 1, retained);

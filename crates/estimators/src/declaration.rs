@@ -103,12 +103,12 @@ pub trait Declaration {
         1
     }
 
-    /// Values of f = log p(x, h) − log q(h | x), relaxed or not, that the estimate for one datum is made of: with K
-    /// particles, `layers` stochastic layers, and a chain state at hand or not. With C classes,
+    /// Values of f = log p(x, h) − log q(h | x), relaxed or not, that the estimate for one datum is made of, with K particles, `layers`
+    /// stochastic layers, and a chain state at hand or not. With C classes,
     /// [`evaluations_of_classes`](Self::evaluations_of_classes) says more.
     ///
-    /// Not counted: dreams, derivatives of f and values that are computed again for them, learned baselines and control variates,
-    /// and the draw at which the estimators of logit gradients let θ learn.
+    /// Not counted: dreams, derivatives of f and values that are computed again for them, learned baselines and control variates. Nor is
+    /// the draw at which the estimators of logit gradients let θ learn.
     fn evaluations(&self, particles: usize, layers: usize, retained: bool) -> usize;
 
     /// Values of f a datum and layer with C classes, as a formula, where they depend on C; [`evaluations`](Self::evaluations)

@@ -79,8 +79,8 @@ pub trait LeaveOneOut {
 ///
 /// Unbiased for ∇ELBO, with any number of layers. Given the other particles, h_k^l − μ_k^l has mean zero whatever
 /// stands below. So the baselines of the others, whose own c have mean zero, drop out, and so do the signals of other
-/// layers. That of the same layer is undone by v. What is learned descends the squares of the gradient in the logits:
-/// of the first layer, whose logits all particles of a datum share, of their mean over k; of the others, of each path.
+/// layers. That of the same layer is undone by v. What is learned descends the squares of the gradient in the logits. Of the first layer,
+/// whose logits all particles of a datum share, of their mean over k; of the others, of each path.
 ///
 /// # Errors
 /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].

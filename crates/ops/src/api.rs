@@ -227,7 +227,7 @@ pub fn linear<B: Backend>(
     })
 }
 
-/// Σ_h w_h f(q_nh + k_mh) of each query n with each key m: a net of one hidden layer on pairs, whose first layer is the
+/// Σ_h w_h f(q_nh + k_mh) of each query n with each key m. It is a net of one hidden layer on pairs, whose first layer is the
 /// sum of one of the query and one of the key (Bahdanau, Cho & Bengio 2015, appendix A.1.2, with f = tanh).
 ///
 /// Queries `[R, N, H]`, keys `[G, M, H]`, weights `[H]`; group g of the keys meets the queries g mod R: `[G, N, M]`.
@@ -384,8 +384,8 @@ pub fn leaky_relu<B: Backend>(x: Tensor<B, 2>, slope: f64) -> Tensor<B, 2> {
     wrap(B::fused_leaky_relu(x.into_primitive().tensor(), slope))
 }
 
-/// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b), the log-density of Beta(a, b) in nats, elementwise, for a, b > 0 and 0 < x < 1;
-/// outside it is no number, or infinite. Differentiable in all of them.
+/// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b), the log-density of Beta(a, b) in nats, elementwise, for a, b > 0 and 0 < x < 1. Outside
+/// it is no number, or infinite. Differentiable in all of them.
 ///
 /// In f32 on the CPU, for a and b from e⁻¹⁰ to e¹⁰ and x from 1e-6 to 1 − 1e-6, the value errs by at most
 /// 8 (a + b + far + 40) 2⁻²⁴ nats with far = a |ln(x / x̄)| + b |ln((1 − x) / (1 − x̄))|, x̄ = a / (a + b).

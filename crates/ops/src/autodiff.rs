@@ -335,7 +335,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     }
 }
 
-/// Log-probabilities of rows that are linear in their values: `all_logits` makes of the logits, or means, their derivative in
+/// Log-probabilities of rows that are linear in their values.  `all_logits` makes of the logits, or means, their derivative in
 /// the values, `scored` gives them with their derivative in the logits, `alone` without.
 fn row_pass<B: Backend, C: CheckpointStrategy>(
     logits: FloatTensor<Autodiff<B, C>>,

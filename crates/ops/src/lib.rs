@@ -1,7 +1,7 @@
 //! The few fused tensor operations that training and evaluating a discrete latent-variable model lives on, as an
 //! extension of burn's backends.
 //!
-//! [`Backend`] is burn's backend with our operations: every operation has a portable default in plain tensor
+//! [`Backend`] is burn's backend with our operations. Every operation has a portable default in plain tensor
 //! operations, which defines its meaning, and the CPU backend (feature `flex`) has a fast path. [`AutodiffBackend`] is
 //! the form that differentiates; gradients can be differentiated again.
 //!

@@ -34,22 +34,24 @@ pub fn report(
     stop: &AtomicBool,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
-    let mut artist = Artist {
-        registry,
-        locator,
-        test: BTreeMap::new(),
-        loading: Loading::new(streams),
-        streams,
-        stop,
-    };
+    let mut test = BTreeMap::new();
     let mut first = true;
     loop {
         let found = search(args, registry, streams, first)?;
+        let mut artist = Artist {
+            registry,
+            locator,
+            test: &mut test,
+            loading: Loading::new(streams),
+            streams,
+            stop,
+        };
         let mut pictures = |record: &Record, run: &CellRun| artist.pictures(record, run);
         let document = match &args.run {
             Some(_) => page_of_run(&found[0], registry, &mut pictures),
             None => document(&found, registry, &mut pictures),
         };
+        drop(artist);
         if stop.load(Ordering::Relaxed) {
             return match first {
                 true => Err(HarnessError::Interrupted { epoch: 0 }),
@@ -155,7 +157,7 @@ struct Artist<'a> {
     registry: &'a Registry,
     locator: &'a Locator,
     /// The test images by data set, as far as they were needed; none where they are not on this machine.
-    test: BTreeMap<String, Option<Images>>,
+    test: &'a mut BTreeMap<String, Option<Images>>,
     loading: Loading,
     streams: &'a Streams,
     stop: &'a AtomicBool,

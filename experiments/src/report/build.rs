@@ -322,7 +322,9 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
                 let (epoch, left) = (run.curve.epochs, unfinished_text(status));
                 let epochs = format!("{left}: {epoch} of {planned}");
                 let dash = || Cell::from("-");
-                let last = run.curve.points.last();
+                // A run that was cut short has no number; one that goes on tells its last check.
+                let goes_on = matches!(run.status, CellStatus::Running { .. });
+                let last = run.curve.points.last().filter(|_| goes_on);
                 let at_check = |nll: f64, at: f64| Cell::from(format!("{nll:.2} at epoch {at}"));
                 let test = last.and_then(|last| Some(at_check(last.test?, last.epoch)));
                 let valid = last.map(|last| at_check(last.valid, last.epoch));

@@ -6,7 +6,7 @@ use helmholtz_random::{Purpose, Stream};
 
 const SPLIT: Purpose = Purpose::new("split");
 
-/// The rows of the training, validation and test data, each ascending: of every class so many as its share is, rounded, the rows of
+/// The rows of the training, validation and test data, each ascending. Of every class so many as its share is, rounded, the rows of
 /// a class in an order named by the seed.
 pub(super) fn rows_of_parts(
     rows: usize,

@@ -22,14 +22,14 @@ use crate::{
 ///
 /// (A g)(h) = (1/D) Σ_i P(h_i turns) (g(h with bit i turned) − g(h)),
 ///
-/// with E_q\[A g\] = 0 for every g, since q is invariant under the redrawing. The function g may be made of other
-/// particles: H_k and H̃_k are the two outputs of a net of 100 leaky-rectified units on f_j and the linear surrogate
+/// with E_q\[A g\] = 0 for every g, since q is invariant under the redrawing. The function g may be made of other particles. H_k and H̃_k
+/// are the two outputs of a net of 100 leaky-rectified units on f_j and the linear surrogate
 /// ∂f/∂h_jᵀ(h − h_j), averaged over j ≠ k. No other value of f is needed at the turned bits.
 ///
 /// Unbiased for ∇ELBO whatever is learned. The net and the α and β of each layer, which start at 0, where this is
 /// [`Rloo`](crate::Rloo), are trained on the squared gradient. K ≥ 2 values of f and their derivatives, and K (K − 1) (D + 1) of the
-/// small net. With several layers A redraws the bits of a layer given the one below, and the surrogate of a layer holds the others;
-/// the paper's experiments draw the layers above again instead.
+/// small net. With several layers A redraws the bits of a layer given the one below, and the surrogate of a layer holds the others. The
+/// paper's experiments draw the layers above again instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rodeo;
 

@@ -31,7 +31,7 @@ use crate::{
 /// latents of all pairs leaves their law as it is. This estimate is the mean of the form with ℓ¹ alone over that
 /// exchange: its variance is no larger, and it needs no other value of f. Unbiased for the gradient of the bound at
 /// every K ≥ 1. The direct derivative in φ, −½ Σ w̃ ∇ log q, is taken less its value at equal weights, −½ Σ (1/K) ∇
-/// log q, whose mean is zero: K = 1 is [`Disarm`](crate::Disarm).
+/// log q, whose mean is zero. K = 1 is [`Disarm`](crate::Disarm).
 ///
 /// With several layers each has its own pairs, on the layers below of the first latents of the first layer's pairs.
 /// The layers above are drawn again for each latent. A layer takes 2 K values of f; the direct derivative is that of

@@ -39,7 +39,7 @@ pub trait LogitGradient<V: Variables> {
 /// One gradient estimate for a batch x `[batch, visible]`.
 ///
 /// A path h ~ q is drawn for each of `paths` rows of a datum. θ gets ∇ log p(x, h) there. For each layer l the path below it
-/// is kept, and G_l, an estimate of ∂ E f / ∂a_l, is pushed through that layer's logits alone: the surrogate is
+/// is kept, and G_l, an estimate of ∂ E f / ∂a_l, is pushed through that layer's logits alone. The surrogate is
 /// −(1/rows) Σ ⟨G_l, a_l⟩ + log p(x, h). What −log q inside f would add directly has mean zero and is left out.
 ///
 /// # Errors

@@ -17,8 +17,8 @@ use crate::{
 /// For bits z = σ((a + ln u − ln(1 − u)) / τ), binary Concrete; for classes z = softmax((φ + G) / τ), G Gumbel (Maddison, Mnih &
 /// Teh 2017; Jang, Gu & Poole 2017).
 ///
-/// The function that is differentiated is f at relaxed values, with the discrete log-probabilities of p and q evaluated there:
-/// the gradient is unbiased for that function, not for the ELBO.
+/// The function that is differentiated is f at relaxed values, with the discrete log-probabilities of p and q evaluated there. The
+/// gradient is unbiased for that function, not for the ELBO.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GumbelSoftmax {
     /// τ > 0.
@@ -94,7 +94,7 @@ impl<B: AutodiffBackend, V: Relaxable> Reparameterise<B, V> for GumbelSoftmax {
     }
 }
 
-/// Straight-through Gumbel-softmax whose τ is learned: one number, from 1, that descends the model's own loss with the model's
+/// Straight-through Gumbel-softmax whose τ is learned. It is one number, from 1, that descends the model's own loss with the model's
 /// learning rate, through the gradient of the relaxed values; kept at 0.05 or above.
 ///
 /// So do the released codes of ARSM (Yin, Yue & Zhou 2019) and of joint stochastic approximation (Ou & Song 2020), without the

@@ -9,8 +9,8 @@ use crate::{Coefficient, Description, Outcome, Target, Weighting};
 /// gradients are posterior expectations by the Fisher identity, and chain states replace posterior draws (Xu & Ou
 /// 2016; Ou & Song 2020).
 ///
-/// Each particle's two coefficients are α_j = #{visits of state j} / #visits. With a retained state (stage II) the chain
-/// starts there; without one (stage I) the first proposal is its own start, and only counts where the chain stays in it
+/// Each particle's two coefficients are α_j = #{visits of state j} / #visits. With a retained state (stage II) the chain starts there.
+/// Without one (stage I) the first proposal is its own start, and only counts where the chain stays in it
 /// after a move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Jsa<K> {

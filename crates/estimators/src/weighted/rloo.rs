@@ -7,8 +7,8 @@ use crate::{Coefficient, Description, Outcome, Target, Weighting};
 /// (1/K) Σ_k (ℓ_k − mean_{j≠k} ℓ_j) ∇ log q(h_k | x) and (1/K) Σ_k ∇ log p(x, h_k): unbiased for ∇ELBO, K ≥ 2
 /// (Kool, van Hoof & Welling 2019).
 ///
-/// This is what the released code of joint stochastic approximation (Ou & Song 2020) runs under the name "VIMCO"; there
-/// it is written K/(K−1) · (ℓ_k − mean_j ℓ_j), which is the same number.
+/// This is what the released code of joint stochastic approximation (Ou & Song 2020) runs under the name "VIMCO". There it is written
+/// K/(K−1) · (ℓ_k − mean_j ℓ_j), which is the same number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rloo;
 

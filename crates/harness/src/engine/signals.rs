@@ -38,7 +38,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Whether this process is a task, which a second request to stop must not end before its checkpoint is written: schedulers send
+    /// Whether this process is a task, which a second request to stop must not end before its checkpoint is written. Schedulers send
     /// SIGTERM more than once, and SIGKILL when they mean it.
     pub fn is_task() -> bool {
         TASK.load(Ordering::SeqCst)

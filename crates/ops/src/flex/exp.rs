@@ -47,7 +47,7 @@ pub fn exp_of_negative<const FMA: bool>(x: f32) -> f32 {
     multiply_add::<FMA>(reduced.slope::<FMA>(), reduced.r, 1.0) * reduced.scale
 }
 
-/// tanh x to 4 units in the last place, as x P(x²) / Q(x²) up to where it rounds to 1: P and Q of the fourth degree have the least
+/// tanh x to 4 units in the last place, as x P(x²) / Q(x²) up to where it rounds to 1. P and Q of the fourth degree have the least
 /// greatest relative error, 2·10⁻⁸, there.
 #[inline(always)]
 pub fn tanh<const FMA: bool>(x: f32) -> f32 {
@@ -69,7 +69,7 @@ pub fn tanh<const FMA: bool>(x: f32) -> f32 {
     t.copysign(x)
 }
 
-/// ln x for finite normal x > 0, to 2 units in the last place: x = 2ⁿ m with m from √½ to √2, and the series of
+/// ln x for finite normal x > 0, to 2 units in the last place. Here x = 2ⁿ m with m from √½ to √2, and the series of
 /// 2 artanh((m − 1) / (m + 1)) to the ninth power, whose remainder is below 3·10⁻⁹ of it.
 #[inline(always)]
 pub fn ln<const FMA: bool>(x: f32) -> f32 {

@@ -150,7 +150,7 @@ impl<'a> Cyclic<'a> {
     }
 }
 
-/// Columns that are worked on together: what one step leaves for the next stays in the first cache, and each step is a loop that
+/// Columns that are worked on together. What one step leaves for the next stays in the first cache, and each step is a loop that
 /// a machine of few registers keeps in them.
 const STRETCH: usize = 8 * LANES;
 
@@ -181,7 +181,7 @@ fn row<const FMA: bool>(logits: &[f32], values: &[f32], mut residual: Option<&mu
     sums.total()
 }
 
-/// Log-probabilities nearer to zero than this many nats a column are summed again: what a factor 1 + e^−|a| rounds off is up
+/// Log-probabilities nearer to zero than this many nats a column are summed again. What a factor 1 + e^−|a| rounds off is up
 /// to 2⁻²⁴, no small part of ln(1 + e^−|a|) once |a| is beyond 10.
 const SMALL: f64 = 1.0 / 1024.0;
 

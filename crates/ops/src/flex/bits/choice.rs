@@ -75,7 +75,7 @@ impl Costs {
         const COPY: f64 = 6.0;
         /// Rows of the matrix that panels hold at once.
         const PASS: f64 = 400.0;
-        /// A row of the matrix, packed for a dense product, and a set bit whose row is added straight from the matrix: narrow matrices
+        /// A row of the matrix, packed for a dense product, and a set bit whose row is added straight from the matrix. Narrow matrices
         /// are dear to pack, and rows that take several turns are dear to add.
         const NARROW_MATRIX: usize = 13 * 16;
         let (pack, straight) = match columns <= NARROW_MATRIX {

@@ -39,7 +39,7 @@ impl<'a, T> Source<'a, T> {
         self.rows
     }
 
-    /// Row i from column `first` on, and what lies behind it: a panel is read whole wherever it can be, and what it holds of
+    /// Row i from column `first` on, and what lies behind it. A panel is read whole wherever it can be, and what it holds of
     /// the next row is cut off when it is stored.
     #[inline(always)]
     pub fn from(&self, i: usize, first: usize) -> &'a [T] {

@@ -1,7 +1,7 @@
 //! Products of bits with a matrix by tables of sums ("Four Russians": Arlazarov, Dinic, Kronrod & Faradžev 1970).
 //!
-//! The rows of the matrix are taken four at a time. For a panel of columns, the sums of all 16 subsets of the four are a table;
-//! each row of bits then adds one entry a table, in place of four products. A table costs 12 additions and is shared by all
+//! The rows of the matrix are taken four at a time. For a panel of columns, the sums of all 16 subsets of the four are a table. Each row
+//! of bits then adds one entry a table, in place of four products. A table costs 12 additions and is shared by all
 //! rows of bits, so that R rows are at most 4R/(R + 32) times as fast as dense products.
 
 use std::mem::MaybeUninit;

@@ -167,7 +167,7 @@ impl Iterator for Ones {
 pub const BITS: usize = 4;
 pub const BLOCK: usize = 8;
 
-/// Four neighbouring bits of each row as the place, in bytes, of one of 16 panels: for each block of 8 rows and each group of 4
+/// Four neighbouring bits of each row as the place, in bytes, of one of 16 panels. For each block of 8 rows and each group of 4
 /// bits the codes of the 8 rows.
 pub struct Codes {
     codes: Vec<BlockCodes>,
