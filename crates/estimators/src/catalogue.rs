@@ -8,12 +8,12 @@ use std::sync::LazyLock;
 use crate::{
     AnnealedSlope, Ar, Arm, Arms, Ars, Arsm, Concrete, Control, Declaration, Description, Disarm,
     DisarmBound, DoubleCv, GumbelSoftmax, Half, Jsa, LearnedTemperature, Method, Msc, MuProp, Nvil,
-    OfBits, Rebar, ReinMax, Reinforce, Rloo, Rodeo, Rws, StraightThrough, Target, Vimco, WakeSleep,
-    Weighted,
+    OfBits, Rebar, ReinMax, Reinforce, Rloo, Rodeo, Rws, StraightThrough, Target, VarGrad, Vimco,
+    WakeSleep, Weighted,
 };
 
 /// Every estimator, in the order of tables.
-const METHODS: [Method; 37] = [
+const METHODS: [Method; 38] = [
     Method::Weighted(Weighted::Jsa(Jsa::MIS)),
     Method::Weighted(Weighted::JsaMtmis(Jsa::MTMIS)),
     Method::Weighted(Weighted::JsaFrozenReference(Jsa::FROZEN_REFERENCE)),
@@ -26,6 +26,7 @@ const METHODS: [Method; 37] = [
     Method::Weighted(Weighted::Reinforce(Reinforce { centred: true })),
     Method::Nvil(Nvil { normalise: true }),
     Method::Weighted(Weighted::Rloo(Rloo)),
+    Method::Weighted(Weighted::VarGrad(VarGrad)),
     Method::Weighted(Weighted::Vimco(Vimco { arithmetic: false })),
     Method::Weighted(Weighted::Vimco(Vimco { arithmetic: true })),
     Method::MuProp(MuProp),

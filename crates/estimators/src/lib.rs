@@ -22,7 +22,7 @@
 //! | file | holds |
 //! |---|---|
 //! | [`Reinforce`] | score function without a baseline |
-//! | [`Rloo`] | leave-one-out baselines on the ELBO (what the released JSA code calls VIMCO) |
+//! | [`Rloo`], [`VarGrad`] | leave-one-out baselines on the ELBO (what the released JSA code calls VIMCO), under both names |
 //! | [`Vimco`] | the importance-weighted bound with local baselines |
 //! | [`Rws`], [`WakeSleep`] | reweighted wake-sleep: wake, sleep, or both; wake-sleep |
 //! | [`Jsa`], [`Msc`] | joint stochastic approximation and Markovian score climbing, with kernels of `helmholtz-samplers` |
@@ -91,7 +91,7 @@ pub use pathwise::{
 pub use signals::{Moments, MuProp, Nvil};
 pub use weighted::{
     Added, Chains, Coefficient, Estimate, EstimateError, Jsa, JsaKernel, Msc, Outcome, Reinforce,
-    Rloo, Rws, Vimco, WakeSleep, Weighted, Weighting, dreams, estimate, refresh, scatter,
+    Rloo, Rws, VarGrad, Vimco, WakeSleep, Weighted, Weighting, dreams, estimate, refresh, scatter,
 };
 
 #[cfg(doctest)]

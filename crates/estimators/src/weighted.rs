@@ -9,6 +9,7 @@ mod reinforce;
 mod rloo;
 pub(crate) mod rws;
 mod states;
+mod vargrad;
 mod vimco;
 mod wake_sleep;
 mod weighting;
@@ -26,6 +27,7 @@ pub use msc::Msc;
 pub use reinforce::Reinforce;
 pub use rloo::Rloo;
 pub use rws::Rws;
+pub use vargrad::VarGrad;
 pub use vimco::Vimco;
 pub use wake_sleep::WakeSleep;
 pub use weighting::{Coefficient, Outcome, Weighting};
@@ -49,6 +51,8 @@ pub enum Weighted {
     Reinforce(Reinforce),
     /// [`Rloo`].
     Rloo(Rloo),
+    /// [`VarGrad`].
+    VarGrad(VarGrad),
     /// [`Vimco`].
     Vimco(Vimco),
     /// One of another crate.
@@ -67,6 +71,7 @@ macro_rules! delegate {
             Weighted::Rws($estimator) => Weighted::Rws($call),
             Weighted::Reinforce($estimator) => Weighted::Reinforce($call),
             Weighted::Rloo($estimator) => Weighted::Rloo($call),
+            Weighted::VarGrad($estimator) => Weighted::VarGrad($call),
             Weighted::Vimco($estimator) => Weighted::Vimco($call),
             Weighted::Added($estimator) => Weighted::Added($call),
         }
@@ -81,6 +86,7 @@ macro_rules! delegate {
             Weighted::Rws($estimator) => $call,
             Weighted::Reinforce($estimator) => $call,
             Weighted::Rloo($estimator) => $call,
+            Weighted::VarGrad($estimator) => $call,
             Weighted::Vimco($estimator) => $call,
             Weighted::Added($estimator) => $call,
         }

@@ -5,8 +5,8 @@ use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_estimators::{
     Ar, Ars, Arsm, Coefficient, Control, Controls, Declaration, Disarm, DoubleCv, Entry, Joint,
     Jsa, JsaKernel, Layered, LeaveOneOut, LogitGradient, Method, Model, Msc, Nvil, Objective,
-    Outcome, Rebar, Reinforce, Rloo, Rodeo, Siblings, Target, Variate, Vimco, WakeSleep, Weighting,
-    estimate, estimate_leave_one_out, estimate_logits,
+    Outcome, Rebar, Reinforce, Rloo, Rodeo, Siblings, Target, VarGrad, Variate, Vimco, WakeSleep,
+    Weighting, estimate, estimate_leave_one_out, estimate_logits,
 };
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_random::{Chance, Stream};
@@ -68,6 +68,14 @@ pub const RLOO_WITH_ITS_OWN: Changed<Rloo> = Changed(Rloo, |log_w, coefficients|
     for (c, l) in coefficients.iter_mut().zip(log_w) {
         c.phi = (l - mean) / count;
     }
+});
+
+/// VarGrad with the population variance, which divides by K.
+pub const VARGRAD_OF_THE_POPULATION: Changed<VarGrad> = Changed(VarGrad, |log_w, coefficients| {
+    let count = log_w.len() as f64;
+    coefficients
+        .iter_mut()
+        .for_each(|c| c.phi *= (count - 1.0) / count);
 });
 
 /// REINFORCE with the first particle's signal on every score.
@@ -273,6 +281,13 @@ pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
             "rloo",
             "its own sample in the baseline",
             &rloo,
+            elbo,
+        ),
+        weighted(
+            subject,
+            "vargrad",
+            "the variance of the population",
+            &VARGRAD_OF_THE_POPULATION,
             elbo,
         ),
         weighted(

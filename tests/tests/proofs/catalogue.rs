@@ -81,11 +81,12 @@ fn the_first_stage_of_a_chain_may_propose_one_particle_more() {
 }
 
 /// Methods that need a second particle: to move to, or to compare with.
-const OF_TWO: [&str; 9] = [
+const OF_TWO: [&str; 10] = [
     "jsa",
     "jsa-mtmis",
     "jsa-frozen-reference",
     "rloo",
+    "vargrad",
     "vimco",
     "vimco-arithmetic",
     "arms",
