@@ -17,7 +17,7 @@ use helmholtz_evaluation::{Evaluation, Nll, nll};
 use helmholtz_harness::driver::Observer;
 use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
-use helmholtz_runs::{OpenMode, RunFolder};
+use helmholtz_runs::{OpenMode, RunFolder, read_metrics};
 use helmholtz_samplers::{Scan, ScanOrder as SamplerScan};
 use helmholtz_training::{Event, Parameters, TrainConfig, TrainError, Trainer, load_model, train};
 use std::path::Path;
@@ -106,6 +106,8 @@ impl<B: Backend> Runner<B> {
             optimizer: settings.optimizer,
             betas: settings.betas(),
             learning_rate: settings.learning_rate,
+            inference_rate: settings.inference_rate,
+            prior_rate: settings.prior_rate,
             sleep_every: settings.sleep_every,
             scan: match settings.scan {
                 ScanOrder::Shuffled => SamplerScan::Shuffled,
@@ -316,6 +318,7 @@ impl<B: Backend> OnModel<B> for Run<'_, B> {
             log_likelihoods: log_likelihoods.map(kept_file).transpose()?,
             released_nll: kept.released_nll,
             bound: Some(-last.unwrap_or(&test).elbo),
+            training_elbo: self.training_elbo()?,
             epochs_done: outcome.epochs,
             epochs_planned: config.epochs,
             seconds: self.folder.seconds(),
@@ -330,6 +333,13 @@ impl<B: Backend> OnModel<B> for Run<'_, B> {
 }
 
 impl<B: Backend> Run<'_, B> {
+    /// The mean of the last epoch's ELBOs, as its record has it.
+    fn training_elbo(&self) -> Result<Option<f64>, HarnessError> {
+        let rows = read_metrics(self.folder.path())?;
+        let mut epochs = rows.iter().rev().filter(|row| row["kind"] == "epoch");
+        Ok(epochs.next().and_then(|row| row["elbo"].as_f64()))
+    }
+
     /// What the run keeps of the parameters selected after so many epochs, which the last checkpoint holds, and pictures of what they
     /// have learned; `model` has the right sizes.
     fn keep<M: Keeps<B>>(

@@ -10,7 +10,7 @@ use crate::nets::{AnyModel, OnModel};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
-use helmholtz_datasets::Images;
+use helmholtz_datasets::{Images, Read, Reading};
 use helmholtz_estimators::{Batch, Chains as ChainsOf, Entry, Learned, refresh};
 use helmholtz_evaluation::{Held, batch_of, method_variance};
 use helmholtz_ops::{Backend, Values};
@@ -19,6 +19,8 @@ use helmholtz_samplers::{ChainStore, MemoryStore};
 use helmholtz_training::{load_chains, load_learned, load_model};
 
 const START: Purpose = Purpose::new("start");
+/// The bits of data that are drawn anew whenever they are read.
+const READ: Purpose = Purpose::new("read");
 
 /// What is told while measuring goes on.
 #[derive(Debug)]
@@ -66,7 +68,13 @@ impl<B: Backend> OnModel<B> for Measurement<'_> {
             None => Ok(model.starting(self.train)),
         };
         let model = model.map_err(failed)?;
-        let x = batch_of(self.train, 0..self.request.images, &device);
+        let reading = Reading {
+            seed: self.request.replication.seed,
+            purpose: READ,
+            position: 0,
+        };
+        let read = Read::new(self.train, reading);
+        let x = batch_of(&read, 0..self.request.images, &device);
         let store = match self.request.chains {
             true => Some(self.chains(&model, x.clone())?),
             false => None,
