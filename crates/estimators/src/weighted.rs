@@ -2,13 +2,16 @@
 
 mod added;
 mod chains;
+mod coupled;
 mod estimate;
 mod jsa;
 mod msc;
+mod ovis;
 mod reinforce;
 mod rloo;
 pub(crate) mod rws;
 mod states;
+mod tvo;
 mod vargrad;
 mod vimco;
 mod wake_sleep;
@@ -21,12 +24,15 @@ use crate::Description;
 
 pub use added::Added;
 pub use chains::{Chains, refresh, scatter};
+pub use coupled::CoupledChains;
 pub use estimate::{Estimate, EstimateError, dreams, estimate};
 pub use jsa::{Jsa, JsaKernel};
 pub use msc::Msc;
+pub use ovis::{Ovis, OvisMonteCarlo};
 pub use reinforce::Reinforce;
 pub use rloo::Rloo;
 pub use rws::Rws;
+pub use tvo::Tvo;
 pub use vargrad::VarGrad;
 pub use vimco::Vimco;
 pub use wake_sleep::WakeSleep;
@@ -55,6 +61,12 @@ pub enum Weighted {
     VarGrad(VarGrad),
     /// [`Vimco`].
     Vimco(Vimco),
+    /// [`Ovis`].
+    Ovis(Ovis),
+    /// [`OvisMonteCarlo`].
+    OvisMonteCarlo(OvisMonteCarlo),
+    /// [`Tvo`].
+    Tvo(Tvo),
     /// One of another crate.
     Added(Added),
 }
@@ -73,6 +85,9 @@ macro_rules! delegate {
             Weighted::Rloo($estimator) => Weighted::Rloo($call),
             Weighted::VarGrad($estimator) => Weighted::VarGrad($call),
             Weighted::Vimco($estimator) => Weighted::Vimco($call),
+            Weighted::Ovis($estimator) => Weighted::Ovis($call),
+            Weighted::OvisMonteCarlo($estimator) => Weighted::OvisMonteCarlo($call),
+            Weighted::Tvo($estimator) => Weighted::Tvo($call),
             Weighted::Added($estimator) => Weighted::Added($call),
         }
     };
@@ -88,6 +103,9 @@ macro_rules! delegate {
             Weighted::Rloo($estimator) => $call,
             Weighted::VarGrad($estimator) => $call,
             Weighted::Vimco($estimator) => $call,
+            Weighted::Ovis($estimator) => $call,
+            Weighted::OvisMonteCarlo($estimator) => $call,
+            Weighted::Tvo($estimator) => $call,
             Weighted::Added($estimator) => $call,
         }
     };

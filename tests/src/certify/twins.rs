@@ -3,10 +3,11 @@
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_estimators::{
-    Ar, Ars, Arsm, Coefficient, Control, Controls, Declaration, Disarm, DoubleCv, Entry, Joint,
-    Jsa, JsaKernel, Layered, LeaveOneOut, LogitGradient, Method, Model, Msc, Nvil, Objective,
-    Outcome, Rebar, Reinforce, Rloo, Rodeo, Siblings, Target, VarGrad, Variate, Vimco, WakeSleep,
-    Weighting, estimate, estimate_leave_one_out, estimate_logits,
+    Ar, Arms, Ars, Arsm, Coefficient, Control, Controls, Declaration, Disarm, DoubleCv, Entry,
+    Joint, Jsa, JsaKernel, Layered, LeaveOneOut, LogitGradient, Method, Model, Msc, Nvil,
+    Objective, Outcome, Ovis, OvisMonteCarlo, Rebar, Reinforce, Rloo, Rodeo, Siblings, Target,
+    VarGrad, Variate, Vimco, WakeSleep, Weighting, estimate, estimate_leave_one_out,
+    estimate_logits,
 };
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_random::{Chance, Stream};
@@ -77,6 +78,41 @@ pub const VARGRAD_OF_THE_POPULATION: Changed<VarGrad> = Changed(VarGrad, |log_w,
         .iter_mut()
         .for_each(|c| c.phi *= (count - 1.0) / count);
 });
+
+/// OVIS by Monte Carlo with the particle's own draw among the further ones.
+pub const OVIS_WITH_ITS_OWN: Changed<OvisMonteCarlo> =
+    Changed(OvisMonteCarlo, |log_w, coefficients| {
+        let further = (log_w.len() / 2) as f64;
+        coefficients
+            .iter_mut()
+            .for_each(|c| c.phi *= further / (further + 1.0));
+    });
+
+/// A step of conditional importance sampling from q: coupled chains without the correction.
+pub struct OneStep;
+
+impl Weighting for OneStep {
+    fn proposals(&self, particles: usize, _retained: bool) -> usize {
+        particles + 1
+    }
+
+    fn weigh(
+        &self,
+        log_w: &[f64],
+        _retained: bool,
+        chance: &mut impl Chance,
+        coefficients: &mut [Coefficient],
+    ) -> Outcome {
+        coefficients.fill(Coefficient::default());
+        if let Some(chosen) = chance.choose(log_w) {
+            coefficients[chosen] = Coefficient {
+                theta: 1.0,
+                phi: 1.0,
+            };
+        }
+        Outcome::default()
+    }
+}
 
 /// REINFORCE with the first particle's signal on every score.
 pub const REINFORCE_WITH_A_STALE_SIGNAL: Changed<Reinforce> =
@@ -384,8 +420,55 @@ pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
         others(subject, "rodeo", &Uncorrected(Rodeo), Rodeo),
     ]
     .into_iter()
+    .chain(since_2020(subject))
     .chain(relaxed(subject))
     .collect()
+}
+
+/// The twins of estimators that came after 2019.
+fn since_2020(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
+    let (elbo, bound) = (&subject.elbo, &subject.bound_of_two);
+    let undecorrelated = |of| {
+        logits(
+            subject,
+            of,
+            "without the probability that its decisions differ",
+            &Undecorrelated,
+            elbo,
+        )
+    };
+    vec![
+        weighted(
+            subject,
+            "ovis",
+            "its own weight in its control variate",
+            &Ovis { many: true },
+            bound,
+        ),
+        weighted(
+            subject,
+            "ovis-mc",
+            "its own draw among the further ones",
+            &OVIS_WITH_ITS_OWN,
+            bound,
+        ),
+        weighted(
+            subject,
+            "coupled-chains",
+            "a step from q without the correction",
+            &OneStep,
+            &subject.inclusive,
+        ),
+        logits(
+            subject,
+            "arms-bound",
+            "each particle's own difference",
+            &Arms,
+            bound,
+        ),
+        undecorrelated("disarm-sb"),
+        undecorrelated("disarm-tree"),
+    ]
 }
 
 /// Wake-sleep's, in θ: what φ learns from dreams claims nothing.

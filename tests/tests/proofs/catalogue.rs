@@ -81,7 +81,7 @@ fn the_first_stage_of_a_chain_may_propose_one_particle_more() {
 }
 
 /// Methods that need a second particle: to move to, or to compare with.
-const OF_TWO: [&str; 10] = [
+const OF_TWO: [&str; 13] = [
     "jsa",
     "jsa-mtmis",
     "jsa-frozen-reference",
@@ -89,6 +89,9 @@ const OF_TWO: [&str; 10] = [
     "vargrad",
     "vimco",
     "vimco-arithmetic",
+    "ovis",
+    "ovis-many",
+    "tvo",
     "arms",
     "double-cv",
     "rodeo",
@@ -301,10 +304,11 @@ fn the_rows_that_are_differentiated_are_counted() {
     for entry in Method::CATALOGUE {
         let rows = match (entry.name, entry.method) {
             // Chains differentiate the states that they visit.
-            ("jsa" | "jsa-mtmis" | "jsa-frozen-reference", _) => continue,
+            ("jsa" | "jsa-mtmis" | "jsa-frozen-reference" | "coupled-chains", _) => continue,
             ("ws", _) => 2,
             ("arms", _) => 2,
             ("disarm-bound", _) => 12,
+            ("arms-bound", _) => 18,
             _ => 6,
         };
         let estimate = estimated(&batch, &entry, 3, &mut noise()).unwrap();

@@ -2,21 +2,28 @@
 //! rounding unless it says otherwise, and each family has a twin, wrong in one place, that must fail.
 
 mod analytic_kl;
+mod arms_bound;
+mod bounds;
 mod burn_target;
 mod catalogue;
 mod certificates;
 mod chains;
 mod concrete;
 mod controls;
+mod coupled_chains;
 mod disarm_bound;
+mod disarm_tree;
 mod exact_posterior;
+mod gaussian;
 mod gradient_variance;
+mod gumbel_rao;
 mod invariance;
 mod leave_one_out;
 mod likelihood;
 mod local_signals;
 mod logit_gradients;
 mod numerics;
+mod rates;
 mod reference;
 mod relaxations;
 mod straight_through;
