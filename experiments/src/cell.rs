@@ -169,6 +169,9 @@ macro_rules! settings {
 settings! {
     /// Passes over the training set.
     epochs: u64,
+    /// Training steps in place of `epochs`, which are then as many as hold them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    steps: Option<u64>,
     /// The fraction of the epochs after which stage II (JSA with its chain store) starts.
     switch: f64,
     /// Where stage II starts its chains: at draws from q (`proposal`), or at uniform states (`uniform`).
@@ -189,6 +192,12 @@ settings! {
     inference_betas: Option<[f64; 2]>,
     /// Its learning rate.
     learning_rate: f64,
+    /// That of the parameters of q; absent: the same.
+    #[serde(default, skip_serializing_if = "is_default")]
+    inference_rate: Option<f64>,
+    /// The rate at which a learned prior follows plain gradient descent; absent: it follows the optimiser with the rest.
+    #[serde(default, skip_serializing_if = "is_default")]
+    prior_rate: Option<f64>,
     /// Steps from one sleep phase to the next, with as many dreams an image, of a method that has one; absent: each step has its.
     #[serde(default, skip_serializing_if = "is_default")]
     sleep_every: Option<u64>,
@@ -261,6 +270,13 @@ impl Settings {
         (self.switch * self.epochs as f64).round() as u64
     }
 
+    /// The same with as many epochs as hold `steps`, on so many training images.
+    pub fn with_steps_of(self, images: usize) -> Self {
+        let each = (images / self.batch.max(1)).max(1) as u64;
+        let epochs = self.steps.map_or(self.epochs, |steps| steps.div_ceil(each));
+        Self { epochs, ..self }
+    }
+
     /// The number of checks, of those that [`checks_after`](Self::checks_after) tells, that are left after `done` epochs.
     pub fn checks_left(&self, done: u64) -> u64 {
         if done >= self.epochs {
@@ -296,6 +312,7 @@ impl Settings {
             ("tanh", self.tanh),
             ("centred", self.centred),
             ("glorot", self.glorot),
+            ("prior_rate", self.prior_rate.is_some()),
             ("free_logits", self.free_logits),
             ("released_nll", self.released_nll),
         ];
@@ -317,6 +334,7 @@ impl Settings {
     pub fn problem(&self) -> Option<String> {
         let positive = [
             ("epochs", Some(self.epochs)),
+            ("steps", self.steps),
             ("batch", Some(self.batch as u64)),
             ("particles", Some(self.particles as u64)),
             ("sleep_every", self.sleep_every),
@@ -334,6 +352,7 @@ impl Settings {
         }
         let finals = self.final_samples.as_ref().map(FinalSamples::all);
         let reported = self.reported_samples;
+        let mut rates = self.inference_rate.into_iter().chain(self.prior_rate);
         let mut betas = self.betas.iter().chain(&self.inference_betas).flatten();
         let problem = if !(0.0..=1.0).contains(&self.switch) {
             let found = self.switch;
@@ -341,6 +360,8 @@ impl Settings {
         } else if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
             let found = self.learning_rate;
             format!("`learning_rate` must be positive and finite, not {found}")
+        } else if let Some(rate) = rates.find(|rate| !(*rate > 0.0 && rate.is_finite())) {
+            format!("`inference_rate` and `prior_rate` must be positive and finite, not {rate}")
         } else if !betas.all(|beta| (0.0..1.0).contains(beta)) {
             "`betas` and `inference_betas` are two numbers each, from 0 to below 1".into()
         } else if self.stage1_extra > 1 {
@@ -364,6 +385,7 @@ pub(crate) mod tests {
     pub(crate) fn settings() -> Settings {
         Settings {
             epochs: 5,
+            steps: None,
             switch: 0.6,
             chain_start: ChainStart::Proposal,
             batch: 50,
@@ -372,6 +394,8 @@ pub(crate) mod tests {
             betas: None,
             inference_betas: None,
             learning_rate: 3e-4,
+            inference_rate: None,
+            prior_rate: None,
             sleep_every: None,
             stage1_extra: 0,
             scan: ScanOrder::Shuffled,
@@ -420,6 +444,22 @@ pub(crate) mod tests {
         assert_eq!(s.switch_epoch(), 3);
         s.epochs = 1000;
         assert_eq!(s.switch_epoch(), 600);
+    }
+
+    #[test]
+    fn steps_are_made_in_whole_epochs() {
+        let steps = |steps, batch| Settings {
+            steps: Some(steps),
+            batch,
+            ..settings()
+        };
+        // A million steps of 50 of 50,000 images, and of 50 and of 100 of 23,000.
+        for (batch, images, epochs) in [(50, 50_000, 1000), (50, 23_000, 2174), (100, 23_000, 4348)]
+        {
+            let s = steps(1_000_000, batch).with_steps_of(images);
+            assert_eq!(s.epochs, epochs);
+        }
+        assert_eq!(settings().with_steps_of(50_000), settings());
     }
 
     #[test]

@@ -31,6 +31,24 @@ pub trait CellRunner: Sync {
     ) -> Result<CellResult, HarnessError>;
 }
 
+/// Which number of a run a table shows and compares.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shown {
+    /// The test NLL of the selected epoch.
+    #[default]
+    Test,
+    /// Minus the training ELBO over the last epoch: the mean over its steps of each batch's estimate.
+    Training,
+}
+
+impl Shown {
+    /// Whether it is the test NLL.
+    pub fn is_test(&self) -> bool {
+        *self == Self::Test
+    }
+}
+
 /// What a cell's work costs: seconds, on one thread, and bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
@@ -82,6 +100,9 @@ pub struct CellResult {
     /// Minus the evidence lower bound, from the samples of the number that is reported, in nats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
+    /// The mean over the last epoch's steps of the estimated ELBO of their batches, in nats; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training_elbo: Option<f64>,
     /// Epochs run.
     pub epochs_done: u64,
     /// Epochs asked for.
@@ -125,6 +146,14 @@ impl CellResult {
     /// The test NLL that the table reports: with the final number of samples where there is one.
     pub fn reported_nll(&self) -> f64 {
         self.final_nll.unwrap_or(self.test_nll)
+    }
+
+    /// What a table of this quantity shows, in nats.
+    pub fn number(&self, shown: Shown) -> Option<f64> {
+        match shown {
+            Shown::Test => Some(self.reported_nll()),
+            Shown::Training => self.training_elbo.map(|elbo| -elbo),
+        }
     }
 
     /// Its standard error over test images.

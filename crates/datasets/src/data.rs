@@ -1,6 +1,8 @@
 //! Data as rows of numbers, whatever they are and wherever they lie.
 
-use crate::Images;
+use std::borrow::Cow;
+
+use crate::{Images, Kind, Reading};
 
 /// Rows of numbers that a model is trained and evaluated on: bits, grey levels, counts, reals. [`Images`] are data, and so are
 /// [`Rows`]; a type of one's own needs three methods.
@@ -19,7 +21,13 @@ pub trait Data: Sync {
 
     /// Row `i` as bits, where all numbers of all rows are: number `j` is bit `j % 8` of byte `j / 8`, the rest of the last byte
     /// zero. It saves packing them.
-    fn row_bits(&self, _i: usize) -> Option<&[u8]> {
+    fn row_bits(&self, _i: usize) -> Option<Cow<'_, [u8]>> {
+        None
+    }
+
+    /// Row `i` as the bits that this reading draws, where the data are drawn anew whenever they are read
+    /// ([`Read`](crate::Read)); laid out as those of [`row_bits`](Self::row_bits).
+    fn drawn_bits(&self, _i: usize, _reading: Reading) -> Option<Vec<u8>> {
         None
     }
 
@@ -55,8 +63,13 @@ impl Data for Images {
         self.write_row_f32(i, out);
     }
 
-    fn row_bits(&self, i: usize) -> Option<&[u8]> {
-        self.are_binary().then(|| Images::row_bits(self, i))
+    fn row_bits(&self, i: usize) -> Option<Cow<'_, [u8]>> {
+        self.are_binary()
+            .then(|| Cow::Borrowed(Images::row_bits(self, i)))
+    }
+
+    fn drawn_bits(&self, i: usize, reading: Reading) -> Option<Vec<u8>> {
+        (self.kind() == Kind::Drawn).then(|| reading.draw(i, Images::row_bits(self, i)))
     }
 }
 
@@ -135,8 +148,12 @@ impl<D: Data> Data for Subset<'_, D> {
         self.data.write_row(self.row(i), out);
     }
 
-    fn row_bits(&self, i: usize) -> Option<&[u8]> {
+    fn row_bits(&self, i: usize) -> Option<Cow<'_, [u8]>> {
         self.data.row_bits(self.row(i))
+    }
+
+    fn drawn_bits(&self, i: usize, reading: Reading) -> Option<Vec<u8>> {
+        self.data.drawn_bits(self.row(i), reading)
     }
 }
 
@@ -179,7 +196,10 @@ mod tests {
     fn bits_of_binary_images_are_those_of_their_rows() {
         let images = Images::from_fn(3, 11, |i, j| (i + j) % 3 == 0);
         let some = Subset::of(&images, vec![1, 2]);
-        assert_eq!(Data::row_bits(&some, 0), Some(images.row_bits(1)));
+        assert_eq!(
+            Data::row_bits(&some, 0).as_deref(),
+            Some(images.row_bits(1))
+        );
         assert_eq!(rows(&some)[1][1], 1.0);
     }
 }

@@ -73,6 +73,15 @@ impl GreyImages {
         Images::grey(self.pixels(), self.bytes[from..to].to_vec())
     }
 
+    /// The images of these rows, each level the probability of a one that every reading draws anew.
+    ///
+    /// # Panics
+    ///
+    /// If a row is not below [`len`](Self::len).
+    pub fn probabilities(&self, rows: Range<usize>) -> Images {
+        self.levels(rows).as_probabilities()
+    }
+
     /// The images of these rows, in this order, each pixel 1 where its value is at least `threshold`.
     ///
     /// # Panics

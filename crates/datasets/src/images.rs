@@ -1,6 +1,6 @@
 //! Data in memory: one bit a number, one byte where they are grey levels, or four where they are any numbers.
 
-use crate::Data as _;
+use crate::{Data as _, Reading};
 
 /// The eight pixels of each byte as f32, least significant bit first: one load unpacks a byte.
 static UNPACKED: [[f32; 8]; 256] = {
@@ -35,6 +35,8 @@ pub enum Kind {
     Bits,
     /// Bytes, 255 being 1.
     Grey,
+    /// Bytes, 255 being the probability 1 of a one, each of which a [`Reading`] draws anew; without one, the probabilities.
+    Drawn,
     /// Any numbers.
     Numbers,
 }
@@ -57,6 +59,28 @@ impl Images {
             pixels,
             kind: Kind::Grey,
             bytes,
+        }
+    }
+
+    /// The same grey levels, as probabilities of a one.
+    pub(crate) fn as_probabilities(self) -> Self {
+        debug_assert!(self.kind == Kind::Grey);
+        Self {
+            kind: Kind::Drawn,
+            ..self
+        }
+    }
+
+    /// Images that are [drawn](Kind::Drawn) as this reading draws them, for good; others as they are.
+    pub fn drawn(&self, reading: Reading) -> Self {
+        if self.kind != Kind::Drawn {
+            return self.clone();
+        }
+        let rows = (0..self.len()).flat_map(|i| reading.draw(i, self.row_bits(i)));
+        Self {
+            pixels: self.pixels,
+            kind: Kind::Bits,
+            bytes: rows.collect(),
         }
     }
 
@@ -143,7 +167,7 @@ impl Images {
     pub fn row_bytes(&self) -> usize {
         match self.kind {
             Kind::Bits => self.pixels.div_ceil(8),
-            Kind::Grey => self.pixels,
+            Kind::Grey | Kind::Drawn => self.pixels,
             Kind::Numbers => 4 * self.pixels,
         }
     }
@@ -167,7 +191,7 @@ impl Images {
         assert_eq!(out.len(), self.pixels, "one value a pixel");
         match self.kind {
             Kind::Bits => {}
-            Kind::Grey => {
+            Kind::Grey | Kind::Drawn => {
                 let pixels = out.iter_mut().zip(self.row_bits(i));
                 return pixels.for_each(|(pixel, &byte)| *pixel = f32::from(byte) / 255.0);
             }
@@ -210,7 +234,9 @@ impl Images {
     pub fn mean(&self) -> f64 {
         let sum: f64 = match self.kind {
             Kind::Bits => self.bytes.iter().map(|b| f64::from(b.count_ones())).sum(),
-            Kind::Grey => self.bytes.iter().map(|&b| f64::from(b)).sum::<f64>() / 255.0,
+            Kind::Grey | Kind::Drawn => {
+                self.bytes.iter().map(|&b| f64::from(b)).sum::<f64>() / 255.0
+            }
             Kind::Numbers => {
                 let numbers = self.bytes.as_chunks::<4>().0.iter();
                 numbers

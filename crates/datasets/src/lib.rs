@@ -23,6 +23,7 @@
 //! * [`load`], [`load_grey_mnist`]: a data set by name; [`Splits`], [`GreyMnist`], [`Origin`]
 //! * [`Data`]: what a model is trained on; [`Rows`], [`Subset`]: any numbers in memory, some of them
 //! * [`Images`], [`GreyImages`]: images in memory
+//! * [`Reading`], [`Read`]: images that are binarised afresh whenever they are read
 //! * [`read_amat`], [`read_idx_images`], [`read_idx_labels`], [`read_mat`]: the file formats
 //! * [`DataFile`], [`Locator`], `Downloader`: the published files, and how they come here
 //! * [`OwnData`]: files of one's own, divided into parts
@@ -36,8 +37,10 @@ mod data;
 mod data_file;
 #[cfg(feature = "download")]
 mod download;
+mod dynamic;
 mod error;
 mod event;
+mod fashion;
 mod glyphs;
 mod grey_images;
 mod idx;
@@ -50,6 +53,7 @@ mod mnist;
 mod name;
 mod omniglot;
 mod own;
+mod reading;
 mod subset;
 #[cfg(test)]
 mod testing;
@@ -70,4 +74,5 @@ pub use mat::{Matrix, read_mat};
 pub use mnist::{binarized_mnist_files, mnist_files};
 pub use name::DatasetName;
 pub use own::{ENDINGS, OwnData};
+pub use reading::{Read, Reading};
 pub use subset::random_subset;

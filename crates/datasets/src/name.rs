@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::load::Declared;
-use crate::{Error, glyphs, mnist, omniglot};
+use crate::{Error, dynamic, glyphs, mnist, omniglot};
 
-/// A data set of images as a model sees them: binary ones, but for `grey-mnist`.
+/// A data set of images as a model sees them: binary ones, but for those whose names begin with `grey`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DatasetName {
     /// `binarized-mnist`: MNIST, binarised once at random, 50,000 / 10,000 / 10,000 (Salakhutdinov and Murray, 2008;
@@ -24,18 +24,38 @@ pub enum DatasetName {
     /// `omniglot-105-to-28`: the original OMNIGLOT drawings, made smaller here, 23,045 / 1,345 / 8,070. Not the data of
     /// published numbers: another resampling and another split.
     OmniglotReduced,
+    /// `dynamic-mnist`: MNIST, 50,000 / 10,000 / 10,000 in the order of its files, each pixel of a training image on with
+    /// probability byte / 255, drawn afresh whenever the image is read.
+    DynamicMnist,
+    /// `dynamic-mnist-once`: the same, the training images drawn once, for a comparison with runs that do so.
+    DynamicMnistOnce,
+    /// `grey-mnist-50000`: MNIST with its grey levels, byte / 255, in the split of `dynamic-mnist`, for densities of real numbers.
+    GreyMnist50000,
+    /// `dynamic-fashion-mnist`: Fashion-MNIST (Xiao, Rasul and Vollgraf, 2017), split and drawn as `dynamic-mnist`.
+    DynamicFashionMnist,
+    /// `grey-fashion-mnist`: Fashion-MNIST with its grey levels, in the same split.
+    GreyFashionMnist,
+    /// `dynamic-omniglot`: OMNIGLOT from `chardata.mat` in the order of the file, the last 1,345 training images to validate,
+    /// drawn as `dynamic-mnist`.
+    DynamicOmniglot,
     /// `glyphs`: generated digit-like images, 5,000 / 1,000 / 1,000; needs no file.
     Glyphs,
 }
 
 impl DatasetName {
     /// Every data set.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 12] = [
         Self::BinarizedMnist,
         Self::ThresholdMnist,
         Self::GreyMnist,
         Self::Omniglot,
         Self::OmniglotReduced,
+        Self::DynamicMnist,
+        Self::DynamicMnistOnce,
+        Self::GreyMnist50000,
+        Self::DynamicFashionMnist,
+        Self::GreyFashionMnist,
+        Self::DynamicOmniglot,
         Self::Glyphs,
     ];
 
@@ -47,6 +67,12 @@ impl DatasetName {
             Self::GreyMnist => &mnist::GREY,
             Self::Omniglot => &omniglot::DECLARED,
             Self::OmniglotReduced => &omniglot::REDUCED,
+            Self::DynamicMnist => &dynamic::MNIST,
+            Self::DynamicMnistOnce => &dynamic::MNIST_ONCE,
+            Self::GreyMnist50000 => &dynamic::MNIST_GREY,
+            Self::DynamicFashionMnist => &dynamic::FASHION,
+            Self::GreyFashionMnist => &dynamic::FASHION_GREY,
+            Self::DynamicOmniglot => &dynamic::OMNIGLOT,
             Self::Glyphs => &glyphs::DECLARED,
         }
     }

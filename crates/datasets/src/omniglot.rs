@@ -2,7 +2,7 @@
 //! Salakhutdinov 2016), or the original drawings, made smaller.
 
 use std::io::{Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
@@ -12,14 +12,14 @@ use crate::event::Progress;
 use crate::load::{Declared, Origin};
 use crate::mat::{Matrix, read_mat};
 use crate::mersenne::Mersenne;
-use crate::{Error, Images, Missing};
+use crate::{Error, Images, Locator, Missing};
 
 /// The side of an image.
-const SIDE: usize = 28;
+pub(crate) const SIDE: usize = 28;
 /// The side of an original drawing.
 const ORIGINAL: usize = 105;
 /// Images that validate.
-const VALID: usize = 1_345;
+pub(crate) const VALID: usize = 1_345;
 /// Of the drawings, those that test: as many as in `chardata.mat`.
 const TEST: usize = 8_070;
 
@@ -63,10 +63,7 @@ pub(crate) const DECLARED: Declared = Declared {
     synthetic: false,
     caution: None,
     parts: |locator, progress| {
-        let checksum = format!("git blob id {CHARDATA_BLOB}");
-        let instead = "without it: the data set `omniglot-105-to-28` is made from images_background.zip and \
-                       images_evaluation.zip; `glyphs` needs no file";
-        let path = locator.find_supplied(CHARDATA, &checksum, CHARDATA_HOME, instead)?;
+        let path = find_chardata(locator)?;
         let parts = of_chardata(&path, Some(CHARDATA_BLOB), progress)?;
         Ok((parts, Origin::Files(vec![path])))
     },
@@ -117,6 +114,23 @@ pub(crate) fn of_chardata(
     git_blob: Option<&str>,
     progress: &mut Progress,
 ) -> Result<[Images; 3], Error> {
+    let grey = grey_chardata(path, git_blob, progress)?;
+    let mut draws = Mersenne::new(5);
+    let [train, test] = grey.map(|grey| binarised(&grey, &mut draws));
+    let order = Mersenne::new(123).permutation(train.len() as u32);
+    let (train_rows, valid_rows) = order.split_at(order.len().saturating_sub(VALID));
+    Ok([train.select(train_rows), train.select(valid_rows), test])
+}
+
+/// The training and the test images of `chardata.mat`, in the order of the file: levels from 0 to 1, row-major.
+///
+/// # Errors
+/// As [`of_chardata`].
+pub(crate) fn grey_chardata(
+    path: &Path,
+    git_blob: Option<&str>,
+    progress: &mut Progress,
+) -> Result<[Vec<f64>; 2], Error> {
     let names = ["data", "testdata"];
     let matrices = read_mat(path, names, git_blob, progress)?;
     for (name, matrix) in names.iter().zip(&matrices) {
@@ -132,12 +146,18 @@ pub(crate) fn of_chardata(
             });
         }
     }
-    let grey = matrices.map(|matrix| row_major(&matrix));
-    let mut draws = Mersenne::new(5);
-    let [train, test] = grey.map(|grey| binarised(&grey, &mut draws));
-    let order = Mersenne::new(123).permutation(train.len() as u32);
-    let (train_rows, valid_rows) = order.split_at(order.len().saturating_sub(VALID));
-    Ok([train.select(train_rows), train.select(valid_rows), test])
+    Ok(matrices.map(|matrix| row_major(&matrix)))
+}
+
+/// Finds `chardata.mat`.
+///
+/// # Errors
+/// As [`Locator::find`](crate::Locator::find).
+pub(crate) fn find_chardata(locator: &Locator) -> Result<PathBuf, Error> {
+    let checksum = format!("git blob id {CHARDATA_BLOB}");
+    let instead = "without it: the data set `omniglot-105-to-28` is made from images_background.zip and \
+                   images_evaluation.zip; `glyphs` needs no file";
+    locator.find_supplied(CHARDATA, &checksum, CHARDATA_HOME, instead)
 }
 
 /// The images of a matrix that has one a column, its pixels column by column, in rows.
@@ -295,7 +315,7 @@ fn reduced(ink: &[u8]) -> Vec<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::fs;
     use std::io::Write;
 
@@ -305,7 +325,11 @@ mod tests {
     const PIXELS: usize = SIDE * SIDE;
 
     /// `chardata.mat` with so many images, the pixel at row r and column c of image i being `grey(i, r, c)`.
-    fn chardata(train: usize, test: usize, grey: impl Fn(usize, usize, usize) -> f64) -> Vec<u8> {
+    pub(crate) fn chardata(
+        train: usize,
+        test: usize,
+        grey: impl Fn(usize, usize, usize) -> f64,
+    ) -> Vec<u8> {
         let columns = |images: usize| -> Vec<f64> {
             let at = |k: usize| grey(k / PIXELS, k % SIDE, k % PIXELS / SIDE);
             (0..images * PIXELS).map(at).collect()

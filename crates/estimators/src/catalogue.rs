@@ -6,18 +6,20 @@ use std::slice::Iter;
 use std::sync::LazyLock;
 
 use crate::{
-    AnnealedSlope, Ar, Arm, Arms, Ars, Arsm, Concrete, Control, Declaration, Description, Disarm,
-    DisarmBound, DoubleCv, GumbelSoftmax, Half, Jsa, LearnedTemperature, Method, Msc, MuProp, Nvil,
-    OfBits, Rebar, ReinMax, Reinforce, Rloo, Rodeo, Rws, StraightThrough, Target, Vimco, WakeSleep,
+    AnnealedSlope, Ar, Arm, Arms, ArmsBound, Ars, Arsm, Concrete, Control, CoupledChains,
+    Declaration, Description, Disarm, DisarmBound, DisarmTree, DoubleCv, GumbelRao, GumbelSoftmax,
+    Half, Jsa, LearnedTemperature, Method, Msc, MuProp, Nvil, OfBits, Ovis, OvisMonteCarlo, Rebar,
+    ReinMax, Reinforce, Rloo, Rodeo, Rws, StraightThrough, Target, Tvo, VarGrad, Vimco, WakeSleep,
     Weighted,
 };
 
 /// Every estimator, in the order of tables.
-const METHODS: [Method; 37] = [
+const METHODS: [Method; 47] = [
     Method::Weighted(Weighted::Jsa(Jsa::MIS)),
     Method::Weighted(Weighted::JsaMtmis(Jsa::MTMIS)),
     Method::Weighted(Weighted::JsaFrozenReference(Jsa::FROZEN_REFERENCE)),
     Method::Weighted(Weighted::Msc(Msc)),
+    Method::CoupledChains(CoupledChains),
     Method::Weighted(Weighted::WakeSleep(WakeSleep::BOTH)),
     Method::Weighted(Weighted::Rws(Rws::WAKE)),
     Method::Weighted(Weighted::Rws(Rws::SLEEP)),
@@ -26,18 +28,26 @@ const METHODS: [Method; 37] = [
     Method::Weighted(Weighted::Reinforce(Reinforce { centred: true })),
     Method::Nvil(Nvil { normalise: true }),
     Method::Weighted(Weighted::Rloo(Rloo)),
+    Method::Weighted(Weighted::VarGrad(VarGrad)),
     Method::Weighted(Weighted::Vimco(Vimco { arithmetic: false })),
     Method::Weighted(Weighted::Vimco(Vimco { arithmetic: true })),
+    Method::Weighted(Weighted::Ovis(Ovis { many: false })),
+    Method::Weighted(Weighted::Ovis(Ovis { many: true })),
+    Method::Weighted(Weighted::OvisMonteCarlo(OvisMonteCarlo)),
+    Method::Weighted(Weighted::Tvo(Tvo)),
     Method::MuProp(MuProp),
     Method::OfBits(OfBits::Arm(Arm)),
     Method::OfBits(OfBits::Disarm(Disarm)),
     Method::OfBits(OfBits::Arms(Arms)),
     Method::OfBits(OfBits::DisarmBound(DisarmBound)),
+    Method::OfBits(OfBits::ArmsBound(ArmsBound::DEFAULT)),
     Method::OfBits(OfBits::DoubleCv(DoubleCv)),
     Method::OfBits(OfBits::Rodeo(Rodeo)),
     Method::Ar(Ar),
     Method::Ars(Ars { reference: 0 }),
     Method::Arsm(Arsm),
+    Method::DisarmTree(DisarmTree { balanced: false }),
+    Method::DisarmTree(DisarmTree { balanced: true }),
     Method::Rebar(Rebar {
         control: Control::Relaxed,
         tied: false,
@@ -67,6 +77,7 @@ const METHODS: [Method; 37] = [
         hard: true,
     }),
     Method::LearnedTemperature(LearnedTemperature),
+    Method::GumbelRao(GumbelRao::DEFAULT),
     Method::OfBits(OfBits::Concrete(Concrete::DEFAULT)),
     Method::StraightThrough(StraightThrough),
     Method::OfBits(OfBits::AnnealedSlope(AnnealedSlope)),

@@ -14,7 +14,9 @@ pub enum Target {
     Elbo,
     /// ∇ of the importance-weighted bound with K samples.
     Bound,
-    /// ∇_θ log p(x) and −∇_φ KL(p(h | x) ‖ q(h | x)), for chains in stationarity.
+    /// ∇_θ log p(x) and −∇_φ KL(p(h | x) ‖ q(h | x)).
+    Likelihood,
+    /// The same for chains in stationarity.
     Inclusive,
     /// The same as K grows.
     InclusiveAsymptotically,
@@ -33,6 +35,7 @@ impl fmt::Display for Target {
         f.write_str(match self {
             Self::Elbo => "∇ ELBO",
             Self::Bound => "∇ of the K-sample bound",
+            Self::Likelihood => "∇ log p and −∇ KL(p‖q)",
             Self::Inclusive => "∇ log p and −∇ KL(p‖q), in stationarity",
             Self::InclusiveAsymptotically => "the same as `jsa`, as K grows",
             Self::LikelihoodsTheta => "θ: the same as `jsa`, as K grows",
@@ -111,7 +114,7 @@ pub trait Declaration {
     /// the draw at which the estimators of logit gradients let θ learn.
     fn evaluations(&self, particles: usize, layers: usize, retained: bool) -> usize;
 
-    /// Values of f a datum and layer with C classes, as a formula, where they depend on C; [`evaluations`](Self::evaluations)
+    /// Values of f a datum and layer with C classes, as a formula, where they depend on C, or on chance; [`evaluations`](Self::evaluations)
     /// are those for bits, C = 2.
     fn evaluations_of_classes(&self) -> Option<&'static str> {
         None

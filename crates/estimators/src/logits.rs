@@ -3,18 +3,22 @@
 mod antithetic;
 mod arm;
 mod arms;
+mod arms_bound;
 mod arsm;
 mod disarm;
 mod disarm_bound;
+mod disarm_tree;
 pub(crate) mod logit_gradient;
 mod rebar;
 mod swaps;
 
 pub use arm::Arm;
 pub use arms::Arms;
+pub use arms_bound::ArmsBound;
 pub use arsm::{Ar, Ars, Arsm};
 pub use disarm::Disarm;
 pub use disarm_bound::DisarmBound;
+pub use disarm_tree::DisarmTree;
 pub use logit_gradient::{LogitGradient, estimate_logits};
 pub use rebar::{Control, Rebar};
 pub use swaps::Race;

@@ -9,10 +9,11 @@ use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Layer};
 
 use crate::{
-    Added, AnnealedSlope, Ar, Arm, Arms, Ars, Arsm, Batch, Concrete, ControlsConfig, Declaration,
-    Description, Disarm, DisarmBound, Domain, DoubleCv, Estimate, EstimateError, Estimator,
-    GumbelSoftmax, Half, Layered, Learned, LearnedTemperature, Model, MuProp, Nvil, Race, Rebar,
-    ReinMax, Rodeo, StraightThrough, Weighted, Weighting,
+    Added, AnnealedSlope, Ar, Arm, Arms, ArmsBound, Ars, Arsm, Batch, Concrete, ControlsConfig,
+    CoupledChains, Declaration, Description, Disarm, DisarmBound, DisarmTree, Domain, DoubleCv,
+    Estimate, EstimateError, Estimator, GumbelRao, GumbelSoftmax, Half, Layered, Learned,
+    LearnedTemperature, Model, MuProp, Nvil, Race, Rebar, ReinMax, Rodeo, StraightThrough,
+    Weighted, Weighting,
 };
 
 /// An estimator chosen at run time. A new one is its own file, a variant of its family, and a line of the catalogue.
@@ -34,6 +35,12 @@ pub enum Method {
     StraightThrough(StraightThrough),
     /// [`ReinMax`].
     ReinMax(ReinMax),
+    /// [`CoupledChains`].
+    CoupledChains(CoupledChains),
+    /// [`GumbelRao`].
+    GumbelRao(GumbelRao),
+    /// [`DisarmTree`].
+    DisarmTree(DisarmTree),
     /// [`Ar`].
     Ar(Ar),
     /// [`Ars`].
@@ -57,6 +64,8 @@ pub enum OfBits {
     Arms(Arms),
     /// [`DisarmBound`].
     DisarmBound(DisarmBound),
+    /// [`ArmsBound`].
+    ArmsBound(ArmsBound),
     /// [`DoubleCv`].
     DoubleCv(DoubleCv),
     /// [`Rodeo`].
@@ -77,6 +86,7 @@ macro_rules! of_bits {
             OfBits::Disarm($estimator) => $call,
             OfBits::Arms($estimator) => $call,
             OfBits::DisarmBound($estimator) => $call,
+            OfBits::ArmsBound($estimator) => $call,
             OfBits::DoubleCv($estimator) => $call,
             OfBits::Rodeo($estimator) => $call,
             OfBits::Concrete($estimator) => $call,
@@ -98,6 +108,9 @@ macro_rules! each {
             Method::LearnedTemperature($estimator) => $call,
             Method::StraightThrough($estimator) => $call,
             Method::ReinMax($estimator) => $call,
+            Method::CoupledChains($estimator) => $call,
+            Method::GumbelRao($estimator) => $call,
+            Method::DisarmTree($estimator) => $call,
             Method::Ar($estimator) => $call,
             Method::Ars($estimator) => $call,
             Method::Arsm($estimator) => $call,

@@ -119,6 +119,11 @@ pub trait Parts<B: Backend>: Module<B> {
 
     /// The ids of φ.
     fn inference(&self) -> Vec<ParamId>;
+
+    /// The ids, among those of θ, of the learned logits of the prior p(h^L); none unless stated.
+    fn learned_prior(&self) -> Vec<ParamId> {
+        Vec::new()
+    }
 }
 
 /// A model with every capability that a [`Method`](crate::Method), chosen at run time, may ask for.

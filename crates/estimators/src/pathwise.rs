@@ -2,6 +2,7 @@
 
 mod concrete;
 mod gumbel;
+mod gumbel_rao;
 mod reinmax;
 mod straight_through;
 
@@ -17,6 +18,7 @@ use crate::{Estimate, EstimateError, Joint, Layered, Particles};
 
 pub use concrete::Concrete;
 pub use gumbel::{GumbelSoftmax, LearnedGumbelSoftmax, LearnedTemperature};
+pub use gumbel_rao::GumbelRao;
 pub use reinmax::ReinMax;
 pub use straight_through::{AnnealedSlope, Half, SlopeAnnealed, StraightThrough};
 

@@ -1,13 +1,17 @@
 //! The weighted family: coefficients on log p and log q from log-weights. Its estimators, chosen at run time.
 
 mod chains;
+mod coupled;
 mod estimate;
 mod jsa;
 mod msc;
+mod ovis;
 mod reinforce;
 mod rloo;
 pub(crate) mod rws;
 mod states;
+mod tvo;
+mod vargrad;
 mod vimco;
 mod wake_sleep;
 mod weighting;
@@ -18,12 +22,16 @@ use helmholtz_samplers::{FrozenReferenceMis, Mis, Mtmis};
 use crate::Description;
 
 pub use chains::{Chains, refresh, scatter};
+pub use coupled::CoupledChains;
 pub use estimate::{Estimate, EstimateError, dreams, estimate};
 pub use jsa::{Jsa, JsaKernel};
 pub use msc::Msc;
+pub use ovis::{Ovis, OvisMonteCarlo};
 pub use reinforce::Reinforce;
 pub use rloo::Rloo;
 pub use rws::Rws;
+pub use tvo::Tvo;
+pub use vargrad::VarGrad;
 pub use vimco::Vimco;
 pub use wake_sleep::WakeSleep;
 pub use weighting::{Coefficient, Outcome, Weighting};
@@ -47,8 +55,16 @@ pub enum Weighted {
     Reinforce(Reinforce),
     /// [`Rloo`].
     Rloo(Rloo),
+    /// [`VarGrad`].
+    VarGrad(VarGrad),
     /// [`Vimco`].
     Vimco(Vimco),
+    /// [`Ovis`].
+    Ovis(Ovis),
+    /// [`OvisMonteCarlo`].
+    OvisMonteCarlo(OvisMonteCarlo),
+    /// [`Tvo`].
+    Tvo(Tvo),
 }
 
 /// What the same call gives of whichever estimator it is; after `as`, made a [`Weighted`] again.
@@ -63,7 +79,11 @@ macro_rules! delegate {
             Weighted::Rws($estimator) => Weighted::Rws($call),
             Weighted::Reinforce($estimator) => Weighted::Reinforce($call),
             Weighted::Rloo($estimator) => Weighted::Rloo($call),
+            Weighted::VarGrad($estimator) => Weighted::VarGrad($call),
             Weighted::Vimco($estimator) => Weighted::Vimco($call),
+            Weighted::Ovis($estimator) => Weighted::Ovis($call),
+            Weighted::OvisMonteCarlo($estimator) => Weighted::OvisMonteCarlo($call),
+            Weighted::Tvo($estimator) => Weighted::Tvo($call),
         }
     };
     ($self:ident, $estimator:ident => $call:expr) => {
@@ -76,7 +96,11 @@ macro_rules! delegate {
             Weighted::Rws($estimator) => $call,
             Weighted::Reinforce($estimator) => $call,
             Weighted::Rloo($estimator) => $call,
+            Weighted::VarGrad($estimator) => $call,
             Weighted::Vimco($estimator) => $call,
+            Weighted::Ovis($estimator) => $call,
+            Weighted::OvisMonteCarlo($estimator) => $call,
+            Weighted::Tvo($estimator) => $call,
         }
     };
 }

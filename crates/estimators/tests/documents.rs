@@ -59,7 +59,7 @@ fn the_readme_shows_the_catalogue_and_the_certificates() {
 /// The page of the book that derives a family, by the place of its source.
 fn family(source: &str) -> (&'static str, &'static str) {
     match source.split_once('/').expect("a folder") {
-        ("weighted", "jsa.rs" | "msc.rs") => ("Chains", "chains.md"),
+        ("weighted", "jsa.rs" | "msc.rs" | "coupled.rs") => ("Chains", "chains.md"),
         ("weighted", "rws.rs" | "wake_sleep.rs") => ("Wake-sleep", "wake-sleep.md"),
         ("weighted" | "signals" | "leave_one_out", _) => ("Score function", "score-function.md"),
         ("logits", "arsm.rs") => ("Exponential races", "races.md"),
@@ -139,11 +139,26 @@ fn after_twenty_epochs(net: &str, name: &str) -> f64 {
     result["content"]["test_nll"].as_f64().unwrap()
 }
 
+/// The methods with a certificate and a run on each net on record: those that have a page.
+fn recorded(certificates: &[Vec<String>]) -> Vec<&'static Entry> {
+    let run = |net: &str, name: &str| {
+        let path = format!("experiments/results/estimators/{net}/{name}/seed-1/result.json");
+        workspace().join(path).is_file()
+    };
+    let certified = |name: &str| {
+        let name = format!("`{name}`");
+        certificates.iter().any(|row| row[0] == name)
+    };
+    let has =
+        |entry: &&Entry| certified(entry.name) && NETS.iter().all(|(_, net)| run(net, entry.name));
+    Method::CATALOGUE.iter().filter(has).collect()
+}
+
 const NETS: [(&str, &str); 2] = [("Linear", "linear"), ("Nonlinear", "nonlinear")];
 
 /// How many methods are better, and one more.
-fn place(net: &str, nll: f64) -> usize {
-    let all = Method::CATALOGUE.iter();
+fn place(net: &str, nll: f64, among: &[&Entry]) -> usize {
+    let all = among.iter();
     1 + all
         .filter(|e| after_twenty_epochs(net, e.name) < nll)
         .count()
@@ -201,10 +216,14 @@ fn page(entry: &Entry, certificates: &[Vec<String>]) -> String {
         ));
     }
 
-    page.push_str("\n## After twenty epochs\n\nOne seed, K = 2, S = 100 on 1,000 images: no converged numbers. See [choosing](choosing.md).\n\n| net | test NLL | place among 37 |\n|---|---|---|\n");
+    let among = recorded(certificates);
+    page.push_str(&format!("\n## After twenty epochs\n\nOne seed, K = 2, S = 100 on 1,000 images: no converged numbers. See [choosing](choosing.md).\n\n| net | test NLL | place among {} |\n|---|---|---|\n", among.len()));
     for (net, folder) in NETS {
         let nll = after_twenty_epochs(folder, entry.name);
-        page.push_str(&format!("| {net} | {nll:.2} | {} |\n", place(folder, nll)));
+        page.push_str(&format!(
+            "| {net} | {nll:.2} | {} |\n",
+            place(folder, nll, &among)
+        ));
     }
     page
 }
@@ -214,7 +233,7 @@ fn choosing(certificates: &[Vec<String>]) -> String {
     let mut table = String::from(
         "| method | unbiased for | latents | variance × evaluations, T1 | T2 | T3 | NLL, Linear | NLL, Nonlinear |\n|---|---|---|---|---|---|---|---|\n",
     );
-    let mut entries: Vec<&Entry> = Method::CATALOGUE.iter().collect();
+    let mut entries = recorded(certificates);
     entries.sort_by(|a, b| {
         let nll = |entry: &Entry| after_twenty_epochs("nonlinear", entry.name);
         nll(a).total_cmp(&nll(b))
@@ -247,7 +266,7 @@ fn choosing(certificates: &[Vec<String>]) -> String {
 #[test]
 fn the_book_has_a_page_of_each_method_as_it_declares_itself() {
     let certificates = certificates();
-    for entry in Method::CATALOGUE.iter() {
+    for entry in recorded(&certificates) {
         hold(
             &format!("docs/src/methods/{}.md", entry.name),
             &page(entry, &certificates),
@@ -265,6 +284,7 @@ fn the_book_has_a_page_of_each_method_as_it_declares_itself() {
 #[test]
 fn each_method_is_documented_and_each_page_is_its_own() {
     let certificates = certificates();
+    let recorded = recorded(&certificates);
     let mut titles: Vec<String> = Vec::new();
     for entry in Method::CATALOGUE.iter() {
         let (source, comment) = documented(entry.name);
@@ -274,6 +294,9 @@ fn each_method_is_documented_and_each_page_is_its_own() {
             "{source} says little of {}: {comment}",
             entry.name
         );
+        if !recorded.iter().any(|own| own.name == entry.name) {
+            continue;
+        }
         let page = page(entry, &certificates);
         titles.extend(
             page.lines()
@@ -283,5 +306,5 @@ fn each_method_is_documented_and_each_page_is_its_own() {
     }
     titles.sort();
     titles.dedup();
-    assert_eq!(titles.len(), Method::CATALOGUE.len());
+    assert_eq!(titles.len(), recorded.len());
 }

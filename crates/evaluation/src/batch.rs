@@ -12,7 +12,7 @@ pub fn batch_of<B: Backend>(
 ) -> Values<B> {
     let shape = [rows.len(), data.width()];
     let rows: Vec<usize> = rows.collect();
-    let bits: Option<Vec<&[u8]>> = rows.iter().map(|&row| data.row_bits(row)).collect();
+    let bits: Option<Vec<_>> = rows.iter().map(|&row| data.row_bits(row)).collect();
     if let Some(bits) = bits.filter(|rows| !rows.is_empty()) {
         let mut words = Vec::with_capacity(shape[0] * shape[1].div_ceil(32));
         for row in bits {

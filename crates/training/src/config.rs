@@ -31,6 +31,11 @@ pub struct TrainConfig<E = Method> {
     pub betas: Betas,
     /// The optimiser's learning rate.
     pub learning_rate: f64,
+    /// That of the parameters of q, where it is another.
+    pub inference_rate: Option<f64>,
+    /// The rate at which the learned logits of the prior ([`Parts::learned_prior`](helmholtz_estimators::Parts::learned_prior)) follow plain gradient
+    /// descent on the batch mean; absent: they follow the optimiser with the rest of θ.
+    pub prior_rate: Option<f64>,
     /// Steps from one sleep phase to the next, of a method that has one: a step of its own of φ, on this many dreams a datum
     /// of the batch. Without it each step has its sleep phase, with a dream a datum.
     pub sleep_every: Option<u64>,
@@ -94,6 +99,8 @@ impl<E> TrainConfig<E> {
             optimizer: Optimizer::default(),
             betas: Betas::default(),
             learning_rate: 3e-4,
+            inference_rate: None,
+            prior_rate: None,
             sleep_every: None,
             scan: ScanOrder::Shuffled,
             check_every: 1,
@@ -123,6 +130,17 @@ impl<E: Declaration> TrainConfig<E> {
         epochs > 0 && (epochs.is_multiple_of(self.check_every) || epochs == self.epochs)
     }
 
+    /// The learning rates that are set, by name.
+    fn rates(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let all = [
+            ("learning_rate", Some(self.learning_rate)),
+            ("inference_rate", self.inference_rate),
+            ("prior_rate", self.prior_rate),
+        ];
+        all.into_iter()
+            .filter_map(|(name, rate)| Some((name, rate?)))
+    }
+
     pub(crate) fn check(&self) -> Result<(), TrainError> {
         let least = self.method.least_particles(self.keeps_chains(0));
         let problem = if self.particles < least {
@@ -143,11 +161,8 @@ impl<E: Declaration> TrainConfig<E> {
             "numbers of samples must be at least 1".into()
         } else if [self.valid_images, self.test_images, self.train_images].contains(&Some(0)) {
             "numbers of images must be at least 1".into()
-        } else if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
-            format!(
-                "`learning_rate` is {}, but must be positive and finite",
-                self.learning_rate
-            )
+        } else if let Some((name, rate)) = self.rates().find(|(_, rate)| !is_rate(*rate)) {
+            format!("`{name}` is {rate}, but must be positive and finite")
         } else if ![self.betas.generative, self.betas.inference]
             .as_flattened()
             .iter()
@@ -159,4 +174,8 @@ impl<E: Declaration> TrainConfig<E> {
         };
         Err(TrainError::Config { problem })
     }
+}
+
+fn is_rate(rate: f64) -> bool {
+    rate > 0.0 && rate.is_finite()
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use burn::module::{AutodiffModule, Module};
-use helmholtz_datasets::{Data, Splits, Subset, random_subset};
+use helmholtz_datasets::{Data, Read, Reading, Splits, Subset, random_subset};
 use helmholtz_estimators::{Dream, Estimator, Joint, Layered, Parts};
 use helmholtz_evaluation::{Evaluation, LogLikelihoods, LogWeights, Nll, log_weights_at};
 use helmholtz_ops::AutodiffBackend;
@@ -360,7 +360,13 @@ where
         let train = match &self.some_train {
             Some(images) => {
                 let of_train = self.evaluation(self.config.valid_samples, TRAIN);
-                Some(self.nll(&model, images, &of_train, (both, total))?)
+                let reading = Reading {
+                    seed: self.config.seed,
+                    purpose: TRAIN,
+                    position: epoch,
+                };
+                let images = Read::new(images, reading);
+                Some(self.nll(&model, &images, &of_train, (both, total))?)
             }
             None => None,
         };

@@ -2,7 +2,7 @@
 
 use burn::module::AutodiffModule;
 use burn::tensor::DType;
-use helmholtz_datasets::Data;
+use helmholtz_datasets::{Data, Read, Reading};
 use helmholtz_estimators::{
     Batch, Chains, Dream, EstimateError, Estimator, Layered, Learned, Method, Parts, dreams,
     refresh, scatter,
@@ -19,6 +19,7 @@ const NOISE: Purpose = Purpose::new("noise");
 const ACCEPT: Purpose = Purpose::new("accept");
 const REFRESH: Purpose = Purpose::new("refresh");
 const SLEEP: Purpose = Purpose::new("sleep");
+const READ: Purpose = Purpose::new("read");
 
 /// Data refreshed at a time when the chains are started.
 const REFRESH_BATCH: usize = 250;
@@ -76,7 +77,7 @@ where
         Ok(Self {
             chains: MemoryStore::new(&model.latents(), rows)?,
             learner: Learner::new(learned, &needed),
-            optimizer: OfModel::new(config.optimizer, config.betas, &model),
+            optimizer: OfModel::new(&config, &model),
             model: Some(model),
             config,
             device,
@@ -97,11 +98,22 @@ where
         &self.chains
     }
 
+    /// The data as an epoch reads them: those that are drawn anew have bits of their own in each.
+    fn read<'a, D: Data + ?Sized>(&self, data: &'a D, epoch: u64) -> Read<'a, D> {
+        let reading = Reading {
+            seed: self.config.seed,
+            purpose: READ,
+            position: epoch,
+        };
+        Read::new(data, reading)
+    }
+
     /// Starts the chain of every datum, where [`ChainStart`] says.
     ///
     /// # Errors
     /// If the store doesn't fit the data.
     pub fn start_chains(&mut self, data: &(impl Data + ?Sized)) -> Result<(), SamplerError> {
+        let read = self.read(data, self.config.switch_epoch);
         let model = self.model.take().expect("a model is there between steps");
         let rows: Vec<u32> = (0..data.len() as u32).collect();
         let result = rows
@@ -116,7 +128,7 @@ where
                 if self.config.chain_start == ChainStart::Uniform {
                     return scatter(&mut chains, &mut noise);
                 }
-                let x = batch_of::<B>(data, rows.iter().map(|&row| row as usize), &self.device);
+                let x = batch_of::<B>(&read, rows.iter().map(|&row| row as usize), &self.device);
                 refresh(&model, x, &mut chains, &mut noise)
             });
         self.model = Some(model);
@@ -136,7 +148,8 @@ where
         step: u64,
     ) -> Result<StepReport, EstimateError> {
         let config = &self.config;
-        let x = batch_of::<B>(data, rows.iter().map(|&row| row as usize), &self.device);
+        let read = self.read(data, epoch);
+        let x = batch_of::<B>(&read, rows.iter().map(|&row| row as usize), &self.device);
         let chains = config.keeps_chains(epoch).then_some(Chains {
             store: &mut self.chains,
             rows,

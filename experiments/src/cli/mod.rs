@@ -131,7 +131,7 @@ fn after_help(registry: &Registry) -> String {
 /// Reproduce a published table or figure.
 #[derive(Debug, Clone, Args)]
 pub struct Reproduce {
-    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `arm-table2`, `arm-table3`, `arm-toy`,
+    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `disarm`, `rodeo`, `rodeo-3`, `categorical`, `arm-table2`, `arm-table3`, `arm-toy`,
     /// `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-kl`, `apg-table1`, `fig1` to `fig4`, `fig-poster`, `fig-table3`, `arm-fig2`, or
     /// the path of a TOML file like those in experiments/
     pub experiment: String,

@@ -121,6 +121,7 @@ impl FakeRunner {
             final_nll: None,
             final_se: None,
             finals: vec![],
+            training_elbo: None,
             log_likelihoods: None,
             released_nll: None,
             bound: None,

@@ -22,8 +22,13 @@ impl NetConfig for CategoricalVaeConfig {
 
     const OF_BITS: bool = false;
 
-    const OPTIONS: &'static [&'static str] =
-        &["slope", "learned_prior", "free_logits", "released_nll"];
+    const OPTIONS: &'static [&'static str] = &[
+        "slope",
+        "learned_prior",
+        "free_logits",
+        "released_nll",
+        "prior_rate",
+    ];
 
     fn of_width(self, visible: usize) -> Self {
         Self { visible, ..self }

@@ -4,6 +4,7 @@ mod any;
 mod categorical;
 mod conditional;
 mod feedforward;
+mod gaussian;
 mod mixed_sbn;
 mod own;
 mod sbn;
@@ -20,7 +21,7 @@ use helmholtz_conditional_sbn::{ConditionalSbnConfig, FeedforwardConfig};
 use helmholtz_datasets::Images;
 use helmholtz_estimators::{Declaration, Domain, Method};
 use helmholtz_ops::Backend;
-use helmholtz_sbn::{MixedSbnConfig, SbnConfig};
+use helmholtz_sbn::{GaussianVaeConfig, MixedSbnConfig, SbnConfig};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::any::Any;
@@ -32,6 +33,7 @@ pub(crate) fn families() -> Vec<AnyFamily> {
     vec![
         AnyFamily::of::<SbnConfig>(),
         AnyFamily::of::<MixedSbnConfig>(),
+        AnyFamily::of::<GaussianVaeConfig>(),
         AnyFamily::of::<CategoricalVaeConfig>(),
         AnyFamily::of::<ConditionalSbnConfig>(),
         AnyFamily::of::<FeedforwardConfig>(),

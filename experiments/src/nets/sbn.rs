@@ -21,6 +21,7 @@ impl NetConfig for SbnConfig {
         "tanh",
         "centred",
         "glorot",
+        "prior_rate",
     ];
 
     fn of_width(self, visible: usize) -> Self {

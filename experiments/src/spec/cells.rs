@@ -1,9 +1,10 @@
 //! The cells of a profile that are wanted.
 
 use super::{Method, Net, Profile, Spec};
-use crate::cell::Cell;
+use crate::cell::{Cell, Settings};
 use crate::error::HarnessError;
 use crate::names::lookup;
+use helmholtz_datasets::DatasetName;
 
 /// Which cells of a profile are wanted; empty lists mean the profile's own.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -69,6 +70,9 @@ impl Spec {
                 for method in self.method.iter().filter(wanted) {
                     let mut settings = self.settings_of(profile, net, method, selection.epochs);
                     settings.particles = particles.unwrap_or(settings.particles);
+                    if selection.epochs.is_none() {
+                        settings = in_steps(settings, dataset)?;
+                    }
                     if let Some(wanted) = self.evaluations {
                         settings.particles = self
                             .equal_particles(net, method, &settings, wanted)?
@@ -178,6 +182,15 @@ impl Spec {
             ),
         }
     }
+}
+
+/// Settings whose `steps` are made epochs, on a data set whose size is known by its name.
+fn in_steps(settings: Settings, dataset: &str) -> Result<Settings, HarnessError> {
+    if settings.steps.is_none() {
+        return Ok(settings);
+    }
+    let name = dataset.parse::<DatasetName>()?;
+    Ok(settings.with_steps_of(name.train_images()))
 }
 
 #[cfg(test)]

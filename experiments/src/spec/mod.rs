@@ -11,6 +11,7 @@ pub use cells::Selection;
 pub use profile::{Change, Profile};
 
 use crate::cell::{Overrides, OwnNet, Settings};
+use crate::cell_runner::Shown;
 use crate::error::HarnessError;
 use crate::published::Published;
 use crate::registry::Registry;
@@ -39,6 +40,9 @@ pub struct Spec {
     /// Whether the table shows the variational bound and the standard error over test images beside each NLL.
     #[serde(default)]
     pub bounds: bool,
+    /// Which number of each run the table shows, and holds against the published ones.
+    #[serde(default)]
+    pub shown: Shown,
     /// Whether ± is the standard error over seeds, in place of their sample sd.
     #[serde(default)]
     pub standard_error: bool,

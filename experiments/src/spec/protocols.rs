@@ -358,3 +358,79 @@ fn the_experiment_of_all_estimators_has_the_whole_catalogue() {
         .collect();
     assert_eq!(*named, all);
 }
+
+#[test]
+fn disarm_holds_its_protocol() {
+    let spec = Spec::load("disarm").unwrap();
+    let cells = of_profile(&spec, "paper");
+    assert_eq!(cells.len(), 2 * 3 * 5);
+    for cell in cells {
+        let s = &cell.settings;
+        assert_eq!(cell.dataset, "dynamic-mnist");
+        assert_eq!((s.epochs, s.batch, s.learning_rate), (1000, 50, 1e-4));
+        assert_eq!((s.prior_rate, s.inference_rate), (Some(1e-2), None));
+        let pairs = cell.method == "disarm";
+        assert_eq!(s.particles, if pairs { 1 } else { 2 });
+        let net = Net::of(&cell).unwrap();
+        let net = net.config::<SbnConfig>().expect("a network");
+        assert!(net.learned_prior && net.centred && net.slope == 0.3);
+        let start = helmholtz_sbn::Initialisation::Xavier { bias: 0.0 };
+        assert_eq!(net.initialisation, start);
+    }
+    let quick = of_profile(&spec, "quick");
+    assert!(quick.iter().all(|cell| cell.settings.epochs == 2));
+    let once = of_profile(&spec, "quick-once");
+    assert!(once.iter().all(|cell| cell.dataset == "dynamic-mnist-once"));
+}
+
+#[test]
+fn rodeo_holds_its_protocol_on_each_data_set() {
+    for (file, evaluations) in [("rodeo", 2), ("rodeo-3", 3)] {
+        let spec = Spec::load(file).unwrap();
+        for (profile, epochs, rate) in [
+            ("paper", 2000, 1e-3),
+            ("paper-fashion", 2000, 3e-4),
+            ("paper-omniglot", 4348, 1e-3),
+            ("paper-grey", 2000, 1e-4),
+        ] {
+            for cell in of_profile(&spec, profile) {
+                let (s, label) = (&cell.settings, cell.label());
+                assert_eq!((s.epochs, s.batch), (epochs, 100), "{profile}: {label}");
+                assert_eq!((s.learning_rate, s.prior_rate), (rate, None), "{profile}");
+                let made = cell.method().unwrap().evaluations(s.particles, 1, false);
+                assert_eq!(made, evaluations, "{profile}: {label}");
+                let net = Net::of(&cell).unwrap();
+                if let Some(net) = net.config::<SbnConfig>() {
+                    assert!(!net.learned_prior && !net.centred && net.slope == 0.3);
+                    let start = helmholtz_sbn::Initialisation::Xavier { bias: 0.0 };
+                    assert_eq!(net.initialisation, start, "{profile}: {label}");
+                }
+            }
+            let dataset = spec.dataset_of(profile).unwrap();
+            let published = spec.published_for(dataset).unwrap();
+            assert_eq!(published.is_some(), profile != "paper-grey");
+        }
+    }
+}
+
+#[test]
+fn categorical_has_the_coupled_net_and_the_six_shapes() {
+    let spec = Spec::load("categorical").unwrap();
+    let shape = |cell: &Cell| {
+        let net = Net::of(cell).unwrap();
+        let net = net.config::<CategoricalVaeConfig>().expect("a net");
+        assert_eq!((net.visible, &net.hidden[..]), (784, &[512, 256][..]));
+        (net.variables, net.classes)
+    };
+    for cell in of_profile(&spec, "paper") {
+        let s = &cell.settings;
+        assert_eq!((s.epochs, s.batch, s.prior_rate), (4000, 200, Some(1e-2)));
+        assert_eq!(shape(&cell), (32, 16));
+    }
+    let mut shapes: Vec<_> = of_profile(&spec, "reinmax").iter().map(shape).collect();
+    shapes.sort_unstable();
+    shapes.dedup();
+    // Variables, classes: C x L of the paper is 8x4, 4x24, 8x16, 16x12, 64x8, 10x30.
+    let expected = [(4, 8), (8, 64), (12, 16), (16, 8), (24, 4), (30, 10)];
+    assert_eq!(shapes, expected);
+}

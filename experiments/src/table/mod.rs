@@ -21,7 +21,7 @@ pub use numbers::{Ours, PublishedNumber};
 pub use row::Row;
 
 use crate::cell::Cell;
-use crate::cell_runner::CellResult;
+use crate::cell_runner::Shown;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
 use crate::published::Published;
@@ -53,6 +53,9 @@ pub struct Table {
     pub nets: Vec<String>,
     /// Whether the variational bound and the standard error over test images stand beside each NLL.
     pub bounds: bool,
+    /// Which number of each run it shows.
+    #[serde(skip_serializing_if = "Shown::is_test")]
+    pub shown: Shown,
     /// Whether ± is the standard error over seeds.
     pub standard_error: bool,
     /// What must be known to read the numbers.
@@ -125,6 +128,7 @@ impl Table {
             quoted,
             nets,
             bounds: spec.bounds,
+            shown: spec.shown,
             standard_error: spec.standard_error,
             notes,
         })
@@ -180,8 +184,9 @@ pub(crate) fn rows(
         row.unfinished.push((cell.seed, unfinished));
     }
     for row in &mut rows {
-        let numbers: Vec<f64> = row.results.values().map(CellResult::reported_nll).collect();
-        row.ours = Ours::of(&numbers);
+        let numbers = row.results.values().map(|result| result.number(spec.shown));
+        let numbers: Option<Vec<f64>> = numbers.collect();
+        row.ours = numbers.and_then(|numbers| Ours::of(&numbers));
         if spec.bounds {
             let bounds = row.results.values().map(|result| result.bound);
             let bounds: Option<Vec<f64>> = bounds.collect();
@@ -201,7 +206,11 @@ pub(crate) fn rows(
 impl Table {
     /// What heads our numbers.
     fn ours_header(&self) -> &'static str {
-        if self.bounds { "Ours (bound)" } else { "Ours" }
+        match self.shown {
+            Shown::Training => "Ours: training",
+            Shown::Test if self.bounds => "Ours (bound)",
+            Shown::Test => "Ours",
+        }
     }
 
     /// `quick`, `paper with 100 epochs`.
@@ -218,6 +227,7 @@ mod tests {
     use super::*;
     use crate::cell::Settings;
     use crate::cell::tests::{cell, settings};
+    use crate::cell_runner::CellResult;
     use crate::folders;
     use crate::spec::Selection;
     use crate::spec::tests::table1;
@@ -259,6 +269,7 @@ mod tests {
             final_nll: None,
             final_se: None,
             finals: vec![],
+            training_elbo: None,
             log_likelihoods: None,
             released_nll: None,
             bound: None,

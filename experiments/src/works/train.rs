@@ -15,7 +15,7 @@ use helmholtz_harness::driver::Observer;
 use helmholtz_harness::work::shortened;
 use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
-use helmholtz_runs::RunFolder;
+use helmholtz_runs::{RunFolder, read_metrics};
 use helmholtz_samplers::{Scan, ScanOrder as SamplerScan};
 use helmholtz_training::{Event, Parameters, TrainConfig, TrainError, Trainer, load_model, train};
 use std::sync::Arc;
@@ -60,6 +60,8 @@ impl<B: Backend> Runner<B> {
             optimizer: settings.optimizer,
             betas: settings.betas(),
             learning_rate: settings.learning_rate,
+            inference_rate: settings.inference_rate,
+            prior_rate: settings.prior_rate,
             sleep_every: settings.sleep_every,
             scan: match settings.scan {
                 ScanOrder::Shuffled => SamplerScan::Shuffled,
@@ -173,6 +175,13 @@ pub(crate) struct Run<'a, B: Backend> {
 }
 
 impl<B: Backend> Run<'_, B> {
+    /// The mean of the last epoch's ELBOs, as its record has it.
+    fn training_elbo(&self) -> Result<Option<f64>, HarnessError> {
+        let rows = read_metrics(self.folder.path())?;
+        let mut epochs = rows.iter().rev().filter(|row| row["kind"] == "epoch");
+        Ok(epochs.next().and_then(|row| row["elbo"].as_f64()))
+    }
+
     pub(super) fn on<M: Keeps<B>>(mut self, model: M) -> Result<CellResult, HarnessError> {
         let Runner {
             data, device, name, ..
@@ -230,6 +239,7 @@ impl<B: Backend> Run<'_, B> {
             log_likelihoods: log_likelihoods.map(kept_file).transpose()?,
             released_nll: kept.released_nll,
             bound: Some(-last.unwrap_or(&test).elbo),
+            training_elbo: self.training_elbo()?,
             epochs_done: outcome.epochs,
             epochs_planned: config.epochs,
             seconds: self.folder.seconds(),

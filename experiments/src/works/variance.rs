@@ -8,7 +8,7 @@ use crate::trained::Run;
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
-use helmholtz_datasets::Images;
+use helmholtz_datasets::{Images, Read, Reading};
 use helmholtz_estimators::{Batch, Chains as ChainsOf, Entry, Learned, Method, refresh};
 use helmholtz_evaluation::{GradientVariance, Held, Replication, batch_of, method_variance};
 use helmholtz_ops::{Backend, Values};
@@ -18,6 +18,8 @@ use helmholtz_training::{load_chains, load_learned, load_model};
 use serde::Serialize;
 
 const START: Purpose = Purpose::new("start");
+/// The bits of data that are drawn anew whenever they are read.
+const READ: Purpose = Purpose::new("read");
 
 /// What becomes of the chains from one replicate to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -151,7 +153,13 @@ impl Measurement<'_> {
             None => Ok(model.starting(self.train)),
         };
         let model = model.map_err(failed)?;
-        let x = batch_of(self.train, 0..self.request.images, &device);
+        let reading = Reading {
+            seed: self.request.replication.seed,
+            purpose: READ,
+            position: 0,
+        };
+        let read = Read::new(self.train, reading);
+        let x = batch_of(&read, 0..self.request.images, &device);
         let store = match self.request.chains {
             true => Some(self.chains(&model, x.clone())?),
             false => None,

@@ -90,7 +90,7 @@ fn table(methods: &[String]) -> (String, bool) {
     for entry in Method::CATALOGUE.iter().filter(|entry| chosen(entry.name)) {
         eprintln!("{}", entry.name);
         let subjects = match entry.method {
-            Method::Rebar(_) => &fewer,
+            Method::Rebar(_) | Method::CoupledChains(_) => &fewer,
             _ => &many,
         };
         let method = entry.method.claimed();
@@ -132,7 +132,7 @@ fn table(methods: &[String]) -> (String, bool) {
     let head = format!(
         "Each estimator of the catalogue on models small enough to enumerate: T1, three bits in one layer, T2, two layers of two, \
          and T3, two variables of three classes, all parameters random; one datum, K = 2 (or the least), learned parts at random values, f64. 200,000 \
-         estimates each, in 100 batches (20,000 of REBAR and RELAX, which differentiate twice). A claim holds if the largest t in absolute value over all coordinates of the gradient is below \
+         estimates each, in 100 batches (20,000 of REBAR and RELAX, which differentiate twice, and of coupled chains). A claim holds if the largest t in absolute value over all coordinates of the gradient is below \
          {STUDENT_LIMIT_OF_MANY} (99 degrees of freedom; all claims together fail by chance with probability below 1e-6). Where \
          nothing is claimed the bias is the distance of the mean from the gradient in φ, relative to its norm. A variance is the \
          sum over φ of one estimate's for one datum, relative to REINFORCE's with K = 2. A twin has one fault, and must \
@@ -180,7 +180,10 @@ impl Subjects {
 
 /// Whether a claim is of the mean at every K, so that a bias says nothing more.
 fn claims_exactly(target: Target) -> bool {
-    matches!(target, Target::Elbo | Target::Bound | Target::Inclusive)
+    matches!(
+        target,
+        Target::Elbo | Target::Bound | Target::Likelihood | Target::Inclusive
+    )
 }
 
 fn row(

@@ -12,6 +12,7 @@ use helmholtz_estimators::{Model, Nvil, Reinforce};
 use helmholtz_invariance::gradients::{Certificate, Subject, certify_claim, mean_of};
 
 pub use subject::{DATUM, mistaken, subject_of};
+pub use unconditional::Unconditional;
 
 use crate::Tape;
 use crate::statistics::BATCHES;

@@ -3,10 +3,11 @@
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_estimators::{
-    Ar, Ars, Arsm, Coefficient, Control, Controls, Declaration, Disarm, DoubleCv, Entry, Joint,
-    Jsa, JsaKernel, Layered, LeaveOneOut, LogitGradient, Method, Model, Msc, Nvil, Objective,
-    Outcome, Rebar, Reinforce, Rloo, Rodeo, Siblings, Target, Variate, Vimco, WakeSleep, Weighting,
-    estimate, estimate_leave_one_out, estimate_logits,
+    Ar, Arms, Ars, Arsm, Coefficient, Control, Controls, Declaration, Disarm, DoubleCv, Entry,
+    Joint, Jsa, JsaKernel, Layered, LeaveOneOut, LogitGradient, Method, Model, Msc, Nvil,
+    Objective, Outcome, Ovis, OvisMonteCarlo, Rebar, Reinforce, Rloo, Rodeo, Siblings, Target,
+    VarGrad, Variate, Vimco, WakeSleep, Weighting, estimate, estimate_leave_one_out,
+    estimate_logits,
 };
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_random::{Chance, Stream};
@@ -68,6 +69,49 @@ pub const RLOO_WITH_ITS_OWN: Changed<Rloo> = Changed(Rloo, |log_w, coefficients|
         c.phi = (l - mean) / count;
     }
 });
+
+/// VarGrad with the population variance, which divides by K.
+pub const VARGRAD_OF_THE_POPULATION: Changed<VarGrad> = Changed(VarGrad, |log_w, coefficients| {
+    let count = log_w.len() as f64;
+    coefficients
+        .iter_mut()
+        .for_each(|c| c.phi *= (count - 1.0) / count);
+});
+
+/// OVIS by Monte Carlo with the particle's own draw among the further ones.
+pub const OVIS_WITH_ITS_OWN: Changed<OvisMonteCarlo> =
+    Changed(OvisMonteCarlo, |log_w, coefficients| {
+        let further = (log_w.len() / 2) as f64;
+        coefficients
+            .iter_mut()
+            .for_each(|c| c.phi *= further / (further + 1.0));
+    });
+
+/// A step of conditional importance sampling from q: coupled chains without the correction.
+pub struct OneStep;
+
+impl Weighting for OneStep {
+    fn proposals(&self, particles: usize, _retained: bool) -> usize {
+        particles + 1
+    }
+
+    fn weigh(
+        &self,
+        log_w: &[f64],
+        _retained: bool,
+        chance: &mut impl Chance,
+        coefficients: &mut [Coefficient],
+    ) -> Outcome {
+        coefficients.fill(Coefficient::default());
+        if let Some(chosen) = chance.choose(log_w) {
+            coefficients[chosen] = Coefficient {
+                theta: 1.0,
+                phi: 1.0,
+            };
+        }
+        Outcome::default()
+    }
+}
 
 /// REINFORCE with the first particle's signal on every score.
 pub const REINFORCE_WITH_A_STALE_SIGNAL: Changed<Reinforce> =
@@ -285,6 +329,7 @@ pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
     .into_iter()
     .chain(of_weights(subject))
     .chain(of_logits(subject))
+    .chain(since_2020(subject))
     .chain(relaxed(subject))
     .collect()
 }
@@ -309,6 +354,13 @@ fn of_weights(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
             "rloo",
             "its own sample in the baseline",
             &rloo,
+            elbo,
+        ),
+        weighted(
+            subject,
+            "vargrad",
+            "the variance of the population",
+            &VARGRAD_OF_THE_POPULATION,
             elbo,
         ),
         weighted(
@@ -385,6 +437,52 @@ fn of_logits(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
         logits(subject, "arsm", "squares of uniforms", &Skewed(Arsm), elbo),
         others(subject, "double-cv", &Uncorrected(DoubleCv), DoubleCv),
         others(subject, "rodeo", &Uncorrected(Rodeo), Rodeo),
+    ]
+}
+
+/// The twins of estimators that came after 2019.
+fn since_2020(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
+    let (elbo, bound) = (&subject.elbo, &subject.bound_of_two);
+    let undecorrelated = |of| {
+        logits(
+            subject,
+            of,
+            "without the probability that its decisions differ",
+            &Undecorrelated,
+            elbo,
+        )
+    };
+    vec![
+        weighted(
+            subject,
+            "ovis",
+            "its own weight in its control variate",
+            &Ovis { many: true },
+            bound,
+        ),
+        weighted(
+            subject,
+            "ovis-mc",
+            "its own draw among the further ones",
+            &OVIS_WITH_ITS_OWN,
+            bound,
+        ),
+        weighted(
+            subject,
+            "coupled-chains",
+            "a step from q without the correction",
+            &OneStep,
+            &subject.inclusive,
+        ),
+        logits(
+            subject,
+            "arms-bound",
+            "each particle's own difference",
+            &Arms,
+            bound,
+        ),
+        undecorrelated("disarm-sb"),
+        undecorrelated("disarm-tree"),
     ]
 }
 

@@ -204,6 +204,7 @@ fn methods_without_a_form_with_it_refuse_it_and_the_others_take_it() {
         "gumbel-softmax",
         "st-gumbel-softmax",
         "st-gumbel-softmax-learned",
+        "gumbel-rao",
         "straight-through",
         "reinmax",
     ];

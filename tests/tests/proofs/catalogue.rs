@@ -81,13 +81,17 @@ fn the_first_stage_of_a_chain_may_propose_one_particle_more() {
 }
 
 /// Methods that need a second particle: to move to, or to compare with.
-const OF_TWO: [&str; 9] = [
+const OF_TWO: [&str; 13] = [
     "jsa",
     "jsa-mtmis",
     "jsa-frozen-reference",
     "rloo",
+    "vargrad",
     "vimco",
     "vimco-arithmetic",
+    "ovis",
+    "ovis-many",
+    "tvo",
     "arms",
     "double-cv",
     "rodeo",
@@ -300,10 +304,11 @@ fn the_rows_that_are_differentiated_are_counted() {
     for entry in Method::CATALOGUE {
         let rows = match (entry.name, entry.method) {
             // Chains differentiate the states that they visit.
-            ("jsa" | "jsa-mtmis" | "jsa-frozen-reference", _) => continue,
+            ("jsa" | "jsa-mtmis" | "jsa-frozen-reference" | "coupled-chains", _) => continue,
             ("ws", _) => 2,
             ("arms", _) => 2,
             ("disarm-bound", _) => 12,
+            ("arms-bound", _) => 18,
             _ => 6,
         };
         let estimate = estimated(&batch, &entry, 3, &mut noise()).unwrap();
@@ -470,7 +475,9 @@ fn two_paths_or_data_that_are_equal_give_what_one_gives() {
     for entry in Method::CATALOGUE {
         let method = entry.method;
         // Of the others the particles are no paths of their own.
-        if entry.least_particles() > 1 || matches!(method, Method::Weighted(_)) {
+        let together = ["coupled-chains", "arms-bound"].contains(&entry.name);
+        let weighted = matches!(method, Method::Weighted(_));
+        if entry.least_particles() > 1 || weighted || together {
             continue;
         }
         // Of these the uniforms of layers above lie in another order.

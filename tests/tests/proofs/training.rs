@@ -83,6 +83,8 @@ fn trained(method: Method, data: &[(Vec<f64>, usize)]) -> f64 {
             optimizer: Optimizer::Adam,
             betas: Betas::default(),
             learning_rate,
+            inference_rate: None,
+            prior_rate: None,
             sleep_every: None,
             patience: None,
             scan: ScanOrder::Shuffled,

@@ -1,6 +1,6 @@
 //! Estimators of the exclusive kind: their expectation over all proposals is the gradient of their bound.
 
-use helmholtz_estimators::{Coefficient, Outcome, Reinforce, Rloo, Vimco, Weighting};
+use helmholtz_estimators::{Coefficient, Outcome, Reinforce, Rloo, VarGrad, Vimco, Weighting};
 use helmholtz_random::Chance;
 use helmholtz_tests::expectation::expected_gradient;
 use helmholtz_tests::vectors::relative_error;
@@ -55,6 +55,15 @@ fn rloo_is_unbiased_for_the_elbo() {
     assert!(error(&Categories::t3(), 1, &Rloo, 2, 1) < TOLERANCE);
     assert!(error(&Conditional::t4(), 1, &Rloo, 2, 1) < TOLERANCE);
     assert!(error(&Topped::t5(), 1, &Rloo, 2, 1) < TOLERANCE);
+}
+
+#[test]
+fn vargrad_is_unbiased_for_the_elbo() {
+    for particles in 2..=3 {
+        assert!(error(&Reference::t1(), 1, &VarGrad, particles, 1) < TOLERANCE);
+    }
+    assert!(error(&Reference::t2(), 1, &VarGrad, 2, 1) < TOLERANCE);
+    assert!(error(&Categories::t3(), 1, &VarGrad, 2, 1) < TOLERANCE);
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl LogitGradient<Bits> for Arms {
 
 /// The Dirichlet copula: u_k = (1 − d_k)^{K−1}, d = (e_1, …, e_K) / Σ e with e_k = −ln(1 − v_k), v_k uniform, both
 /// `[particles · rows, bits]`.
-fn antithetic<B: Backend>(v: Tensor<B, 2>, rows: usize) -> Tensor<B, 2> {
+pub(crate) fn antithetic<B: Backend>(v: Tensor<B, 2>, rows: usize) -> Tensor<B, 2> {
     let copies = v.dims()[0];
     // v is below 1 by at least 2⁻²⁴, so e is finite; all of them zero has probability zero.
     let exponentials = v.neg().log1p().neg().clamp_min(1e-30);
@@ -118,7 +118,7 @@ fn antithetic<B: Backend>(v: Tensor<B, 2>, rows: usize) -> Tensor<B, 2> {
 /// 1 / (1 − ρ), ρ = (P(b_i = b_j = 1) − p²) / (p (1 − p)), at logits a of p = σ(a): p (1 − p) / (p − P(b_i = b_j = 1)), which is
 /// σ(−a) / (1 − e^d) with d = n ln(1 + r) − ln p, n = K − 1, r = 2 (p^{1/n} − 1), and P = 0 where r ≤ −1. Written so, numbers near
 /// one are nowhere subtracted, and p may be as close to one as it likes.
-fn decorrelation<B: Backend>(logits: Tensor<B, 2>, particles: usize) -> Tensor<B, 2> {
+pub(crate) fn decorrelation<B: Backend>(logits: Tensor<B, 2>, particles: usize) -> Tensor<B, 2> {
     let n = (particles - 1) as f64;
     let log_p = logits.clone().clamp_max(0.0) - logits.clone().abs().neg().exp().log1p();
     let r = expm1(log_p.clone().mul_scalar(1.0 / n)).mul_scalar(2.0);

@@ -91,6 +91,15 @@ pub enum EstimateError {
         /// The row of the store.
         row: u32,
     },
+    /// Two coupled chains that did not meet.
+    #[error(
+        "two coupled chains did not meet in {steps} steps, so far is q from the posterior: take more particles, or train by another \
+         estimator first"
+    )]
+    NotMet {
+        /// The steps that they were given.
+        steps: usize,
+    },
     /// The chain store refused.
     #[error(transparent)]
     Chains(#[from] SamplerError),

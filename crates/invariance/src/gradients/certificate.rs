@@ -55,7 +55,7 @@ pub fn claim<M>(target: Target, subject: &Subject<M>) -> Option<(&[f64], Range<u
     match target {
         Target::Elbo => Some((&subject.elbo, 0..all)),
         Target::Bound => Some((&subject.bound_of_two, 0..all)),
-        Target::Inclusive => Some((&subject.inclusive, 0..all)),
+        Target::Likelihood | Target::Inclusive => Some((&subject.inclusive, 0..all)),
         Target::ElbosTheta => Some((&subject.elbo, theta)),
         Target::InclusiveAsymptotically
         | Target::LikelihoodsTheta
@@ -88,7 +88,8 @@ where
     let (found, particles) = estimated(estimator, learned, subject);
     let reference = match estimator.description().target {
         Target::Bound => &subject.bound_of_two,
-        Target::Inclusive
+        Target::Likelihood
+        | Target::Inclusive
         | Target::InclusiveAsymptotically
         | Target::LikelihoodsTheta
         | Target::ElbosTheta => &subject.inclusive,

@@ -92,13 +92,19 @@ impl<B: helmholtz_ops::Backend> CategoricalVae<B> {
 
 impl<B: helmholtz_ops::Backend> Parts<B> for CategoricalVae<B> {
     fn generative(&self) -> Vec<ParamId> {
-        let prior = self.prior.iter().map(|logits| logits.id);
         let generation = list_param_ids::<_, B>(&self.generation);
-        generation.into_iter().chain(prior).collect()
+        generation
+            .into_iter()
+            .chain(Parts::<B>::learned_prior(self))
+            .collect()
     }
 
     fn inference(&self) -> Vec<ParamId> {
         list_param_ids::<_, B>(&self.recognition)
+    }
+
+    fn learned_prior(&self) -> Vec<ParamId> {
+        self.prior.iter().map(|logits| logits.id).collect()
     }
 }
 

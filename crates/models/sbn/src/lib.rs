@@ -20,10 +20,12 @@
 //! |---|---|
 //! | [`SbnConfig`], [`MixedSbnConfig`] | sizes, prior, initialisation; the named nets |
 //! | [`Sbn`], [`MixedSbn`] | the model, and what it can do for estimators |
+//! | [`GaussianVae`], [`GaussianVaeConfig`] | one layer of bits under real numbers |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod config;
+mod gaussian;
 mod sbn;
 
 pub use burn;
@@ -31,6 +33,7 @@ pub use burn;
 pub use helmholtz_ops::Flex;
 
 pub use config::{ConfigError, MixedSbnConfig, SbnConfig};
+pub use gaussian::{GaussianVae, GaussianVaeConfig};
 pub use helmholtz_nets::Initialisation;
 pub use sbn::{MixedSbn, Sbn};
 

@@ -128,13 +128,19 @@ impl MixedSbnConfig {
 
 impl<B: helmholtz_ops::Backend, V: Latent + Send> Parts<B> for Sbn<B, V> {
     fn generative(&self) -> Vec<ParamId> {
-        let prior = self.prior.iter().map(|logits| logits.id);
         let conditionals = list_param_ids::<_, B>(&self.generation);
-        conditionals.into_iter().chain(prior).collect()
+        conditionals
+            .into_iter()
+            .chain(Parts::<B>::learned_prior(self))
+            .collect()
     }
 
     fn inference(&self) -> Vec<ParamId> {
         list_param_ids::<_, B>(&self.recognition)
+    }
+
+    fn learned_prior(&self) -> Vec<ParamId> {
+        self.prior.iter().map(|logits| logits.id).collect()
     }
 }
 
