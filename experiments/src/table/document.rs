@@ -2,7 +2,7 @@
 
 use super::numbers::published_text;
 use super::{Row, Table};
-use crate::likelihood::cell_runner::{CellResult, Shown};
+use crate::cell_runner::{CellResult, Shown};
 use helmholtz_harness::names::format_seeds;
 use helmholtz_report as report;
 use helmholtz_report::{Block, Cell, Document, Kind};
