@@ -46,6 +46,8 @@ fn config() -> TrainConfig {
         optimizer: Optimizer::Adam,
         betas: Betas::default(),
         learning_rate: 1e-2,
+        inference_rate: None,
+        prior_rate: None,
         sleep_every: None,
         patience: None,
         scan: ScanOrder::Shuffled,

@@ -32,6 +32,8 @@ fn config() -> TrainConfig {
         optimizer: Optimizer::Adam,
         betas: Betas::default(),
         learning_rate: 3e-4,
+        inference_rate: None,
+        prior_rate: None,
         sleep_every: None,
         patience: None,
         scan: ScanOrder::Shuffled,

@@ -35,6 +35,8 @@ fn config(method: &str, epochs: u64) -> TrainConfig {
         optimizer: Optimizer::Adam,
         betas: Betas::default(),
         learning_rate: 1e-3,
+        inference_rate: None,
+        prior_rate: None,
         sleep_every: None,
         patience: None,
         scan: ScanOrder::Shuffled,

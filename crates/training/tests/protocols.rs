@@ -36,6 +36,8 @@ fn config(method: &str) -> TrainConfig {
         optimizer: Optimizer::Momentum,
         betas: Betas::default(),
         learning_rate: 1e-3,
+        inference_rate: None,
+        prior_rate: None,
         sleep_every: Some(2),
         patience: None,
         scan: ScanOrder::Shuffled,

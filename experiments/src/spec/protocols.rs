@@ -371,7 +371,7 @@ fn disarm_holds_its_protocol() {
         assert_eq!((s.prior_rate, s.inference_rate), (Some(1e-2), None));
         let pairs = cell.method == "disarm";
         assert_eq!(s.particles, if pairs { 1 } else { 2 });
-        let net = Net::of(&cell).unwrap();
+        let net = Registry::default().net_of(&cell).unwrap();
         let net = net.config::<SbnConfig>().expect("a network");
         assert!(net.learned_prior && net.centred && net.slope == 0.3);
         let start = helmholtz_sbn::Initialisation::Xavier { bias: 0.0 };
@@ -399,7 +399,7 @@ fn rodeo_holds_its_protocol_on_each_data_set() {
                 assert_eq!((s.learning_rate, s.prior_rate), (rate, None), "{profile}");
                 let made = cell.method().unwrap().evaluations(s.particles, 1, false);
                 assert_eq!(made, evaluations, "{profile}: {label}");
-                let net = Net::of(&cell).unwrap();
+                let net = Registry::default().net_of(&cell).unwrap();
                 if let Some(net) = net.config::<SbnConfig>() {
                     assert!(!net.learned_prior && !net.centred && net.slope == 0.3);
                     let start = helmholtz_sbn::Initialisation::Xavier { bias: 0.0 };
@@ -417,7 +417,7 @@ fn rodeo_holds_its_protocol_on_each_data_set() {
 fn categorical_has_the_coupled_net_and_the_six_shapes() {
     let spec = Spec::load("categorical").unwrap();
     let shape = |cell: &Cell| {
-        let net = Net::of(cell).unwrap();
+        let net = Registry::default().net_of(cell).unwrap();
         let net = net.config::<CategoricalVaeConfig>().expect("a net");
         assert_eq!((net.visible, &net.hidden[..]), (784, &[512, 256][..]));
         (net.variables, net.classes)
