@@ -2,16 +2,20 @@
 
 use crate::error::HarnessError;
 use burn_std::config::{BurnConfig, RuntimeConfig};
+use std::sync::Once;
 
 /// Sets burn's configuration to its defaults and what the environment variables say, so that no `burn.toml` or `cubecl.toml` in the
-/// present folder, or in one above it, is obeyed, and no present folder is needed. To be called once, before anything else.
+/// present folder, or in one above it, is obeyed, and no present folder is needed. To be called before anything else; once more does nothing.
 pub fn configure() {
-    BurnConfig::set(BurnConfig::default().override_from_env());
-    #[cfg(any(feature = "wgpu", feature = "cuda"))]
-    {
-        use burn_cubecl::cubecl::config::CubeClRuntimeConfig;
-        CubeClRuntimeConfig::set(CubeClRuntimeConfig::default().override_from_env());
-    }
+    static CONFIGURED: Once = Once::new();
+    CONFIGURED.call_once(|| {
+        BurnConfig::set(BurnConfig::default().override_from_env());
+        #[cfg(any(feature = "wgpu", feature = "cuda"))]
+        {
+            use burn_cubecl::cubecl::config::CubeClRuntimeConfig;
+            CubeClRuntimeConfig::set(CubeClRuntimeConfig::default().override_from_env());
+        }
+    });
 }
 
 /// An error of burn, or of what stands on it, in a run.

@@ -124,7 +124,7 @@ fn afresh(images: Grey) -> Parts {
 
 /// Training images whose every reading is a draw; validation and test images drawn once.
 fn to_be_drawn(parts: [Images; 3]) -> [Images; 3] {
-    let [train, valid, test] = parts.map(Images::as_probabilities);
+    let [train, valid, test] = parts.map(Images::into_probabilities);
     let other = Reading {
         position: 2,
         ..ONCE

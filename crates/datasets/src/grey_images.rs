@@ -79,7 +79,7 @@ impl GreyImages {
     ///
     /// If a row is not below [`len`](Self::len).
     pub fn probabilities(&self, rows: Range<usize>) -> Images {
-        self.levels(rows).as_probabilities()
+        self.levels(rows).into_probabilities()
     }
 
     /// The images of these rows, in this order, each pixel 1 where its value is at least `threshold`.

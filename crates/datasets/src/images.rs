@@ -63,7 +63,7 @@ impl Images {
     }
 
     /// The same grey levels, as probabilities of a one.
-    pub(crate) fn as_probabilities(self) -> Self {
+    pub(crate) fn into_probabilities(self) -> Self {
         debug_assert!(self.kind == Kind::Grey);
         Self {
             kind: Kind::Drawn,

@@ -159,11 +159,12 @@ impl Added {
         S: ChainStore + ?Sized,
     {
         let mut on = self.variant().on.iter();
-        let on: &Box<dyn On<B>> =
-            on.find_map(|on| on.downcast_ref())
-                .ok_or_else(|| EstimateError::OtherBackend {
-                    name: self.declared().description().name,
-                })?;
+        let on: &dyn On<B> = on
+            .find_map(|on| on.downcast_ref::<Box<dyn On<B>>>())
+            .map(AsRef::as_ref)
+            .ok_or_else(|| EstimateError::OtherBackend {
+                name: self.declared().description().name,
+            })?;
         let mut chains = batch
             .chains
             .map(|Chains { store, rows }| (AnyStore(store), rows));

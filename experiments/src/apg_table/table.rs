@@ -114,3 +114,47 @@ fn ours(column: &Column, sampler: &str) -> Cell {
     }
     cell
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::population::Entry;
+    use crate::population::stepwise::Measured;
+    use crate::published::LogJoints;
+
+    #[test]
+    fn a_published_number_stands_beside_ours_of_its_setting_alone() {
+        let entry = |sampler: &str| Entry {
+            sampler: sampler.into(),
+            log_joint: Measured {
+                mean: -450.0,
+                standard_error: 4.0,
+            },
+            instances: 20,
+        };
+        let column = |title: &str| Column {
+            experiment: "apg-gmm".into(),
+            title: title.into(),
+            steps: 3,
+            folder: "runs/apg-gmm".into(),
+            entries: vec![entry("RWS"), entry("APG, K = 20")],
+            provenance: Provenance::of(&serde_json::json!({}), 1, "cpu"),
+        };
+        let table = Table {
+            title: "Two settings".into(),
+            columns: vec![
+                column("Gaussian mixtures, N = 9"),
+                column("Gaussian mixtures, N = 100"),
+            ],
+            published: LogJoints::load("apg-table1").unwrap().entry,
+        };
+        let document = Document::of_blocks("", vec![Block::Table(table.samplers_table())]);
+        let text = helmholtz_report::markdown::render(&document);
+        assert!(
+            text.contains("| Gaussian mixtures, N = 100 | Gaussian mixtures, N = 100, published |"),
+            "{text}"
+        );
+        assert!(!text.contains("N = 9, published"), "{text}");
+        assert_eq!(text.matches("-446.9").count(), 1, "{text}");
+    }
+}

@@ -89,6 +89,7 @@ Nets of table2:    categorical
 Nets of table3:    structured
 Nets of arm-table2: linear, nonlinear, two-layers, categorical
 Nets of arm-table3: feedforward, feedforward-linear
+Nets of rodeo:     nonlinear, gaussian-linear, gaussian-nonlinear
 Nets of helmholtz: sbn-200, sbn-200-200, sbn-200-200-200, sbn-200-10c, sbn-200-200-10c, sbn-200-200-200-10c
 
 All take --seeds, --jobs, --out, --dry-run, --json and --fresh, but for figures, which train nothing; flags that mean nothing to an

@@ -81,7 +81,7 @@ pub fn evaluate(
         args.device,
         OnNet {
             net: registry.net_of(&run.cell)?,
-            seed: seed,
+            seed,
             work,
         },
     )?;

@@ -66,7 +66,7 @@ fn flags_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn runs_stand_side_by_side_in_a_table_beside_what_is_published() {
+fn runs_stand_side_by_side_in_a_table() {
     let dir = tempfile::tempdir().unwrap();
     small(dir.path());
     let table = r#"
@@ -77,7 +77,6 @@ fn runs_stand_side_by_side_in_a_table_beside_what_is_published() {
             { experiment = "small.toml", profile = "quick" },
             { experiment = "small.toml", profile = "quick", steps = 3 },
         ]
-        published = [{ experiment = "small", setting = "Gaussian mixtures, N = 9", sampler = "Gibbs, K = 2", log_joint = -446.9 }, { experiment = "small", setting = "Gaussian mixtures, N = 100", sampler = "Gibbs, K = 2", log_joint = -123.4 }]
     "#;
     fs::write(dir.path().join("both.toml"), table).unwrap();
     let plan = reproduce(dir.path(), &["both.toml", "--dry-run"]);
@@ -91,24 +90,19 @@ fn runs_stand_side_by_side_in_a_table_beside_what_is_published() {
     let table = fs::read_to_string(folder.join("table.md")).unwrap();
     assert!(out.contains("HMC-RWS, LF = 5, K = 2"), "{out}");
     for part in [
-        "| Sampler | Gaussian mixtures, N = 9 | Gaussian mixtures, N = 9, published | Gaussian mixtures, N = 9 |",
+        "| Sampler | Gaussian mixtures, N = 9 | Gaussian mixtures, N = 9 |",
         "| RWS | ",
         "| HMC-RWS, LF = 5, K = 2 | ",
         "| APG, K = 1 | ",
-        "| -446.9 |",
         "3 gradient steps, runs/small/quick-3-steps/seed-1",
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");
     }
-    assert!(!table.contains("-123.4"), "of another setting");
     let csv = fs::read_to_string(folder.join("table.csv")).unwrap();
     assert!(csv.contains("\"Gibbs, K = 2\","), "{csv}");
-    assert!(
-        csv.contains(", every digit\"") && csv.contains(",-446.9"),
-        "{csv}"
-    );
+    assert!(csv.contains(", every digit\""), "{csv}");
     let again = text(&reproduce(dir.path(), &["both.toml"]).stdout);
-    assert!(again.contains("2 runs, all done.") && again.contains("-446.9"));
+    assert!(again.contains("2 runs, all done."));
 
     // Other runs are another table.
     let file = dir.path().join("both.toml");

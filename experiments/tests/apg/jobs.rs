@@ -92,7 +92,10 @@ fn check_moved(small: fn(&Path)) {
         measured(&dir.path().join(place))
     };
     let ((_, moved), (_, still)) = (of("hmc-rws"), of("rws"));
-    assert_eq!(moved[0], still[0], "they start alike");
+    // What particles reach differs from the start on, since their numbers do; what the nets are does not.
+    for key in ["kl", "one_shot_kl", "assignment_kl", "slope_eta", "radius"] {
+        assert_eq!(moved[0][key], still[0][key], "they start alike: {key}");
+    }
     assert_ne!(moved.last(), still.last());
 }
 

@@ -235,7 +235,6 @@ fn both(folder: &Path) {
         kind = "apg-table"
         name = "both"
         title = "Two models"
-        published = []
         profile.quick = [
             { experiment = "small.toml", profile = "quick", steps = 6 },
             { experiment = "rings.toml", profile = "quick", steps = 6 },

@@ -152,7 +152,7 @@ fn below_root(place: &str) -> bool {
 }
 
 /// The rooms that a bare text names by paths from `crate`, or from `super` where that is the same.
-fn named<'a>(bare: &'a str, below_root: bool) -> Vec<&'a str> {
+fn named(bare: &str, below_root: bool) -> Vec<&str> {
     let mut found = Vec::new();
     for start in ["crate::", "super::"] {
         if start == "super::" && !below_root {

@@ -78,7 +78,7 @@ fn every_method_added_gives_its_own_bits_on_classes() {
 
 #[test]
 fn the_forms_of_an_added_method_are_those_of_itself() {
-    for name in ["wake-sleep", "jsa"] {
+    for name in ["rws-wake-sleep", "jsa"] {
         let method: Method = name.parse().unwrap();
         let own = added::<Mixed>(method);
         assert_eq!(own.sleeps(), method.sleeps());

@@ -23,10 +23,8 @@ fn kernels(field: &Field) -> Vec<(&'static str, Boxed<'_>)> {
     let path = |length| {
         PathAuxiliary::new(field.exact(), balancing_functions::square_root, length).unwrap()
     };
-    let values = || (0..field.values).collect();
-    let last = field.sites - 1;
     let cycle = cyclical_step_sizes(3.0, 0.2, 2).unwrap();
-    vec![
+    let mut kernels: Vec<(_, Boxed<'_>)> = vec![
         ("square root", balanced(balancing_functions::square_root)),
         ("Barker", balanced(balancing_functions::barker)),
         ("minimum", balanced(balancing_functions::metropolis)),
@@ -70,6 +68,16 @@ fn kernels(field: &Field) -> Vec<(&'static str, Boxed<'_>)> {
             "path, rough",
             Box::new(PathAuxiliary::new(Rough(field), balancing_functions::barker, 2.0).unwrap()),
         ),
+    ];
+    kernels.extend(without_differences(field));
+    kernels
+}
+
+/// Those that ask for the densities of states alone.
+fn without_differences(field: &Field) -> Vec<(&'static str, Boxed<'_>)> {
+    let values = || (0..field.values).collect();
+    let last = field.sites - 1;
+    vec![
         (
             "block of first and last",
             Box::new(match last {
@@ -270,10 +278,12 @@ fn an_impossible_state_is_left_for_a_possible_one() {
     assert!(matrix.row(0)[1] > 0.0 && matrix.row(0)[3] == 0.0);
 }
 
-/// Twin: a change has other neighbours' differences change, too, and they are left as they were.
+/// Twin: a change has other neighbours' differences change, too, and they are left as they were. Then a step hangs on the steps before
+/// it, which the enumerator finds when it walks the same branch again.
 #[test]
-fn what_is_remembered_of_the_neighbours_of_a_change_is_not_invariant() {
-    assert_not_invariant!(random(), |field| {
+#[should_panic(expected = "the enumerated function is not deterministic")]
+fn what_is_remembered_of_the_neighbours_of_a_change_is_found() {
+    assert_invariant!(random(), |field| {
         DiscreteLangevin::new(told(field, true), 0.7).unwrap()
     });
 }

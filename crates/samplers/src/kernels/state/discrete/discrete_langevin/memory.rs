@@ -9,25 +9,25 @@ use super::around::Around;
 /// So that a step need not evaluate again what the last one did. A target is a function of the state, so nothing but the time
 /// depends on what is remembered.
 #[derive(Default)]
-pub struct Memory(Mutex<Vec<Box<Around>>>);
+pub struct Memory(Mutex<Vec<Around>>);
 
 /// States that are remembered: of as many chains that take turns.
 const MOST: usize = 8;
 
 impl Memory {
     /// What is known around this state; if it is not remembered, something else to forget.
-    pub fn take<V: Site>(&self, state: &[V]) -> Box<Around> {
+    pub fn take<V: Site>(&self, state: &[V]) -> Around {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let same = all.iter().position(|around| around.is_of(state));
         match same.or_else(|| all.iter().position(|around| around.is_empty())) {
             Some(place) => all.remove(place),
-            None if all.len() < MOST => Box::default(),
+            None if all.len() < MOST => Around::default(),
             None => all.remove(0),
         }
     }
 
     /// Remembers it, until others are.
-    pub fn keep(&self, around: Box<Around>) {
+    pub fn keep(&self, around: Around) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() == MOST {
             all.remove(0);
