@@ -175,18 +175,19 @@ fn any_edits_of_experiment_files_and_flags_are_planned_or_refused() {
 }
 
 #[test]
+#[ignore = "a minute: the program measures, which a loaded machine makes slow"]
 fn a_few_are_planned_or_refused_by_the_program_itself() {
     processes(0..12);
 }
 
 #[test]
-#[ignore = "minutes: recorded in experiments/results/faults.md"]
+#[ignore = "minutes: a campaign"]
 fn a_great_many_edits_of_experiment_files_and_flags_are_planned_or_refused() {
     many(asked("HELMHOLTZ_INPUTS", 100_000));
 }
 
 #[test]
-#[ignore = "an hour: recorded in experiments/results/faults.md"]
+#[ignore = "an hour: a campaign"]
 fn thousands_are_planned_or_refused_by_the_program_itself() {
     let from = 1_000_000;
     processes(from..from + asked("HELMHOLTZ_INPUTS", 3_000));
