@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Trains and evaluates cells. The harness knows no tensors; [`super::runner`] implements this over burn.
+/// Trains and evaluates cells. The harness knows no tensors; [`likelihood::runner`](crate::likelihood::runner) implements this over burn.
 pub trait CellRunner: Sync {
     /// What the cell's work costs on this machine, from a short measured warm-up on one thread.
     ///

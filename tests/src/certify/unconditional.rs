@@ -8,7 +8,7 @@ use helmholtz_ops::Values;
 use helmholtz_samplers::Latents;
 use helmholtz_sbn::Sbn;
 
-/// The network with [`UnconditionalBits`].
+/// The network with `UnconditionalBits`.
 #[derive(Module, Debug)]
 pub struct Unconditional<B: Backend> {
     net: Sbn<B>,
