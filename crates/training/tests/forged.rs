@@ -278,13 +278,13 @@ fn asked(otherwise: usize) -> usize {
 }
 
 #[test]
-#[ignore = "minutes: recorded in experiments/results/faults.md"]
+#[ignore = "minutes: what was run stands in experiments/results/faults.md"]
 fn a_great_many_damaged_parameters_are_other_numbers_or_an_error() {
     damaged_parameters(asked(1_000_000));
 }
 
 #[test]
-#[ignore = "minutes: recorded in experiments/results/faults.md"]
+#[ignore = "minutes: what was run stands in experiments/results/faults.md"]
 fn a_great_many_damaged_checkpoints_are_gone_on_with_or_an_error() {
     damaged_checkpoints(asked(20_000));
 }

@@ -40,7 +40,7 @@ fn a_million_mutated_data_files_are_data_or_an_error() {
 }
 
 #[test]
-#[ignore = "minutes: recorded in experiments/results/faults.md"]
+#[ignore = "minutes: what was run stands in experiments/results/faults.md"]
 fn a_million_mutated_files_of_own_data_are_data_or_an_error() {
     many(own::check, 1_000_000);
 }

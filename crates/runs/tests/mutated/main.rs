@@ -32,7 +32,7 @@ fn any_edits_of_a_run_folder_are_mended_or_refused() {
 }
 
 #[test]
-#[ignore = "minutes: recorded in experiments/results/faults.md"]
+#[ignore = "minutes: what was run stands in experiments/results/faults.md"]
 fn a_great_many_edits_of_a_run_folder_are_mended_or_refused() {
     many(100_000);
 }

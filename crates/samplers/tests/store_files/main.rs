@@ -52,7 +52,7 @@ fn sealed_edits_are_opened_and_others_are_not() {
 
 /// A deterministic walk through the inputs of the property above: no shrinking, many more of them.
 #[test]
-#[ignore = "minutes: recorded in experiments/results/faults.md"]
+#[ignore = "minutes: what was run stands in experiments/results/faults.md"]
 fn a_great_many_files_give_a_store_that_works_or_an_error_that_leaves_them() {
     let asked = std::env::var("HELMHOLTZ_INPUTS").ok();
     let inputs = asked.and_then(|n| n.parse().ok()).unwrap_or(1_000_000u64);
