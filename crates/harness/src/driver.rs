@@ -5,6 +5,7 @@ pub use crate::event::{Event, NoopObserver, Observer};
 use crate::experiment::Experiment;
 use crate::plan::PlannedUnit;
 use crate::status::Status;
+use helmholtz_runs::RunFolder;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -49,7 +50,10 @@ pub fn drive(
     let next = AtomicUsize::new(0);
     let before = |(index, planned): (usize, &PlannedUnit)| {
         Mutex::new(match &planned.status {
-            Status::Done(result) => finished(experiment, index, (**result).clone()),
+            Status::Done(result) => {
+                RunFolder::tidy(&planned.unit.folder);
+                finished(experiment, index, (**result).clone())
+            }
             Status::Unusable { reason } => Ended::Failed(HarnessError::Unusable(reason.clone())),
             _ => Ended::NotStarted,
         })

@@ -1,6 +1,6 @@
 //! Pieces of a long computation that is made again after every stop: each that is done is kept.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use helmholtz_files::{create_directories, is_link};
 use serde::Serialize;
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::canonical::config_hash;
 use crate::disk::{clear, failed, publish, refuse_link};
 use crate::sealed;
+use crate::status::read_result;
 use crate::{RunError, RunFolder, checkpoint};
 
 /// The folder of the pieces in a run folder.
@@ -82,6 +83,17 @@ impl RunFolder {
         })
     }
 
+    /// Removes from the folder of a *finished* run what a kill between its result and the removal of its pieces left there. A folder
+    /// without a result is left alone, and so is one that cannot be written: what is left harms nothing.
+    pub fn tidy(path: impl AsRef<Path>) {
+        let path = path.as_ref();
+        let finished = || matches!(read_result(path), Ok(Some(_)));
+        let pieces = path.join(PIECES);
+        if pieces.is_dir() && !is_link(&pieces) && finished() {
+            let _ = clear(&pieces);
+        }
+    }
+
     pub(crate) fn clear_pieces(&self) -> Result<(), RunError> {
         let folder = self.path().join(PIECES);
         clear(&folder).map_err(failed(self.path(), "remove", &folder))
@@ -92,7 +104,6 @@ impl RunFolder {
 mod tests {
     use std::cell::Cell;
     use std::fs;
-    use std::path::Path;
 
     use super::*;
     use crate::OpenMode;
@@ -136,6 +147,26 @@ mod tests {
         assert_eq!(computed.get(), 5);
         run.finish(&json!("done")).unwrap();
         assert!(!home.path().join(PIECES).exists());
+    }
+
+    #[test]
+    fn what_a_kill_left_of_a_finished_run_is_removed_and_of_an_unfinished_one_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let left = home.path().join(PIECES);
+        let mut run = open(home.path());
+        let piece = |run: &RunFolder| {
+            let pieces = run.pieces(&json!(1)).unwrap();
+            pieces.get("a", || Ok::<_, RunError>(1.0)).unwrap()
+        };
+        piece(&run);
+        RunFolder::tidy(home.path());
+        assert!(left.exists());
+        run.finish(&json!("done")).unwrap();
+        piece(&run);
+        assert!(left.exists());
+        RunFolder::tidy(home.path());
+        assert!(!left.exists());
+        assert_eq!(run.result().unwrap(), Some(json!("done")));
     }
 
     #[test]

@@ -39,8 +39,7 @@ impl Ends {
     }
 }
 
-/// What is below `runs` in `folder`: of checkpoints the newest alone, of locks, scratch files and pieces of an evaluation nothing. Pieces
-/// stay when a run is killed between its result and their removal; nothing reads them any more.
+/// What is below `runs` in `folder`: of checkpoints the newest alone, of locks and scratch files nothing.
 pub fn ends(folder: &Path) -> Ends {
     let mut all = BTreeMap::new();
     add(&folder.join("runs"), "", &mut all);
@@ -52,7 +51,7 @@ fn add(folder: &Path, name: &str, all: &mut BTreeMap<String, Vec<u8>>) {
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| {
         let name = path.file_name().unwrap().to_string_lossy();
-        !name.starts_with('.') && name != "pieces" && name != "lock" && !name.starts_with("lock.")
+        !name.starts_with('.') && name != "lock" && !name.starts_with("lock.")
     });
     paths.sort();
     let of_checkpoints = folder.ends_with("checkpoints");
