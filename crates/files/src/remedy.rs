@@ -10,7 +10,7 @@ pub fn remedy(error: &io::Error) -> &'static str {
             return "too many files are open: raise the limit (`ulimit -n`), or run fewer jobs at once";
         }
         Some(libc::ENOSYS | libc::ENOTSUP | libc::ENOLCK) => {
-            return "this file system cannot do that: choose a folder on another one";
+            return "this file system cannot do that: choose a folder on another one (ext4, XFS, Btrfs, overlay, tmpfs and FUSE are tested)";
         }
         Some(libc::EIO) => {
             return "the disk or the connection to it failed: look into the system's log, and go on from a copy on another disk";

@@ -8,6 +8,8 @@
 mod clocks;
 mod ends;
 mod kinds;
+#[cfg(target_os = "linux")]
+mod memory;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
