@@ -85,7 +85,7 @@ impl Wanted {
     /// # Errors
     /// Shares or a seed for what is not one file.
     pub fn divided(self, shares: Option<&[f64]>, seed: Option<u64>) -> Result<Self, HarnessError> {
-        let refused = |problem: &str| Err(HarnessError::Unusable(problem.into()));
+        let rejected = |problem: &str| Err(HarnessError::Unusable(problem.into()));
         match (self, shares) {
             (wanted, None) if seed.is_none() => Ok(wanted),
             (Self::Own(own), shares) if own.files.len() == 1 => {
@@ -93,7 +93,7 @@ impl Wanted {
                     None => own.fractions,
                     Some(&[train, valid, test]) => [train, valid, test],
                     Some(_) => {
-                        return refused(
+                        return rejected(
                             "`--split` takes three shares, such as `--split 0.8,0.1,0.1`",
                         );
                     }
@@ -105,7 +105,7 @@ impl Wanted {
                     ..own
                 }))
             }
-            _ => refused(
+            _ => rejected(
                 "`--split` and `--split-seed` divide one file: name it with `--dataset FILE`",
             ),
         }

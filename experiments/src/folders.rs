@@ -79,7 +79,7 @@ mod tests {
     use crate::cell::tests::cell;
     use helmholtz_runs::{OpenMode, RunFolder};
 
-    fn start_over(folder: &Path, cell: &Cell) {
+    fn archive_folders(folder: &Path, cell: &Cell) {
         RunFolder::open(folder, &config(cell), OpenMode::Fresh).unwrap();
     }
 
@@ -88,8 +88,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let c = cell("linear", "jsa", 3);
         let folder = c.folder(dir.path());
-        start_over(&folder, &c);
-        start_over(&folder, &c);
+        archive_folders(&folder, &c);
+        archive_folders(&folder, &c);
         assert!(folder.with_file_name("seed-3.old-1").is_dir());
         assert_eq!(seeds(&c.row_folder(dir.path())), [3]);
         assert!(seeds(&cell("linear", "rws", 3).row_folder(dir.path())).is_empty());

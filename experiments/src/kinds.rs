@@ -25,7 +25,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Box<dyn Experiment + 'a>, Harne
         let remedy = "its runs have a thread each, and `--jobs` says how many run at once; runs of amortized population Gibbs take it";
         request
             .args
-            .refuse(&request.args.experiment, &flags, remedy)?;
+            .reject(&request.args.experiment, &flags, remedy)?;
     }
     Ok(match kind {
         Kind::Table => Box::new(likelihood::open(request)?),

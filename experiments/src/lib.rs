@@ -24,7 +24,7 @@
 //! * `data`, [`device`], `backend`, [`folders`]: what it runs on, and where.
 //! * [`nets`], `works`: nets by name, and all that is done with a model, which knows neither nets nor devices by name.
 //! * [`likelihood`], [`cell_runner`]: nets that are trained by a method and scored by their likelihood.
-//! * `kept`, [`log_likelihoods`], `completions`, `digits`: what a run keeps besides likelihoods, and pictures of what it learned.
+//! * `artifacts`, [`log_likelihoods`], `completions`, `digits`: what a run keeps besides likelihoods, and pictures of what it learned.
 //! * [`records`], `table`, `figures`, [`report`], `scoreboard`: the outcome.
 //! * `population`, [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`], `apg_kl`, `apg_table`: amortized population Gibbs.
 //! * [`arm_toy`]: the toy experiment of ARM.
@@ -37,6 +37,7 @@ pub mod apg_gmm;
 mod apg_kl;
 mod apg_table;
 pub mod arm_toy;
+mod artifacts;
 mod backend;
 mod blocks;
 pub mod cell;
@@ -52,7 +53,6 @@ mod events;
 mod figures;
 pub mod folders;
 mod framework;
-mod kept;
 mod kinds;
 pub mod likelihood;
 pub mod log_likelihoods;
@@ -79,7 +79,7 @@ mod variance;
 mod variance_curve;
 mod works;
 
+pub use artifacts::Artifacts;
 pub use backend::OnDevices;
 pub use helmholtz_harness::{error, names};
-pub use kept::Keeps;
 pub use program::Program;

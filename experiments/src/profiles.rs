@@ -42,7 +42,7 @@ pub fn profile<T: DeserializeOwned>(
             "`profile.{profile}` needs `steps`, a number of gradient steps from 1 on"
         )));
     };
-    lay_over(&mut file, own);
+    overlay(&mut file, own);
     let described = T::deserialize(Value::Table(file));
     let described = described.map_err(|error| problem(format!("by profile {profile}: {error}")))?;
     Ok((described, steps))
@@ -67,10 +67,10 @@ pub fn check_names<'a>(
     }
 }
 
-fn lay_over(table: &mut Table, other: Table) {
+fn overlay(table: &mut Table, other: Table) {
     for (key, value) in other {
         match (table.get_mut(&key), value) {
-            (Some(Value::Table(own)), Value::Table(value)) => lay_over(own, value),
+            (Some(Value::Table(own)), Value::Table(value)) => overlay(own, value),
             (_, value) => {
                 table.insert(key, value);
             }

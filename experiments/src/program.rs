@@ -144,9 +144,9 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
     let handler = move || {
         // While data are loaded and steps measured there is nothing to be kept but what downloads keep anyway. The second
         // time nothing is waited for: a run folder survives that, too.
-        let planning = Planning::is_going_on();
+        let planning = Planning::is_active();
         if planning {
-            say("Stopped before anything ran.");
+            print_line("Stopped before anything ran.");
         }
         let again = flag.swap(true, Ordering::SeqCst);
         if (again && !Signals::is_task()) || planning {
@@ -154,7 +154,7 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
         }
     };
     if let Err(error) = set_handler(handler) {
-        say(&format!(
+        print_line(&format!(
             "warning: Ctrl-C will not wait for a checkpoint ({error})"
         ));
     }
@@ -198,7 +198,7 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
         Ok(End::Interrupted) => ExitCode::from(INTERRUPTED),
         Ok(End::Requeued) => ExitCode::from(REQUEUED),
         Err(HarnessError::Interrupted { .. } | HarnessError::Data(Error::Stopped { .. })) => {
-            say("Stopped before anything ran.");
+            print_line("Stopped before anything ran.");
             ExitCode::from(INTERRUPTED)
         }
         Err(error) => failed(&error),
@@ -209,12 +209,12 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
 fn failed(error: &HarnessError) -> ExitCode {
     let title = console::style("error:").red().bold().for_stderr();
     let error = error.to_string();
-    say(&format!("{title} {}", started::as_started(&error)));
+    print_line(&format!("{title} {}", started::as_started(&error)));
     ExitCode::FAILURE
 }
 
 /// Writes a line to standard error, if anybody reads it: a terminal that was closed is no reason to end otherwise.
-fn say(text: &str) {
+fn print_line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

@@ -430,19 +430,20 @@ mod tests {
 
     #[test]
     fn a_senseless_number_is_refused() {
-        let refusal = |from: &str, to: &str| {
+        let rejection = |from: &str, to: &str| {
             assert!(TEXT.contains(from));
             parse(&TEXT.replace(from, to), "p.toml")
                 .unwrap_err()
                 .to_string()
         };
         assert!(
-            refusal("mean = 105.5, sd = 0.1", "mean = 105.5, sd = -0.1").contains("no less than 0")
+            rejection("mean = 105.5, sd = 0.1", "mean = 105.5, sd = -0.1")
+                .contains("no less than 0")
         );
-        assert!(refusal("mean = 105.5, sd = 0.1", "mean = 105.5").contains("needs its sd"));
-        assert!(refusal("label = \"ARM\"", "label = \"JSA\"").contains("there twice"));
-        assert!(refusal("mean = 105.5,", "meen = 105.5,").contains("unknown field `meen`"));
-        assert!(refusal("ours = \"rloo\"", "ours = \"jsa\"").contains("another row"));
-        assert!(refusal("doubtful = [\"sbn-", "doubtful = [\"sbm-").contains("no number of it"));
+        assert!(rejection("mean = 105.5, sd = 0.1", "mean = 105.5").contains("needs its sd"));
+        assert!(rejection("label = \"ARM\"", "label = \"JSA\"").contains("there twice"));
+        assert!(rejection("mean = 105.5,", "meen = 105.5,").contains("unknown field `meen`"));
+        assert!(rejection("ours = \"rloo\"", "ours = \"jsa\"").contains("another row"));
+        assert!(rejection("doubtful = [\"sbn-", "doubtful = [\"sbm-").contains("no number of it"));
     }
 }

@@ -74,7 +74,7 @@ mod tests {
     use crate::error::HarnessError;
     use crate::source::Source;
 
-    fn refusal(text: &str) -> String {
+    fn rejection(text: &str) -> String {
         let source = Source {
             file: "my.toml".into(),
             text: text.into(),
@@ -96,7 +96,7 @@ mod tests {
             ("evaluations = 1000000000", "evaluations"),
             ("epochs = 9223372036854775807", "epochs"),
         ] {
-            let error = refusal(text);
+            let error = rejection(text);
             assert!(
                 error.contains("my.toml") && error.contains(&format!("`{key}`")),
                 "{error}"

@@ -118,7 +118,7 @@ impl Registry {
     /// A cell that cannot be run, whatever the data and the device: a net or a method that there is not, a method or a
     /// setting that the net has no use for, too few particles.
     pub fn net_of(&self, cell: &Cell) -> Result<Net, HarnessError> {
-        let refused = |problem: String| {
+        let rejected = |problem: String| {
             let file = cell.label();
             Err(HarnessError::Spec { file, problem })
         };
@@ -127,7 +127,7 @@ impl Registry {
         let retains = method.keeps_chains() && settings.switch_epoch() == 0;
         let least = method.least_particles(retains);
         if settings.particles < least {
-            return refused(format!(
+            return rejected(format!(
                 "`{}` needs at least {least} particles, not {}",
                 cell.method, settings.particles
             ));
@@ -140,23 +140,23 @@ impl Registry {
         let stranger = settings.net_options().find(|key| !options.contains(key));
         if let Some(key) = stranger {
             let families = self.families_with(key);
-            return refused(format!("`{key}` is for nets of {families} alone"));
+            return rejected(format!("`{key}` is for nets of {families} alone"));
         }
         let net = net.with(settings);
         if let Err(problem) = net.check() {
-            return refused(format!("the net `{}`: {problem}", cell.net));
+            return rejected(format!("the net `{}`: {problem}", cell.net));
         }
         if let Some(why) = net.objection(&method) {
-            return refused(format!("`{}` on `{}`: {why}", cell.method, cell.net));
+            return rejected(format!("`{}` on `{}`: {why}", cell.method, cell.net));
         }
         if settings.analytic_kl && !method.takes_analytic_kl() {
-            return refused(format!(
+            return rejected(format!(
                 "`analytic_kl` is for the pathwise estimators, AR, ARS and ARSM, not for `{}`",
                 cell.method
             ));
         }
         if settings.analytic_kl && net.layers() > 1 {
-            return refused(format!(
+            return rejected(format!(
                 "`analytic_kl` is for nets of one stochastic layer, and `{}` has {}",
                 cell.net,
                 net.layers()

@@ -30,7 +30,7 @@ fn text(output: &Output) -> (String, String) {
 }
 
 /// A refusal: standard error.
-fn refused(folder: &Path, args: &[&str]) -> String {
+fn rejected(folder: &Path, args: &[&str]) -> String {
     let output = reproduce(folder, args);
     let (out, err) = text(&output);
     assert!(
@@ -170,7 +170,7 @@ fn flags_that_mean_nothing_are_refused_with_those_that_do() {
         ["--device", "wgpu"],
         ["--epochs", "3"],
     ] {
-        let err = refused(dir.path(), &[&["arm-toy"][..], &flag].concat());
+        let err = rejected(dir.path(), &[&["arm-toy"][..], &flag].concat());
         assert!(
             err.contains(&format!("`{}`", flag[0])) && err.contains("--seed"),
             "{err}"
@@ -183,7 +183,7 @@ fn flags_that_mean_nothing_are_refused_with_those_that_do() {
 fn an_unknown_key_names_file_line_and_keys() {
     let dir = tempfile::tempdir().unwrap();
     small(dir.path(), "plot_every", "plot_evry");
-    let err = refused(dir.path(), &["small.toml"]);
+    let err = rejected(dir.path(), &["small.toml"]);
     assert!(
         err.contains("small.toml") && err.contains("line 18"),
         "{err}"

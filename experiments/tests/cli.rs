@@ -31,7 +31,7 @@ fn command(folder: &Path, args: &[&str]) -> Command {
 }
 
 /// Runs `reproduce <args>` in an empty folder, which must fail and leave nothing; returns standard error.
-fn refusal(args: &[&str]) -> String {
+fn rejection(args: &[&str]) -> String {
     let dir = tempfile::tempdir().unwrap();
     let output = helmholtz(dir.path(), &[&["reproduce"], args].concat());
     assert!(!output.status.success(), "{args:?}");
@@ -42,37 +42,37 @@ fn refusal(args: &[&str]) -> String {
 
 #[test]
 fn unknown_names_list_the_choices_and_the_nearest() {
-    let text = refusal(&["table1", "--method", "jsaa"]);
+    let text = rejection(&["table1", "--method", "jsaa"]);
     assert!(
         text.contains("unknown method `jsaa`. Did you mean `jsa`?")
             && text.contains("rws-wake-sleep"),
         "{text}"
     );
-    let text = refusal(&["table1", "--net", "two-layer"]);
+    let text = rejection(&["table1", "--net", "two-layer"]);
     assert!(
         text.contains("unknown net `two-layer`. Did you mean `two-layers`?"),
         "{text}"
     );
-    let text = refusal(&["table1", "--profile", "papr"]);
+    let text = rejection(&["table1", "--profile", "papr"]);
     assert!(
         text.contains("unknown profile `papr`. Did you mean `paper`?"),
         "{text}"
     );
-    let text = refusal(&["tabel1"]);
+    let text = rejection(&["tabel1"]);
     assert!(
         text.contains("unknown experiment `tabel1`. Did you mean `table1`?"),
         "{text}"
     );
-    let text = refusal(&["table1", "--dataset", "mnist"]);
+    let text = rejection(&["table1", "--dataset", "mnist"]);
     assert!(text.contains("`binarized-mnist`"), "{text}");
-    let text = refusal(&["table1", "--device", "gpu"]);
+    let text = rejection(&["table1", "--device", "gpu"]);
     assert!(text.contains("cpu, wgpu, cuda"), "{text}");
 }
 
 #[cfg(not(feature = "wgpu"))]
 #[test]
 fn a_device_that_was_not_built_in_names_the_command_that_builds_it() {
-    let text = refusal(&["table1", "--device", "wgpu", "--dataset", "glyphs"]);
+    let text = rejection(&["table1", "--device", "wgpu", "--dataset", "glyphs"]);
     assert!(
         text.contains("built without `wgpu`") && text.contains("cargo xtask reproduce"),
         "{text}"
@@ -111,7 +111,7 @@ fn without_a_driver_cuda_names_it_and_the_other_devices() {
         println!("SKIPPED: there is an NVIDIA driver");
         return;
     }
-    let text = refusal(&["table1", "--device", "cuda", "--dataset", "glyphs"]);
+    let text = rejection(&["table1", "--device", "cuda", "--dataset", "glyphs"]);
     assert!(
         text.contains("NVIDIA driver") && text.contains("--device cpu"),
         "{text}"
@@ -143,7 +143,7 @@ fn an_experiment_file_with_an_unknown_key_names_file_line_and_keys() {
 
 #[test]
 fn particles_for_which_there_is_no_memory_are_refused_before_anything_is_measured() {
-    let text = refusal(&["table3", "--dataset", "glyphs", "--particles", "4294967296"]);
+    let text = rejection(&["table3", "--dataset", "glyphs", "--particles", "4294967296"]);
     assert!(
         text.contains("not enough memory") && text.contains("fewer `particles`"),
         "{text}"
@@ -181,7 +181,7 @@ fn a_folder_whose_name_is_no_text_can_be_told_in_json() {
 
 #[test]
 fn paper_without_data_names_the_remedy() {
-    let text = refusal(&["table1", "--profile", "paper", "--dry-run"]);
+    let text = rejection(&["table1", "--profile", "paper", "--dry-run"]);
     assert!(
         text.contains("--data-dir") && text.contains("HELMHOLTZ_DATA"),
         "{text}"

@@ -102,15 +102,15 @@ fn last_parameters_and_fewer_images_are_other_numbers_and_the_run_stays_as_it_is
 #[test]
 fn what_cannot_be_evaluated_is_refused_with_the_remedy() {
     let dir = tempfile::tempdir().unwrap();
-    let refusal = |args: &str| {
+    let rejection = |args: &str| {
         let output = helmholtz(dir.path(), args);
         assert!(!output.status.success());
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    assert!(refusal("evaluate nowhere").contains("there is no run"));
-    assert!(refusal("evaluate nowhere --samples 0").contains("--samples"));
+    assert!(rejection("evaluate nowhere").contains("there is no run"));
+    assert!(rejection("evaluate nowhere --samples 0").contains("--samples"));
     run(dir.path());
-    let text = refusal(&format!("evaluate {RUN} --images 1000000"));
+    let text = rejection(&format!("evaluate {RUN} --images 1000000"));
     assert!(
         text.contains("`--images` asks for 1000000 images"),
         "{text}"
@@ -125,10 +125,11 @@ fn finished_runs_of_a_table_are_evaluated_with_several_numbers_of_samples() {
     std::fs::write(dir.path().join("samples.toml"), text).unwrap();
     let args =
         "reproduce samples.toml --dataset glyphs --net linear --method rws --epochs 2 --seeds 3";
-    let refused = helmholtz(dir.path(), args);
-    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let rejected = helmholtz(dir.path(), args);
+    let error = String::from_utf8_lossy(&rejected.stderr).into_owned();
     assert!(
-        !refused.status.success() && error.contains("cargo xtask reproduce table1 --profile quick"),
+        !rejected.status.success()
+            && error.contains("cargo xtask reproduce table1 --profile quick"),
         "{error}"
     );
 

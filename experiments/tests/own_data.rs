@@ -58,7 +58,7 @@ fn out(output: &Output) -> String {
     text
 }
 
-fn refusal(output: &Output) -> String {
+fn rejection(output: &Output) -> String {
     assert!(!output.status.success());
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -118,7 +118,7 @@ fn a_table_of_own_data_has_nothing_published_and_its_runs_know_their_data() {
     ));
     assert!(text.contains("20 test images"), "{text}");
     let more = ["--split", "0.5,0.25,0.25", "--dataset", "x.npz"];
-    let text = refusal(&helmholtz(
+    let text = rejection(&helmholtz(
         dir.path(),
         &[&["evaluate", &folder], &more[..]].concat(),
     ));
@@ -158,18 +158,18 @@ fn grey_levels_are_said_and_other_numbers_refused_by_a_net_of_bits() {
     };
     let text = out(&of("grey.npz"));
     assert!(text.contains("NUMBERS (own data)"), "{text}");
-    let text = refusal(&of("counts.npz"));
+    let text = rejection(&of("counts.npz"));
     assert!(
         text.contains("of the data has 3 in column") && text.contains("scale or binarise"),
         "{text}"
     );
-    let text = refusal(&of("nowhere.npz"));
+    let text = rejection(&of("nowhere.npz"));
     assert!(
         text.contains("nowhere.npz") && text.contains("no such file"),
         "{text}"
     );
     fs::write(dir.path().join("bad.npz"), "<!DOCTYPE html>").unwrap();
-    let text = refusal(&of("bad.npz"));
+    let text = rejection(&of("bad.npz"));
     assert!(
         text.contains("bad.npz") && text.contains("no zip archive"),
         "{text}"

@@ -239,16 +239,16 @@ fn no_name_becomes_markup() {
 #[test]
 fn what_cannot_be_reported_is_refused_with_the_remedy() {
     let dir = tempfile::tempdir().unwrap();
-    let refusal = |args: &[&str]| {
+    let rejection = |args: &[&str]| {
         let output = report(dir.path(), args);
         assert!(!output.status.success() && output.stdout.is_empty());
         assert!(!dir.path().join("report").exists());
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(refusal(&[]).contains("no folder experiments/results"));
-    assert!(refusal(&["--out", "nowhere"]).contains("no folder nowhere"));
+    assert!(rejection(&[]).contains("no folder experiments/results"));
+    assert!(rejection(&["--out", "nowhere"]).contains("no folder nowhere"));
     fs::create_dir(dir.path().join("empty")).unwrap();
-    let text = refusal(&["--out", "empty"]);
+    let text = rejection(&["--out", "empty"]);
     assert!(
         text.contains("no runs in empty") && text.contains("cargo xtask reproduce table1"),
         "{text}"

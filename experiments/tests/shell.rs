@@ -39,8 +39,8 @@ fn every_shell_has_completions_of_commands_and_flags() {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
-    let refused = helmholtz(Path::new("."), &["completions", "cmd"]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("possible values: bash"));
+    let rejected = helmholtz(Path::new("."), &["completions", "cmd"]);
+    assert!(String::from_utf8_lossy(&rejected.stderr).contains("possible values: bash"));
 }
 
 #[test]

@@ -272,7 +272,7 @@ fn arm_table_3_completes_images_without_an_inference_net() {
 
 #[test]
 fn what_cannot_be_run_is_refused_before_anything_starts() {
-    let refusal = |args: &[&str]| {
+    let rejection = |args: &[&str]| {
         let dir = tempfile::tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
         let output = command
@@ -319,7 +319,7 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
             ["`structured`", "feedforward-linear"],
         ),
     ] {
-        let text = refusal(args);
+        let text = rejection(args);
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     }
 }

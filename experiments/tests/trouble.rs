@@ -45,7 +45,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
 }
 
-fn refused(output: &Output, parts: &[&str]) {
+fn rejected(output: &Output, parts: &[&str]) {
     let text = text(output);
     assert!(!output.status.success(), "{text}");
     for part in parts {
@@ -83,7 +83,7 @@ fn a_full_disk_is_named_and_the_same_command_ends_as_if_there_had_been_room() {
     let toml = experiment(dir.path(), "full", "3e-4");
     // No file may grow beyond 1 MB, in units of 512 bytes: a checkpoint takes four.
     let output = run("trap '' XFSZ; ulimit -f 2048;", dir.path(), &toml);
-    refused(&output, &["free some space", "seed-1"]);
+    rejected(&output, &["free some space", "seed-1"]);
 
     let output = run("", dir.path(), &toml);
     assert!(output.status.success(), "{}", text(&output));
@@ -95,7 +95,7 @@ fn a_loss_that_is_not_a_number_stops_the_run_with_seed_epoch_and_step() {
     let dir = tempfile::tempdir().unwrap();
     let toml = experiment(dir.path(), "diverges", "1e38");
     let output = run("", dir.path(), &toml);
-    refused(&output, &["not a number", "seed 1", "epoch", "step"]);
+    rejected(&output, &["not a number", "seed 1", "epoch", "step"]);
     let note = fs::read_to_string(cell(dir.path(), "diverges").join("failure.json")).unwrap();
     assert!(
         note.contains("not a number") && note.contains("batch"),
@@ -110,7 +110,7 @@ fn a_folder_of_other_settings_is_refused_and_kept() {
     assert!(output.status.success(), "{}", text(&output));
     let before = metrics(&cell(dir.path(), "other"));
     let output = run("", dir.path(), &experiment(dir.path(), "other", "1e-4"));
-    refused(&output, &["learning_rate", "--fresh", "seed-1"]);
+    rejected(&output, &["learning_rate", "--fresh", "seed-1"]);
     assert_eq!(metrics(&cell(dir.path(), "other")), before);
 }
 
@@ -150,7 +150,7 @@ fn a_folder_in_use_is_refused_and_after_a_kill_a_checkpoint_cut_short_is_passed_
         std::thread::sleep(Duration::from_millis(2));
     }
     let second = run("", dir.path(), &toml);
-    refused(&second, &["is in use", &first.id().to_string()]);
+    rejected(&second, &["is in use", &first.id().to_string()]);
     first.kill().unwrap();
     first.wait().unwrap();
 
@@ -212,7 +212,7 @@ fn a_limit_on_memory_is_known_to_the_plan_and_costs_no_finished_work() {
     assert!(text_of.contains("particles = 30000"));
     fs::write(&large, text_of).unwrap();
     let limited = run("ulimit -v 4000000;", dir.path(), &large);
-    refused(&limited, &["not enough memory", "particles"]);
+    rejected(&limited, &["not enough memory", "particles"]);
     assert!(!dir.path().join("runs").exists());
 
     let toml = experiment(dir.path(), "limited", "3e-4");

@@ -139,7 +139,7 @@ fn a_run_is_measured_at_its_parameters_and_with_its_chains_and_is_not_touched() 
 }
 
 /// What `variance <args>` says when it refuses.
-fn refusal(args: &[&str]) -> String {
+fn rejection(args: &[&str]) -> String {
     let dir = tempfile::tempdir().unwrap();
     let output = helmholtz(dir.path(), &[&["variance"], args].concat());
     assert!(!output.status.success(), "{args:?}");
@@ -149,14 +149,14 @@ fn refusal(args: &[&str]) -> String {
 
 #[test]
 fn what_cannot_be_measured_is_refused_with_the_remedy() {
-    let text = refusal(&["--method", "rlo"]);
+    let text = rejection(&["--method", "rlo"]);
     assert!(text.contains("Did you mean `rloo`?"), "{text}");
-    let text = refusal(&["--net", "linea"]);
+    let text = rejection(&["--net", "linea"]);
     assert!(text.contains("Did you mean `linear`?"), "{text}");
-    let text = refusal(&["--method", "rloo", "--particles", "1"]);
+    let text = rejection(&["--method", "rloo", "--particles", "1"]);
     assert!(text.contains("`rloo` needs at least 2 particles"), "{text}");
-    let text = refusal(&["--run", "nowhere"]);
+    let text = rejection(&["--run", "nowhere"]);
     assert!(text.contains("there is no run"), "{text}");
-    let text = refusal(&["--dataset", "glyphs", "--batch", "1000000"]);
+    let text = rejection(&["--dataset", "glyphs", "--batch", "1000000"]);
     assert!(text.contains("`--batch` asks for 1000000"), "{text}");
 }

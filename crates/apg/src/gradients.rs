@@ -7,7 +7,7 @@ use helmholtz_samplers::resampling::Resampler;
 
 use crate::randomness::{PROPOSE, RESAMPLE};
 use crate::{
-    ApgError, Block, Loss, OneShot, Particle, Place, Population, Proposal, Randomness, Rescore,
+    ApgError, Block, Loss, OneShot, Particle, Population, Position, Proposal, Randomness, Rescore,
     Run, Sampler,
 };
 
@@ -32,20 +32,20 @@ impl<R> Sampler<R> {
     {
         let (mut sum, mut failed) = (GradientsAccumulator::new(), None);
         let run = randomness.to_string();
-        let place_of = |place: Place| match place {
-            Place { sweep: 0, .. } => "one-shot".to_owned(),
-            Place { block, .. } => blocks[block].name(),
+        let position_of = |position: Position| match position {
+            Position { sweep: 0, .. } => "one-shot".to_owned(),
+            Position { block, .. } => blocks[block].name(),
         };
         let finished = self.run(
             model,
             x,
             blocks,
             randomness,
-            |place, _, loss| match backward(loss, model) {
+            |position, _, loss| match backward(loss, model) {
                 Ok(gradients) => sum.accumulate(model, gradients),
                 Err(value) => {
-                    let (block, sweep, run) = (place_of(place), place.sweep, run.clone());
-                    failed.get_or_insert_with(|| refused(value, block, sweep, run));
+                    let (block, sweep, run) = (position_of(position), position.sweep, run.clone());
+                    failed.get_or_insert_with(|| not_finite(value, block, sweep, run));
                 }
             },
         );
@@ -81,20 +81,20 @@ impl<R> Sampler<R> {
         E: From<ApgError>,
     {
         let (run, one_shot) = (randomness.to_string(), || "one-shot".to_owned());
-        let place = Place::default();
-        let chance = randomness.at(PROPOSE, place);
+        let position = Position::default();
+        let chance = randomness.at(PROPOSE, position);
         let Proposal { state, log_q } = model.propose(x, self.particles(), chance);
         let state = state.detach();
         let log_w = (model.log_joint(x, &state) - log_q).detach();
         let population = Population::new(state.clone(), log_w.clone());
-        let population = population.map_err(|refused| refused.at(place, one_shot(), &run))?;
-        let moved = moves(state, randomness.at(RESAMPLE, place))?.detach();
+        let population = population.map_err(|refused| refused.at(position, one_shot(), &run))?;
+        let moved = moves(state, randomness.at(RESAMPLE, position))?.detach();
         let weights = activation::softmax(log_w, 0);
         let logs = [model.log_one_shot(x, &moved), model.log_joint(x, &moved)];
         let [log_q, log_p] = logs.map(|log| log.unsqueeze_dim(2));
         let loss = Loss::new(weights.unsqueeze_dim(2), log_q, log_p);
         let gradients =
-            backward(loss, model).map_err(|value| refused(value, one_shot(), 0, run))?;
+            backward(loss, model).map_err(|value| not_finite(value, one_shot(), 0, run))?;
         Ok((gradients, population.with_state(moved)))
     }
 }
@@ -102,7 +102,7 @@ impl<R> Sampler<R> {
 /// Why a loss has no gradient: its value, if that is not finite, or else some entry of the gradient is not.
 struct NotFinite(Option<f64>);
 
-fn refused(NotFinite(value): NotFinite, block: String, sweep: usize, run: String) -> ApgError {
+fn not_finite(NotFinite(value): NotFinite, block: String, sweep: usize, run: String) -> ApgError {
     match value {
         Some(value) => ApgError::Loss {
             block,

@@ -54,7 +54,7 @@ pub use model::{Model, OneShot, Proposal, Rescore};
 pub use particle::{LatentMapper, Particle};
 pub use parts::{gradients_in_parts, on_threads};
 pub use population::Population;
-pub use randomness::{AllBranches, PROPOSE, Place, RESAMPLE, Randomness, Streams};
+pub use randomness::{AllBranches, PROPOSE, Position, RESAMPLE, Randomness, Streams};
 pub use sampler::{Record, Run, Sampler};
 pub use statistics::{Statistics, Sums};
 

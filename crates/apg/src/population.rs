@@ -5,21 +5,21 @@ use helmholtz_samplers::resampling::Resampler;
 use helmholtz_samplers::smc::{self, Smc};
 use helmholtz_samplers::{SamplerError, effective_sample_size};
 
-use crate::{ApgError, Particle, Place};
+use crate::{ApgError, Particle, Position};
 
 /// Weights that an instance cannot go on with.
 #[derive(Debug)]
-pub(crate) struct Refused {
+pub(crate) struct InvalidWeights {
     pub instance: usize,
     pub source: SamplerError,
 }
 
-impl Refused {
+impl InvalidWeights {
     /// The error, with its place in a run.
-    pub(crate) fn at(self, place: Place, block: String, run: &str) -> ApgError {
+    pub(crate) fn at(self, position: Position, block: String, run: &str) -> ApgError {
         ApgError::Weights {
             block,
-            sweep: place.sweep,
+            sweep: position.sweep,
             instance: self.instance,
             run: run.to_owned(),
             source: self.source,
@@ -39,11 +39,11 @@ pub struct Population<S> {
 
 impl<S: Particle> Population<S> {
     /// Particles of the one-shot proposal, with log-weights `[L, B]`.
-    pub(crate) fn new(state: S, log_w: Tensor<S::Backend, 2>) -> Result<Self, Refused> {
+    pub(crate) fn new(state: S, log_w: Tensor<S::Backend, 2>) -> Result<Self, InvalidWeights> {
         let instances = columns(log_w).into_iter().enumerate();
         let instances = instances.map(|(instance, log_w)| {
             smc::Population::new(vec![(); log_w.len()], log_w)
-                .map_err(|source| Refused { instance, source })
+                .map_err(|source| InvalidWeights { instance, source })
         });
         Ok(Self {
             instances: instances.collect::<Result<_, _>>()?,
@@ -62,7 +62,7 @@ impl<S: Particle> Population<S> {
         &mut self,
         state: S,
         log_v: Tensor<S::Backend, 3>,
-    ) -> Result<Tensor<S::Backend, 3>, Refused> {
+    ) -> Result<Tensor<S::Backend, 3>, InvalidWeights> {
         let log_v = log_v.detach();
         let [particles, instances, _] = log_v.dims();
         let incoming = self.log_weight_tensor(log_v.dtype(), &log_v.device());
@@ -72,7 +72,7 @@ impl<S: Particle> Population<S> {
         for (instance, (log_v, population)) in columns.zip(&mut self.instances).enumerate() {
             population
                 .reweight(&log_v)
-                .map_err(|source| Refused { instance, source })?;
+                .map_err(|source| InvalidWeights { instance, source })?;
         }
         let logs = log_v + incoming;
         let shape = logs.dims();
@@ -86,7 +86,7 @@ impl<S: Particle> Population<S> {
         &mut self,
         smc: &Smc<R>,
         chance: &mut C,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), InvalidWeights> {
         let (particles, batch) = (self.particles(), self.instances.len());
         let mut ancestors: Vec<u32> = (0..particles as u32)
             .flat_map(|l| std::iter::repeat_n(l, batch))
@@ -95,7 +95,7 @@ impl<S: Particle> Population<S> {
         for (instance, population) in self.instances.iter_mut().enumerate() {
             let own = smc
                 .resample_if_wanted(population, chance)
-                .map_err(|source| Refused { instance, source })?;
+                .map_err(|source| InvalidWeights { instance, source })?;
             for (l, ancestor) in own.into_iter().flatten().enumerate() {
                 moved |= ancestor != l as u32;
                 ancestors[l * batch + instance] = ancestor;

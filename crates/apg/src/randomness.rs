@@ -6,7 +6,7 @@ use helmholtz_random::{Enumerator, Purpose, Stream};
 
 /// A place in a run: sweep 0 is the one-shot proposal, and blocks count from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// The sweep.
     pub sweep: usize,
     /// The block of the sweep.
@@ -24,7 +24,7 @@ pub trait Randomness: fmt::Display {
     type Chance: ?Sized;
 
     /// The chance for this purpose, [`PROPOSE`] or [`RESAMPLE`], at this place.
-    fn at(&mut self, purpose: Purpose, place: Place) -> &mut Self::Chance;
+    fn at(&mut self, purpose: Purpose, position: Position) -> &mut Self::Chance;
 }
 
 /// Keyed streams: one for each purpose, step, part, sweep and block of the run with this seed. A draw does not depend on how many
@@ -71,9 +71,9 @@ impl Streams {
 impl Randomness for Streams {
     type Chance = Stream;
 
-    fn at(&mut self, purpose: Purpose, place: Place) -> &mut Stream {
-        let place = self.part << 48 | (place.sweep as u64) << 16 | place.block as u64;
-        self.current = Stream::new(self.seed, purpose, [self.step, place]);
+    fn at(&mut self, purpose: Purpose, position: Position) -> &mut Stream {
+        let position = self.part << 48 | (position.sweep as u64) << 16 | position.block as u64;
+        self.current = Stream::new(self.seed, purpose, [self.step, position]);
         &mut self.current
     }
 }
@@ -100,7 +100,7 @@ pub struct AllBranches<'a>(pub &'a mut Enumerator);
 impl Randomness for AllBranches<'_> {
     type Chance = Enumerator;
 
-    fn at(&mut self, _: Purpose, _: Place) -> &mut Enumerator {
+    fn at(&mut self, _: Purpose, _: Position) -> &mut Enumerator {
         self.0
     }
 }

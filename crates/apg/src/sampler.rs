@@ -4,9 +4,9 @@ use burn::tensor::{activation, backend::Backend};
 use helmholtz_samplers::resampling::{Policy, Resampler};
 use helmholtz_samplers::smc::Smc;
 
-use crate::population::Refused;
+use crate::population::InvalidWeights;
 use crate::randomness::{PROPOSE, RESAMPLE};
-use crate::{ApgError, Block, Loss, OneShot, Particle, Place, Population, Proposal, Randomness};
+use crate::{ApgError, Block, Loss, OneShot, Particle, Population, Position, Proposal, Randomness};
 
 /// An amortized population Gibbs sampler (Wu et al. 2020, algorithm 1): one shot, then sweeps in which each block is
 /// resampled, proposed and weighed.
@@ -24,7 +24,7 @@ pub struct Sampler<R> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// Where.
-    pub place: Place,
+    pub position: Position,
     /// The block's name, or `one-shot`.
     pub block: String,
     /// log Ẑ so far, nats.
@@ -84,7 +84,7 @@ impl<R> Sampler<R> {
         x: &M::Data,
         blocks: &[&dyn Block<B, M, G::Chance>],
         randomness: &mut G,
-        mut visit: impl FnMut(Place, &Population<M::State>, Loss<B>),
+        mut visit: impl FnMut(Position, &Population<M::State>, Loss<B>),
     ) -> Result<Run<M::State>, ApgError>
     where
         B: Backend,
@@ -94,35 +94,35 @@ impl<R> Sampler<R> {
     {
         let (frozen, run) = (model.clone().no_grad(), randomness.to_string());
         let one_shot = || "one-shot".to_owned();
-        let place = Place::default();
-        let chance = randomness.at(PROPOSE, place);
+        let position = Position::default();
+        let chance = randomness.at(PROPOSE, position);
         let Proposal { state, log_q } = model.propose(x, self.particles, chance);
         let state = state.detach();
         let log_p = model.log_joint(x, &state);
         let log_w = (log_p.clone() - log_q.clone()).detach();
         let weights = activation::softmax(log_w.clone(), 0);
-        let mut population =
-            Population::new(state, log_w).map_err(|refused| refused.at(place, one_shot(), &run))?;
-        let mut records = vec![Record::new(place, one_shot(), &population)];
+        let mut population = Population::new(state, log_w)
+            .map_err(|refused| refused.at(position, one_shot(), &run))?;
+        let mut records = vec![Record::new(position, one_shot(), &population)];
         let [weights, log_q, log_p] = [weights, log_q, log_p].map(|t| t.unsqueeze_dim(2));
         let loss = Loss::new(weights, log_q, log_p);
-        visit(place, &population, loss);
+        visit(position, &population, loss);
 
         for sweep in 1..self.sweeps {
             for (index, block) in blocks.iter().enumerate() {
-                let place = Place {
+                let position = Position {
                     sweep,
                     block: index,
                 };
-                let at = |refused: Refused| refused.at(place, block.name(), &run);
-                let chance = randomness.at(RESAMPLE, place);
+                let at = |refused: InvalidWeights| refused.at(position, block.name(), &run);
+                let chance = randomness.at(RESAMPLE, position);
                 population.resample(&self.smc, chance).map_err(at)?;
-                let chance = randomness.at(PROPOSE, place);
+                let chance = randomness.at(PROPOSE, position);
                 let moved = block.advance(model, &frozen, x, population.state(), chance);
                 let weights = population.extend(moved.state, moved.log_v).map_err(at)?;
-                records.push(Record::new(place, block.name(), &population));
+                records.push(Record::new(position, block.name(), &population));
                 let loss = Loss::new(weights, moved.log_forward, moved.log_target);
-                visit(place, &population, loss);
+                visit(position, &population, loss);
             }
         }
         Ok(Run {
@@ -133,9 +133,9 @@ impl<R> Sampler<R> {
 }
 
 impl Record {
-    fn new<S: Particle>(place: Place, block: String, population: &Population<S>) -> Self {
+    fn new<S: Particle>(position: Position, block: String, population: &Population<S>) -> Self {
         Self {
-            place,
+            position,
             block,
             log_evidence: population.log_evidence(),
             ess: population.effective_sample_size(),

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::observer::{Op, Verdict, ask, observed, tell};
+use crate::observer::{Op, Verdict, ask, notify, observed};
 
 /// A file that is open for writing.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl File {
             .write(true)
             .create_new(true)
             .open(path);
-        tell(&Op::Create(path), file.is_ok());
+        notify(&Op::Create(path), file.is_ok());
         Ok(Self {
             file: file?,
             path: path.into(),
@@ -72,7 +72,7 @@ impl File {
         };
         self.file.seek(SeekFrom::Start(at))?;
         let written = self.file.write_all(bytes);
-        tell(&op, written.is_ok());
+        notify(&op, written.is_ok());
         written?;
         match torn {
             true => Err(ErrorKind::StorageFull.into()),

@@ -119,13 +119,13 @@ pub(crate) fn observed<T: Default>(
         Verdict::Skip => Ok(T::default()),
         Verdict::Do | Verdict::Torn(_) => {
             let result = act();
-            tell(&op, result.is_ok());
+            notify(&op, result.is_ok());
             result
         }
     }
 }
 
-pub(crate) fn tell(op: &Op<'_>, done: bool) {
+pub(crate) fn notify(op: &Op<'_>, done: bool) {
     OBSERVER.with_borrow_mut(|observer| {
         if let Some(observer) = observer {
             observer.after(op, done);

@@ -55,7 +55,7 @@ pub trait Experiment: Sync {
     ///
     /// # Errors
     /// What cannot be set aside.
-    fn start_over(&self) -> Result<(), HarnessError> {
+    fn archive_folders(&self) -> Result<(), HarnessError> {
         Ok(())
     }
 

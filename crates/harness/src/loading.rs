@@ -24,7 +24,7 @@ impl Planning {
     }
 
     /// Whether a plan is being made.
-    pub fn is_going_on() -> bool {
+    pub fn is_active() -> bool {
         PLANNING.load(Ordering::SeqCst) > 0
     }
 }

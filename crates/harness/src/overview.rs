@@ -4,7 +4,7 @@ use crate::error::HarnessError;
 use crate::experiment::{Cost, Experiment};
 use crate::plan::{Plan, PlannedUnit};
 use crate::plan_text;
-use crate::reproduce::{End, say};
+use crate::reproduce::{End, print_notice};
 use crate::schedule::{format_duration, makespan};
 use crate::status::Status;
 use crate::streams::Streams;
@@ -42,9 +42,9 @@ pub fn overview(
     json: bool,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
-    say(&experiment.banner(), streams);
+    print_notice(&experiment.banner(), streams);
     let units = experiment.units().iter();
-    let mut found: Vec<Found> = units.map(|unit| look(experiment, unit)).collect();
+    let mut found: Vec<Found> = units.map(|unit| inspect(experiment, unit)).collect();
     estimate(&mut found);
     let count = |word: &str| found.iter().filter(|found| found.word == word).count();
     let [done, running, waiting, failed] = ["done", "running", "waiting", "failed"].map(count);
@@ -107,7 +107,7 @@ fn reason(found: &Found) -> Option<String> {
     Some(format!("  {}: {reason}", found.planned.unit.label))
 }
 
-fn look(experiment: &dyn Experiment, unit: &Unit) -> Found {
+fn inspect(experiment: &dyn Experiment, unit: &Unit) -> Found {
     let status = experiment.status(unit);
     let word = word(&status);
     let checkpoint = match &status {

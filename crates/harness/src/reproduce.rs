@@ -64,7 +64,7 @@ pub fn reproduce(
 ) -> Result<End, HarnessError> {
     let Options { jobs, json, .. } = *options;
     let heading = experiment.heading();
-    say(&experiment.banner(), streams);
+    print_notice(&experiment.banner(), streams);
     let (mut plan, hint) = plan(experiment, options, stop, streams)?;
     streams.out.line(match json {
         true => plan_text::json(&plan, jobs, hint.as_ref()).to_string(),
@@ -72,14 +72,14 @@ pub fn reproduce(
     });
     options.machine.check(plan.needs(jobs), heading.remedy)?;
     let mut outcomes = Vec::new();
-    let mut shown = Ok(());
+    let mut printed = Ok(());
     // One without runs of its own draws those of others, which costs nothing to show.
     if plan.units.is_empty() {
-        shown = show(experiment, options, &plan, &outcomes, streams);
+        printed = print_outcome(experiment, options, &plan, &outcomes, streams);
     } else if !options.dry_run {
         if options.fresh {
-            experiment.start_over()?;
-            start_over(&mut plan);
+            experiment.archive_folders()?;
+            archive_folders(&mut plan);
         }
         let sinks = sinks(options, &plan, streams);
         let progress = Progress::new(&plan, jobs, Arc::clone(stop), sinks);
@@ -92,10 +92,10 @@ pub fn reproduce(
             stop,
         );
         progress.finish();
-        shown = show(experiment, options, &plan, &outcomes, streams);
+        printed = print_outcome(experiment, options, &plan, &outcomes, streams);
     }
     let end = end(options, &plan, &outcomes, streams);
-    shown?;
+    printed?;
     if let (End::Complete, Some(hint), false) = (end, hint, json) {
         streams.out.line(hint.text);
     }
@@ -120,7 +120,7 @@ pub(crate) fn plan(
 
 /// Empties the run folders of a plan, keeping the old ones aside, all before the first unit starts: however that ends, no old result is
 /// taken for a new one. A folder that cannot be emptied is left, and not run.
-pub(crate) fn start_over(plan: &mut Plan) {
+pub(crate) fn archive_folders(plan: &mut Plan) {
     for planned in &mut plan.units {
         let unit = &planned.unit;
         if let Err(error) = RunFolder::open(&unit.folder, &unit.config, OpenMode::Fresh) {
@@ -144,7 +144,7 @@ pub(crate) fn sinks(options: &Options, plan: &Plan, streams: &Streams) -> Vec<Bo
 }
 
 /// Shows what has come of it, and writes its files unless a folder could not be used: they may hold what is in there.
-pub(crate) fn show(
+pub(crate) fn print_outcome(
     experiment: &dyn Experiment,
     options: &Options,
     plan: &Plan,
@@ -167,7 +167,7 @@ pub(crate) fn show(
     if !options.json {
         let shown = text::render(&document, streams.out_colours);
         streams.out.line(format!("\n{shown}"));
-        say(&experiment.banner(), streams);
+        print_notice(&experiment.banner(), streams);
     }
     let files = match plan.has_unusable() || options.dry_run {
         true => Vec::new(),
@@ -176,7 +176,7 @@ pub(crate) fn show(
     if options.json {
         let mut line = fields;
         line["event"] = "table".into();
-        line["files"] = json!(shown_paths(&files));
+        line["files"] = json!(displayed(&files));
         streams.out.line(line.to_string());
     } else if !files.is_empty() {
         let line = format!("Written to {}", named_together(&files));
@@ -253,7 +253,7 @@ pub(crate) fn tries_again(planned: &PlannedUnit, error: &HarnessError) -> bool {
     planned.status.is_to_run() && !of_folder
 }
 
-pub(crate) fn say(lines: &[String], streams: &Streams) {
+pub(crate) fn print_notice(lines: &[String], streams: &Streams) {
     if lines.is_empty() {
         return;
     }
@@ -266,9 +266,9 @@ pub(crate) fn say(lines: &[String], streams: &Streams) {
 }
 
 /// Paths as text: JSON has no others.
-fn shown_paths(paths: &[PathBuf]) -> Vec<String> {
-    let shown = paths.iter().map(|path| path.display().to_string());
-    shown.collect()
+fn displayed(paths: &[PathBuf]) -> Vec<String> {
+    let text = paths.iter().map(|path| path.display().to_string());
+    text.collect()
 }
 
 /// `runs/x/table.md, table.csv, table.json`.

@@ -74,13 +74,13 @@ fn compare(key: &str, stored: Option<&Value>, asked: Option<&Value>, lines: &mut
         let key = if key.is_empty() { "the whole" } else { key };
         lines.push(format!(
             "{key}: {} in the folder, {} asked for",
-            shown(stored),
-            shown(asked)
+            abbreviated(stored),
+            abbreviated(asked)
         ));
     }
 }
 
-fn shown(value: Option<&Value>) -> String {
+fn abbreviated(value: Option<&Value>) -> String {
     let Some(value) = value else {
         return "absent".into();
     };

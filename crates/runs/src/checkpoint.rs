@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::RunError;
 use crate::canonical::sha256;
-use crate::disk::{SCRATCH, clear, failed, refuse_link, write_synced};
+use crate::disk::{SCRATCH, clear, failed, reject_link, write_synced};
 use crate::history::History;
 use crate::metrics::Seal;
 use crate::names::CHECKPOINTS;
@@ -82,7 +82,7 @@ impl From<RunError> for Fault {
 /// The numbers of the published checkpoints of run folder `folder`, ascending.
 pub(crate) fn list(folder: &Path) -> Result<Vec<u64>, RunError> {
     let directory = folder.join(CHECKPOINTS);
-    refuse_link(&directory)?;
+    reject_link(&directory)?;
     match names(&directory) {
         Ok(names) => {
             let mut numbers: Vec<u64> = names.iter().filter_map(|name| number(name)).collect();
@@ -190,7 +190,7 @@ fn check_name(name: &str) -> Result<(), RunError> {
 
 /// Reads checkpoint `number` and checks every byte of it.
 pub(crate) fn load(folder: &Path, number: u64, config: &str) -> Result<Loaded, Fault> {
-    refuse_link(&path(folder, number))?;
+    reject_link(&path(folder, number))?;
     let manifest = read_manifest(folder, number, config)?;
     let mut parts = BTreeMap::new();
     for (name, record) in &manifest.parts {

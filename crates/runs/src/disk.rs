@@ -55,7 +55,7 @@ pub(crate) fn clear(path: &Path) -> io::Result<()> {
 }
 
 /// Nothing, but for a link in place of our folder `path`: what lies behind it is none of ours.
-pub(crate) fn refuse_link(path: &Path) -> Result<(), RunError> {
+pub(crate) fn reject_link(path: &Path) -> Result<(), RunError> {
     if is_link(path) {
         return Err(RunError::Link { path: path.into() });
     }

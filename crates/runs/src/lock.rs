@@ -9,20 +9,20 @@ use crate::disk::failed;
 
 /// Takes the lock of `folder`, or says who has it.
 pub(crate) fn acquire(folder: &Path) -> Result<Lock, RunError> {
-    Lock::acquire(folder).map_err(|error| refused(folder, error))
+    Lock::acquire(folder).map_err(|error| rejected(folder, error))
 }
 
 /// Nothing while `lock`, of `folder`, still holds.
 pub(crate) fn check(lock: &Lock, folder: &Path) -> Result<(), RunError> {
-    lock.check().map_err(|error| refused(folder, error))
+    lock.check().map_err(|error| rejected(folder, error))
 }
 
 /// Who holds the lock of `folder` now; `None` when nobody does.
 pub(crate) fn holder(folder: &Path) -> Result<Option<Holder>, RunError> {
-    holder_of(folder).map_err(|error| refused(folder, error))
+    holder_of(folder).map_err(|error| rejected(folder, error))
 }
 
-fn refused(folder: &Path, error: LockError) -> RunError {
+fn rejected(folder: &Path, error: LockError) -> RunError {
     match error {
         LockError::Held(holder) => RunError::Locked {
             folder: folder.into(),

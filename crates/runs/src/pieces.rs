@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::canonical::config_hash;
-use crate::disk::{clear, failed, publish, refuse_link};
+use crate::disk::{clear, failed, publish, reject_link};
 use crate::sealed;
 use crate::status::read_result;
 use crate::{RunError, RunFolder, checkpoint};
@@ -46,7 +46,7 @@ impl Pieces {
         let folder = run.join(PIECES);
         let name = json!({"of": of, "piece": name});
         let file = format!("{}.json", &config_hash(&name)[..32]);
-        refuse_link(&folder)?;
+        reject_link(&folder)?;
         let path = folder.join(&file);
         let kept = sealed::read(&path).ok().filter(|_| !is_link(&path));
         // What is damaged or of another program version is computed again.

@@ -9,7 +9,7 @@ use helmholtz_files::{
 };
 
 use crate::RunError;
-use crate::disk::{SCRATCH, failed, refuse_link};
+use crate::disk::{SCRATCH, failed, reject_link};
 use crate::lock;
 use crate::names::{CHECKPOINTS, CONFIG, METRICS};
 
@@ -68,7 +68,7 @@ pub(crate) fn create(path: &Path) -> Result<(), RunError> {
 /// Creates the folder of checkpoints in run folder `folder` where there is none.
 pub(crate) fn create_checkpoints(folder: &Path) -> Result<(), RunError> {
     let checkpoints = folder.join(CHECKPOINTS);
-    refuse_link(&checkpoints)?;
+    reject_link(&checkpoints)?;
     create_directories(&checkpoints).map_err(failed(folder, "create", &checkpoints))
 }
 

@@ -8,7 +8,7 @@ use helmholtz::estimators::{OneLayer, one_layer};
 use helmholtz::nets::{Activation, Initialisation, Initialiser, Net};
 use helmholtz::ops::{Backend, Values};
 use helmholtz::random::Stream;
-use helmholtz_experiments::Keeps;
+use helmholtz_experiments::Artifacts;
 use helmholtz_experiments::nets::{Failed, NetConfig};
 
 /// Spike counts x ~ Poisson(exp(W h + c)) of causes h, fair bits; q(h | x) = Bernoulli(σ(V x + b)).
@@ -60,7 +60,7 @@ impl<B: Backend> OneLayer<B> for Spikes<B> {
     }
 }
 
-impl<B: Backend> Keeps<B> for Spikes<Autodiff<B>> {}
+impl<B: Backend> Artifacts<B> for Spikes<Autodiff<B>> {}
 
 impl NetConfig for Sizes {
     type Model<B: Backend> = Spikes<Autodiff<B>>;

@@ -21,7 +21,7 @@ use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, mean, sampler};
-use crate::population::stepwise::{GoingOn, Measured};
+use crate::population::stepwise::{Measured, OnProgress};
 
 /// A frame's pixels, and the positions of the digits in it.
 pub type Frame = (Vec<f32>, Vec<[f64; 2]>);
@@ -67,7 +67,7 @@ pub fn watch<B: Backend>(
                 let log_joint = population.mean(model.log_joint(&x, population.state()));
                 let weights = population.log_weight_tensor(x.frames.dtype(), device).exp();
                 let state = population.state();
-                let mut watched = look(model, bounce, sequences, &x.frames, state, weights);
+                let mut watched = score(model, bounce, sequences, &x.frames, state, weights);
                 watched.log_joint = log_joint;
                 all.push(watched);
             }
@@ -90,7 +90,7 @@ pub fn watch<B: Backend>(
 }
 
 /// What particles with these weights `[L, B, 1]` are worth, but for their density.
-pub(crate) fn look<B: Backend>(
+pub(crate) fn score<B: Backend>(
     model: &Tracker<B>,
     bounce: &Bounce,
     sequences: &[Sequence],
@@ -187,13 +187,13 @@ pub struct Shown {
 /// Measures a trained model on sequences of test images, and keeps one of each setting to be shown.
 ///
 /// # Errors
-/// Sequences that cannot be made, weights that are none, and what `going_on` says.
+/// Sequences that cannot be made, weights that are none, and what `on_progress` says.
 pub fn evaluate<B: AutodiffBackend>(
     settings: &Settings,
     model: &Tracker<B>,
     test: &Digits,
     device: &B::Device,
-    (going_on, threads): (GoingOn<'_>, usize),
+    (on_progress, threads): (OnProgress<'_>, usize),
     pieces: &Pieces,
 ) -> Result<(Evaluation, Vec<Shown>), HarnessError> {
     let e = &settings.evaluation;
@@ -208,7 +208,7 @@ pub fn evaluate<B: AutodiffBackend>(
             identities: test.identities(&bounce, TABLE).map_err(failed)?,
             bounce,
             device,
-            going_on,
+            on_progress,
             threads,
             pieces,
         };
@@ -280,7 +280,7 @@ struct Setting<'a, B: AutodiffBackend> {
     bounce: Bounce,
     identities: Identities,
     device: &'a B::Device,
-    going_on: GoingOn<'a>,
+    on_progress: OnProgress<'a>,
     threads: usize,
     pieces: &'a Pieces,
 }
@@ -306,7 +306,7 @@ impl<B: AutodiffBackend> Setting<'_, B> {
             let from = index as u64 * batch;
             let to = (from + batch).min(count);
             let Bounce { frames, digits, .. } = self.bounce;
-            (self.going_on)(&format!(
+            (self.on_progress)(&format!(
                 "{label}, T = {frames}, D = {digits}: sequence {to} of {count}"
             ))?;
             watch(&self.sequences(from..to), from)

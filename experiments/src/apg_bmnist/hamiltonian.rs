@@ -8,7 +8,7 @@ use helmholtz_tracker::{Bounce, Sampling, Sequence, Tracker, TrackerState, Video
 
 use super::DRAWS;
 use super::digits::video;
-use super::evaluation::{Watched, look};
+use super::evaluation::{Watched, score};
 use crate::error::HarnessError;
 use crate::population::hamiltonian::{Chains, HmcSettings, Moves};
 
@@ -37,7 +37,7 @@ pub fn chains<B: AutodiffBackend>(
     let shape = [particles, sequences.len(), 1];
     let options = (device, log_joint.dtype());
     let weights = Tensor::full(shape, 1.0 / particles as f64, options);
-    let mut watched = look(inner, bounce, sequences, &seen.frames, &state, weights);
+    let mut watched = score(inner, bounce, sequences, &seen.frames, &state, weights);
     watched.log_joint = log_joint.mean_dim(0).into_data().iter().collect();
     Ok((watched, moves))
 }

@@ -127,7 +127,7 @@ impl Stepwise for Settings {
     }
 
     fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
-        (request.going_on)("reading MNIST")?;
+        (request.on_progress)("reading MNIST")?;
         let digits = self.digits(request.locator)?;
         let device = request.device;
         on_device(
@@ -231,9 +231,9 @@ impl OnBackend for Run<'_> {
             ..config
         };
         let model = trained(model, &mut objective, &config, &device, &mut request)?;
-        let going_on = (request.going_on, threads);
+        let on_progress = (request.on_progress, threads);
         let pieces = request.pieces(&settings.evaluation)?;
-        let (evaluation, shown) = evaluate(settings, &model, test, &device, going_on, &pieces)?;
+        let (evaluation, shown) = evaluate(settings, &model, test, &device, on_progress, &pieces)?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;
         figures::training(&metrics).write(folder.path(), "training")?;

@@ -13,7 +13,7 @@ use super::Settings;
 use super::of_size::OfSize;
 use crate::error::HarnessError;
 use crate::population::populations::{mean, numbers};
-use crate::population::stepwise::{GoingOn, Measured};
+use crate::population::stepwise::{Measured, OnProgress};
 
 /// What a population is worth, for each instance.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub fn watch<B: Backend>(
         let particles = 0..sampler.particles();
         let scores = particles.flat_map(|l| log_weights.iter().map(move |own| own[l]));
         let scores: Vec<f64> = scores.collect();
-        all.push(look(model, data, state, log_joint, &scores));
+        all.push(score(model, data, state, log_joint, &scores));
     })?;
     let last = run.records.len().saturating_sub(blocks.len()).max(1);
     let shown = run.records[..1].iter().chain(&run.records[last..]);
@@ -66,7 +66,7 @@ pub fn watch<B: Backend>(
 }
 
 /// Particles with this log joint, of which the one with the highest of the scores `[L, B]` is the likeliest.
-pub(super) fn look<B: Backend>(
+pub(super) fn score<B: Backend>(
     model: &Dmm<B>,
     data: &Simulated<B>,
     state: &DmmState<B>,
@@ -148,12 +148,12 @@ pub struct Evaluation {
 /// Measures a trained model, on so many threads.
 ///
 /// # Errors
-/// Weights that are none, and what `going_on` says.
+/// Weights that are none, and what `on_progress` says.
 pub fn evaluate<B: AutodiffBackend>(
     settings: &Settings,
     model: &Dmm<B>,
     device: &B::Device,
-    (going_on, threads): (GoingOn<'_>, usize),
+    (on_progress, threads): (OnProgress<'_>, usize),
     pieces: &Pieces,
 ) -> Result<Evaluation, HarnessError> {
     let (taped, model) = (&model.clone().no_grad(), &model.valid());
@@ -168,7 +168,7 @@ pub fn evaluate<B: AutodiffBackend>(
             model,
             device,
             points,
-            going_on,
+            on_progress,
             threads,
             pieces,
         };

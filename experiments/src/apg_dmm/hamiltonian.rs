@@ -7,7 +7,7 @@ use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Stream;
 
 use super::DRAWS;
-use super::evaluation::{Watched, look};
+use super::evaluation::{Watched, score};
 use crate::error::HarnessError;
 use crate::population::hamiltonian::{Chains, HmcSettings, Moves};
 use crate::population::populations::numbers;
@@ -30,7 +30,7 @@ pub fn chains<B: AutodiffBackend>(
     let (state, moves) = moved((model, inner), hmc, &data.x, proposal.state, &mut stream)?;
     let log_joint = inner.log_joint(&data.x, &state);
     let mean = numbers(log_joint.clone().mean_dim(0));
-    let watched = look(inner, data, &state, mean, &numbers(log_joint));
+    let watched = score(inner, data, &state, mean, &numbers(log_joint));
     Ok((watched, moves))
 }
 

@@ -8,7 +8,7 @@ use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, numbers, sampler};
-use crate::population::stepwise::{GoingOn, Measured};
+use crate::population::stepwise::{Measured, OnProgress};
 use helmholtz_apg::{Streams, on_threads};
 use helmholtz_dmm::{Dmm, Scheme, Simulated};
 use helmholtz_ops::{AutodiffBackend, Backend};
@@ -24,7 +24,7 @@ pub struct OfSize<'a, B: AutodiffBackend> {
     /// N.
     pub points: usize,
     /// Told of progress; ends the work by an error.
-    pub going_on: GoingOn<'a>,
+    pub on_progress: OnProgress<'a>,
     /// Threads at once.
     pub threads: usize,
     /// What is measured already.
@@ -39,7 +39,7 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
     /// Adds the rows of all samplers, and gives what amortized population Gibbs was worth after each sweep.
     ///
     /// # Errors
-    /// Weights that are none, and what `going_on` says.
+    /// Weights that are none, and what `on_progress` says.
     pub fn rows(&self, rows: &mut Vec<Row>) -> Result<Vec<Watched>, HarnessError> {
         let e = &self.settings.evaluation;
         let ordinary: Vec<u64> = (0..e.instances).collect();
@@ -161,7 +161,7 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
         let parts = on_threads(batches.len(), self.threads, |index| {
             let numbers = batches[index];
             let done = index * batch + numbers.len();
-            (self.going_on)(&format!("N = {points}, {label}: instance {done} of {of}"))?;
+            (self.on_progress)(&format!("N = {points}, {label}: instance {done} of {of}"))?;
             let data = rings::<B::InnerBackend>(self.settings, TABLE, numbers, points, self.device);
             run(&data, numbers[0])
         });

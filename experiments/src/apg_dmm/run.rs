@@ -163,8 +163,8 @@ impl OnBackend for Run<'_> {
         );
         let model = trained(model, &mut objective, &config, &device, &mut request)?;
         let pieces = request.pieces(&settings.evaluation)?;
-        let going_on = (request.going_on, threads);
-        let evaluation = evaluate(settings, &model, &device, going_on, &pieces)?;
+        let on_progress = (request.on_progress, threads);
+        let evaluation = evaluate(settings, &model, &device, on_progress, &pieces)?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;
         for (name, figure) in figures::all(settings, &metrics, &evaluation) {

@@ -8,11 +8,11 @@ use helmholtz_ops::Backend;
 use helmholtz_runs::Pieces;
 use serde::{Deserialize, Serialize};
 
-use super::samplers::{Length, Mover, Place, course, instances, means};
+use super::samplers::{Checkpoint, Length, SamplerKind, instances, means, trajectory};
 use super::{FIGURE, Settings, TABLE};
 use crate::framework::failed;
 use crate::population::populations::{mean, numbers, sampler};
-use crate::population::stepwise::{GoingOn, Measured};
+use crate::population::stepwise::{Measured, OnProgress};
 
 /// What a sampler reached on the instances of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct Row {
     pub over_gibbs: Measured,
 }
 
-/// The course of a sampler on one instance.
+/// The trajectory of a sampler on one instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     /// The sampler.
@@ -84,15 +84,15 @@ pub struct Evaluation {
 /// Particles and instances at a time: more would not fit a processor's caches.
 const AT_A_TIME: usize = 4000;
 
-/// Measures, on so many threads; `going_on` hears what, and may stop it with an error. What is measured is kept in `pieces`.
+/// Measures, on so many threads; `on_progress` hears what, and may stop it with an error. What is measured is kept in `pieces`.
 ///
 /// # Errors
-/// Weights that are none, and those of `going_on`.
+/// Weights that are none, and those of `on_progress`.
 pub fn evaluate<B: Backend>(
     settings: &Settings,
     model: &Gmm<B>,
     device: &B::Device,
-    (going_on, threads): (GoingOn<'_>, usize),
+    (on_progress, threads): (OnProgress<'_>, usize),
     pieces: &Pieces,
 ) -> Result<Evaluation, HarnessError> {
     let evaluation = Measuring {
@@ -100,7 +100,7 @@ pub fn evaluate<B: Backend>(
         settings,
         model,
         device,
-        going_on,
+        on_progress,
         threads,
     };
     Ok(Evaluation {
@@ -115,54 +115,54 @@ struct Measuring<'a, B: Backend> {
     settings: &'a Settings,
     model: &'a Gmm<B>,
     device: &'a B::Device,
-    going_on: GoingOn<'a>,
+    on_progress: OnProgress<'a>,
     threads: usize,
     pieces: &'a Pieces,
 }
 
 impl<B: Backend> Measuring<'_, B> {
-    /// The course on these instances, some at a time.
-    fn course(
+    /// The trajectory on these instances, some at a time.
+    fn trajectory(
         &self,
-        mover: Mover,
+        kind: SamplerKind,
         seed: u64,
         all: &[u64],
         length: Length,
-    ) -> Result<Vec<Place>, HarnessError> {
+    ) -> Result<Vec<Checkpoint>, HarnessError> {
         let e = &self.settings.evaluation;
         let at_a_time = (AT_A_TIME / length.particles).clamp(1, e.batch as usize);
         let config = &self.settings.model;
         let batches: Vec<&[u64]> = all.chunks(at_a_time).collect();
         let measured = on_threads(batches.len(), self.threads, |batch| {
             let numbers = batches[batch];
-            (self.going_on)(&format!(
+            (self.on_progress)(&format!(
                 "{}, {} of {} instances",
-                mover.label(),
+                kind.label(),
                 batch * at_a_time,
                 all.len()
             ))?;
             let x = instances::<B>(config, seed, numbers, e.points, self.device);
             let draws = (self.settings.seed, (seed << 16) + batch as u64);
             let piece = format!(
-                "{mover:?}, {length:?}, {} data, seed {seed}, {batch}: {numbers:?}",
+                "{kind:?}, {length:?}, {} data, seed {seed}, {batch}: {numbers:?}",
                 e.points
             );
-            let measured = || course(mover, (self.model, config), &x, length, draws);
+            let measured = || trajectory(kind, (self.model, config), &x, length, draws);
             self.pieces.get(&piece, measured)
         });
-        let mut places: Vec<Place> = vec![];
+        let mut checkpoints: Vec<Checkpoint> = vec![];
         for more in measured {
             let more = more?;
-            if places.is_empty() {
-                places = more;
+            if checkpoints.is_empty() {
+                checkpoints = more;
             } else {
-                places
+                checkpoints
                     .iter_mut()
                     .zip(more)
                     .for_each(|(all, more)| all.join(more));
             }
         }
-        Ok(places)
+        Ok(checkpoints)
     }
 
     fn rows(&self) -> Result<Vec<Row>, HarnessError> {
@@ -173,18 +173,18 @@ impl<B: Backend> Measuring<'_, B> {
             moves: e.sweeps - 1,
             step_size: e.step_size,
         };
-        let of = |mover, particles| self.course(mover, TABLE, &all, length(particles));
-        let gibbs = of(Mover::Gibbs, e.particles)?;
+        let of = |kind, particles| self.trajectory(kind, TABLE, &all, length(particles));
+        let gibbs = of(SamplerKind::Gibbs, e.particles)?;
         let reached = gibbs[e.sweeps - 1].weighted.clone();
-        let row = |label: String, particles, sweeps: usize, place: &Place| {
-            let pairs = place.weighted.iter().zip(&reached);
+        let row = |label: String, particles, sweeps: usize, checkpoint: &Checkpoint| {
+            let pairs = checkpoint.weighted.iter().zip(&reached);
             let over: Vec<f64> = pairs.map(|(a, b)| a - b).collect();
             Row {
                 label,
                 particles,
                 sweeps,
-                log_joint: Measured::of(&place.weighted),
-                plain: mean(&place.plain),
+                log_joint: Measured::of(&checkpoint.weighted),
+                plain: mean(&checkpoint.plain),
                 over_gibbs: Measured::of(&over),
             }
         };
@@ -194,37 +194,42 @@ impl<B: Backend> Measuring<'_, B> {
             moves: 0,
             step_size: e.step_size,
         };
-        let one_shot = self.course(Mover::Apg, TABLE, &all, one_shot)?;
+        let one_shot = self.trajectory(SamplerKind::Apg, TABLE, &all, one_shot)?;
         let mut rows = vec![row("RWS".into(), budget, 1, &one_shot[0])];
-        let bpg = of(Mover::Bpg, e.prior_particles)?;
+        let bpg = of(SamplerKind::Bpg, e.prior_particles)?;
         rows.push(row(
-            Mover::Bpg.label(),
+            SamplerKind::Bpg.label(),
             e.prior_particles,
             e.sweeps,
             &bpg[e.sweeps - 1],
         ));
         for &leapfrog in &e.leapfrog {
-            let mover = Mover::Hmc(leapfrog);
-            let places = of(mover, e.particles)?;
-            let last = &places[e.sweeps - 1];
-            rows.push(row(mover.label(), e.particles, e.sweeps, last));
+            let kind = SamplerKind::Hmc(leapfrog);
+            let checkpoints = of(kind, e.particles)?;
+            let last = &checkpoints[e.sweeps - 1];
+            rows.push(row(kind.label(), e.particles, e.sweeps, last));
         }
-        for &mover in self.learned() {
-            let places = of(mover, e.particles)?;
+        for &kind in self.learned() {
+            let checkpoints = of(kind, e.particles)?;
             for &k in &e.shown_sweeps {
-                rows.push(row(mover.label(), e.particles, k, &places[k - 1]));
+                rows.push(row(kind.label(), e.particles, k, &checkpoints[k - 1]));
             }
         }
         for &k in &e.shown_sweeps {
-            rows.push(row(Mover::Gibbs.label(), e.particles, k, &gibbs[k - 1]));
+            rows.push(row(
+                SamplerKind::Gibbs.label(),
+                e.particles,
+                k,
+                &gibbs[k - 1],
+            ));
         }
         Ok(rows)
     }
 
     /// What moves particles by learned proposals of blocks.
-    fn learned(&self) -> &'static [Mover] {
+    fn learned(&self) -> &'static [SamplerKind] {
         match self.settings.trains_blocks() {
-            true => &[Mover::ApgJoint, Mover::Apg],
+            true => &[SamplerKind::ApgJoint, SamplerKind::Apg],
             false => &[],
         }
     }
@@ -236,41 +241,41 @@ impl<B: Backend> Measuring<'_, B> {
 
     fn curves(&self) -> Result<Vec<Curve>, HarnessError> {
         let e = &self.settings.evaluation;
-        let mut movers = vec![
-            (Mover::Gibbs, e.curve_particles),
-            (Mover::Bpg, e.curve_prior_particles),
+        let mut kinds = vec![
+            (SamplerKind::Gibbs, e.curve_particles),
+            (SamplerKind::Bpg, e.curve_prior_particles),
         ];
         if self.settings.trains_blocks() {
-            movers.insert(0, (Mover::Apg, e.curve_particles));
+            kinds.insert(0, (SamplerKind::Apg, e.curve_particles));
         }
-        movers.extend(
+        kinds.extend(
             e.leapfrog
                 .iter()
-                .map(|&steps| (Mover::Hmc(steps), e.curve_particles)),
+                .map(|&steps| (SamplerKind::Hmc(steps), e.curve_particles)),
         );
-        let of = |(mover, particles): (Mover, usize)| {
+        let of = |(kind, particles): (SamplerKind, usize)| {
             let length = Length {
                 particles,
                 moves: e.curve_sweeps,
                 step_size: e.curve_step_size,
             };
-            let places = self.course(mover, FIGURE, &self.runs(), length)?;
+            let checkpoints = self.trajectory(kind, FIGURE, &self.runs(), length)?;
             Ok(Curve {
-                label: mover.label(),
+                label: kind.label(),
                 particles,
-                log_joint: means(&places)
+                log_joint: means(&checkpoints)
                     .into_iter()
                     .map(|[weighted, _]| weighted)
                     .collect(),
             })
         };
-        movers.into_iter().map(of).collect()
+        kinds.into_iter().map(of).collect()
     }
 
     fn divisions(&self) -> Result<Vec<Division>, HarnessError> {
         let e = &self.settings.evaluation;
         let mut divisions = vec![];
-        for &mover in self.learned().iter().rev() {
+        for &kind in self.learned().iter().rev() {
             for &sweeps in &e.budget_sweeps {
                 let particles = e.budget / sweeps;
                 let length = Length {
@@ -278,10 +283,10 @@ impl<B: Backend> Measuring<'_, B> {
                     moves: sweeps - 1,
                     step_size: e.step_size,
                 };
-                let places = self.course(mover, FIGURE, &self.runs(), length)?;
-                let last = places.last().expect("the one-shot proposal");
+                let checkpoints = self.trajectory(kind, FIGURE, &self.runs(), length)?;
+                let last = checkpoints.last().expect("the one-shot proposal");
                 divisions.push(Division {
-                    label: mover.label(),
+                    label: kind.label(),
                     sweeps,
                     particles,
                     log_joint: mean(&last.weighted),
@@ -306,10 +311,10 @@ impl<B: Backend> Measuring<'_, B> {
         let seed = self.settings.seed;
         let name = format!("the sweeps of one particle, seed {seed}");
         let mut streams = Streams::new(seed, FIGURE).named(name);
-        let visit = |place: helmholtz_apg::Place, population: &Population<GmmState<B>>, _| {
-            let whole = place.sweep == 0 || place.block + 1 == blocks.len();
-            if whole && place.sweep.is_multiple_of(EVERY) {
-                snapshots.push(snapshot(place.sweep, &x, population.state()));
+        let visit = |position: helmholtz_apg::Position, population: &Population<GmmState<B>>, _| {
+            let whole = position.sweep == 0 || position.block + 1 == blocks.len();
+            if whole && position.sweep.is_multiple_of(EVERY) {
+                snapshots.push(snapshot(position.sweep, &x, population.state()));
             }
         };
         sampler(1, MOVES + 1)

@@ -159,12 +159,12 @@ impl OnBackend for Run<'_> {
         );
         let model = trained(model, &mut objective, &config, &device, &mut request)?;
         let pieces = request.pieces(&settings.evaluation)?;
-        let going_on = request.going_on;
+        let on_progress = request.on_progress;
         let evaluation: Evaluation = evaluate(
             settings,
             &model.valid(),
             &device,
-            (going_on, threads),
+            (on_progress, threads),
             &pieces,
         )?;
         let folder = request.folder;

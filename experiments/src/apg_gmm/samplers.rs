@@ -18,7 +18,7 @@ use crate::population::populations::{mean, numbers};
 /// A way to move particles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mover {
+pub enum SamplerKind {
     /// Amortized population Gibbs with the blocks (μ, τ) and c.
     Apg,
     /// The same with one block.
@@ -31,7 +31,7 @@ pub enum Mover {
     Hmc(usize),
 }
 
-impl Mover {
+impl SamplerKind {
     /// What tables and figures call it.
     pub fn label(self) -> String {
         match self {
@@ -46,7 +46,7 @@ impl Mover {
 
 /// Particles of some instances after a number of moves; an entry an instance.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct Checkpoint {
     /// Σ_l W_l log p(x, z_l), nats.
     pub weighted: Vec<f64>,
     /// The plain mean of log p(x, z_l).
@@ -55,7 +55,7 @@ pub struct Place {
     pub ess: Vec<f64>,
 }
 
-impl Place {
+impl Checkpoint {
     fn of<B: Backend>(log_joint: Tensor<B, 2>, weighted: Vec<f64>) -> Self {
         let [_, instances] = log_joint.dims();
         let plain = numbers(log_joint.mean_dim(0));
@@ -89,57 +89,63 @@ pub struct Length {
 ///
 /// # Errors
 /// Weights that are none.
-pub fn course<B: Backend>(
-    mover: Mover,
+pub fn trajectory<B: Backend>(
+    kind: SamplerKind,
     (model, config): (&Gmm<B>, &GmmConfig),
     x: &Tensor<B, 3>,
     length: Length,
     (seed, batch): (u64, u64),
-) -> Result<Vec<Place>, HarnessError> {
+) -> Result<Vec<Checkpoint>, HarnessError> {
     let name = format!(
         "{}, batch {batch:#x} of the evaluation, seed {seed}",
-        mover.label()
+        kind.label()
     );
     let mut streams = Streams::new(seed, batch).named(name);
-    let (scheme, policy) = match mover {
-        Mover::Hmc(leapfrog) => {
+    let (scheme, policy) = match kind {
+        SamplerKind::Hmc(leapfrog) => {
             return hamiltonian((model, config), x, length, leapfrog, (seed, batch));
         }
-        Mover::Apg => (Scheme::Apg, Policy::Always),
-        Mover::ApgJoint => (Scheme::ApgJoint, Policy::Always),
-        Mover::Gibbs => (Scheme::Gibbs, Policy::Never),
-        Mover::Bpg => (Scheme::Bpg, Policy::Always),
+        SamplerKind::Apg => (Scheme::Apg, Policy::Always),
+        SamplerKind::ApgJoint => (Scheme::ApgJoint, Policy::Always),
+        SamplerKind::Gibbs => (Scheme::Gibbs, Policy::Never),
+        SamplerKind::Bpg => (Scheme::Bpg, Policy::Always),
     };
     let sampler = Sampler::new(length.particles, length.moves + 1, policy, Systematic);
     let sampler = sampler.map_err(failed)?;
     let blocks = scheme.blocks();
-    let mut places: Vec<Place> = vec![];
+    let mut checkpoints: Vec<Checkpoint> = vec![];
     let mut ess = vec![];
     let share = |population: &Population<GmmState<B>>| -> Vec<f64> {
         let ess = population.effective_sample_size().into_iter();
         ess.map(|ess| ess / length.particles as f64).collect()
     };
     sampler
-        .run(model, x, &blocks, &mut streams, |place, population, _| {
-            if place.block == 0 {
-                ess = share(population);
-            }
-            if place.sweep == 0 || place.block + 1 == blocks.len() {
-                let log_joint = model.log_joint(x, population.state());
-                // Exact conditionals need no weights; those of the start would only be noise.
-                let weighted = match mover {
-                    Mover::Gibbs => numbers(log_joint.clone().mean_dim(0)),
-                    _ => population.mean(log_joint.clone()),
-                };
-                let ess = ess.clone();
-                places.push(Place {
-                    ess,
-                    ..Place::of(log_joint, weighted)
-                });
-            }
-        })
+        .run(
+            model,
+            x,
+            &blocks,
+            &mut streams,
+            |position, population, _| {
+                if position.block == 0 {
+                    ess = share(population);
+                }
+                if position.sweep == 0 || position.block + 1 == blocks.len() {
+                    let log_joint = model.log_joint(x, population.state());
+                    // Exact conditionals need no weights; those of the start would only be noise.
+                    let weighted = match kind {
+                        SamplerKind::Gibbs => numbers(log_joint.clone().mean_dim(0)),
+                        _ => population.mean(log_joint.clone()),
+                    };
+                    let ess = ess.clone();
+                    checkpoints.push(Checkpoint {
+                        ess,
+                        ..Checkpoint::of(log_joint, weighted)
+                    });
+                }
+            },
+        )
         .map_err(failed)?;
-    Ok(places)
+    Ok(checkpoints)
 }
 
 /// Independent chains on (ln τ, μ) from the one-shot proposal, c drawn from its exact conditional after each move.
@@ -149,19 +155,19 @@ fn hamiltonian<B: Backend>(
     length: Length,
     leapfrog: usize,
     (seed, batch): (u64, u64),
-) -> Result<Vec<Place>, HarnessError> {
+) -> Result<Vec<Checkpoint>, HarnessError> {
     let mut stream = Stream::new(seed, DRAWS, [batch, 0]);
     let start = OneShot::<B, Stream>::propose(model, x, length.particles, &mut stream).state;
-    let mut places = vec![of_chains(model, x, start.clone())];
+    let mut checkpoints = vec![of_chains(model, x, start.clone())];
     let hmc = TrainingMoves {
         moves: length.moves,
         leapfrog,
         step_size: length.step_size,
     };
     moved((model, config), x, start, &hmc, &mut stream, |state| {
-        places.push(of_chains(model, x, state.clone()));
+        checkpoints.push(of_chains(model, x, state.clone()));
     })?;
-    Ok(places)
+    Ok(checkpoints)
 }
 
 /// The chains after all moves; `visit` is shown them after each.
@@ -222,16 +228,16 @@ pub fn moved<B: Backend>(
     Ok(state)
 }
 
-fn of_chains<B: Backend>(model: &Gmm<B>, x: &Tensor<B, 3>, state: GmmState<B>) -> Place {
+fn of_chains<B: Backend>(model: &Gmm<B>, x: &Tensor<B, 3>, state: GmmState<B>) -> Checkpoint {
     let log_joint = model.log_joint(x, &state);
     let plain = numbers(log_joint.clone().mean_dim(0));
-    Place::of(log_joint, plain)
+    Checkpoint::of(log_joint, plain)
 }
 
-/// The mean over instances of each place's weighted and plain log joint.
-pub fn means(places: &[Place]) -> Vec<[f64; 2]> {
-    let of = |place: &Place| [mean(&place.weighted), mean(&place.plain)];
-    places.iter().map(of).collect()
+/// The mean over instances of each checkpoint's weighted and plain log joint.
+pub fn means(checkpoints: &[Checkpoint]) -> Vec<[f64; 2]> {
+    let of = |checkpoint: &Checkpoint| [mean(&checkpoint.weighted), mean(&checkpoint.plain)];
+    checkpoints.iter().map(of).collect()
 }
 
 /// Fresh instances of a mixture, on the device.
@@ -265,15 +271,15 @@ mod tests {
             moves: 60,
             step_size: 0.1,
         };
-        for (mover, near) in [(Mover::Gibbs, 5.0), (Mover::Hmc(10), 20.0)] {
-            let places = course(mover, (&model, &config), &data.x, length, (1, 0)).unwrap();
-            assert_eq!(places.len(), 61);
-            let off = |place: &Place| mean(&place.weighted) - mean(&truth);
-            let (start, end) = (off(&places[0]), off(&places[60]));
+        for (kind, near) in [(SamplerKind::Gibbs, 5.0), (SamplerKind::Hmc(10), 20.0)] {
+            let checkpoints = trajectory(kind, (&model, &config), &data.x, length, (1, 0)).unwrap();
+            assert_eq!(checkpoints.len(), 61);
+            let off = |checkpoint: &Checkpoint| mean(&checkpoint.weighted) - mean(&truth);
+            let (start, end) = (off(&checkpoints[0]), off(&checkpoints[60]));
             assert!(
                 start < -100.0 && end.abs() < near,
                 "{}: {start}, {end}",
-                mover.label()
+                kind.label()
             );
         }
     }

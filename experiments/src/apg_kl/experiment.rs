@@ -2,7 +2,7 @@
 
 use super::{Division, Settings, Trained, document, figure};
 use crate::apg_gmm;
-use crate::population::{Figure, Joint, Member, Members, opened, refuse};
+use crate::population::{Figure, Joint, Member, Members, opened, reject};
 use crate::request::Request;
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::Experiment;
@@ -28,7 +28,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Figure<'a, KlCurves>, HarnessEr
     let settings = Settings::parse(request.source, &args.profile)?;
     let remedy = "it takes --profile, --steps, --seeds, --jobs, --threads, --device, --out, --dry-run, --json and --fresh; the runs are chosen in \
                   its file, and an edited copy is run by its path";
-    refuse(request, &settings.name, false, remedy)?;
+    reject(request, &settings.name, false, remedy)?;
     let steps = args.steps.or(settings.steps);
     let mut all: Vec<Box<dyn Member + 'a>> = Vec::new();
     let mut of_units = Vec::new();

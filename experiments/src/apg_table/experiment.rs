@@ -1,7 +1,7 @@
 //! The table as an experiment: the runs of its members.
 
 use super::{Settings, Table};
-use crate::population::{Column, Figure, Joint, Member, Members, opened, refuse};
+use crate::population::{Column, Figure, Joint, Member, Members, opened, reject};
 use crate::request::Request;
 use crate::source::{Kind, Source};
 use crate::{apg_bmnist, apg_dmm, apg_gmm};
@@ -20,8 +20,8 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Figure<'a, Settings>, HarnessEr
     let settings = Settings::parse(request.source, &args.profile)?;
     let remedy = "it takes --profile, --seeds, --jobs, --threads, --device, --data-dir, --out, --dry-run, --json and --fresh; the runs are chosen \
                   in its file, and an edited copy of experiments/apg-table1.toml is run by its path";
-    args.refuse(&settings.name, &[("--steps", args.steps.is_some())], remedy)?;
-    refuse(request, &settings.name, true, remedy)?;
+    args.reject(&settings.name, &[("--steps", args.steps.is_some())], remedy)?;
+    reject(request, &settings.name, true, remedy)?;
     let mut all: Vec<Box<dyn Member + 'a>> = Vec::new();
     let beside = settings.members.len();
     for member in &settings.members {

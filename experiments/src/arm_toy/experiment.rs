@@ -33,7 +33,7 @@ pub struct Toy {
 /// A flag that means nothing here, a file that makes no sense.
 pub fn open(request: &Request<'_>) -> Result<Toy, HarnessError> {
     let (args, settings) = (request.args, Settings::parse(request.source)?);
-    args.refuse(
+    args.reject(
         &settings.name,
         &[
             ("--profile", args.profile != "quick"),

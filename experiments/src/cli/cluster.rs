@@ -130,7 +130,7 @@ pub fn submission(args: &Reproduce, on: On, source: &Source) -> Result<Submissio
     ];
     let remedy =
         "with `--on`, `--max` limits the jobs at once, and `--cpus` the runs at once in each";
-    args.refuse(&args.experiment, &flags, remedy)?;
+    args.reject(&args.experiment, &flags, remedy)?;
     let here = std::env::current_dir().unwrap_or_default();
     let own = &args.cluster;
     let own = ClusterOptions {

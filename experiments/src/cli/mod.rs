@@ -221,7 +221,7 @@ impl Reproduce {
     ///
     /// # Errors
     /// [`HarnessError::Flag`] with the remedy.
-    pub fn refuse(
+    pub fn reject(
         &self,
         experiment: &str,
         flags: &[(&'static str, bool)],

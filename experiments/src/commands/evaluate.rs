@@ -91,7 +91,7 @@ pub fn evaluate(
     provenance.seconds = started.elapsed().as_secs_f64();
     let label = run.label();
     let head = format!("{label}, on {} test images of {}", images.len(), data.name);
-    show(
+    print_result(
         args,
         &head,
         &data.name,
@@ -118,7 +118,7 @@ fn tempered(given: &[usize]) -> Result<Option<[usize; 2]>, HarnessError> {
 }
 
 /// Shows what was evaluated, and writes it where that is asked for.
-fn show(
+fn print_result(
     args: &Evaluate,
     head: &str,
     dataset: &str,

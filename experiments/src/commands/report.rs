@@ -1,12 +1,12 @@
 //! `report`: every recorded result as one report, with pictures of what trained models have learned.
 
+use crate::artifacts::PictureKind;
 use crate::backend::{OnNet, on_device};
 use crate::cli::Report;
 use crate::data;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
-use crate::kept::Shown;
 use crate::records::{CellRun, Record, What, find, images};
 use crate::registry::Registry;
 use crate::report::build::{Found, Picture, document, page_of_run};
@@ -179,7 +179,7 @@ impl Artist<'_> {
 
     fn draw(&mut self, record: &Record, run: &CellRun) -> Result<Vec<Picture>, HarnessError> {
         let Some(checkpoint) = read_checkpoint(&record.folder)? else {
-            return kept(&record.folder);
+            return kept_pictures(&record.folder);
         };
         let net = self.registry.net_of(&run.cell)?;
         self.loading.state(format!("drawing {}", record.place));
@@ -219,10 +219,10 @@ impl Artist<'_> {
 }
 
 /// The pictures that a record keeps in place of a checkpoint.
-fn kept(folder: &Path) -> Result<Vec<Picture>, HarnessError> {
+fn kept_pictures(folder: &Path) -> Result<Vec<Picture>, HarnessError> {
     let pictures = images(folder)?.into_iter().filter_map(|(name, bytes)| {
         let stem = name.strip_suffix(".png")?;
-        let shown = Shown::of(&name).map(|shown| shown.caption().to_string());
+        let shown = PictureKind::of(&name).map(|kind| kind.caption().to_string());
         Some((shown.unwrap_or_else(|| stem.replace('-', " ")), bytes))
     });
     Ok(pictures.collect())

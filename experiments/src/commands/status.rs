@@ -33,7 +33,7 @@ pub fn status(
         ("--threads", args.threads.is_some()),
         ("--on", args.cluster.on.is_some()),
     ];
-    args.refuse(
+    args.reject(
         "status",
         &flags,
         "it shows the runs that the other options select",

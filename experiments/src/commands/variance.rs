@@ -6,9 +6,9 @@ use crate::data::{Wanted, load};
 use crate::error::HarnessError;
 use crate::registry::Registry;
 use crate::trained::Run;
+use crate::variance::document as view;
 use crate::variance::report::Report;
 use crate::variance::request::Request;
-use crate::variance::show;
 use crate::works::variance::{Event, Measurement};
 use helmholtz_datasets::{DatasetName, Locator, Splits};
 use helmholtz_estimators::Entry;
@@ -66,7 +66,7 @@ pub fn variance(
         let line = json!({"event": "table", "table": report});
         streams.out.line(line.to_string());
     } else {
-        let document = show::document(&report);
+        let document = view::document(&report);
         let shown = text::render(&document, streams.out_colours);
         streams.out.line(shown);
     }
@@ -75,9 +75,9 @@ pub fn variance(
             write_text(
                 folder,
                 "variance.md",
-                &markdown::render(&show::document(&report)),
+                &markdown::render(&view::document(&report)),
             )?,
-            write_text(folder, "variance.csv", &show::csv(&report))?,
+            write_text(folder, "variance.csv", &view::csv(&report))?,
         ];
         let written = format!("Written to {}", named_together(&paths));
         if args.json {

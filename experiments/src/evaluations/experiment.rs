@@ -120,7 +120,7 @@ const PIECE: usize = 500;
 pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
     let args = request.args;
     let (settings, spec) = Settings::parse(request)?;
-    args.refuse(
+    args.reject(
         &settings.name,
         &[("--steps", args.steps.is_some())],
         "it evaluates finished runs of a table, and takes what chooses them: --profile, --net, --method, --particles, --seeds, \

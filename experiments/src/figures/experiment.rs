@@ -37,7 +37,7 @@ pub struct Curves {
 pub fn open(request: &Request<'_>) -> Result<Curves, HarnessError> {
     let args = request.args;
     let (mut settings, spec) = Settings::parse(request.source)?;
-    args.refuse(
+    args.reject(
         &settings.name,
         &[
             ("--net", !args.nets.is_empty()),

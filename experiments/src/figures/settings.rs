@@ -71,25 +71,25 @@ impl Settings {
         } else {
             None
         };
-        let refused = |problem| HarnessError::Spec {
+        let rejected = |problem| HarnessError::Spec {
             file: source.file.clone(),
             problem,
         };
         if let Some(problem) = problem {
-            return Err(refused(problem));
+            return Err(rejected(problem));
         }
         let spec = Spec::load(&settings.table)?;
         for (index, method) in settings.methods.iter().enumerate() {
             lookup("method", method, &spec.method, |m| &m.name)?;
             if settings.methods[..index].contains(method) {
-                return Err(refused(format!("`methods` names `{method}` twice")));
+                return Err(rejected(format!("`methods` names `{method}` twice")));
             }
         }
         for panel in &settings.panel {
             lookup("net", &panel.net, &spec.net, |net| &net.name)?;
         }
         match settings.particles_problem(&spec) {
-            Some(problem) => Err(refused(problem)),
+            Some(problem) => Err(rejected(problem)),
             None => Ok((settings, spec)),
         }
     }
@@ -146,36 +146,36 @@ mod tests {
 
     #[test]
     fn a_figure_without_panels_or_of_an_unknown_table_is_refused() {
-        let refusal = |from: &str, to: &str| {
+        let rejection = |from: &str, to: &str| {
             let mut source = Source::find("fig1").unwrap();
             source.text = source.text.replace(from, to);
             Settings::parse(&source).unwrap_err().to_string()
         };
-        assert!(refusal("columns = 2", "columns = 0").contains("one column"));
-        assert!(refusal("from = 0.05", "from = 5").contains("not 5"));
-        assert!(refusal("\"rws\"", "\"jsa\"").contains("`jsa` twice"));
-        assert!(refusal("\"table1\"", "\"tabel1\"").contains("Did you mean `table1`?"));
-        assert!(refusal("against = \"epochs\"", "against = \"epoch\"").contains("`epochs`"));
+        assert!(rejection("columns = 2", "columns = 0").contains("one column"));
+        assert!(rejection("from = 0.05", "from = 5").contains("not 5"));
+        assert!(rejection("\"rws\"", "\"jsa\"").contains("`jsa` twice"));
+        assert!(rejection("\"table1\"", "\"tabel1\"").contains("Did you mean `table1`?"));
+        assert!(rejection("against = \"epochs\"", "against = \"epoch\"").contains("`epochs`"));
     }
 
     #[test]
     fn a_figure_of_nets_methods_or_particles_that_there_are_not_is_refused() {
-        let refusal = |figure: &str, from: &str, to: &str| {
+        let rejection = |figure: &str, from: &str, to: &str| {
             let mut source = Source::find(figure).unwrap();
             assert!(source.text.contains(from), "{from}");
             source.text = source.text.replace(from, to);
             Settings::parse(&source).unwrap_err().to_string()
         };
-        let text = refusal("fig1", "\"nonlinear\"", "\"nonlinaer\"");
+        let text = rejection("fig1", "\"nonlinear\"", "\"nonlinaer\"");
         assert!(text.contains("Did you mean `nonlinear`?"), "{text}");
-        let text = refusal("fig1", "\"rloo\"", "\"rlo\"");
+        let text = rejection("fig1", "\"rloo\"", "\"rlo\"");
         assert!(text.contains("Did you mean `rloo`?"), "{text}");
         let net = "net = \"linear\"";
-        let text = refusal("fig1", net, &format!("{net}\nparticles = 5"));
+        let text = rejection("fig1", net, &format!("{net}\nparticles = 5"));
         assert!(text.contains("table1 compares no numbers"), "{text}");
-        let text = refusal("fig-table3", "particles = 20\n", "");
+        let text = rejection("fig-table3", "particles = 20\n", "");
         assert!(text.contains("needs `particles`"), "{text}");
-        let text = refusal("fig-table3", "particles = 20", "particles = 0");
+        let text = rejection("fig-table3", "particles = 20", "particles = 0");
         assert!(text.contains("at least 1"), "{text}");
     }
 }

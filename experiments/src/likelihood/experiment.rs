@@ -50,7 +50,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
     let args = request.args;
     let spec = Spec::parse(request.source, request.registry)?;
     let remedy = "its runs are counted in epochs; give --epochs";
-    args.refuse(&spec.name, &[("--steps", args.steps.is_some())], remedy)?;
+    args.reject(&spec.name, &[("--steps", args.steps.is_some())], remedy)?;
     let selection = Selection {
         nets: args.nets.clone(),
         methods: args.methods.clone(),

@@ -38,7 +38,7 @@ pub fn of(
         ),
         ("runs in", base.display().to_string()),
     ];
-    if let Ok(out @ [_, ..]) = spec.left_out(profile).as_deref() {
+    if let Ok(out @ [_, ..]) = spec.excluded(profile).as_deref() {
         let why = "no number of particles makes their evaluations as many";
         facts.push(("left out", format!("{}: {why}", out.join(", "))));
     }

@@ -1,9 +1,9 @@
 //! Autoencoders with categorical latents: table 2.
 
 use super::{Failed, Family, NetConfig};
+use crate::artifacts::{Artifacts, ExtraResults, Finished, PictureKind, drawn};
 use crate::cell::Settings;
 use crate::error::HarnessError;
-use crate::kept::{Finished, Keeps, Kept, Shown, drawn};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
@@ -70,11 +70,14 @@ impl Family for CategoricalVaeConfig {
     }
 }
 
-impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
-    fn keep(selected: &CategoricalVae<B>, run: &Finished<B>) -> Result<Kept, HarnessError> {
+impl<B: Backend> Artifacts<B> for CategoricalVae<Autodiff<B>> {
+    fn extra_results(
+        selected: &CategoricalVae<B>,
+        run: &Finished<B>,
+    ) -> Result<ExtraResults, HarnessError> {
         let settings = &run.cell.settings;
         if !settings.released_nll {
-            return Ok(Kept::default());
+            return Ok(ExtraResults::default());
         }
         let evaluation = Evaluation {
             samples: settings.reported_samples().unwrap_or(settings.test_samples) as usize,
@@ -87,7 +90,7 @@ impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
         let released = nll::<B, _>(&model, run.test, &evaluation, run.device, &go_on);
         let epoch = settings.epochs;
         let released = released.ok_or(HarnessError::Interrupted { epoch })?;
-        Ok(Kept {
+        Ok(ExtraResults {
             released_nll: Some(released.mean),
         })
     }
@@ -97,7 +100,7 @@ impl<B: Backend> Keeps<B> for CategoricalVae<Autodiff<B>> {
         test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)> {
+    ) -> Vec<(PictureKind, Picture)> {
         drawn(model, CategoricalVae::visible_logits, test, seed, device)
     }
 }

@@ -1,7 +1,7 @@
 //! Predictions of the second half of a datum from the first, with an inference net: table 3.
 
 use super::{Failed, Family, NetConfig};
-use crate::kept::{Keeps, Shown, completed};
+use crate::artifacts::{Artifacts, PictureKind, completed};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
@@ -50,13 +50,13 @@ impl Family for ConditionalSbnConfig {
     }
 }
 
-impl<B: Backend> Keeps<B> for ConditionalSbn<Autodiff<B>> {
+impl<B: Backend> Artifacts<B> for ConditionalSbn<Autodiff<B>> {
     fn pictures(
         model: &ConditionalSbn<B>,
         test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)> {
+    ) -> Vec<(PictureKind, Picture)> {
         let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
         completed(complete, test, seed, device)
     }

@@ -1,7 +1,7 @@
 //! Predictions of the second half of a datum from the first, without an inference net: ARM's table 3.
 
 use super::{Failed, Family, NetConfig};
-use crate::kept::{Keeps, Shown, completed};
+use crate::artifacts::{Artifacts, PictureKind, completed};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
@@ -63,13 +63,13 @@ impl Family for FeedforwardConfig {
     }
 }
 
-impl<B: Backend> Keeps<B> for Feedforward<Autodiff<B>> {
+impl<B: Backend> Artifacts<B> for Feedforward<Autodiff<B>> {
     fn pictures(
         model: &Feedforward<B>,
         test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)> {
+    ) -> Vec<(PictureKind, Picture)> {
         let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
         completed(complete, test, seed, device)
     }

@@ -1,8 +1,8 @@
 //! One layer of bits under grey images: the second half of RODEO's protocol.
 
 use super::{Failed, Family, NetConfig};
+use crate::artifacts::Artifacts;
 use crate::cell::Settings;
-use crate::kept::Keeps;
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
@@ -57,4 +57,4 @@ impl Family for GaussianVaeConfig {
     }
 }
 
-impl<B: Backend> Keeps<B> for GaussianVae<Autodiff<B>> {}
+impl<B: Backend> Artifacts<B> for GaussianVae<Autodiff<B>> {}

@@ -1,7 +1,7 @@
 //! Sigmoid belief networks with a categorical variable on top: Helmholtz machines.
 
 use super::{Failed, Family, NetConfig};
-use crate::kept::{Keeps, Shown, drawn};
+use crate::artifacts::{Artifacts, PictureKind, drawn};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
@@ -52,7 +52,7 @@ impl Family for MixedSbnConfig {
     }
 }
 
-impl<B: Backend> Keeps<B> for MixedSbn<Autodiff<B>> {
+impl<B: Backend> Artifacts<B> for MixedSbn<Autodiff<B>> {
     fn starting(self, train: &Images) -> Self {
         self.for_means(|| train.pixel_means())
     }
@@ -62,7 +62,7 @@ impl<B: Backend> Keeps<B> for MixedSbn<Autodiff<B>> {
         test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)> {
+    ) -> Vec<(PictureKind, Picture)> {
         drawn(model, MixedSbn::visible_logits, test, seed, device)
     }
 }

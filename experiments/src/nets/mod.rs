@@ -12,9 +12,9 @@ mod sbn;
 pub(crate) use any::AnyNet;
 pub(crate) use own::AnyFamily;
 
+use crate::artifacts::Artifacts;
 use crate::cell::Settings;
 use crate::error::HarnessError;
-use crate::kept::Keeps;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
 use helmholtz_conditional_sbn::{ConditionalSbnConfig, FeedforwardConfig};
@@ -46,7 +46,7 @@ pub type Failed = Box<dyn std::error::Error + Send + Sync>;
 /// What a net states of itself, and how it is built.
 pub trait NetConfig: Clone + Debug + Send + Sync + 'static {
     /// The model.
-    type Model<B: Backend>: Keeps<B>;
+    type Model<B: Backend>: Artifacts<B>;
 
     /// Whether all its latents are bits.
     const OF_BITS: bool = true;
@@ -206,37 +206,37 @@ mod tests {
 
     #[test]
     fn a_cell_that_cannot_be_run_is_refused_with_the_reason() {
-        let refusal = |net: &str, method: &str, change: &dyn Fn(&mut Cell)| {
+        let rejection = |net: &str, method: &str, change: &dyn Fn(&mut Cell)| {
             let mut cell = cell(net, method, 1);
             change(&mut cell);
             Registry::default().net_of(&cell).unwrap_err().to_string()
         };
         let as_it_is = |_: &mut Cell| {};
-        let text = refusal("categorical", "arm", &as_it_is);
+        let text = rejection("categorical", "arm", &as_it_is);
         assert!(
             text.contains("categorical / arm / seed 1") && text.contains("bits alone"),
             "{text}"
         );
-        let text = refusal("structured", "rloo", &|cell| cell.settings.particles = 1);
+        let text = rejection("structured", "rloo", &|cell| cell.settings.particles = 1);
         assert!(text.contains("at least 2 particles, not 1"), "{text}");
-        let text = refusal("structured", "jsa", &|cell| {
+        let text = rejection("structured", "jsa", &|cell| {
             cell.settings.free_logits = true
         });
         assert!(text.contains("`free_logits`"), "{text}");
-        let text = refusal("linear", "jsa", &|cell| cell.settings.released_nll = true);
+        let text = rejection("linear", "jsa", &|cell| cell.settings.released_nll = true);
         assert!(text.contains("`released_nll`"), "{text}");
         let with_kl = |cell: &mut Cell| cell.settings.analytic_kl = true;
-        let text = refusal("categorical", "rloo", &with_kl);
+        let text = rejection("categorical", "rloo", &with_kl);
         assert!(text.contains("not for `rloo`"), "{text}");
-        let text = refusal("two-layers", "straight-through", &with_kl);
+        let text = rejection("two-layers", "straight-through", &with_kl);
         assert!(text.contains("one stochastic layer"), "{text}");
-        let text = refusal("feedforward", "concrete", &as_it_is);
+        let text = rejection("feedforward", "concrete", &as_it_is);
         assert!(text.contains("two temperatures"), "{text}");
-        let text = refusal("structured", "jsa", &|cell| {
+        let text = rejection("structured", "jsa", &|cell| {
             cell.settings.learned_prior = Some(true)
         });
         assert!(text.contains("`sbn` and `categorical-vae`"), "{text}");
-        let text = refusal("structured", "jsa", &|cell| cell.settings.signed = true);
+        let text = rejection("structured", "jsa", &|cell| cell.settings.signed = true);
         assert!(text.contains("`signed`"), "{text}");
     }
 

@@ -38,7 +38,7 @@ fn described<F: Family>(sizes: &Map<String, Value>) -> Result<Net, String> {
     if let Some(key) = F::FROM_DATA.iter().find(given) {
         return Err(format!("`{key}` follows from the data: leave it out"));
     }
-    lay_over(&mut whole, own);
+    overlay(&mut whole, own);
     let net: F = serde_json::from_value(whole).map_err(|error| error.to_string())?;
     net.check().map_err(|error| error.to_string())?;
     Ok(Net::new(net))
@@ -57,11 +57,11 @@ fn hyphenated(value: Value) -> Value {
 }
 
 /// Replaces what `own` holds, key by key; a map of one key is a choice, and replaced as a whole.
-fn lay_over(base: &mut Value, own: Value) {
+fn overlay(base: &mut Value, own: Value) {
     match (base, own) {
         (Value::Object(base), Value::Object(own)) if base.len() > 1 => {
             for (key, value) in own {
-                lay_over(base.entry(key).or_insert(Value::Null), value);
+                overlay(base.entry(key).or_insert(Value::Null), value);
             }
         }
         (base, own) => *base = own,

@@ -1,8 +1,8 @@
 //! Sigmoid belief networks of bits: table 1, ARM's tables, Helmholtz machines.
 
 use super::{Failed, Family, NetConfig};
+use crate::artifacts::{Artifacts, PictureKind, drawn};
 use crate::cell::Settings;
-use crate::kept::{Keeps, Shown, drawn};
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
@@ -75,7 +75,7 @@ impl Family for SbnConfig {
     }
 }
 
-impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {
+impl<B: Backend> Artifacts<B> for Sbn<Autodiff<B>> {
     fn starting(self, train: &Images) -> Self {
         self.for_means(|| train.pixel_means())
     }
@@ -85,7 +85,7 @@ impl<B: Backend> Keeps<B> for Sbn<Autodiff<B>> {
         test: Option<&Images>,
         seed: u64,
         device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)> {
+    ) -> Vec<(PictureKind, Picture)> {
         drawn(model, Sbn::visible_logits, test, seed, device)
     }
 }

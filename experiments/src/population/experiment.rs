@@ -65,7 +65,7 @@ pub fn open<'a, E: Stepwise>(request: &Request<'a>) -> Result<Population<'a, E>,
          file, and an edited copy of experiments/{}.toml is run by its path",
         experiment.name()
     );
-    refuse(request, experiment.name(), E::READS_DATA, &remedy)?;
+    reject(request, experiment.name(), E::READS_DATA, &remedy)?;
     opened(request, request.source, (&args.profile, args.steps), 1)
 }
 
@@ -73,7 +73,7 @@ pub fn open<'a, E: Stepwise>(request: &Request<'a>) -> Result<Population<'a, E>,
 ///
 /// # Errors
 /// The first such flag.
-pub fn refuse(
+pub fn reject(
     request: &Request<'_>,
     name: &str,
     reads_data: bool,
@@ -88,7 +88,7 @@ pub fn refuse(
         ("--dataset", args.data.dataset.is_some()),
         ("--particles", !args.particles.is_empty()),
     ];
-    args.refuse(name, &flags, remedy)
+    args.reject(name, &flags, remedy)
 }
 
 /// A profile of the experiment in `source`, with other steps than its own if any, and the seeds that are asked for: one of `beside`
@@ -325,7 +325,7 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
         {
             return Ok(result);
         }
-        let going_on = |what: &str| {
+        let on_progress = |what: &str| {
             observer.event(&Event::Evaluating {
                 part: None,
                 what: what.into(),
@@ -339,7 +339,7 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
             locator: self.locator,
             folder: &mut folder,
             observe: &|event| observer.event(&events::of_steps(event)),
-            going_on: &going_on,
+            on_progress: &on_progress,
             stop,
         })?;
         let table = markdown::render(&run.experiment.document(&outcome));

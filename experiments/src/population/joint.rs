@@ -98,8 +98,8 @@ impl<J: Joint> Experiment for Figure<'_, J> {
         member.summary(own, result)
     }
 
-    fn start_over(&self) -> Result<(), HarnessError> {
-        self.members.start_over()
+    fn archive_folders(&self) -> Result<(), HarnessError> {
+        self.members.archive_folders()
     }
 
     fn outcome(&self, results: &[Option<Value>]) -> Result<Option<Outcome<'_>>, HarnessError> {

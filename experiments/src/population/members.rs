@@ -102,7 +102,7 @@ impl<'a> Members<'a> {
     ///
     /// # Errors
     /// A folder that a live run holds, or that cannot be renamed.
-    pub fn start_over(&self) -> Result<(), HarnessError> {
+    pub fn archive_folders(&self) -> Result<(), HarnessError> {
         for Folder { path, config, .. } in &self.folders {
             if path.exists() {
                 RunFolder::open(path, config, OpenMode::Fresh)?;

@@ -20,6 +20,6 @@ pub mod stepwise;
 
 pub use column::{Column, Entry};
 pub use experiment::open;
-pub(crate) use experiment::{opened, refuse};
+pub(crate) use experiment::{opened, reject};
 pub use joint::{Figure, Joint};
 pub use members::{Member, Members};

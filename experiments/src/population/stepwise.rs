@@ -107,7 +107,7 @@ pub fn bytes(sizes: &[u64]) -> u64 {
 }
 
 /// Hears what is measured, from any thread, and may stop it with an error.
-pub type GoingOn<'a> = &'a (dyn Fn(&str) -> Result<(), HarnessError> + Sync);
+pub type OnProgress<'a> = &'a (dyn Fn(&str) -> Result<(), HarnessError> + Sync);
 
 /// What a run is asked for.
 pub struct Request<'a> {
@@ -124,7 +124,7 @@ pub struct Request<'a> {
     /// Hears of each step.
     pub observe: &'a dyn Fn(&Event),
     /// Hears what is measured, and may stop it with an error.
-    pub going_on: GoingOn<'a>,
+    pub on_progress: OnProgress<'a>,
     /// Set to stop the training at its next step.
     pub stop: &'a AtomicBool,
 }

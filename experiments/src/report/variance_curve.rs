@@ -7,7 +7,7 @@ use crate::records::{Measured, OtherRun, Record, What};
 use crate::source::Source;
 use crate::spec::Spec;
 use crate::variance_curve::Settings;
-use crate::variance_curve::show::{self, Run};
+use crate::variance_curve::document::{self as view, Run};
 use helmholtz_report::{Block, Document, Note, Section};
 use std::collections::BTreeMap;
 
@@ -127,7 +127,7 @@ impl Curves<'_> {
 
     /// The table with its notes, and the figure.
     fn measured(&self, done: &[Run], id: &str) -> Vec<Block> {
-        let mut blocks = blocks_of(show::document(&self.title, done));
+        let mut blocks = blocks_of(view::document(&self.title, done));
         for block in &mut blocks {
             if let Block::Table(table) = block {
                 table.name = format!("{id}-{}", table.name);
@@ -142,7 +142,7 @@ impl Curves<'_> {
         let title = label::titled(&self.title, &self.dataset);
         blocks.push(Block::Figure {
             name: format!("{id}-variance"),
-            figure: show::figure(&title, done),
+            figure: view::figure(&title, done),
         });
         blocks
     }

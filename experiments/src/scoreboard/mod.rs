@@ -5,8 +5,8 @@
 //! | [`lines`] | a line for each published number, from recorded runs |
 //! | [`document`] | the lines as tables, a summary first |
 
+mod document;
 mod line;
-mod show;
 
+pub use document::{document, section};
 pub use line::lines;
-pub use show::{document, section};

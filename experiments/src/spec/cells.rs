@@ -158,7 +158,7 @@ impl Spec {
     ///
     /// # Errors
     /// An unknown profile.
-    pub fn left_out(&self, profile: &str) -> Result<Vec<&str>, HarnessError> {
+    pub fn excluded(&self, profile: &str) -> Result<Vec<&str>, HarnessError> {
         let nets = &self.profile(profile)?.nets;
         let on: Vec<_> = nets
             .iter()

@@ -146,36 +146,38 @@ mod tests {
 
     #[test]
     fn a_file_that_makes_no_sense_is_refused() {
-        let refusal = |from: &str, to: &str| {
+        let rejection = |from: &str, to: &str| {
             Spec::parse(&mine(from, to), &Registry::default())
                 .unwrap_err()
                 .to_string()
         };
-        assert!(refusal("switch = 0.6", "switch = 600.0").contains("`switch` is a fraction"));
+        assert!(rejection("switch = 0.6", "switch = 600.0").contains("`switch` is a fraction"));
         assert!(
-            refusal("methods = [\"jsa\", \"rws\"", "methods = [\"jsb\", \"rws\"")
+            rejection("methods = [\"jsa\", \"rws\"", "methods = [\"jsb\", \"rws\"")
                 .contains("`jsb`, which is not defined")
         );
-        assert!(refusal("name = \"nonlinear\"", "name = \"linear\"").contains("there twice"));
-        assert!(refusal("name = \"table1\"", "name = \"../table1\"").contains("names a folder"));
-        assert!(refusal("seeds = [1]", "seeds = []").contains("at least one net"));
-        assert!(refusal("seeds = [1]", "seeds = [1, 2, 1]").contains("lists the seed `1` twice"));
+        assert!(rejection("name = \"nonlinear\"", "name = \"linear\"").contains("there twice"));
+        assert!(rejection("name = \"table1\"", "name = \"../table1\"").contains("names a folder"));
+        assert!(rejection("seeds = [1]", "seeds = []").contains("at least one net"));
+        assert!(rejection("seeds = [1]", "seeds = [1, 2, 1]").contains("lists the seed `1` twice"));
         assert!(
-            refusal(
+            rejection(
                 "methods = [\"jsa\", \"rws\"",
                 "methods = [\"jsa\", \"rws\", \"jsa\""
             )
             .contains("lists the method `jsa` twice")
         );
-        assert!(refusal("scan = \"shuffled\"", "scan = \"random\"").contains("with-replacement"));
+        assert!(rejection("scan = \"shuffled\"", "scan = \"random\"").contains("with-replacement"));
         let change = "[[profile.yin-zhou.change]]\nnets = [\"linear\"]";
-        assert!(refusal(change, &change.replace("linear", "lineer")).contains("`lineer`"));
+        assert!(rejection(change, &change.replace("linear", "lineer")).contains("`lineer`"));
         let about = "about = \"a few epochs";
         let like = format!("like = \"papers\"\n{about}");
-        assert!(refusal(about, &like).contains("like `papers`, which is no profile"));
+        assert!(rejection(about, &like).contains("like `papers`, which is no profile"));
         let whole = format!("whole = \"papers\"\n{about}");
-        assert!(refusal(about, &whole).contains("has `papers` for its whole, which is no profile"));
+        assert!(
+            rejection(about, &whole).contains("has `papers` for its whole, which is no profile")
+        );
         let nets = "name = \"jsa\"";
-        assert!(refusal(nets, "name = \"jsa\"\nnets = [\"x\"]").contains("the net `x`"));
+        assert!(rejection(nets, "name = \"jsa\"\nnets = [\"x\"]").contains("the net `x`"));
     }
 }

@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn what_cannot_be_made_equal_is_left_out_and_refused_with_the_reason() {
         let spec = Spec::load("showdown").unwrap();
-        assert_eq!(spec.left_out("paper").unwrap(), ["WS"]);
+        assert_eq!(spec.excluded("paper").unwrap(), ["WS"]);
         let all = spec.registry.methods().len();
         let paper = spec.profile("paper").unwrap();
         // Nor are coupled chains run, whose declared evaluations are the least.
@@ -138,6 +138,6 @@ mod tests {
             "{error}"
         );
         // Elsewhere nothing is left out.
-        assert!(table1().left_out("paper").unwrap().is_empty());
+        assert!(table1().excluded("paper").unwrap().is_empty());
     }
 }

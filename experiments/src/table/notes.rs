@@ -105,7 +105,7 @@ fn differences(rows: &[Row]) -> Vec<String> {
 fn equal_evaluations(source: Source) -> Option<String> {
     let evaluations = source.spec.evaluations?;
     // A report knows runs of profiles that are no more.
-    let out = source.spec.left_out(source.profile).unwrap_or_default();
+    let out = source.spec.excluded(source.profile).unwrap_or_default();
     let out = match out.is_empty() {
         true => String::new(),
         false => format!(" Left out, since no K gives as many: {}.", out.join(", ")),

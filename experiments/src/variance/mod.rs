@@ -5,6 +5,6 @@
 //! * [`report`]: the rows, with what must be known to read them.
 //! * [`show`]: the report as a document and as CSV.
 
+pub mod document;
 pub mod report;
 pub mod request;
-pub mod show;

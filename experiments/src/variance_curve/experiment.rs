@@ -1,6 +1,6 @@
 //! The figure as an experiment: a run for each method and seed, and one figure of all.
 
-use super::show::{self, Run};
+use super::document::{self as view, Run};
 use super::{Outcome, Point, Profile, Settings};
 use crate::backend::{OnNet, on_device};
 use crate::cell::Cell;
@@ -15,7 +15,7 @@ use crate::likelihood::runner;
 use crate::registry::Registry;
 use crate::request::Request;
 use crate::spec::Spec;
-use crate::works::track::{Told, Track};
+use crate::works::track::{Track, TrackEvent};
 use helmholtz_datasets::{DatasetName, Splits};
 use helmholtz_harness::driver::{Event, Observer};
 use helmholtz_harness::error::HarnessError;
@@ -56,7 +56,7 @@ pub struct VarianceCurves {
 pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
     let args = request.args;
     let (settings, spec) = Settings::parse(request.source)?;
-    args.refuse(
+    args.reject(
         &settings.name,
         &[
             ("--net", !args.nets.is_empty()),
@@ -221,14 +221,14 @@ impl Experiment for VarianceCurves {
         if let Some(result) = folder.result()? {
             return Ok(result);
         }
-        let tell = |told: Told<'_>| observer.event(&self.event(told));
+        let on_event = |event: TrackEvent<'_>| observer.event(&self.event(event));
         let track = Track {
             cell,
             profile: &self.profile,
             folder: &mut folder,
             data: &self.data,
             device: self.device.as_str(),
-            tell: &tell,
+            on_event: &on_event,
             stop,
         };
         let on_net = OnNet {
@@ -244,7 +244,7 @@ impl Experiment for VarianceCurves {
             outcome: outcome.clone(),
         };
         let title = unit.config["title"].as_str().unwrap_or_default();
-        let table = markdown::render(&show::document(title, &[own]));
+        let table = markdown::render(&view::document(title, &[own]));
         write_text(folder.path(), "table.md", &table)?;
         let result = to_value(&outcome).expect("an outcome is plain data");
         folder.finish(&result)?;
@@ -274,14 +274,14 @@ impl Experiment for VarianceCurves {
         if done.is_empty() {
             return Ok(None);
         }
-        let document = show::document(&self.settings.title, &done);
+        let document = view::document(&self.settings.title, &done);
         let outcomes: Vec<_> = done.iter().map(|run| &run.outcome).collect();
         let json = json!({"table": outcomes});
         let text = markdown::render(&document);
         let write = move || {
             let mut files = vec![write_text(&self.base, "table.md", &text)?];
             let title = titled(&self.settings.title, self.dataset.as_str());
-            files.extend(show::figure(&title, &done).write(&self.base, &self.settings.name)?);
+            files.extend(view::figure(&title, &done).write(&self.base, &self.settings.name)?);
             Ok(files)
         };
         Ok(Some(harness::Outcome {
@@ -300,10 +300,10 @@ impl VarianceCurves {
         })
     }
 
-    fn event(&self, told: Told<'_>) -> Event {
-        match told {
-            Told::Training(event) => events::of_epochs(event),
-            Told::Replicates(epoch, done) => {
+    fn event(&self, event: TrackEvent<'_>) -> Event {
+        match event {
+            TrackEvent::Training(event) => events::of_epochs(event),
+            TrackEvent::Replicates(epoch, done) => {
                 let all = self.profile.replicates;
                 let after = count(epoch as usize, "epoch");
                 Event::Evaluating {
@@ -311,7 +311,7 @@ impl VarianceCurves {
                     what: format!("after {after}, {done} of {all} estimates"),
                 }
             }
-            Told::Point(point) => {
+            TrackEvent::Point(point) => {
                 let Point { phi, theta, .. } = point;
                 let chains = if point.moving { ", chains moving" } else { "" };
                 Event::Check {

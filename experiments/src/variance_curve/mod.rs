@@ -7,9 +7,9 @@
 //! [`Settings`] are `experiments/fig3.toml`; [`Track`](crate::works::track::Track) trains and measures, on any backend; an [`Outcome`] of [`Point`]s comes of
 //! it; [`show`] makes the figure and the table, with the scales of released code beside the right ones.
 
+pub mod document;
 mod experiment;
 mod settings;
-pub mod show;
 
 pub use crate::works::outcome::{Outcome, Point};
 pub use experiment::open;

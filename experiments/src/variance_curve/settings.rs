@@ -145,8 +145,8 @@ mod tests {
             assert_eq!(of.particles, if races { 1 } else { 20 });
             assert_eq!(of.free_logits, cell.method == "st-gumbel-softmax-learned");
         }
-        let refused = settings.cells(&spec, paper, &["disarm".into()], &[1], "threshold-mnist");
-        assert!(refused.unwrap_err().to_string().contains("bits alone"));
+        let rejected = settings.cells(&spec, paper, &["disarm".into()], &[1], "threshold-mnist");
+        assert!(rejected.unwrap_err().to_string().contains("bits alone"));
     }
 
     #[test]

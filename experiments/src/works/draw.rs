@@ -1,10 +1,10 @@
 //! Pictures of what a run has learned.
 
 use super::{AnyModel, OnModel};
+use crate::artifacts::{self, Artifacts, PictureKind};
 use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::framework::failed;
-use crate::kept::{self, Keeps, Shown};
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Images;
 use helmholtz_ops::Backend;
@@ -31,7 +31,10 @@ impl OnModel for Draw<'_> {
 }
 
 impl Draw<'_> {
-    pub(super) fn on<B: Backend, M: Keeps<B>>(self, model: M) -> Result<Vec<Drawn>, HarnessError> {
+    pub(super) fn on<B: Backend, M: Artifacts<B>>(
+        self,
+        model: M,
+    ) -> Result<Vec<Drawn>, HarnessError> {
         let device = <B as BackendTypes>::Device::default();
         let parameters = match self.checkpoint.state["selected"].is_null() {
             true => Parameters::Last,
@@ -44,9 +47,9 @@ impl Draw<'_> {
         let epoch = epoch.or(state["epochs_done"].as_u64()).unwrap_or(0);
         let model = self.cell.method()?.tested(model, epoch);
         let (width, seed) = (self.cell.width(), self.cell.seed);
-        let pictures = kept::pictures::<B, M>(&model, width, self.test, seed, &device);
+        let pictures = artifacts::pictures::<B, M>(&model, width, self.test, seed, &device);
         let as_file =
-            |(shown, picture): (Shown, Picture)| (shown.caption().to_string(), picture.png());
+            |(kind, picture): (PictureKind, Picture)| (kind.caption().to_string(), picture.png());
         Ok(pictures.into_iter().map(as_file).collect())
     }
 }

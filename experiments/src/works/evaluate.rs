@@ -1,9 +1,9 @@
 //! The evaluation of a run's parameters on some of the test images.
 
 use super::{AnyModel, OnModel};
+use crate::artifacts::Artifacts;
 use crate::error::HarnessError;
 use crate::framework::failed;
-use crate::kept::Keeps;
 use crate::trained::Run;
 use helmholtz_datasets::Images;
 use helmholtz_estimators::Layered;
@@ -64,7 +64,7 @@ impl OnModel for Work<'_> {
 }
 
 impl Work<'_> {
-    pub(super) fn on<B: Backend, M: Keeps<B>>(
+    pub(super) fn on<B: Backend, M: Artifacts<B>>(
         self,
         model: M,
     ) -> Result<Option<Evaluated>, HarnessError> {

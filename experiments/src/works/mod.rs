@@ -17,9 +17,9 @@ pub(crate) mod track;
 pub(crate) mod train;
 pub mod variance;
 
+use crate::artifacts::Artifacts;
 use crate::cell_runner::{CellResult, Cost};
 use crate::error::HarnessError;
-use crate::kept::Keeps;
 use draw::{Draw, Drawn};
 use evaluate::{Evaluated, Work};
 use helmholtz_ops::Backend;
@@ -50,7 +50,7 @@ pub(crate) trait AnyModel<B: Backend> {
     fn variance_curve(self: Box<Self>, work: Track<'_>) -> Result<Outcome, HarnessError>;
 }
 
-impl<B: Backend, M: Keeps<B>> AnyModel<B> for M {
+impl<B: Backend, M: Artifacts<B>> AnyModel<B> for M {
     fn measure(self: Box<Self>, work: Measure<'_, B>) -> Result<Cost, HarnessError> {
         work.on(*self)
     }

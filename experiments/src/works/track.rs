@@ -4,10 +4,10 @@ use super::outcome::{Outcome, Point};
 use super::train::Runner;
 use super::variance::{Event, Measurement, Request};
 use super::{AnyModel, OnModel};
+use crate::artifacts::Artifacts;
 use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::framework::failed;
-use crate::kept::Keeps;
 use crate::trained::Run;
 use helmholtz_datasets::Splits;
 use helmholtz_estimators::Entry;
@@ -49,7 +49,7 @@ impl Profile {
 
 /// What is told while a run goes on.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum TrackEvent<'a> {
     /// Of training.
     Training(&'a Training),
     /// So many replicates are done before this epoch's updates.
@@ -71,7 +71,7 @@ pub(crate) struct Track<'a> {
     /// What the provenance calls the device.
     pub device: &'a str,
     /// Hears of everything.
-    pub tell: &'a (dyn Fn(Told<'_>) + Sync),
+    pub on_event: &'a (dyn Fn(TrackEvent<'_>) + Sync),
     /// Set to stop.
     pub stop: &'a AtomicBool,
 }
@@ -85,7 +85,10 @@ impl OnModel for Track<'_> {
 }
 
 impl Track<'_> {
-    pub(super) fn on<B: Backend, M: Keeps<B>>(mut self, model: M) -> Result<Outcome, HarnessError> {
+    pub(super) fn on<B: Backend, M: Artifacts<B>>(
+        mut self,
+        model: M,
+    ) -> Result<Outcome, HarnessError> {
         let model = model.starting(&self.data.train);
         let runner = Runner::<B>::new(Arc::clone(self.data), 1, self.device.into());
         let config = runner.config(self.cell)?;
@@ -108,7 +111,7 @@ impl Track<'_> {
                 let mut line = json!(point);
                 line["kind"] = "variance".into();
                 self.folder.append_metrics(&line)?;
-                (self.tell)(Told::Point(&point));
+                (self.on_event)(TrackEvent::Point(&point));
             }
         }
         Ok(Outcome {
@@ -136,13 +139,13 @@ impl Track<'_> {
         Ok(lines.iter().filter_map(point).collect())
     }
 
-    fn train<B: Backend, M: Keeps<B>>(
+    fn train<B: Backend, M: Artifacts<B>>(
         &mut self,
         model: M,
         config: &TrainConfig,
     ) -> Result<(), HarnessError> {
         let device = Default::default();
-        let observe = |event: &Training| (self.tell)(Told::Training(event));
+        let observe = |event: &Training| (self.on_event)(TrackEvent::Training(event));
         let trained = train(
             model,
             config,
@@ -160,7 +163,7 @@ impl Track<'_> {
     }
 
     /// The estimate of the epoch that begins, made again and again.
-    fn measure<B: Backend, M: Keeps<B>>(
+    fn measure<B: Backend, M: Artifacts<B>>(
         &self,
         model: M,
         epoch: u64,
@@ -198,7 +201,7 @@ impl Track<'_> {
             train: &self.data.train,
             watch: &mut |event| {
                 if let Event::Replicates(done) = event {
-                    (self.tell)(Told::Replicates(epoch, done));
+                    (self.on_event)(TrackEvent::Replicates(epoch, done));
                 }
                 go_on()
             },

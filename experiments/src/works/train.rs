@@ -1,11 +1,11 @@
 //! Training a cell in its run folder, and measuring what that costs.
 
+use crate::artifacts::{self, Artifacts, ExtraResults, Finished};
 use crate::cell::{Cell, ScanOrder};
 use crate::cell_runner::{CellResult, Cost, Final};
 use crate::error::HarnessError;
 use crate::events;
 use crate::framework::failed;
-use crate::kept::{self, Finished, Keeps, Kept};
 use crate::log_likelihoods;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Splits;
@@ -93,7 +93,7 @@ pub(crate) struct Measure<'a, B: Backend> {
 }
 
 impl<B: Backend> Measure<'_, B> {
-    pub(super) fn on<M: Keeps<B>>(self, model: M) -> Result<Cost, HarnessError> {
+    pub(super) fn on<M: Artifacts<B>>(self, model: M) -> Result<Cost, HarnessError> {
         let Runner {
             data,
             threads,
@@ -182,7 +182,7 @@ impl<B: Backend> Run<'_, B> {
         Ok(epochs.next().and_then(|row| row["elbo"].as_f64()))
     }
 
-    pub(super) fn on<M: Keeps<B>>(mut self, model: M) -> Result<CellResult, HarnessError> {
+    pub(super) fn on<M: Artifacts<B>>(mut self, model: M) -> Result<CellResult, HarnessError> {
         let Runner {
             data, device, name, ..
         } = self.runner;
@@ -204,7 +204,7 @@ impl<B: Backend> Run<'_, B> {
             TrainError::Run(error) => error.into(),
             error => failed(error),
         })?;
-        let kept = self.keep::<M>(start, &config.method, outcome.selected.epoch)?;
+        let extra = self.extra_results::<M>(start, &config.method, outcome.selected.epoch)?;
         let selected = outcome.selected;
         let test = selected
             .test
@@ -237,7 +237,7 @@ impl<B: Backend> Run<'_, B> {
             final_se: last.map(|nll| nll.standard_error),
             finals: finals.iter().map(of_samples).collect(),
             log_likelihoods: log_likelihoods.map(kept_file).transpose()?,
-            released_nll: kept.released_nll,
+            released_nll: extra.released_nll,
             bound: Some(-last.unwrap_or(&test).elbo),
             training_elbo: self.training_elbo()?,
             epochs_done: outcome.epochs,
@@ -254,12 +254,12 @@ impl<B: Backend> Run<'_, B> {
 
     /// What the run keeps of the parameters selected after so many epochs, which the last checkpoint holds, and pictures of what they
     /// have learned; `model` has the right sizes.
-    fn keep<M: Keeps<B>>(
+    fn extra_results<M: Artifacts<B>>(
         &self,
         model: M::InnerModule,
         method: &Method,
         epoch: u64,
-    ) -> Result<Kept, HarnessError> {
+    ) -> Result<ExtraResults, HarnessError> {
         let Runner {
             data,
             device,
@@ -280,11 +280,12 @@ impl<B: Backend> Run<'_, B> {
         };
         let selected = method.tested(selected.map_err(failed)?, epoch);
         let (test, seed) = (&data.test, self.cell.seed);
-        let pictures = kept::pictures::<B, M>(&selected, test.pixels(), Some(test), seed, device);
+        let pictures =
+            artifacts::pictures::<B, M>(&selected, test.pixels(), Some(test), seed, device);
         for (shown, picture) in pictures {
             picture.write(&self.folder.path().join(shown.file()))?;
         }
-        M::keep(&selected, &finished)
+        M::extra_results(&selected, &finished)
     }
 }
 

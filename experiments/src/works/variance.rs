@@ -1,9 +1,9 @@
 //! Measuring, on any backend.
 
 use super::{AnyModel, OnModel};
+use crate::artifacts::Artifacts;
 use crate::error::HarnessError;
 use crate::framework::failed;
-use crate::kept::Keeps;
 use crate::trained::Run;
 use burn::backend::Autodiff;
 use burn::tensor::DType;
@@ -143,7 +143,7 @@ impl OnModel for Measurement<'_> {
 }
 
 impl Measurement<'_> {
-    pub(super) fn on<B: Backend, M: Keeps<B>>(
+    pub(super) fn on<B: Backend, M: Artifacts<B>>(
         mut self,
         model: M,
     ) -> Result<Vec<Row>, HarnessError> {
@@ -187,7 +187,7 @@ impl Measurement<'_> {
     }
 
     /// What the method learns beside the model: the run's, if the run's method is this one.
-    fn learned<B: Backend, M: Keeps<B>>(
+    fn learned<B: Backend, M: Artifacts<B>>(
         &self,
         entry: &Entry,
         model: &M,
@@ -210,7 +210,7 @@ impl Measurement<'_> {
     }
 
     /// The chains: the run's, of all training images, or those of the mini-batch started at draws from q.
-    fn chains<B: Backend, M: Keeps<B>>(
+    fn chains<B: Backend, M: Artifacts<B>>(
         &self,
         model: &M,
         x: Values<Autodiff<B>>,
@@ -235,7 +235,7 @@ impl Measurement<'_> {
     }
 
     /// `None` if it was stopped before there was anything to see.
-    fn row<B: Backend, M: Keeps<B>>(
+    fn row<B: Backend, M: Artifacts<B>>(
         &mut self,
         entry: &Entry,
         chains: Chains,

@@ -133,11 +133,11 @@ fn a_begun_run_is_planned_whatever_its_metrics_hold_and_one_in_use_says_so() {
     let held = RunFolder::open(&run, &config, OpenMode::Resume).unwrap();
     let planned = text(&plan().stdout);
     assert!(planned.contains("running in another process"), "{planned}");
-    let refused = reproduce(dir.path(), &args);
+    let rejected = reproduce(dir.path(), &args);
     assert!(
-        !refused.status.success() && text(&refused.stderr).contains("is in use"),
+        !rejected.status.success() && text(&rejected.stderr).contains("is in use"),
         "{}",
-        text(&refused.stderr)
+        text(&rejected.stderr)
     );
     drop(held);
     assert!(reproduce(dir.path(), &args).status.success());

@@ -8,7 +8,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
 use burn_flex::Flex;
 use helmholtz_apg::{
-    Block, Conditional, Joint, Loss, Model, Move, Place, Sampler, Streams, Update,
+    Block, Conditional, Joint, Loss, Model, Move, Position, Sampler, Streams, Update,
 };
 use helmholtz_random::Stream;
 use helmholtz_samplers::resampling::{Policy, Systematic};
@@ -66,7 +66,7 @@ fn sampler(sweeps: usize) -> Sampler<Systematic> {
 }
 
 /// The losses of a run of two sweeps over a and c.
-fn losses(model: &Toy<B>, blocks: &[&dyn Block<B, Toy<B>, Stream>]) -> Vec<(Place, Loss<B>)> {
+fn losses(model: &Toy<B>, blocks: &[&dyn Block<B, Toy<B>, Stream>]) -> Vec<(Position, Loss<B>)> {
     let mut losses = Vec::new();
     let record = |place, _: &_, loss| losses.push((place, loss));
     sampler(2)

@@ -25,7 +25,7 @@ fn expected_gradient(offset: [f64; 2]) -> Vec<f64> {
     let blocks: [&dyn Block<B, Toy<B>, Enumerator>; 1] = [&block];
     expectation(|chance| {
         let mut gradient = Vec::new();
-        let learn = |place: helmholtz_apg::Place, _: &_, loss: helmholtz_apg::Loss<B>| {
+        let learn = |place: helmholtz_apg::Position, _: &_, loss: helmholtz_apg::Loss<B>| {
             if place.sweep == 1 {
                 let gradients = GradientsParams::from_grads(loss.phi.backward(), &model);
                 let phi_c = gradients

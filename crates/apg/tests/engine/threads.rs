@@ -73,7 +73,7 @@ fn parts_have_streams_of_their_own() {
         let chance = helmholtz_apg::Randomness::at(
             &mut streams,
             helmholtz_apg::PROPOSE,
-            helmholtz_apg::Place::default(),
+            helmholtz_apg::Position::default(),
         );
         helmholtz_random::Draws::uniform(chance)
     };

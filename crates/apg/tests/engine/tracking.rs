@@ -5,8 +5,8 @@ use burn::module::Module;
 use burn::tensor::{Tensor, backend::Backend};
 use burn_flex::Flex;
 use helmholtz_apg::{
-    AllBranches, Block, LatentMapper, Model, Move, OneShot, Particle, Place, Population, Proposal,
-    Sampler, Update,
+    AllBranches, Block, LatentMapper, Model, Move, OneShot, Particle, Population, Position,
+    Proposal, Sampler, Update,
 };
 use helmholtz_invariance::expectation;
 use helmholtz_ops::cat;
@@ -61,7 +61,7 @@ fn masses<M: OneShot<B, Enumerator, Data = Frames>>(
     let count = positions.pow(FRAMES as u32);
     let mean = expectation(|chance| {
         let mut masses = Vec::new();
-        let look = |_: Place, population: &Population<M::State>, _| {
+        let look = |_: Position, population: &Population<M::State>, _| {
             let mut mass = vec![0.0; count];
             let log_evidence = population.log_evidence()[0];
             let log_weights = population.log_weights().next().expect("an instance");

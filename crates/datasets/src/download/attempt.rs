@@ -157,11 +157,11 @@ impl<'a> Attempt<'a> {
         if matches!(host, Some("localhost" | "127.0.0.1" | "[::1]")) {
             request = request.config().proxy(None).build();
         }
-        let (tell, news) = sync_channel(4);
+        let (sender, news) = sync_channel(4);
         // It ends with its mirror's answer, with a timeout, or when nobody listens any more.
         thread::spawn(move || match request.call() {
-            Ok(response) => hear(response, &tell),
-            Err(error) => drop(tell.send(News::Failed(error))),
+            Ok(response) => receive(response, &sender),
+            Err(error) => drop(sender.send(News::Failed(error))),
         });
         news
     }
@@ -326,7 +326,7 @@ impl<'a> Attempt<'a> {
 }
 
 /// Tells what a mirror sends, until nobody listens.
-fn hear(response: Response<Body>, tell: &SyncSender<News>) {
+fn receive(response: Response<Body>, sender: &SyncSender<News>) {
     let text = |name| {
         let value = response.headers().get(name);
         value.and_then(|value: &header::HeaderValue| value.to_str().ok())
@@ -337,16 +337,16 @@ fn hear(response: Response<Body>, tell: &SyncSender<News>) {
         kind: text(header::CONTENT_TYPE).unwrap_or("unknown").into(),
         length: response.body().content_length(),
     };
-    let mut listened = tell.send(News::Head(head)).is_ok();
+    let mut listened = sender.send(News::Head(head)).is_ok();
     let mut body = response.into_body().into_reader();
     let mut buffer = vec![0; 1 << 16];
     while listened {
         let news = match body.read(&mut buffer) {
-            Ok(0) => return drop(tell.send(News::End)),
+            Ok(0) => return drop(sender.send(News::End)),
             Ok(n) => News::Bytes(buffer[..n].to_vec()),
             Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-            Err(e) => return drop(tell.send(News::Failed(e.into()))),
+            Err(e) => return drop(sender.send(News::Failed(e.into()))),
         };
-        listened = tell.send(news).is_ok();
+        listened = sender.send(news).is_ok();
     }
 }

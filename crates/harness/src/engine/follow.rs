@@ -6,7 +6,7 @@ use crate::experiment::Experiment;
 use crate::plan::Plan;
 use crate::plan_text::count;
 use crate::progress::Progress;
-use crate::reproduce::{End, Options, end, show, sinks};
+use crate::reproduce::{End, Options, end, print_outcome, sinks};
 use crate::status::{Status, last_checkpoint};
 use crate::streams::Streams;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub fn follow(
     while !stop.load(Ordering::Relaxed) {
         for (index, end) in ends.iter_mut().enumerate() {
             if end.is_none() {
-                *end = followed.look(index);
+                *end = followed.poll(index);
             }
         }
         if is_last || ends.iter().all(Option::is_some) {
@@ -70,7 +70,7 @@ pub fn follow(
         .into_iter()
         .map(|end| end.unwrap_or(Ended::NotStarted))
         .collect();
-    show(experiment, options, plan, &ends, streams)?;
+    print_outcome(experiment, options, plan, &ends, streams)?;
     if left > 0 {
         streams.err.line(match is_last {
             true => format!(
@@ -99,7 +99,7 @@ struct Followed<'a> {
 
 impl Followed<'_> {
     /// Looks at the folder of a run, and tells of what is new; its end, if it has one.
-    fn look(&mut self, index: usize) -> Option<Ended> {
+    fn poll(&mut self, index: usize) -> Option<Ended> {
         let planned = &self.plan.units[index];
         let status = self.experiment.status(&planned.unit);
         let begins = matches!(status, Status::Running { .. } | Status::Partial { .. });

@@ -1,6 +1,6 @@
 //! The list of runs: which task has which, one line a run.
 
-use super::{io, refused};
+use super::{io, rejected};
 use crate::error::HarnessError;
 use crate::plan::Plan;
 use crate::work::Work;
@@ -57,7 +57,7 @@ pub fn sizes(runs: &[Listed]) -> (usize, usize) {
 pub fn text(runs: &[Listed]) -> Result<String, HarnessError> {
     let line = |run: &Listed| match serde_json::to_string(run) {
         Ok(line) => Ok(line + "\n"),
-        Err(error) => Err(refused(
+        Err(error) => Err(rejected(
             format!("{} cannot be listed: {error}", run.folder.display()),
             "give an `--out` whose name is text",
         )),
@@ -74,14 +74,14 @@ pub fn read(folder: &Path, task: usize) -> Result<Vec<Listed>, HarnessError> {
     let text = std::fs::read_to_string(&path).map_err(io("read", &path))?;
     let runs = text.lines().map(serde_json::from_str::<Listed>);
     let runs: Vec<Listed> = runs.collect::<Result<_, _>>().map_err(|error| {
-        refused(
+        rejected(
             format!("{} is no list of runs: {error}", path.display()),
             "submit the sweep again",
         )
     })?;
     let own: Vec<Listed> = runs.into_iter().filter(|run| run.task == task).collect();
     match own.is_empty() {
-        true => Err(refused(
+        true => Err(rejected(
             format!("{} has no task {task}", path.display()),
             "tasks are numbered from 0 on",
         )),

@@ -51,7 +51,7 @@ impl Engine {
     }
 }
 
-fn refused(what: impl Into<String>, remedy: impl Into<String>) -> HarnessError {
+fn rejected(what: impl Into<String>, remedy: impl Into<String>) -> HarnessError {
     HarnessError::Cluster {
         what: what.into(),
         remedy: remedy.into(),
@@ -63,7 +63,7 @@ fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Harne
     move |source| {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         match source.kind() {
-            StorageFull | QuotaExceeded | FileTooLarge => refused(
+            StorageFull | QuotaExceeded | FileTooLarge => rejected(
                 format!(
                     "no space left, or the quota is full: cannot {action} {}: {source}",
                     path.display()

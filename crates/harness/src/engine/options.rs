@@ -1,6 +1,6 @@
 //! What a cluster is asked for: from the command line, and from a file of defaults.
 
-use super::refused;
+use super::rejected;
 use crate::error::HarnessError;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -48,7 +48,7 @@ impl ClusterOptions {
         let path = folder.join(DEFAULTS);
         match std::fs::read_to_string(&path) {
             Ok(text) => toml::from_str(&text).map_err(|error| {
-                refused(
+                rejected(
                     format!("{} is not a valid file of defaults: {error}", path.display()),
                     "its keys are those of the options, such as `partition = \"short\"` and `per-task = 4`",
                 )
@@ -99,7 +99,7 @@ impl ClusterOptions {
         };
         match parse_time(text) {
             Some(seconds) if seconds > 0 => Ok(Some(seconds)),
-            _ => Err(refused(
+            _ => Err(rejected(
                 format!("`--time {text}` is no time limit"),
                 "write minutes, hours:minutes:seconds or days-hours, such as 90, 4:00:00 or 2-0",
             )),
@@ -124,7 +124,7 @@ impl ClusterOptions {
         for (name, text) in given.chain(extra) {
             let is_word = name == "--sbatch" || !text.contains(char::is_whitespace);
             if text.is_empty() || text.contains(['\n', '\r']) || !is_word {
-                return Err(refused(
+                return Err(rejected(
                     format!("`{name} {text:?}` is no option of a job"),
                     "give one word, or one line to `--sbatch`",
                 ));

@@ -1,6 +1,6 @@
 //! Whether a folder can be one that all nodes see.
 
-use super::refused;
+use super::rejected;
 use crate::error::HarnessError;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub fn check(out: &Path) -> Result<(), HarnessError> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     match why_not(&real, &mounts) {
         None => Ok(()),
-        Some(why) => Err(refused(
+        Some(why) => Err(rejected(
             format!("{} is {why}, which other nodes do not see", out.display()),
             "give an `--out` on a file system that all nodes share, such as your home or project folder",
         )),

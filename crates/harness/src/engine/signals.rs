@@ -31,7 +31,7 @@ impl Signals {
         for flag in [&signals.time_limit, &signals.stop] {
             signal_hook::flag::register(signal_hook::consts::SIGUSR1, Arc::clone(flag)).map_err(
                 |error| {
-                    super::refused(format!("SIGUSR1 cannot be heard: {error}"), "run elsewhere")
+                    super::rejected(format!("SIGUSR1 cannot be heard: {error}"), "run elsewhere")
                 },
             )?;
         }

@@ -1,7 +1,7 @@
 //! The programs of Slurm, and what they answer.
 
 use super::options::{format_time, parse_time};
-use super::refused;
+use super::rejected;
 use crate::error::HarnessError;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -39,11 +39,11 @@ impl Slurm {
             }
         }
         command.args(args).output().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => refused(
+            ErrorKind::NotFound => rejected(
                 format!("there is no `{program}` here"),
                 "give the command on a login node of the cluster, load its module (`module load slurm`), or use `--on script`",
             ),
-            _ => refused(format!("`{program}` cannot be started: {error}"), "see what it is"),
+            _ => rejected(format!("`{program}` cannot be started: {error}"), "see what it is"),
         })
     }
 
@@ -69,7 +69,7 @@ impl Slurm {
     pub fn largest_array(&self) -> Result<usize, HarnessError> {
         self.output("sbatch", &["--version"])?;
         let config = self.ask("scontrol", &["show", "config"]).map_err(|error| {
-            refused(
+            rejected(
                 format!("Slurm does not answer: {error}"),
                 "try again when `scontrol ping` says that the controller is up; nothing was submitted",
             )
@@ -103,13 +103,13 @@ impl Slurm {
         };
         let Some(found) = found else {
             let which = wanted.map_or("a default".to_string(), |name| format!("called `{name}`"));
-            return Err(refused(
+            return Err(rejected(
                 format!("the cluster has no partition {which}"),
                 format!("give one of {} by `--partition`", names.join(", ")),
             ));
         };
         match (seconds, found.limit) {
-            (Some(seconds), Some(limit)) if seconds > limit => Err(refused(
+            (Some(seconds), Some(limit)) if seconds > limit => Err(rejected(
                 format!(
                     "`--time {}` is longer than partition `{}` allows",
                     format_time(seconds),
@@ -152,7 +152,7 @@ impl Slurm {
         args.extend(options.iter().map(String::as_str));
         args.extend(["sh", "-c", test, &path]);
         match self.ask("srun", &args) {
-            Ok(text) if text.starts_with("unseen") => Err(refused(
+            Ok(text) if text.starts_with("unseen") => Err(rejected(
                 format!("{} is {text}", file.display()),
                 "give an `--out` on a file system that all nodes share, such as your home or project folder; nothing was submitted",
             )),
@@ -176,7 +176,7 @@ impl Slurm {
             .next()
             .and_then(|number| number.trim().parse().ok());
         number.ok_or_else(|| {
-            refused(
+            rejected(
                 format!("`sbatch` answered {text:?} instead of a job's number"),
                 "see by `squeue --me` what it has queued",
             )
@@ -229,7 +229,7 @@ fn not_taken(error: &str) -> HarnessError {
     } else {
         "change what is asked for, by `--sbatch` where no other option has it"
     };
-    refused(
+    rejected(
         format!("Slurm does not take the job: {error}"),
         format!("{remedy}; nothing was submitted"),
     )

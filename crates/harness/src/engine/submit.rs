@@ -7,12 +7,12 @@ use super::list::{LIST, Listed, divide, sizes, text};
 use super::options::{ClusterOptions, format_time};
 use super::slurm::Slurm;
 use super::sweep::{self, Made, Manifest};
-use super::{Engine, refused, shared};
+use super::{Engine, rejected, shared};
 use crate::error::HarnessError;
 use crate::experiment::Experiment;
 use crate::plan::Plan;
 use crate::plan_text::{self, count};
-use crate::reproduce::{End, Options, plan, say, start_over};
+use crate::reproduce::{End, Options, archive_folders, plan, print_notice};
 use crate::schedule::format_duration;
 use crate::status::Status;
 use crate::streams::Streams;
@@ -71,7 +71,7 @@ pub fn submit(
     let seconds = cluster.seconds()?;
     let most = largest_array(submission, seconds)?;
     let heading = experiment.heading();
-    say(&experiment.banner(), streams);
+    print_notice(&experiment.banner(), streams);
     let (mut plan, _) = plan(experiment, options, stop, streams)?;
     let mut queue = plan.queue();
     queue.retain(|&index| !matches!(plan.units[index].status, Status::Running { .. }));
@@ -116,8 +116,8 @@ pub fn submit(
         check_taken(submission, &folder, streams)?;
     }
     if options.fresh {
-        experiment.start_over()?;
-        start_over(&mut plan);
+        experiment.archive_folders()?;
+        archive_folders(&mut plan);
     }
     if submission.engine == Engine::Script {
         made.keep();
@@ -235,7 +235,7 @@ fn lead(experiment: &dyn Experiment, plan: &Plan, queue: &[usize]) -> f64 {
 fn check_time(seconds: Option<u64>, lead: f64) -> Result<(), HarnessError> {
     let least = (lead + START).ceil() as u64;
     match seconds {
-        Some(seconds) if seconds < least => Err(refused(
+        Some(seconds) if seconds < least => Err(rejected(
             format!(
                 "`--time {}` is shorter than a checkpoint: a task is asked to end {} before its time limit, so that it can write one",
                 format_time(seconds),

@@ -1,7 +1,7 @@
 //! Some units of an experiment, as an experiment whose costs are known.
 
 use super::list::Listed;
-use super::refused;
+use super::rejected;
 use crate::driver::Observer;
 use crate::error::HarnessError;
 use crate::experiment::{Cost, Experiment, Heading, Outcome};
@@ -35,7 +35,7 @@ impl<'a> Subset<'a> {
             let index = units
                 .position(|unit| unit.folder == run.folder)
                 .ok_or_else(|| {
-                    refused(
+                    rejected(
                         format!(
                             "the experiment has no run with the folder {}",
                             run.folder.display()

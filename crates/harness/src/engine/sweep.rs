@@ -3,7 +3,7 @@
 use super::job::SCRIPT;
 use super::list::LIST;
 use super::options::ClusterOptions;
-use super::{io, refused};
+use super::{io, rejected};
 use crate::error::HarnessError;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -57,7 +57,7 @@ impl Manifest {
         let path = folder.join(MANIFEST);
         let text = fs::read_to_string(&path).map_err(io("read", &path))?;
         serde_json::from_str(&text).map_err(|error| {
-            refused(
+            rejected(
                 format!("{} is no manifest of a sweep: {error}", path.display()),
                 "submit the sweep again",
             )
@@ -168,11 +168,11 @@ pub fn check_runs(program: &Path) -> Result<(), HarnessError> {
         "programs may be forbidden on that file system (mounted noexec): give another `--out`";
     match Command::new(program).arg("--help").output() {
         Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(refused(
+        Ok(output) => Err(rejected(
             format!("{} ends with {}", program.display(), output.status),
             remedy,
         )),
-        Err(error) => Err(refused(
+        Err(error) => Err(rejected(
             format!("{} cannot be run: {error}", program.display()),
             remedy,
         )),

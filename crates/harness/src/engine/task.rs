@@ -2,7 +2,7 @@
 
 use super::attempts::{Attempts, How, Line, now};
 use super::list;
-use super::refused;
+use super::rejected;
 use super::signals::Signals;
 use super::slurm::Slurm;
 use super::subset::Subset;
@@ -89,13 +89,13 @@ pub fn run(
     let manifest = Manifest::read(&task.sweep)?;
     let listed = list::read(&task.sweep, task.number)?;
     let mut attempts = Attempts::read(&task.sweep, task.number)?;
-    let say = |text: &str| streams.err.line(text);
+    let log = |text: &str| streams.err.line(text);
     let retries = manifest.options.retries() as usize;
     if attempts.faults() > retries {
         return Err(given_up(task, attempts.faults()));
     }
     let host = helmholtz_host();
-    say(&format!(
+    log(&format!(
         "task {} on {host}, start {}",
         task.number,
         job.restart + 1
@@ -137,7 +137,7 @@ pub fn run(
     let verdicts: Vec<Verdict> = ended
         .map(|(planned, end)| verdict(&planned.unit, end))
         .collect();
-    let failed = failed(&plan, &ends, &verdicts, &say);
+    let failed = failed(&plan, &ends, &verdicts, &log);
     let how = how(&verdicts, signals.time_limit.load(Ordering::SeqCst));
     attempts.push(Line::Ended {
         at: now(),
@@ -148,7 +148,7 @@ pub fn run(
         How::Done => End::Complete,
         How::Failed => End::Failed,
         How::Terminated => {
-            say(
+            log(
                 "Asked to end: what is left goes on from its last checkpoint when the task is started again.",
             );
             End::Interrupted
@@ -161,7 +161,7 @@ pub fn run(
 
 /// A task with too many faults.
 fn given_up(task: &Task, faults: usize) -> HarnessError {
-    refused(
+    rejected(
         format!(
             "task {} was killed or its node failed {faults} times, the last time too; it is not started again",
             task.number
@@ -183,17 +183,17 @@ fn how(verdicts: &[Verdict], time_is_up: bool) -> How {
 }
 
 /// Says what failed, and gives the folders of the runs that failed for good.
-fn failed(plan: &Plan, ends: &[Ended], verdicts: &[Verdict], say: &dyn Fn(&str)) -> Vec<PathBuf> {
+fn failed(plan: &Plan, ends: &[Ended], verdicts: &[Verdict], log: &dyn Fn(&str)) -> Vec<PathBuf> {
     let mut failed = Vec::new();
     for ((planned, end), verdict) in plan.units.iter().zip(ends).zip(verdicts) {
         let (label, Ended::Failed(error)) = (&planned.unit.label, end) else {
             continue;
         };
         match verdict {
-            Verdict::Held => say(&format!(
+            Verdict::Held => log(&format!(
                 "{label}: another process is at work on it; nothing is done here"
             )),
-            Verdict::Fault => say(&format!("{label}: {error}")),
+            Verdict::Fault => log(&format!("{label}: {error}")),
             _ => {
                 note(planned, error);
                 failed.push(planned.unit.folder.clone());

@@ -43,7 +43,7 @@ impl Bars {
             widths,
             frozen: false,
         };
-        bars.show_overall(board);
+        bars.redraw_overall(board);
         bars
     }
 
@@ -56,7 +56,7 @@ impl Bars {
         format!("{names}{:>2}", unit.seed)
     }
 
-    fn show_overall(&self, board: &Board) {
+    fn redraw_overall(&self, board: &Board) {
         let (ended, all) = board.count();
         let title = format!("{ended} of {all} runs");
         let width = self.widths.iter().map(|width| width + 2).sum::<usize>() + 2;
@@ -71,13 +71,13 @@ impl Bars {
         });
     }
 
-    fn show(&self, board: &Board, index: usize) {
+    fn redraw(&self, board: &Board, index: usize) {
         let Some(bar) = self.running.get(&index) else {
             return;
         };
         bar.set_position((board.tracker(index).fraction() * TICKS as f64) as u64);
         bar.set_message(message(board, index, wide()));
-        self.show_overall(board);
+        self.redraw_overall(board);
     }
 
     fn print(&self, line: String) {
@@ -142,7 +142,7 @@ impl Sink for Bars {
         bar.set_style(bar_style("{prefix} {wide_bar:.cyan/dim} {msg}"));
         bar.set_prefix(self.prefix(board, index));
         self.running.insert(index, bar);
-        self.show(board, index);
+        self.redraw(board, index);
     }
 
     fn event(&mut self, board: &Board, index: usize, event: &Event) {
@@ -159,7 +159,7 @@ impl Sink for Bars {
             }
             _ => {}
         }
-        self.show(board, index);
+        self.redraw(board, index);
     }
 
     fn ended(&mut self, board: &Board, index: usize, outcome: &Ended) {
@@ -185,7 +185,7 @@ impl Sink for Bars {
                 style("FAILED").red().bold()
             )),
         }
-        self.show_overall(board);
+        self.redraw_overall(board);
     }
 
     fn stopping(&mut self, text: &str) {

@@ -16,7 +16,7 @@ use helmholtz_report::picture::Picture;
 use std::sync::atomic::AtomicBool;
 
 /// A model that a cell can train, and what its runs keep of the selected parameters.
-pub trait Keeps<B: Backend>:
+pub trait Artifacts<B: Backend>:
     Model<Autodiff<B>> + Parts<Autodiff<B>> + AutodiffModule<Autodiff<B>, InnerModule: Send>
 {
     /// How it starts on these training images, where its start takes something from them.
@@ -28,8 +28,11 @@ pub trait Keeps<B: Backend>:
     ///
     /// # Errors
     /// A stop.
-    fn keep(_selected: &Self::InnerModule, _run: &Finished<B>) -> Result<Kept, HarnessError> {
-        Ok(Kept::default())
+    fn extra_results(
+        _selected: &Self::InnerModule,
+        _run: &Finished<B>,
+    ) -> Result<ExtraResults, HarnessError> {
+        Ok(ExtraResults::default())
     }
 
     /// Pictures of what `model` has learned, if any; `test` images are there or not. A run draws them of the selected parameters.
@@ -38,19 +41,19 @@ pub trait Keeps<B: Backend>:
         _test: Option<&Images>,
         _seed: u64,
         _device: &<B as BackendTypes>::Device,
-    ) -> Vec<(Shown, Picture)> {
+    ) -> Vec<(PictureKind, Picture)> {
         Vec::new()
     }
 }
 
-/// [`Keeps::pictures`] of a net on data of this width; none where they are no pictures of [`SIDE`](completions::SIDE) pixels to a side.
-pub(crate) fn pictures<B: Backend, M: Keeps<B>>(
+/// [`Artifacts::pictures`] of a net on data of this width; none where they are no pictures of [`SIDE`](completions::SIDE) pixels to a side.
+pub(crate) fn pictures<B: Backend, M: Artifacts<B>>(
     model: &M::InnerModule,
     width: usize,
     test: Option<&Images>,
     seed: u64,
     device: &<B as BackendTypes>::Device,
-) -> Vec<(Shown, Picture)> {
+) -> Vec<(PictureKind, Picture)> {
     match width == completions::SIDE * completions::SIDE {
         true => M::pictures(model, test, seed, device),
         false => Vec::new(),
@@ -59,7 +62,7 @@ pub(crate) fn pictures<B: Backend, M: Keeps<B>>(
 
 /// What a picture shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum PictureKind {
     /// [`digits::sampled`].
     Sampled,
     /// [`digits::reconstructed`].
@@ -68,7 +71,7 @@ pub enum Shown {
     Completed,
 }
 
-impl Shown {
+impl PictureKind {
     /// Its name in the run folder.
     pub fn file(self) -> &'static str {
         match self {
@@ -90,7 +93,7 @@ impl Shown {
     /// What a file of a run folder shows.
     pub fn of(file: &str) -> Option<Self> {
         let all = [Self::Sampled, Self::Reconstructed, Self::Completed];
-        all.into_iter().find(|shown| shown.file() == file)
+        all.into_iter().find(|kind| kind.file() == file)
     }
 }
 
@@ -110,7 +113,7 @@ pub struct Finished<'a, B: Backend> {
 
 /// What becomes part of the result.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Kept {
+pub struct ExtraResults {
     /// See [`CellResult::released_nll`](crate::cell_runner::CellResult::released_nll).
     pub released_nll: Option<f64>,
 }
@@ -122,11 +125,11 @@ pub(crate) fn drawn<B: Backend, M: Dream<B> + Propose<B>>(
     test: Option<&Images>,
     seed: u64,
     device: &<B as BackendTypes>::Device,
-) -> Vec<(Shown, Picture)> {
-    let drawn = (Shown::Sampled, digits::sampled(model, seed, device));
+) -> Vec<(PictureKind, Picture)> {
+    let drawn = (PictureKind::Sampled, digits::sampled(model, seed, device));
     let again = test.map(|test| {
         let picture = digits::reconstructed(model, logits, test, seed, device);
-        (Shown::Reconstructed, picture)
+        (PictureKind::Reconstructed, picture)
     });
     [drawn].into_iter().chain(again).collect()
 }
@@ -137,10 +140,10 @@ pub(crate) fn completed<B: Backend>(
     test: Option<&Images>,
     seed: u64,
     device: &<B as BackendTypes>::Device,
-) -> Vec<(Shown, Picture)> {
+) -> Vec<(PictureKind, Picture)> {
     let picture = |test| completions::picture(complete, test, seed, device);
     let pictures = test.map(picture).into_iter();
     pictures
-        .map(|picture| (Shown::Completed, picture))
+        .map(|picture| (PictureKind::Completed, picture))
         .collect()
 }
