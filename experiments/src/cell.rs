@@ -222,8 +222,8 @@ settings! {
     /// figures; absent: none, and nothing is spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     train_images: Option<u64>,
-    /// Whether the test images are evaluated at every check, for figures of the test NLL during training; else at the selected one
-    /// alone, in the end, and selection is the same. Absent: it is.
+    /// Whether the test images are evaluated at every check, for figures of the test NLL during training. Else they are evaluated
+    /// at the selected one alone, in the end; selection is the same. Absent: it is.
     #[serde(default, skip_serializing_if = "is_default")]
     test_at_checks: Option<bool>,
     /// Importance samples S, one number or a list, with which the selected epoch's test NLL is computed again; absent: it is not.
@@ -252,7 +252,7 @@ settings! {
     /// Whether tanh is between the deterministic layers of a sigmoid belief network, in place of leaky rectifiers.
     #[serde(default, skip_serializing_if = "is_default")]
     tanh: bool,
-    /// Whether pixels enter the inference net of a sigmoid belief network less their means over the training images, and the biases
+    /// Whether pixels enter the inference net of a sigmoid belief network less their means over the training images. The biases
     /// of p(x | h¹) start at the logits of these means.
     #[serde(default, skip_serializing_if = "is_default")]
     centred: bool,

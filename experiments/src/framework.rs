@@ -4,7 +4,7 @@ use crate::error::HarnessError;
 use burn_std::config::{BurnConfig, RuntimeConfig};
 use std::sync::Once;
 
-/// Sets burn's configuration to its defaults and what the environment variables say, so that no `burn.toml` or `cubecl.toml` in the
+/// Sets burn's configuration to its defaults and what the environment variables say. So no `burn.toml` or `cubecl.toml` in the
 /// present folder, or in one above it, is obeyed, and no present folder is needed. To be called before anything else; once more does nothing.
 pub fn configure() {
     static CONFIGURED: Once = Once::new();

@@ -113,7 +113,7 @@ fn a_run_leaves_figures_data_and_table_and_is_not_repeated() {
 }
 
 /// Of the record: two hundred runs of ARM end, in the mean, within 3 standard errors of the exact ascent (a false alarm in one of a
-/// hundred seeds; the seed is fixed), and REINFORCE's are spread far wider.
+/// hundred seeds; the seed is fixed). REINFORCE's are spread far wider.
 #[test]
 fn the_recorded_ascents_of_arm_end_where_the_exact_one_does() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/results/arm-toy/result.json");

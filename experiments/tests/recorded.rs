@@ -1,4 +1,4 @@
-//! Every run folder under `results`, held to what the program made of it when `golden/recorded.txt` was written: its
+//! Every run folder under `results`, held to what the program made of it when `golden/recorded.txt` was written. Its
 //! configuration parses, keeps its hash, and is recognised by the profile that its folder names. A change of the
 //! configuration's JSON that disowns a recorded run fails here. `HELMHOLTZ_GOLDEN=write` writes the file anew.
 

@@ -59,6 +59,8 @@ fn assert_nothing_outside(page: &str) {
             assert!(value.starts_with(allowed), "{attribute}{value:.60}");
         }
     }
+    // The name of SVG's elements is no address that is asked for.
+    let page = page.replace("http://www.w3.org/2000/svg", "");
     for word in [
         "http:", "https:", "url(", "@import", "<script ", "<link", "<iframe", "fetch(",
     ] {

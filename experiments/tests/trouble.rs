@@ -1,4 +1,4 @@
-//! What goes wrong while the program trains: the error names the thing and the remedy, the exit status is not zero,
+//! What goes wrong while the program trains. The error names the thing and the remedy, the exit status is not zero,
 //! nothing is lost, and the same command ends where an undisturbed run ends.
 
 use std::fs;
@@ -199,7 +199,7 @@ fn a_terminal_that_closes_stops_the_run_unless_it_was_started_not_to_mind() {
     }
 }
 
-/// What is left of a limit on addresses is the memory that a plan may need; and a run that meets such a limit while it is at work loses
+/// What is left of a limit on addresses is the memory that a plan may need. A run that meets such a limit while it is at work loses
 /// nothing.
 #[cfg(target_os = "linux")]
 #[test]

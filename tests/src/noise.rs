@@ -9,7 +9,7 @@ use crate::{Enumerable, State};
 
 /// A list of uniforms: one array a draw.
 ///
-/// Each uniform lies in the middle of its interval, such as [0, σ) for a one and [σ, 1) for a zero, so it stands for all of them
+/// Each uniform lies in the middle of its interval, such as [0, σ) for a one and [σ, 1) for a zero. So it stands for all of them
 /// and the probability of the whole list is the product of the intervals' lengths.
 #[derive(Clone, Debug, Default)]
 pub struct Chosen(VecDeque<Vec<f32>>);

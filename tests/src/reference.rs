@@ -60,7 +60,7 @@ impl Reference {
         }
     }
 
-    /// A network with one layer of three latents whose q is the exact posterior: each of the four visible bits hangs on
+    /// A network with one layer of three latents whose q is the exact posterior. Each of the four visible bits hangs on
     /// one latent alone, so the posterior is a product of bits with logits linear in x.
     pub fn with_exact_posterior() -> Self {
         let mut model = Self::t1();

@@ -32,7 +32,7 @@ pub struct Move<B: Backend, S> {
     /// log f(z' | x, z) of the kernel, differentiable in φ.
     pub log_forward: Tensor<B, 3>,
     /// log p_θ(x, z'), up to factors that the block does not change and that either have no learned parameters or are in the
-    /// targets of a sweep's other blocks; differentiable in θ.
+    /// targets of a sweep's other blocks. Differentiable in θ.
     pub log_target: Tensor<B, 3>,
     /// The log of the incremental weight
     ///

@@ -11,7 +11,7 @@ use crate::{ApgError, Block, Loss, OneShot, Particle, Population, Position, Prop
 /// An amortized population Gibbs sampler (Wu et al. 2020, algorithm 1): one shot, then sweeps in which each block is
 /// resampled, proposed and weighed.
 ///
-/// K = 1 is reweighted wake-sleep; exact conditionals and [`Policy::Never`] are a Gibbs sampler; a block proposed from
+/// K = 1 is reweighted wake-sleep. Exact conditionals and [`Policy::Never`] are a Gibbs sampler. A block proposed from
 /// its prior is block population Gibbs; [`Policy::Never`] with learned blocks is sequential importance sampling.
 #[derive(Clone, Debug)]
 pub struct Sampler<R> {

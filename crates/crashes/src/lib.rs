@@ -12,7 +12,7 @@
 //!
 //! What POSIX promises, and no more. The crash falls between two operations or within a write.
 //!
-//! * **Content.** `fsync` of a file makes its content durable. Of the writes and cuts since then any may be lost; one that
+//! * **Content.** `fsync` of a file makes its content durable. Of the writes and cuts since then any may be lost. One that
 //!   is not is there as a whole, by its first half, or as zeros of its length: a file that grew before its bytes came. Those
 //!   that are there are applied in order.
 //! * **Names.** `fsync` of a folder makes the names in it durable: those that were created, renamed and removed. `fsync` of

@@ -1,4 +1,4 @@
-//! Every operation on files fails once, in every way that a disk has: the program says so or goes on, and without the fault the
+//! Every operation on files fails once, in every way that a disk has. The program says so or goes on, and without the fault the
 //! same command ends in the same bits.
 
 use std::cell::Cell;

@@ -1,7 +1,7 @@
 //! Data sets of images: found, checked, unpacked; and one that is generated and needs no file.
 //!
 //! [`load`] gives the training, validation and test images of a [`DatasetName`]. Files are looked for in one order
-//! everywhere ([`Locator`]): the folder the user named, the folder in `HELMHOLTZ_DATA`, the user's cache folder; else
+//! everywhere ([`Locator`]): the folder the user named, the folder in `HELMHOLTZ_DATA`, the user's cache folder. Else
 //! they are downloaded into the cache from a list of mirrors (feature `download`, on by default), with progress, resumed
 //! and retried. A file may be plain or `.gz`. Its sha256 is checked in every pass that reads it.
 //! Binary images are one bit a pixel in memory ([`Images`]): 50,000 of 28x28 take 4.9 MB. Nothing is printed: what happens

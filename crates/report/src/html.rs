@@ -93,18 +93,48 @@ fn block(block: &Block) -> String {
             caption,
             bytes,
         } => {
-            let kind = match name.ends_with(".svg") {
-                true => "image/svg+xml",
-                false => "image/png",
-            };
-            let (caption, data) = (escape(caption), STANDARD.encode(bytes));
+            let (caption, data) = (escape(caption), address(name, bytes));
             format!(
-                "<figure><img alt=\"{caption}\" src=\"data:{kind};base64,{data}\"><figcaption>{caption}</figcaption></figure>\n"
+                "<figure><img alt=\"{caption}\" src=\"{data}\"><figcaption>{caption}</figcaption></figure>\n"
             )
         }
         Block::Folded { title, blocks: of } => {
             let (title, body) = (escape(title), blocks(of));
             format!("<details>\n<summary>{title}</summary>\n{body}</details>\n")
+        }
+    }
+}
+
+/// A picture as an address. Drawings stay text, which takes a quarter less than base64.
+fn address(name: &str, bytes: &[u8]) -> String {
+    let drawing = std::str::from_utf8(bytes).ok();
+    match drawing.filter(|_| name.ends_with(".svg")) {
+        Some(text) => {
+            // Quotes of the other kind need no escape, where the drawing has none of them itself.
+            let quote = if text.contains('\'') { "%22" } else { "'" };
+            let mut address = String::from("data:image/svg+xml,");
+            for letter in text.chars() {
+                match letter {
+                    '"' => address += quote,
+                    '%' => address += "%25",
+                    '#' => address += "%23",
+                    '&' => address += "%26",
+                    '<' => address += "%3C",
+                    '\n' => address += "%0A",
+                    '\r' => address += "%0D",
+                    '\t' => address += "%09",
+                    letter => address.push(letter),
+                }
+            }
+            address
+        }
+        None => {
+            let kind = if name.ends_with(".svg") {
+                "svg+xml"
+            } else {
+                "png"
+            };
+            format!("data:image/{kind};base64,{}", STANDARD.encode(bytes))
         }
     }
 }

@@ -9,7 +9,7 @@ use burn_store::{ModuleSnapshot, SafetensorsStore};
 use crate::TrainError;
 
 /// Writes every parameter of `model` to the file `path` in the safetensors format, under the names of the model's fields,
-/// joined by points; a file that is there is replaced (feature `safetensors`).
+/// joined by points. A file that is there is replaced (feature `safetensors`).
 ///
 /// Tensors have the model's own shapes and numbers. For exchange, not for resuming: the parameters' ids, the optimiser and
 /// the chains are left out. In Python, `safetensors.torch.load_file(path)` gives a dictionary of tensors.

@@ -26,7 +26,7 @@ const SUBSET: Purpose = Purpose::new("subset");
 /// Test images of the last evaluation between two looks at the clock, on each thread: a multiple of the 10 that keep its bits.
 const PIECE: usize = 50;
 
-/// A step whose ELBO is below minus so many nats a pixel has diverged: a pixel that is certain of the wrong value costs some
+/// A step whose ELBO is below minus so many nats a pixel has diverged. A pixel that is certain of the wrong value costs some
 /// tens of nats, and no sound start is near.
 const DIVERGED: f64 = 1e6;
 

@@ -1,7 +1,7 @@
 //! Reads recorded tensors from bytes of which nothing is believed.
 //!
-//! The format is that of burn's binary recorder: the fields of a struct one after the other, integers of variable length, and a
-//! length before each sequence, map, text and array of bytes. A length that is larger than what is left ends the reading
+//! The format is that of burn's binary recorder. The fields of a struct stand one after the other, integers have variable length, and
+//! a length stands before each sequence, map, text and array of bytes. A length that is larger than what is left ends the reading
 //! before anything is allocated, and so does a tensor whose shape does not fit its bytes. What kinds of [`Item`] were met is
 //! kept, so that parameters can be compared with those of the net that they are for.
 

@@ -168,7 +168,7 @@ pub struct Row {
 /// What was measured at the end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// Each setting: the one-shot proposal alone with as many particles as the last sweep has used in all; block population Gibbs;
+    /// Each setting: the one-shot proposal alone with as many particles as the last sweep has used in all. Then block population Gibbs;
     /// Hamiltonian Monte Carlo, and the sampler after the one-shot proposal and after each sweep that the table shows.
     pub rows: Vec<Row>,
     /// The mean reconstruction error after each sweep, setting by setting.

@@ -29,7 +29,7 @@ pub struct Watched {
 /// ESS / L by block.
 pub type Shares = Vec<(String, f64)>;
 
-/// Runs a sampler on these instances and watches its population after the one-shot proposal and after each sweep; and the ESS / L
+/// Runs a sampler on these instances and watches its population after the one-shot proposal and after each sweep. Also the ESS / L
 /// of the one-shot proposal and of each block of the last sweep.
 ///
 /// # Errors

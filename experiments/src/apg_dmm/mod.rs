@@ -1,7 +1,7 @@
 //! Amortized population Gibbs on deep mixtures (Wu et al. 2020, section 6.3).
 //!
 //! The rings' common shape and the nets that propose centres, rings and places on them learn from rings that are drawn as they are
-//! needed. At the end the samplers are compared by the log joint density that they reach, and by how many data are put on
+//! needed. At the end the samplers are compared by the log joint density that they reach. They are compared too by how many data are put on
 //! their own rings, on instances of other sizes too.
 //!
 //! | file | holds |

@@ -1,7 +1,7 @@
 //! Amortized population Gibbs on Gaussian mixtures (Wu et al. 2020, section 6.2).
 //!
 //! The nets that propose (μ, τ) and c learn from mixtures that are drawn as they are needed. What is watched is the inclusive
-//! divergence of the exact conditionals from them; at the end the samplers are compared by the log joint density that they
+//! divergence of the exact conditionals from them. At the end the samplers are compared by the log joint density that they
 //! reach on fresh mixtures, whose expectation is known.
 //!
 //! | file | holds |

@@ -92,7 +92,7 @@ impl Outcome {
         let text = format!(
             "Log joint density log p(x, μ, τ, c), weighted, mean ± standard error over {} fresh instances of {} data, in nats. Exact \
              draws from the posterior have {:.2} over all instances. All start from the one-shot proposal, which K counts as the first \
-             sweep, and which alone, by the same nets, is RWS; the difference is from Gibbs with K = {}, instance by instance. Published \
+             sweep; alone, by the same nets, it is RWS. The difference is from Gibbs with K = {}, instance by instance. Published \
              numbers are of the paper's own instances.",
             e.instances, e.points, self.expected, e.sweeps,
         );

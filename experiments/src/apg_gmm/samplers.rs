@@ -256,8 +256,8 @@ mod tests {
     use super::*;
     use burn_flex::Flex;
 
-    /// Chains that are exact come from far below to the log joint of the true latents, whose law is that of the posterior: Gibbs to
-    /// 5 nats and Hamiltonian Monte Carlo to 20, for some chains are still in another mode.
+    /// Chains that are exact come from far below to the log joint of the true latents, whose law is that of the posterior. Gibbs
+    /// comes to 5 nats, Hamiltonian Monte Carlo to 20: some chains are still in another mode.
     #[test]
     fn exact_samplers_come_near_the_truth() {
         let config = GmmConfig::default();

@@ -3,7 +3,7 @@
 //! In each, σ is the probability of a one, Δ = f(1) − f(0), and s = σ(|a|) − ½. The workspace's proofs hold the estimators
 //! to them.
 
-/// s at the largest variance of [`arm`]: (√5 − 1)/4, where its two values of f agree with a probability that is to that of
+/// s at the largest variance of [`arm`]: (√5 − 1)/4. There its two values of f agree with a probability that is to that of
 /// differing as (1 + √5)/2 to one (Yin & Zhou 2019).
 pub fn arm_peak() -> f64 {
     (5f64.sqrt() - 1.0) / 4.0

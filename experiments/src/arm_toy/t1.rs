@@ -1,4 +1,4 @@
-//! The variance of the gradient of the inference net on T1, the first model of the workspace's proofs: four visible bits,
+//! The variance of the gradient of the inference net on T1, the first model of the workspace's proofs. It has four visible bits,
 //! three latents, linear factors and a learned prior, all parameters drawn from N(0, 1.5²).
 
 use super::{Estimator, T1Settings};

@@ -375,7 +375,7 @@ pub struct Evaluate {
     #[arg(long, value_name = "S", value_delimiter = ',', default_value = "1000", value_parser = at_least(1))]
     pub samples: Vec<usize>,
 
-    /// Tempered sequential Monte Carlo, too: L particles and T steps from q to p, such as 10,100; and both bounds on ln p(x) of as many
+    /// Tempered sequential Monte Carlo too: L particles and T steps from q to p, such as 10,100. Also both bounds on ln p(x) of as many
     /// data drawn from the model
     #[arg(long, value_name = "L,T", value_delimiter = ',', num_args = 1, value_parser = at_least(1))]
     pub tempered: Vec<usize>,
@@ -505,7 +505,7 @@ pub struct Man {
 /// Data that are chosen by hand.
 #[derive(Debug, Clone, Default, Args)]
 pub struct DataArgs {
-    /// The data set instead of the experiment's or the run's: binarized-mnist, threshold-mnist, grey-mnist, omniglot, omniglot-105-to-28
+    /// The data set instead of the experiment's or the run's. Names: binarized-mnist, threshold-mnist, grey-mnist, omniglot, omniglot-105-to-28
     /// or glyphs; or a file of your own (.npy, .npz, .amat, .idx, .mat, .parquet); or three files with commas between them
     #[arg(long, value_name = "NAME|FILE")]
     pub dataset: Option<Wanted>,

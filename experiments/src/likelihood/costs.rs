@@ -12,7 +12,7 @@ use helmholtz_harness::machine::{Machine, Needs};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// A run holds its parameters, Adam's two moments and the chains, with them what a step needs or the gradient, and keeps all but those
+/// A run holds its parameters, Adam's two moments and the chains, with them what a step needs or the gradient. It keeps all but those
 /// in two checkpoints while it writes a third.
 pub fn needs(registry: &Registry, cell: &Cell, cost: Measured, sizes: Sizes) -> Needs {
     let kept = 3 * 4 * cost.parameters + cost.row_bytes * sizes.train;

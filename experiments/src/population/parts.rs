@@ -12,7 +12,7 @@ use super::populations::mean;
 
 /// The instances of a step in at most so many parts, as even as can be.
 ///
-/// How many a model has is fixed, because a part has random streams of its own and the gradients of the parts are added in their order: the
+/// The number of parts is fixed: a part has random streams of its own, and the gradients are added in the order of the parts. The
 /// result does not depend on threads.
 pub fn parts(step: u64, batch: u64, most: u64) -> Vec<Range<u64>> {
     let (first, count) = (step * batch, most.min(batch));

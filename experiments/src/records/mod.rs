@@ -171,7 +171,7 @@ impl OtherRun {
             unfinished,
             blocks: match result
                 .as_ref()
-                .and_then(|result| other::blocks(config, result))
+                .and_then(|result| other::blocks(folder, config, result))
             {
                 Some(blocks) => blocks,
                 None => verbatim(&folder.join("table.md"))?.into_iter().collect(),

@@ -47,6 +47,12 @@ fn summary(lines: &[Line]) -> Section {
         table.push(row(&own[0].source, own));
     }
     table.push(row("All", lines));
+    let of = |word| lines.iter().filter(|line| line.word == word).count();
+    let [reproduced, differs, cut, not_run] = words.map(of);
+    let headline = format!(
+        "{} published numbers: {reproduced} reproduced, {differs} differ, {cut} with runs that were cut short, {not_run} not run.",
+        lines.len()
+    );
     let notes = vec![
         Note::remark(format!(
             "A number is reproduced if runs of the published length end within {TOLERANCE} standard deviations, \
@@ -60,7 +66,11 @@ fn summary(lines: &[Line]) -> Section {
     Section {
         id: "scoreboard".into(),
         title: "Scoreboard".into(),
-        blocks: vec![Block::Table(table), Block::Notes(notes)],
+        blocks: vec![
+            Block::Text(headline),
+            Block::Table(table),
+            Block::Notes(notes),
+        ],
     }
 }
 

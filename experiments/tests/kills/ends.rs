@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// Keys whose values tell of time, of how often a run was begun or saved, or of where its data lie; and hashes over such, or over files that are
+/// Keys whose values tell of time, of how often a run was begun or saved, or of where its data lie. Also hashes over such, or over files that are
 /// compared themselves.
 const LEFT_OUT: [&str; 8] = [
     "seconds",

@@ -191,7 +191,7 @@ fn parts(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The rooms of a crate that import each other in a circle, tests left out: each circle once, as the largest set of rooms each of
+/// The rooms of a crate that import each other in a circle, tests left out. Each circle once, as the largest set of rooms each of
 /// which leads to every other. What the root exports again is not followed.
 pub fn circles(sources: &Sources) -> Vec<Vec<String>> {
     let bare: BTreeMap<&str, String> = sources

@@ -1,5 +1,5 @@
 //! The engine on models small enough to be certain: evidence and averages by enumeration of every branch, gradients by
-//! finite differences, gathering by tags; each beside twins that are broken on purpose and must fail.
+//! finite differences, gathering by tags. Each stands beside twins that are broken on purpose and must fail.
 
 mod errors;
 mod evidence;

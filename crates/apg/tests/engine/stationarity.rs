@@ -1,5 +1,5 @@
 //! Test 11: where the learned law of a block is the exact conditional its expected gradient is zero, at any number of
-//! particles; away from it descending the loss leads back. Every branch of two particles is enumerated.
+//! particles. Away from it descending the loss leads back. Every branch of two particles is enumerated.
 
 use burn::backend::Autodiff;
 use burn::optim::GradientsParams;

@@ -1,4 +1,4 @@
-//! Tests 2, 4 and 5 on the tracker: for frame blocks and for the telescoped path, E[Ẑ Σ W 1{z}] of every path z over every
+//! Tests 2, 4 and 5 on the tracker. For frame blocks and for the telescoped path, E[Ẑ Σ W 1{z}] of every path z over every
 //! branch of a run, to rounding.
 
 use burn::module::Module;

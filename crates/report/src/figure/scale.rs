@@ -48,7 +48,7 @@ impl Scale {
         }
     }
 
-    /// At most `most` round values within the axis, evenly spaced: multiples of 1, 2 or 5 times a power of ten; on a logarithmic axis
+    /// At most `most` round values within the axis, evenly spaced: multiples of 1, 2 or 5 times a power of ten. On a logarithmic axis
     /// that spans two decades or more, powers of ten.
     pub fn ticks(&self, most: usize) -> Vec<f64> {
         let (first, last) = (self.low.log10(), self.high.log10());
