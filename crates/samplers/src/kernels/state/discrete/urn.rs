@@ -22,8 +22,12 @@ pub(super) struct Urn {
     width: usize,
     /// Weights a block, a multiple of `width`.
     block: usize,
-    /// The sites that were taken out.
+    /// The sum of all that is not out.
+    total: f64,
+    /// The sites that were taken out, their weights, and the sums before.
     out: Vec<usize>,
+    out_weights: Vec<f64>,
+    sums_before: Vec<f64>,
 }
 
 /// A sum of weights below this one is no longer compared with an offset that was the largest log-weight.
@@ -59,6 +63,7 @@ impl Urn {
         self.sums.resize(blocks, 0.0);
         self.largest.resize(blocks, 0.0);
         self.out.clear();
+        self.out_weights.clear();
         for block in 0..blocks {
             self.largest[block] = self.log_weights[self.range(block)]
                 .iter()
@@ -107,7 +112,9 @@ impl Urn {
                 .fold(f64::NEG_INFINITY, f64::max);
         }
         let largest = self.largest();
-        if offset(largest) != self.offset {
+        if offset(largest) == self.offset {
+            self.total = self.sums.iter().sum();
+        } else {
             self.weigh(largest);
         }
     }
@@ -123,6 +130,7 @@ impl Urn {
         for block in 0..self.sums.len() {
             self.sums[block] = self.weights[self.range(block)].iter().sum();
         }
+        self.total = self.sums.iter().sum();
     }
 
     fn weigh_part(&mut self, part: std::ops::Range<usize>) {
@@ -141,17 +149,23 @@ impl Urn {
 
     /// ln of the probability with which `change`, which is not out, is chosen next.
     pub fn log_probability(&self, change: usize) -> f64 {
-        self.log_weights[change] - self.offset - self.sums.iter().sum::<f64>().ln()
+        self.log_weights[change] - self.offset - self.total.ln()
     }
 
     /// Takes out the site of `change`.
     pub fn take_out(&mut self, change: usize) {
+        if self.out.is_empty() {
+            self.sums_before.clone_from(&self.sums);
+        }
         let site = change / self.width;
         self.out.push(site);
-        self.weights[site * self.width..][..self.width].fill(0.0);
+        let row = &mut self.weights[site * self.width..][..self.width];
+        self.out_weights.extend_from_slice(row);
+        row.fill(0.0);
         let block = change / self.block;
         self.sums[block] = self.weights[self.range(block)].iter().sum();
-        if self.sums.iter().sum::<f64>() < LEAST {
+        self.total = self.sums.iter().sum();
+        if self.total < LEAST {
             let left = self.log_weights.chunks_exact(self.width).enumerate();
             let left = left.filter(|(site, _)| !self.out.contains(site));
             let left = left.flat_map(|(_, row)| row);
@@ -161,21 +175,23 @@ impl Urn {
 
     /// Puts back all that was taken out.
     pub fn put_back(&mut self) {
-        let mut out = std::mem::take(&mut self.out);
-        let largest = self.largest();
-        if offset(largest) != self.offset {
-            self.weigh(largest);
-        } else {
-            for site in &out {
-                self.weigh_part(site * self.width..(site + 1) * self.width);
-            }
-            for site in &out {
-                let block = site * self.width / self.block;
-                self.sums[block] = self.weights[self.range(block)].iter().sum();
-            }
+        if self.out.is_empty() {
+            return;
         }
-        out.clear();
-        self.out = out;
+        let largest = self.largest();
+        if offset(largest) == self.offset {
+            let rows = self.out_weights.chunks_exact(self.width);
+            for (site, row) in self.out.iter().zip(rows) {
+                self.weights[site * self.width..][..self.width].copy_from_slice(row);
+            }
+            self.sums.clone_from(&self.sums_before);
+            self.total = self.sums.iter().sum();
+            self.out.clear();
+        } else {
+            self.out.clear();
+            self.weigh(largest);
+        }
+        self.out_weights.clear();
     }
 }
 
@@ -253,6 +269,7 @@ mod tests {
                 let new = filled(&log_weights, width);
                 let same = |urn: &Urn| {
                     assert_eq!((&urn.weights, &urn.sums), (&new.weights, &new.sums));
+                    assert_eq!(urn.total, new.total);
                     assert_eq!(
                         (&urn.log_weights, urn.offset),
                         (&new.log_weights, new.offset)
