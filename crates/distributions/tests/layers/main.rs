@@ -2,6 +2,7 @@
 
 mod enumerated;
 mod relaxed;
+mod shapes;
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use helmholtz_ops::Backend;

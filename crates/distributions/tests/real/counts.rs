@@ -4,6 +4,7 @@ use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_flex::Flex;
 use helmholtz_distributions::{Bernoulli, Binomial, Entropy, LogProb, Mean, Poisson, SampleReal};
 use helmholtz_invariance::ks_one_sample;
+use helmholtz_random::Draws;
 
 use crate::SUITE;
 use crate::numbers::{assert_close, column, read, stream, tensor, vector};
@@ -96,6 +97,41 @@ fn draws_follow_their_laws_on_both_sides_of_every_switch_of_method() {
         let p = probabilities(&binomial(trials, logit), trials as usize);
         check(column(&draws, i), p);
     }
+}
+
+/// e^-5000 is 0 in f64: a mean of 10,000 draws is off by 6.5 standard deviations once in 10^10.
+#[test]
+fn draws_of_a_large_rate_have_its_mean() {
+    let draws = read(poisson(5000.0).sample([10_000], &mut stream(23)));
+    let mean = draws.iter().sum::<f64>() / 10_000.0;
+    assert!(
+        (mean - 5000.0).abs() < 6.5 * (5000f64 / 10_000.0).sqrt(),
+        "{mean}"
+    );
+}
+
+/// A uniform of 0 is below no probability of 0.
+#[test]
+fn what_is_impossible_does_not_happen_once_in_2_to_the_53() {
+    struct Zero;
+    impl Draws for Zero {
+        fn uniform(&mut self) -> f64 {
+            0.0
+        }
+
+        fn normal(&mut self) -> f64 {
+            0.0
+        }
+
+        fn gamma(&mut self, _: f64) -> f64 {
+            0.0
+        }
+
+        fn beta(&mut self, _: f64, _: f64) -> f64 {
+            0.0
+        }
+    }
+    assert_eq!(read(binomial(20.0, -800.0).sample([1], &mut Zero)), [0.0]);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
-use helmholtz_distributions::{Beta, Gamma, LogProb, Normal, NormalGamma, SampleReal};
+use helmholtz_distributions::{
+    Beta, Gamma, Laplace, LogProb, MultivariateNormal, Normal, NormalGamma, SampleReal, Student,
+};
 use helmholtz_random::Draws;
 
 use crate::numbers::{read, stream, tensor};
@@ -91,6 +93,42 @@ fn parameters_are_broadcast_and_variates_come_in_row_order() {
             "{mu}, not {expected}"
         );
     }
+}
+
+/// Laws that are symmetric would not show a wrong sign.
+#[test]
+fn laplace_student_and_normal_vectors_are_drawn_by_their_formulas() {
+    let close = |found: Vec<f64>, expected: &[f64]| {
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-13, "{found}, not {expected}");
+        }
+    };
+    let laplace = Laplace::<Flex, 1> {
+        mean: tensor(&[10.0, 20.0], [2]),
+        scale: tensor(&[1.0, 0.5], [2]),
+    };
+    // The uniforms are 0.01, 0.02, 0.03 and 0.04.
+    let up = |a: f64, b: f64| (1.0 - b).ln() - (1.0 - a).ln();
+    let expected = [10.0 + up(0.01, 0.02), 20.0 + 0.5 * up(0.03, 0.04)];
+    close(read(laplace.sample([2], &mut Counter(0.0))), &expected);
+
+    let student = Student::<Flex, 1> {
+        freedom: tensor(&[3.0], [1]),
+        location: tensor(&[10.0], [1]),
+        scale: tensor(&[2.0], [1]),
+    };
+    // The normal variate is 1, and the gamma variate 2.
+    let expected = 10.0 + 2.0 / (2.0f64 / 1.5).sqrt();
+    close(read(student.sample([1], &mut Counter(0.0))), &[expected]);
+
+    let mean: Tensor<Flex, 2> = tensor(&[10.0, 20.0], [1, 2]);
+    let factor: Tensor<Flex, 3> = tensor(&[2.0, 0.0, -1.0, 3.0], [1, 2, 2]);
+    let normal = MultivariateNormal { mean, factor };
+    close(
+        read(normal.sample([1, 2], &mut Counter(0.0))),
+        &[12.0, 25.0],
+    );
 }
 
 #[test]

@@ -54,6 +54,19 @@ fn kernels(field: &Field) -> Vec<(&'static str, Boxed<'_>)> {
             Box::new(DiscreteLangevin::new(told(field, false), 0.7).unwrap()),
         ),
         (
+            "Barker, told what a change leaves behind",
+            Box::new(LocallyBalanced::new(
+                told(field, false),
+                balancing_functions::barker,
+            )),
+        ),
+        (
+            "path, told what a change leaves behind",
+            Box::new(
+                PathAuxiliary::new(told(field, false), balancing_functions::barker, 2.4).unwrap(),
+            ),
+        ),
+        (
             "DMALA in a cycle of step sizes",
             Box::new(Cycle::new(cycle.into_iter().map(langevin).collect())),
         ),
@@ -285,6 +298,24 @@ fn an_impossible_state_is_left_for_a_possible_one() {
 fn what_is_remembered_of_the_neighbours_of_a_change_is_found() {
     assert_invariant!(random(), |field| {
         DiscreteLangevin::new(told(field, true), 0.7).unwrap()
+    });
+}
+
+/// The same twin of a change of one site.
+#[test]
+#[should_panic(expected = "the enumerated function is not deterministic")]
+fn what_a_locally_balanced_proposal_remembers_of_the_neighbours_of_a_change_is_found() {
+    assert_invariant!(random(), |field| {
+        LocallyBalanced::gibbs_with_gradients(told(field, true))
+    });
+}
+
+/// The same twin of a path.
+#[test]
+#[should_panic(expected = "the enumerated function is not deterministic")]
+fn what_a_path_remembers_of_the_neighbours_of_its_changes_is_found() {
+    assert_invariant!(random(), |field| {
+        PathAuxiliary::new(told(field, true), balancing_functions::barker, 2.4).unwrap()
     });
 }
 

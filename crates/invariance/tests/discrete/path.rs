@@ -44,6 +44,6 @@ fn a_path_is_as_long_as_the_sites_are_many_at_most() {
     }
     let kernel = PathAuxiliary::new(flat, balancing_functions::barker, 1.0).unwrap();
     for bad in [0.0, 1.0, f64::NAN] {
-        assert!(kernel.warm_up(bad, 1, &mut x, &mut stream).is_err());
+        assert!(kernel.clone().warm_up(bad, 1, &mut x, &mut stream).is_err());
     }
 }

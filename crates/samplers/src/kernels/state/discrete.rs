@@ -8,9 +8,13 @@ mod differences;
 mod discrete_langevin;
 mod hamming_ball;
 mod locally_balanced;
+mod memory;
 mod neighbourhood;
 mod path_auxiliary;
 mod site;
+mod surroundings;
+#[cfg(test)]
+mod tests;
 mod urn;
 
 pub mod balancing_functions {

@@ -2,7 +2,8 @@
 
 use helmholtz_random::Chance;
 
-use super::discrete_langevin::{Around, Memory, Proposal, settle};
+use super::discrete_langevin::{Around, Proposal, settle};
+use super::memory::Memory;
 use super::{DifferenceTarget, DiscreteLangevin, Site, cyclical_step_sizes};
 use crate::arguments::{at_least_one, open_unit};
 use crate::{Info, Kernel, SamplerError};
@@ -40,7 +41,7 @@ pub struct Scale {
 pub struct AutomaticCycle<T> {
     target: T,
     scales: Vec<Scale>,
-    memory: Memory,
+    memory: Memory<Around>,
 }
 
 /// The acceptance at which the ends of the cycle are.
@@ -107,7 +108,7 @@ impl<T> AutomaticCycle<T> {
         let largest = end(0.95, 1.0)?;
         let smallest = end(0.5, largest)?.min(largest);
         let trials = third / (exponents().count() * scales.max(1));
-        let mut around = Memory::default().take(state);
+        let mut around = Around::default();
         let found = cyclical_step_sizes(largest, smallest, scales)?
             .into_iter()
             .map(|step_size| {

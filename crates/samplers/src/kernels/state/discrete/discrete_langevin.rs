@@ -1,7 +1,6 @@
 //! The discrete Langevin proposal: DMALA and DULA.
 
 mod around;
-mod memory;
 mod proposal;
 #[cfg(test)]
 mod tests;
@@ -9,9 +8,9 @@ mod tests;
 use helmholtz_random::Chance;
 
 pub(super) use self::around::Around;
-pub(super) use self::memory::Memory;
 pub(super) use self::proposal::{Proposal, settle};
 use super::balancing::square_root;
+use super::memory::Memory;
 use super::{DifferenceTarget, Site};
 use crate::arguments::{open_unit, positive};
 use crate::kernels::state::dual_averaging::DualAveraging;
@@ -52,7 +51,7 @@ pub struct DiscreteLangevin<T, G = fn(f64) -> f64> {
     log_g: G,
     step_size: f64,
     adjusted: bool,
-    memory: Memory,
+    memory: Memory<Around>,
 }
 
 impl<T> DiscreteLangevin<T> {

@@ -1,66 +1,104 @@
 //! A state with the weights of all changes of one site.
 
+use super::memory::Remembered;
+use super::surroundings::Surroundings;
+use super::urn::Urn;
 use super::{DifferenceTarget, Site};
 
-/// ln p of a state, and ln g of the differences to its neighbours.
+/// A state with the weights g(p(x with x_i = v) / p(x)) of the [`Change`] of site i to each other value v; 0 for impossible
+/// values.
+#[derive(Debug, Default)]
 pub(super) struct Neighbourhood {
-    pub log_p: f64,
-    /// ln g(p(x with x_i = v) / p(x)) of the [`Change`] of site i to each other value v; -inf for impossible values.
-    pub log_weights: Vec<f64>,
-    /// Differences that were NaN or +inf, and ln p if it is not finite.
-    pub non_finite: u64,
+    differences: Surroundings,
+    urn: Urn,
+    /// The sites whose weights are others after what was proposed, and the rows of ln g that they had before.
+    changed: Vec<usize>,
+    before: Vec<f64>,
+    after: Vec<f64>,
+}
+
+impl Remembered for Neighbourhood {
+    fn is_of<V: Site>(&self, state: &[V]) -> bool {
+        self.differences.is_of(state)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.differences.is_empty()
+    }
 }
 
 impl Neighbourhood {
+    /// Around this state from now on: nothing new is computed where it was that before.
+    ///
     /// Around a state of probability zero all changes weigh the same, as nothing is known of them.
-    pub fn of<V: Site>(
+    pub fn come_to<V: Site>(
+        &mut self,
         target: &impl DifferenceTarget<V>,
-        log_g: &impl Fn(f64) -> f64,
         state: &[V],
-    ) -> Self {
-        let values = target.values();
-        let mut differences = vec![0.0; values * state.len()];
-        let log_p = target.log_density_and_differences(state, &mut differences);
-        if !log_p.is_finite() {
-            return Self {
-                log_p,
-                log_weights: vec![0.0; (values - 1) * state.len()],
-                non_finite: 1,
-            };
+        log_g: &impl Fn(f64) -> f64,
+    ) {
+        if !self.differences.come_to(target, state) {
+            let differences = self.differences.differences().iter();
+            let log_weights = differences.map(|d| log_weight(*d, log_g));
+            self.urn.fill(log_weights, self.differences.values() - 1);
         }
-        let mut non_finite = 0;
-        let mut weight = |difference: f64| match difference.is_finite() {
-            true => log_g(difference),
-            false => {
-                non_finite += u64::from(difference != f64::NEG_INFINITY);
-                f64::NEG_INFINITY
-            }
-        };
-        let rows = state.iter().zip(differences.chunks_exact(values));
-        let log_weights = match values {
-            2 => rows.map(|(x, row)| weight(row[1 - x.code()])).collect(),
-            _ => {
-                let mut log_weights = Vec::with_capacity((values - 1) * state.len());
-                for (x, row) in rows {
-                    let (below, above) = row.split_at(x.code());
-                    let others = above[1..].iter().chain(below);
-                    log_weights.extend(others.map(|d| weight(*d)));
-                }
-                log_weights
-            }
-        };
-        Self {
-            log_p,
-            log_weights,
-            non_finite,
+    }
+
+    /// What was not finite around the state: differences that were NaN or +inf, and ln p.
+    pub fn non_finite(&self) -> u64 {
+        self.differences.non_finite()
+    }
+
+    /// The changes by their weights.
+    pub fn urn(&mut self) -> &mut Urn {
+        &mut self.urn
+    }
+
+    /// Has the weights of `to`, which differs from the state `from` at `sites`, in order, and returns ln p of both up to a
+    /// constant, and what was not finite there. [`arrive`](Self::arrive) or [`go_back`](Self::go_back) comes next.
+    pub fn look_back<V: Site>(
+        &mut self,
+        target: &impl DifferenceTarget<V>,
+        ends: [&[V]; 2],
+        sites: &[usize],
+        log_g: &impl Fn(f64) -> f64,
+    ) -> ([f64; 2], u64) {
+        let found = self.differences.look(target, ends, sites);
+        self.changed.clear();
+        self.changed.extend(self.differences.changed());
+        self.before.clear();
+        for &site in &self.changed {
+            self.before.extend_from_slice(self.urn.row(site));
         }
+        let after = self.differences.changed_differences().iter();
+        self.after.clear();
+        self.after.extend(after.map(|d| log_weight(*d, log_g)));
+        self.urn.set_rows(&self.changed, &self.after);
+        found
+    }
+
+    /// Around `to` from now on, around which it has looked, and which differs at these sites.
+    pub fn arrive<V: Site>(&mut self, to: &[V], sites: &[usize]) {
+        self.differences.arrive(to, sites);
+    }
+
+    /// Has the weights of the state again.
+    pub fn go_back(&mut self) {
+        self.urn.set_rows(&self.changed, &self.before);
+    }
+}
+
+fn log_weight(difference: f64, log_g: &impl Fn(f64) -> f64) -> f64 {
+    match difference == f64::NEG_INFINITY {
+        true => f64::NEG_INFINITY,
+        false => log_g(difference),
     }
 }
 
 /// ln of the probability with which a proposal is accepted, not cut at 0, given ln p of the state and of the proposal, and
 /// ln q(state | proposal) - ln q(proposal | state); -inf for what must be rejected. A state of probability zero is left,
 /// whatever the way back.
-pub(super) fn log_acceptance(log_p: f64, log_p_there: f64, log_q_ratio: f64) -> f64 {
+pub(super) fn log_acceptance([log_p, log_p_there]: [f64; 2], log_q_ratio: f64) -> f64 {
     match (log_p.is_finite(), log_p_there.is_finite()) {
         (true, true) if log_q_ratio.is_finite() => log_p_there - log_p + log_q_ratio,
         (false, true) => f64::INFINITY,

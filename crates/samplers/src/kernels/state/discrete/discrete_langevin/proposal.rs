@@ -61,10 +61,10 @@ impl<T, G: Fn(f64) -> f64> Proposal<'_, T, G> {
         let mut to = state.to_vec();
         around.draw(&mut to, chance);
         let ends = [state, &to];
-        let ([log_p, log_p_there], non_finite, log_q_ratio) =
+        let (log_p, non_finite, log_q_ratio) =
             around.look_back(self.target, ends, self.log_weight());
         Move {
-            log_ratio: log_acceptance(log_p, log_p_there, log_q_ratio),
+            log_ratio: log_acceptance(log_p, log_q_ratio),
             to,
             non_finite: around.non_finite() + non_finite,
             changes: around.changes(),

@@ -3,31 +3,44 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use super::super::Site;
-use super::around::Around;
+use super::Site;
 
 /// So that a step need not evaluate again what the last one did. A target is a function of the state, so nothing but the time
 /// depends on what is remembered.
-#[derive(Default)]
-pub struct Memory(Mutex<Vec<Around>>);
+pub(super) struct Memory<A>(Mutex<Vec<A>>);
+
+/// What is known around a state.
+pub(super) trait Remembered: Default {
+    /// Whether it is this state.
+    fn is_of<V: Site>(&self, state: &[V]) -> bool;
+
+    /// Whether it is of no state.
+    fn is_empty(&self) -> bool;
+}
 
 /// States that are remembered: of as many chains that take turns.
 const MOST: usize = 8;
 
-impl Memory {
+impl<A> Default for Memory<A> {
+    fn default() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl<A: Remembered> Memory<A> {
     /// What is known around this state; if it is not remembered, something else to forget.
-    pub fn take<V: Site>(&self, state: &[V]) -> Around {
+    pub fn take<V: Site>(&self, state: &[V]) -> A {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let same = all.iter().position(|around| around.is_of(state));
         match same.or_else(|| all.iter().position(|around| around.is_empty())) {
             Some(place) => all.remove(place),
-            None if all.len() < MOST => Around::default(),
+            None if all.len() < MOST => A::default(),
             None => all.remove(0),
         }
     }
 
     /// Remembers it, until others are.
-    pub fn keep(&self, around: Around) {
+    pub fn keep(&self, around: A) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() == MOST {
             all.remove(0);
@@ -37,13 +50,13 @@ impl Memory {
 }
 
 /// A copy of a kernel remembers nothing yet.
-impl Clone for Memory {
+impl<A> Clone for Memory<A> {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl fmt::Debug for Memory {
+impl<A> fmt::Debug for Memory<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Memory").finish_non_exhaustive()
     }
