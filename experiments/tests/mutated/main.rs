@@ -122,12 +122,15 @@ fn many(inputs: u64) {
             let (told, took) = (input.told(), begun.elapsed());
             failures.push(format!("{seed}: {told}: {largest} bytes at once, {took:?}"));
         }
-        assert!(failures.len() < 20, "{failures:#?}");
+        if failures.len() == 20 {
+            break;
+        }
     }
+    // From here on panics are told again.
     let _ = std::panic::take_hook();
     println!(
         "{inputs} mutated experiment files and flags: {planned} planned, {} refused; the slowest in {slowest:?}",
-        inputs - planned - failures.len() as u64
+        inputs.saturating_sub(planned + failures.len() as u64)
     );
     assert!(failures.is_empty(), "{failures:#?}");
     assert!(planned > inputs / 50 && planned < inputs * 9 / 10);
