@@ -99,7 +99,6 @@ fn ask(input: &Input, folder: &Path) -> Said {
 }
 
 fn many(inputs: u64) {
-    std::panic::set_hook(Box::new(|_| ()));
     largest::proved();
     let home = inputs::folder();
     let (mut planned, mut failures, mut slowest) = (0, Vec::new(), Duration::ZERO);
@@ -107,7 +106,10 @@ fn many(inputs: u64) {
         let input = Input::of(seed);
         let begun = Instant::now();
         largest::forget();
+        // What is caught is told below.
+        std::panic::set_hook(Box::new(|_| ()));
         let said = catch_unwind(AssertUnwindSafe(|| ask(&input, home.path())));
+        let _ = std::panic::take_hook();
         let largest = largest::seen();
         slowest = slowest.max(begun.elapsed());
         match said {
@@ -126,8 +128,6 @@ fn many(inputs: u64) {
             break;
         }
     }
-    // From here on panics are told again.
-    let _ = std::panic::take_hook();
     println!(
         "{inputs} mutated experiment files and flags: {planned} planned, {} refused; the slowest in {slowest:?}",
         inputs.saturating_sub(planned + failures.len() as u64)
