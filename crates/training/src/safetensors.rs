@@ -58,7 +58,7 @@ pub fn load_parameters<B: Backend, M: Module<B>>(
     let own = model.collect(None, None, false);
     let numbers: usize = own.iter().map(TensorSnapshot::data_len).sum();
     let most = numbers as u64 + HEADER + HEADER_OF_PARAMETER * own.len() as u64;
-    let load = || {
+    let mut load = || {
         let mut store = SafetensorsStore::from_bytes(Some(read(path, most)?));
         let found = store.get_all_snapshots().map_err(|e| e.to_string())?;
         compare(&forms(own.iter()), &forms(found.values()))?;
