@@ -164,7 +164,7 @@ fn nothing_is_allocated_for_what_a_file_only_says_of_itself() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let path = scratch.path().join("model.safetensors");
     let (mut own, file) = (Some(model(2, DType::F32, true)), whole(DType::F32));
-    let mut load = |own: Option<_>| largest(|| drop(load_parameters(own.expect("a net"), &path)));
+    let load = |own: Option<_>| largest(|| drop(load_parameters(own.expect("a net"), &path)));
     std::fs::write(&path, &file).expect("written");
     let sound = load(own.take());
     assert!((file.len()..8 * file.len()).contains(&sound), "{sound}");
