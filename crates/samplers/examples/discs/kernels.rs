@@ -172,14 +172,14 @@ pub const ENTRIES: [Entry; 9] = [
         name: "Gibbs with gradients",
         of_discs: Some("gwg"),
         steps: 1,
-        evaluations: |_| 2.0,
+        evaluations: |_| 1.0,
         build: |model, _, _, _| Ok(Box::new(LocallyBalanced::gibbs_with_gradients(Of(model)))),
     },
     Entry {
         name: "locally balanced, Barker",
         of_discs: None,
         steps: 1,
-        evaluations: |_| 2.0,
+        evaluations: |_| 1.0,
         build: |model, _, _, _| {
             let g = balancing_functions::barker;
             Ok(Box::new(LocallyBalanced::new(Of(model), g)))
@@ -189,7 +189,7 @@ pub const ENTRIES: [Entry; 9] = [
         name: "path auxiliary",
         of_discs: Some("path_auxiliary"),
         steps: 1,
-        evaluations: |_| 2.0,
+        evaluations: |_| 1.0,
         build: |model, x, steps, stream| {
             let g: fn(f64) -> f64 = balancing_functions::square_root;
             let kernel = PathAuxiliary::new(Of(model), g, 1.0)?;

@@ -202,5 +202,14 @@ mod tests {
         let expected = h(&1) + h(&0) - h(&2) + h(&2) - h(&0);
         assert_eq!(pair.estimate(1, 1, h).unwrap(), expected);
         assert!(pair.estimate(3, 2, h).is_err() && pair.estimate(0, 8, h).is_err());
+        let beyond = pair.estimate(8, 8, h).unwrap_err();
+        assert!(matches!(
+            beyond,
+            SamplerError::Length {
+                found: 8,
+                expected: 7,
+                ..
+            }
+        ));
     }
 }

@@ -102,6 +102,24 @@ fn a_run_in_a_folder_goes_on_to_the_same_bits() {
     assert_eq!(in_folder(60, 500), run(60, 500));
 }
 
+/// `warm_up(N)` twice: what was kept after the first warm-up is not among the draws after the second.
+#[test]
+fn two_warm_ups_of_n_are_one_of_2n() {
+    for n in [1, 17, 64, 150] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let in_folder = |warm_up, draws| {
+            Sampling::new(5, draws)
+                .warm_up(warm_up)
+                .run_in(folder.path(), "walk", &kernel(), starts(3))
+                .expect("chains")
+        };
+        let once = in_folder(n, 40);
+        let twice = in_folder(2 * n, 40);
+        assert_eq!(twice, run(2 * n, 40), "{n}");
+        assert_ne!(twice, once, "{n}");
+    }
+}
+
 /// A kill leaves some first bytes of a file: the run goes on from every length, and from torn and changed ends.
 #[test]
 fn a_run_cut_at_any_byte_goes_on_to_the_same_bits() {

@@ -55,8 +55,9 @@ mod tests {
             Some(11),
             "of 1.7 of eleven up to 2.1"
         );
-        assert!(turns.wants(7), "few so far");
-        (0..10).for_each(|_| turns.push(0.2));
+        (0..8).for_each(|_| turns.push(0.2));
+        assert!(turns.wants(7), "nineteen so far");
+        turns.push(0.2);
         assert!(turns.wants(10) && !turns.wants(11));
         assert_eq!(turns.mean_steps(1e-9), Some(LONGEST));
         assert_eq!(turns.mean_steps(1e9), Some(1));

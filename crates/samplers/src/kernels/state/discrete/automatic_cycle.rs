@@ -183,6 +183,7 @@ where
 mod tests {
     use helmholtz_random::{Purpose, Stream};
 
+    use super::super::tests::{Counted, Ring, stream};
     use super::*;
     use crate::EachChange;
 
@@ -219,5 +220,34 @@ mod tests {
         let largest = cycle.scales()[0];
         assert_eq!(largest.step_size, LARGEST);
         assert!(largest.exponent >= 0.9, "{:?}", cycle.scales());
+    }
+    /// A third of the transitions each for the largest step, the smallest, and the exponents; the ends are those of kernels that are
+    /// tuned alone, by the same draws.
+    #[test]
+    fn the_warm_up_tunes_the_ends_first_and_takes_the_transitions_it_is_given() {
+        let ring = Ring::new(40, 2);
+        let target = Counted::new(EachChange::new(&ring, 2));
+        let (mut x, mut stream) = (vec![0u8; 40], stream(50));
+        let cycle = AutomaticCycle::warm_up(&target, 4, 3000, &mut x, &mut stream).unwrap();
+        // An evaluation a transition, and one where nothing is remembered.
+        assert_eq!(target.evaluations(), 3 * 1000 + 3);
+        let (mut x, mut stream) = (vec![0u8; 40], super::super::tests::stream(50));
+        let mut end = |exponent: f64, from: f64| {
+            let log_g = move |log_t: f64| exponent * log_t;
+            let kernel = DiscreteLangevin::with_balancing(&target, log_g, from).unwrap();
+            let found = kernel.warm_up(ACCEPTANCE, 1000, &mut x, &mut stream);
+            found.unwrap().step_size()
+        };
+        let largest = end(0.95, 1.0);
+        let ends = [largest, end(0.5, largest)];
+        let found = cycle.scales();
+        let found = [found[0].step_size, found[3].step_size];
+        for (found, expected) in found.iter().zip(ends) {
+            assert!(
+                (found / expected - 1.0).abs() < 1e-12,
+                "{found}, not {expected}"
+            );
+        }
+        assert!(ends[0] < LARGEST && ends[1] < ends[0], "{ends:?}");
     }
 }

@@ -13,9 +13,6 @@ pub(super) struct Memory<A>(Mutex<Vec<A>>);
 pub(super) trait Remembered: Default {
     /// Whether it is this state.
     fn is_of<V: Site>(&self, state: &[V]) -> bool;
-
-    /// Whether it is of no state.
-    fn is_empty(&self) -> bool;
 }
 
 /// States that are remembered: of as many chains that take turns.
@@ -28,14 +25,12 @@ impl<A> Default for Memory<A> {
 }
 
 impl<A: Remembered> Memory<A> {
-    /// What is known around this state; if it is not remembered, something else to forget.
+    /// What is known around this state; nothing yet if it is not remembered.
     pub fn take<V: Site>(&self, state: &[V]) -> A {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = all.iter().position(|around| around.is_of(state));
-        match same.or_else(|| all.iter().position(|around| around.is_empty())) {
+        match all.iter().position(|around| around.is_of(state)) {
             Some(place) => all.remove(place),
-            None if all.len() < MOST => A::default(),
-            None => all.remove(0),
+            None => A::default(),
         }
     }
 

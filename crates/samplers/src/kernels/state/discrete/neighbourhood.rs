@@ -21,10 +21,6 @@ impl Remembered for Neighbourhood {
     fn is_of<V: Site>(&self, state: &[V]) -> bool {
         self.differences.is_of(state)
     }
-
-    fn is_empty(&self) -> bool {
-        self.differences.is_empty()
-    }
 }
 
 impl Neighbourhood {
@@ -138,5 +134,25 @@ impl Change {
     /// Its number.
     pub fn number(self, values: usize) -> usize {
         self.site * (values - 1) + self.shift - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finite_on_the_way_is_rejected_and_zero_probability_is_left() {
+        let (zero, nan) = (f64::NEG_INFINITY, f64::NAN);
+        assert_eq!(log_acceptance([1.0, 3.0], -0.5), 1.5);
+        assert_eq!(log_acceptance([zero, 3.0], nan), f64::INFINITY);
+        for (ends, log_q_ratio) in [
+            ([1.0, zero], 0.0),
+            ([zero, zero], 0.0),
+            ([1.0, 3.0], nan),
+            ([1.0, 3.0], f64::INFINITY),
+        ] {
+            assert_eq!(log_acceptance(ends, log_q_ratio), zero);
+        }
     }
 }

@@ -218,3 +218,33 @@ where
         info
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use helmholtz_random::enumerate;
+
+    use super::*;
+    use crate::EachChange;
+
+    #[test]
+    fn lengths_are_the_whole_numbers_around_the_mean_and_now_and_then_one() {
+        let law = |mean_length: f64, sites: usize| {
+            let flat: fn(&Vec<bool>) -> f64 = |_| 0.0;
+            let kernel =
+                PathAuxiliary::new(EachChange::new(flat, 2), |l: f64| l, mean_length).unwrap();
+            let mut law = [0.0; 5];
+            for (probability, length) in enumerate(|chance| kernel.length(sites, chance)) {
+                law[length] += probability;
+            }
+            law
+        };
+        let close = |found: [f64; 5], expected: [f64; 5]| {
+            let off = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+            assert!(off.fold(0.0, f64::max) < 1e-15, "{found:?}");
+        };
+        close(law(1.0, 9), [0.0, 1.0, 0.0, 0.0, 0.0]);
+        close(law(3.0, 9), [0.0, 0.02, 0.0, 0.98, 0.0]);
+        close(law(3.25, 9), [0.0, 0.02, 0.0, 0.735, 0.245]);
+        close(law(7.5, 2), [0.0, 0.02, 0.98, 0.0, 0.0]);
+    }
+}

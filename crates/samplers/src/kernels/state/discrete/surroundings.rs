@@ -90,19 +90,10 @@ impl Surroundings {
         self.codes.len() == state.len() && codes.fold(true, |is, (c, x)| is & (*c == code(*x)))
     }
 
-    /// Whether it is of no state.
-    pub fn is_empty(&self) -> bool {
-        self.codes.is_empty()
-    }
-
-    /// Is of no state from now on.
-    pub fn clear(&mut self) {
-        self.codes.clear();
-    }
-
     /// Of this state from now on. Returns whether it was that before: nothing is computed then.
     pub fn come_to<V: Site>(&mut self, target: &impl DifferenceTarget<V>, state: &[V]) -> bool {
-        if !self.is_empty() && self.is_of(state) {
+        // Of no state before the first one.
+        if self.values > 0 && self.is_of(state) {
             return true;
         }
         self.codes.clear();

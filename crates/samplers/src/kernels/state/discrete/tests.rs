@@ -16,8 +16,13 @@ pub(super) struct Ring {
 
 impl Ring {
     pub fn new(sites: usize, values: usize) -> Self {
+        Self::of_strength(sites, values, 1.0)
+    }
+
+    /// With a field so many times as strong.
+    pub fn of_strength(sites: usize, values: usize, strength: f64) -> Self {
         let field = (0..sites * values)
-            .map(|i| (1.7 * i as f64).sin())
+            .map(|i| strength * (1.7 * i as f64).sin())
             .collect();
         Self { values, field }
     }
@@ -224,6 +229,128 @@ fn a_step_of_a_chain_that_nothing_else_moves_costs_one_evaluation() {
                 (chains * (moves + 1), again),
                 "kernel {which}"
             );
+        }
+    }
+}
+
+#[test]
+fn a_reference_to_a_target_tells_what_the_target_does_and_kernels_can_be_printed() {
+    let (ring, tells): (_, fn(&[usize]) -> bool) = (Ring::new(9, 2), |_| true);
+    let local = &Local { ring, tells };
+    let (from, mut to) = ([0u8; 9], [0u8; 9]);
+    to[4] = 1;
+    let (mut sites, mut differences) = (Vec::new(), Vec::new());
+    let ratio = DifferenceTarget::log_density_ratio_and_differences(
+        &local,
+        &from,
+        &to,
+        &[4],
+        &mut sites,
+        &mut differences,
+    );
+    let expected = local.log_density(&to) - local.log_density(&from);
+    assert_eq!((ratio, sites.as_slice()), (Some(expected), &[3, 4, 5][..]));
+    assert_eq!(differences.len(), 6);
+    let flat: fn(&Vec<u8>) -> f64 = |_| 0.0;
+    let kernel = LocallyBalanced::gibbs_with_gradients(EachChange::new(flat, 2));
+    let printed = format!("{kernel:?}");
+    assert!(printed.contains("memory: Memory"), "{printed}");
+}
+
+/// A target with differences that are not finite at the first site, here and there, that tells what a change leaves behind or does not.
+struct Broken(Local, f64);
+
+impl DifferenceTarget<u8> for Broken {
+    fn values(&self) -> usize {
+        self.0.values()
+    }
+
+    fn log_density(&self, x: &[u8]) -> f64 {
+        self.0.log_density(x)
+    }
+
+    fn log_density_and_differences(&self, x: &[u8], differences: &mut [f64]) -> f64 {
+        let log_p = self.0.log_density_and_differences(x, differences);
+        differences[..self.values()].fill(self.1);
+        log_p
+    }
+
+    fn log_density_ratio_and_differences(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        changes: &[usize],
+        sites: &mut Vec<usize>,
+        differences: &mut Vec<f64>,
+    ) -> Option<f64> {
+        let ratio =
+            (self.0).log_density_ratio_and_differences(from, to, changes, sites, differences);
+        if sites.first() == Some(&0) {
+            differences[..self.values()].fill(self.1);
+        }
+        ratio
+    }
+}
+
+/// Two values of three are impossible by a difference of NaN or +inf at one site: two here, and two there. Of -inf none is counted.
+#[test]
+fn differences_that_are_not_finite_are_counted_at_both_ends_and_never_made() {
+    for (which, tells) in (0..4).flat_map(|which| [(which, false), (which, true)]) {
+        for (difference, expected) in [(f64::NAN, 4), (f64::INFINITY, 4), (f64::NEG_INFINITY, 0)] {
+            let tells: fn(&[usize]) -> bool = match tells {
+                true => |_| true,
+                false => |_| false,
+            };
+            let ring = Ring::new(20, 3);
+            let kernel = kernel(which, Broken(Local { ring, tells }, difference));
+            let (mut x, mut stream) = (vec![1u8; 20], stream(40));
+            for _ in 0..50 {
+                let info = kernel.step(&mut x, &mut stream);
+                assert_eq!(info.non_finite, expected, "kernel {which}");
+                assert_eq!(x[0], 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_state_without_sites_stays() {
+    for which in 0..KERNELS {
+        let kernel = kernel(which, EachChange::new(|_: &Vec<u8>| 0.0, 2));
+        let mut x = Vec::new();
+        for _ in 0..3 {
+            kernel.step(&mut x, &mut stream(60));
+        }
+        assert!(x.is_empty());
+    }
+}
+
+/// Two bits of a block, of which one configuration is impossible.
+#[test]
+fn blocks_and_balls_draw_their_conditional_law_and_count_what_is_impossible() {
+    let log_p = [0.3, f64::NEG_INFINITY, -0.4, 0.9];
+    let target = move |x: &Vec<u8>| log_p[usize::from(x[0]) + 2 * usize::from(x[1])];
+    let total: f64 = log_p.iter().map(|l| l.exp()).sum();
+    let block = BlockGibbs::new(target, vec![0, 1], vec![0u8, 1]);
+    let ball = HammingBall::new(target, vec![0, 1], 2, 2);
+    let mut law = [[0.0; 4]; 2];
+    for (kernel, law) in law.iter_mut().enumerate() {
+        let step = |chance: &mut helmholtz_random::Enumerator| {
+            let mut x = vec![0u8, 0];
+            let info = match kernel {
+                0 => block.step(&mut x, chance),
+                _ => ball.step(&mut x, chance),
+            };
+            assert_eq!((info.non_finite, info.accepted), (1, 1));
+            usize::from(x[0]) + 2 * usize::from(x[1])
+        };
+        for (probability, state) in helmholtz_random::enumerate(step) {
+            law[state] += probability;
+        }
+    }
+    for law in law {
+        for (found, log_p) in law.into_iter().zip(log_p) {
+            assert!((found - log_p.exp() / total).abs() < 1e-14, "{law:?}");
         }
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Urn {
     out: Vec<usize>,
     out_weights: Vec<f64>,
     sums_before: Vec<f64>,
+    /// Room for the rows that are set.
+    set: Vec<f64>,
 }
 
 /// A sum of weights below this one is no longer compared with an offset that was the largest log-weight.
@@ -90,12 +92,15 @@ impl Urn {
 
     /// Gives these sites, in order, other log-weights, `[sites, width]`. Nothing may be out.
     pub fn set_rows(&mut self, sites: &[usize], log_weights: &[f64]) {
-        for (site, row) in sites.iter().zip(log_weights.chunks_exact(self.width)) {
-            let own = site * self.width..(site + 1) * self.width;
-            for (place, l) in own.clone().zip(row) {
-                self.log_weights[place] = possible(*l);
-            }
-            self.weigh_part(own);
+        self.set.clear();
+        self.set.extend(log_weights.iter().map(|l| possible(*l)));
+        for (site, row) in sites.iter().zip(self.set.chunks_exact(self.width)) {
+            self.log_weights[site * self.width..][..self.width].copy_from_slice(row);
+        }
+        self.set.iter_mut().for_each(|l| *l -= self.offset);
+        exp_each(&mut self.set);
+        for (site, row) in sites.iter().zip(self.set.chunks_exact(self.width)) {
+            self.weights[site * self.width..][..self.width].copy_from_slice(row);
         }
         let mut done = None;
         for site in sites {
@@ -122,8 +127,10 @@ impl Urn {
     /// The weights anew, relative to `largest`; those of what is out are 0.
     fn weigh(&mut self, largest: f64) {
         self.offset = offset(largest);
-        self.weights.resize(self.log_weights.len(), 0.0);
-        self.weigh_part(0..self.log_weights.len());
+        self.weights.clear();
+        let log_weights = self.log_weights.iter();
+        self.weights.extend(log_weights.map(|l| l - self.offset));
+        exp_each(&mut self.weights);
         for site in &self.out {
             self.weights[site * self.width..][..self.width].fill(0.0);
         }
@@ -131,14 +138,6 @@ impl Urn {
             self.sums[block] = self.weights[self.range(block)].iter().sum();
         }
         self.total = self.sums.iter().sum();
-    }
-
-    fn weigh_part(&mut self, part: std::ops::Range<usize>) {
-        let weights = &mut self.weights[part.clone()];
-        for (weight, l) in weights.iter_mut().zip(&self.log_weights[part]) {
-            *weight = l - self.offset;
-        }
-        exp_each(weights);
     }
 
     /// A change with probability proportional to its weight; none if none is possible.

@@ -77,19 +77,9 @@ impl Remembered for Around {
     fn is_of<V: Site>(&self, state: &[V]) -> bool {
         self.differences.is_of(state)
     }
-
-    fn is_empty(&self) -> bool {
-        self.differences.is_empty()
-    }
 }
 
 impl Around {
-    /// Is of no state from now on.
-    pub fn clear(&mut self) {
-        self.differences.clear();
-        self.has_laws = false;
-    }
-
     /// The laws are those of other weights from now on.
     pub fn forget_laws(&mut self) {
         self.has_laws = false;

@@ -83,9 +83,7 @@ impl<T, G: Fn(f64) -> f64> Proposal<'_, T, G> {
     {
         around.come_to(self.target, state, self.log_weight());
         around.draw(state, chance);
-        let non_finite = around.non_finite();
-        around.clear();
-        Info::of_move(true, non_finite)
+        Info::of_move(true, around.non_finite())
     }
 }
 

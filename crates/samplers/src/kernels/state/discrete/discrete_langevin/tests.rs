@@ -23,8 +23,12 @@ fn log_q(ring: &Ring, step_size: f64, from: &[u8], to: &[u8]) -> f64 {
 
 #[test]
 fn both_ways_are_weighed_by_the_formula() {
-    for (values, step_size) in [(2, 0.3), (2, 3.0), (4, 0.4), (4, 50.0)] {
-        let ring = Ring::new(40, values);
+    // With a strong field the products of normalisers go beyond f64.
+    let cases = [(2, 0.3, 1.0), (2, 3.0, 1.0), (4, 0.4, 1.0), (4, 50.0, 1.0)];
+    for (values, step_size, strength) in
+        cases.into_iter().chain([(2, 50.0, 100.0), (4, 50.0, 90.0)])
+    {
+        let ring = Ring::of_strength(40, values, strength);
         let target = EachChange::new(&ring, values);
         let (mut around, mut stream) = (Around::default(), stream(values));
         let mut x = vec![0u8; 40];
@@ -37,13 +41,15 @@ fn both_ways_are_weighed_by_the_formula() {
             changes += around.changes();
             let (ends, _, found) = around.look_back(&target, [&x, &to], log_weight);
             let at = [&x, &to].map(|x| (&ring).log_density(x));
-            assert!((ends[1] - ends[0] - at[1] + at[0]).abs() < 1e-12);
+            assert!((ends[1] - ends[0] - at[1] + at[0]).abs() < 1e-12 * strength.powi(2));
             let expected = log_q(&ring, step_size, &to, &x) - log_q(&ring, step_size, &x, &to);
-            assert!((found - expected).abs() < 1e-11, "{found} {expected}");
+            let off = (found - expected).abs();
+            assert!(off < 1e-11 * strength.powi(2), "{found} {expected}");
             around.arrive(&to);
             x = to;
         }
-        assert!(changes > 200, "{changes}");
+        // Under a strong one all sites go to their likeliest values and back.
+        assert!(changes > 200 || strength > 1.0, "{changes}");
     }
 }
 
@@ -80,4 +86,29 @@ fn a_warm_up_costs_an_evaluation_a_step_and_so_does_a_kernel_without_a_test() {
         unadjusted.step(&mut x, &mut stream);
     }
     assert_eq!(target.evaluations(), 20);
+}
+
+/// A single bit under Barker's function: staying weighs g(1) = ½.
+#[test]
+fn staying_weighs_g_of_one() {
+    let (gap, step_size) = (0.8f64, 0.7);
+    let target = move |x: &Vec<bool>| if x[0] { gap } else { 0.0 };
+    let barker = super::super::balancing_functions::barker;
+    let kernel =
+        DiscreteLangevin::with_balancing(EachChange::new(target, 2), barker, step_size).unwrap();
+    let g = |t: f64| t / (1.0 + t);
+    let q = |log_t: f64| {
+        let change = g(log_t.exp()) * (-0.5 / step_size).exp();
+        change / (0.5 + change)
+    };
+    let expected = q(gap) * (gap.exp() * q(-gap) / q(gap)).min(1.0);
+    let found: f64 = helmholtz_random::enumerate(|chance| {
+        let mut x = vec![false];
+        kernel.step(&mut x, chance);
+        x[0]
+    })
+    .into_iter()
+    .filter_map(|(probability, moved)| moved.then_some(probability))
+    .sum();
+    assert!((found - expected).abs() < 1e-14, "{found}, not {expected}");
 }
