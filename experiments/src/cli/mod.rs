@@ -516,7 +516,7 @@ fn dataset_help() -> String {
 #[derive(Debug, Clone, Default, Args)]
 pub struct DataArgs {
     /// The data set instead of the experiment's or the run's
-    #[arg(long, value_name = "NAME|FILE", help = dataset_help())]|FILE", help = dataset_help())]
+    #[arg(long, value_name = "NAME|FILE", help = dataset_help())]
     pub dataset: Option<Wanted>,
 
     /// How one file of your own is divided into training, validation and test data [default: 0.8,0.1,0.1]
