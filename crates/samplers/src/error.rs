@@ -17,7 +17,7 @@ pub enum SamplerError {
     },
     /// A layer that cannot be stored.
     #[error(
-        "layer {index}, {layer}, cannot be part of a latent state; give it one variable or more, of 2 classes or more if they are categorical, and fewer bits than an address can name"
+        "layer {index}, {layer}, cannot be part of a latent state; give it at least one variable, at least 2 classes if categorical, and fewer bits than an address can name"
     )]
     Layer {
         /// Index of the layer.

@@ -6,7 +6,7 @@ use helmholtz_report::figure::{Axis, Figure, Panel, Series};
 use serde_json::Value;
 
 /// The checks during training.
-pub(super) fn training(metrics: &[Value]) -> Figure {
+pub fn training(metrics: &[Value]) -> Figure {
     let of = |key: &str| points(metrics, key);
     let panel = |title: &str, y: Axis, what: &str| Panel {
         title: title.into(),
@@ -33,7 +33,7 @@ pub(super) fn training(metrics: &[Value]) -> Figure {
 }
 
 /// The squared error after each sweep, a curve for each setting.
-pub(super) fn sweeps(settings: &Settings, evaluation: &Evaluation) -> Figure {
+pub fn sweeps(settings: &Settings, evaluation: &Evaluation) -> Figure {
     let pairs = settings.evaluation.settings.iter().zip(&evaluation.curves);
     let series = pairs.zip(1..).map(|((&[t, d], curve), style)| {
         let points = curve.iter().zip(1..).map(|(&mse, k)| [f64::from(k), mse]);

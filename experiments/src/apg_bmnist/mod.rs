@@ -15,7 +15,7 @@
 
 mod digits;
 pub mod evaluation;
-mod figures;
+pub(crate) mod figures;
 mod hamiltonian;
 mod outcome;
 mod pictures;

@@ -5,7 +5,7 @@ use crate::population::stepwise::points;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use serde_json::Value;
 
-fn training(metrics: &[Value]) -> Figure {
+pub fn training(metrics: &[Value]) -> Figure {
     let of = |key: &str| points(metrics, key);
     let panel = |title: &str, y: &str, series: &[(&str, &str)]| Panel {
         title: title.into(),

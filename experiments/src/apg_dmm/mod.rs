@@ -12,7 +12,7 @@
 //! | [`Outcome`] | the numbers of a run, and its table |
 
 pub mod evaluation;
-mod figures;
+pub(crate) mod figures;
 mod hamiltonian;
 mod of_size;
 mod outcome;

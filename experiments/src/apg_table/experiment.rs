@@ -77,7 +77,7 @@ impl Joint for Settings {
         json!(Table::new(self, columns.to_vec()))
     }
 
-    fn kept(&self, columns: &[Column]) -> Option<Value> {
+    fn record(&self, columns: &[Column]) -> Option<Value> {
         Some(self.json(columns))
     }
 

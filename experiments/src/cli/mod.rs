@@ -11,6 +11,7 @@ use crate::registry::Registry;
 use crate::started;
 use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use helmholtz_datasets::DatasetName;
 use std::path::PathBuf;
 
 /// Learning in models whose latent variables cannot be reparameterised: published experiments, reproduced.
@@ -262,8 +263,8 @@ Examples:
                                                       at the parameters, and with the chains, of a run
   cargo xtask variance --stage 2 --method jsa,msc --out variance
 
-Of each method one gradient estimate is made again and again at the same parameters, on the first images of the training
-set, with fresh noise. V is the sample variance of each parameter's gradient, summed over the generative parameters
+One gradient estimate of each method is repeated with fresh noise, at the same parameters and on the first images of the
+training set. V is the sample variance of each parameter's gradient, summed over the generative parameters
 (theta) and over those of the inference model (phi). The table is sorted by V x seconds, what a unit of precision costs.
 Ctrl-C ends it with what is there.";
 
@@ -422,7 +423,7 @@ Examples:
                                                       a page of one run, written again every 30 seconds while it trains
 
 report.html is one page that needs nothing else: open it in a browser, or send it. report.md and report.tex have the same
-tables; tables/*.csv every digit; figures/*.svg the figures, with their data beside them; images/*.png the pictures.
+tables. tables/*.csv have every digit, figures/*.svg the figures with their data beside them, images/*.png the pictures.
 Run folders are only read: runs may be going on.";
 
 /// Put every recorded result into one report.
@@ -502,12 +503,20 @@ pub struct Man {
     pub to: Option<PathBuf>,
 }
 
+/// What `--dataset` takes.
+fn dataset_help() -> String {
+    format!(
+        "The data set instead of the experiment's or the run's. Names: {}. A file of your own: .npy, .npz, .amat, .idx, .mat, .parquet. \
+         Or three files with commas between them",
+        DatasetName::ALL.map(DatasetName::as_str).join(", ")
+    )
+}
+
 /// Data that are chosen by hand.
 #[derive(Debug, Clone, Default, Args)]
 pub struct DataArgs {
-    /// The data set instead of the experiment's or the run's. Names: binarized-mnist, threshold-mnist, grey-mnist, omniglot, omniglot-105-to-28
-    /// or glyphs; or a file of your own (.npy, .npz, .amat, .idx, .mat, .parquet); or three files with commas between them
-    #[arg(long, value_name = "NAME|FILE")]
+    /// The data set instead of the experiment's or the run's
+    #[arg(long, value_name = "NAME|FILE", help = dataset_help())]
     pub dataset: Option<Wanted>,
 
     /// How one file of your own is divided into training, validation and test data [default: 0.8,0.1,0.1]

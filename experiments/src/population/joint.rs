@@ -38,7 +38,7 @@ pub trait Joint: Sync {
     fn json(&self, parts: &[Self::Part]) -> Value;
 
     /// What the result of its folder keeps.
-    fn kept(&self, _parts: &[Self::Part]) -> Option<Value> {
+    fn record(&self, _parts: &[Self::Part]) -> Option<Value> {
         None
     }
 
@@ -115,8 +115,8 @@ impl<J: Joint> Experiment for Figure<'_, J> {
         let write = move || {
             let mut files = Vec::new();
             for (seed, parts) in &seeds {
-                let kept = joint.kept(parts);
-                files.extend(members.write(*seed, kept, |folder| joint.write(parts, folder))?);
+                let record = joint.record(parts);
+                files.extend(members.write(*seed, record, |folder| joint.write(parts, folder))?);
             }
             Ok(files)
         };

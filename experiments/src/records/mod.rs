@@ -10,6 +10,7 @@ use crate::error::HarnessError;
 use crate::folders::CellStatus;
 use crate::methods::Methods;
 use crate::works::outcome::Outcome;
+use helmholtz_report::figure::Figure;
 use helmholtz_report::{Block, Note};
 use helmholtz_runs::{Provenance, RunError, RunFolder, Status, read_config, read_metrics};
 use serde_json::Value;
@@ -59,7 +60,9 @@ pub struct OtherRun {
     pub unfinished: Option<String>,
     /// Its numbers, as far as this program can read them.
     pub blocks: Vec<Block>,
-    /// The figures and pictures that it keeps: name and content.
+    /// Its figures by name, drawn from its numbers.
+    pub figures: Vec<(&'static str, Figure)>,
+    /// The other figures and pictures that it keeps: name and content.
     pub images: Vec<(String, Vec<u8>)>,
     /// What is measured, where a net is trained for that.
     pub measured: Option<Measured>,
@@ -97,7 +100,9 @@ impl Record {
                     curve,
                 }))
             }
-            Err(_) => What::Other(Box::new(OtherRun::read(&place, folder, &config, status)?)),
+            Err(_) => What::Other(Box::new(OtherRun::read(
+                &place, folder, &config, status, &metrics,
+            )?)),
         };
         Ok(Self {
             place,
@@ -155,6 +160,7 @@ impl OtherRun {
         folder: &Path,
         config: &Value,
         status: Status,
+        metrics: &[Value],
     ) -> Result<Self, HarnessError> {
         let (result, unfinished) = match status {
             Status::Finished(result) => (Some(result), None),
@@ -163,6 +169,12 @@ impl OtherRun {
             Status::Absent | Status::Started { .. } => (None, Some("no result".into())),
         };
         let provenance = result.as_ref().map(|result| result["provenance"].clone());
+        let figures = other::figures(config, result.as_ref(), metrics);
+        let mut images = images(folder)?;
+        images.retain(|(file, _)| {
+            let drawn = |(name, _): &(&str, Figure)| file.strip_suffix(".svg") == Some(*name);
+            !figures.iter().any(drawn)
+        });
         let titled = [&config["title"], &config["settings"]["title"]];
         let title = titled.into_iter().find_map(Value::as_str);
         Ok(Self {
@@ -177,13 +189,15 @@ impl OtherRun {
                 None => verbatim(&folder.join("table.md"))?.into_iter().collect(),
             },
             measured: Measured::of(config, result),
-            images: images(folder)?,
+            figures,
+            images,
         })
     }
 
     /// Whether there is nothing to say of it.
     pub fn is_empty(&self) -> bool {
-        let shows = self.provenance.is_some() || !self.blocks.is_empty() || !self.images.is_empty();
+        let drawn = !self.figures.is_empty() || !self.images.is_empty();
+        let shows = self.provenance.is_some() || !self.blocks.is_empty() || drawn;
         !shows && self.unfinished.is_none()
     }
 }

@@ -428,6 +428,10 @@ fn of_other(run: &OtherRun, place: &str, own: &str, id: String) -> Section {
         }
         blocks.push(block);
     }
+    blocks.extend(run.figures.iter().map(|(name, figure)| Block::Figure {
+        name: format!("{id}-{name}"),
+        figure: figure.clone(),
+    }));
     blocks.extend(run.images.iter().map(|(name, bytes)| Block::Image {
         name: format!("{id}-{name}"),
         caption: name.clone(),

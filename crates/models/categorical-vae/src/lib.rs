@@ -1,6 +1,6 @@
 //! Variational autoencoders with categorical latents.
 //!
-//! q(h | x) is V independent variables of C classes whose logits a network computes from the data, p(x | h) independent
+//! q(h | x) is V independent variables of C classes, whose logits a network computes from the data. p(x | h) is independent
 //! bits whose logits another computes from the one-hot variables side by side, and p(h) uniform. The net of Ou & Song
 //! (2020), table 2, has 20 variables of 10 classes:
 //!

@@ -126,7 +126,7 @@ impl FeedforwardConfig {
 ///
 /// It proposes from its own p(h | c): log p(t, h | c) − log q(h | c) is log p(t | h^L), whose mean over h an estimator of the ELBO
 /// ascends (and the mean of its exponential is p(t | c)). To estimators φ are the parameters of p(h | c), and θ those of
-/// p(t | h^L); inside log p(t, h | c) the former are constants, since what they would add has mean zero.
+/// p(t | h^L). Inside log p(t, h | c) the former are constants, since what they would add has mean zero.
 #[derive(Module, Debug)]
 pub struct Feedforward<B: Backend> {
     /// Logits of p(h^{l+1} | h^l), h⁰ = c.

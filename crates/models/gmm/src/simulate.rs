@@ -21,7 +21,7 @@ impl GmmConfig {
     /// The instances of a corpus with these numbers, `points` data each.
     ///
     /// An instance is named by (seed, number): a corpus is a range of numbers, and is never stored. Its stream gives τ and μ
-    /// for each cluster and dimension, then for each datum its cluster and its coordinates; the first data of a larger
+    /// for each cluster and dimension, then for each datum its cluster and its coordinates. The first data of a larger
     /// instance are those of a smaller.
     pub fn simulate<B: Backend>(
         &self,

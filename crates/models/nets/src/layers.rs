@@ -5,7 +5,7 @@ use helmholtz_ops::{Activation, Backend, Values, leaky_relu, linear, perceptron}
 
 use crate::Linear;
 
-/// A net of one hidden layer with at most this many weights is one operation: its weights and what is summed of their gradients
+/// A net of one hidden layer with at most this many weights is one operation. Its weights and what is summed of their gradients
 /// stay in a processor's first cache, and no hidden unit goes to memory. For larger ones matrix products are the faster.
 const SMALL: usize = 2048;
 

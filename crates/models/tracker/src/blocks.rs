@@ -12,7 +12,7 @@ use crate::{Tracker, TrackerState, Video};
 
 /// The positions of all digits in one frame, given those in its neighbours and the appearances.
 ///
-/// The digits are proposed one after the other, each searched for by what it is taken to look like in what the earlier ones leave; the
+/// The digits are proposed one after the other, each searched for by what it is taken to look like in what the earlier ones leave. The
 /// density of the old positions follows the old ones. With z_t the positions of the block, z_{t−1} those that the block before
 /// left and w the appearances,
 ///

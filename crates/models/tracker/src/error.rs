@@ -2,8 +2,8 @@
 
 use helmholtz_apg::least_cost;
 
-/// The mean distance between the paths found and the true ones, `[D][T]` each, for the best matching of digits, in units of positions;
-/// times half the [room](crate::Canvas::room) it is in pixels.
+/// The mean distance between the paths found and the true ones, `[D][T]` each, for the best matching of digits, in units of positions.
+/// Times half the [room](crate::Canvas::room) it is in pixels.
 ///
 /// # Panics
 /// If they are not as many and as long, or more than 8 digits.

@@ -85,8 +85,8 @@ fn shared_rows(shared: &Matrix) -> Matrix {
     }
 }
 
-/// A particle whose activations overflowed, under a coefficient of zero, in a network of two layers on the fast path:
-/// the gradients of all parameters are, bit for bit, those of the other particles alone.
+/// A particle whose activations overflowed, under a coefficient of zero, in a network of two layers on the fast path.
+/// The gradients of all parameters are, bit for bit, those of the other particles alone.
 #[test]
 fn a_particle_of_no_weight_does_not_reach_the_parameters() {
     const BAD: usize = 2;

@@ -1,4 +1,4 @@
-//! The networks are what they are said to be: the net of table 2 number by number, any network's densities and draws
+//! The networks are what they are said to be. Tested are the net of table 2 number by number, any network's densities and draws
 //! against a second version of them, written out in plain f64, and what estimators do with them.
 
 mod chains;

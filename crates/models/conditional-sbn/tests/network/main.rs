@@ -1,4 +1,4 @@
-//! The network is what it is said to be: the net of table 3 number by number, any net's densities, draws and likelihood against a
+//! The network is what it is said to be. Tested are the net of table 3 number by number, any net's densities, draws and likelihood against a
 //! second version of them, written out in plain f64, and what estimators do with it.
 
 mod densities;

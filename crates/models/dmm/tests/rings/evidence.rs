@@ -1,5 +1,5 @@
 //! Test 1 for a deep mixture: E[Ẑ] = p(x) after the one-shot proposal and after every block, for two data on two rings, where
-//! p(x) is an integral over h_1 and h_2; and not so without the reverse kernel.
+//! p(x) is an integral over h_1 and h_2. It is not so without the reverse kernel.
 //!
 //! The prior is narrow, s = 0.6 against σ = 1, so that the variance is finite. For μ, whose conditionals have variances
 //! between 0.21 and 0.36, the proposal's 0.28 is inside the bounds ½ < σ_q² / σ_p² < 2. For (c, h) the second moment of a weight

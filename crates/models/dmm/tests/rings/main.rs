@@ -1,5 +1,5 @@
 //! The deep mixture against what is known of it: densities written a second time, weights as differences of them, evidence by
-//! quadrature, symmetries, the simulator; each beside twins that are broken on purpose and must fail.
+//! quadrature, symmetries, the simulator. Each stands beside twins that are broken on purpose and must fail.
 
 mod densities;
 mod evidence;

@@ -118,7 +118,7 @@ fn rings_are_drawn_from_their_exact_conditional() {
 }
 
 /// Chains from the prior of μ and h, moved under a likelihood so wide that it says nothing: largest distance of the means of μ², h
-/// and h² from those of the prior, in standard errors; and the share of moves that were accepted.
+/// and h² from those of the prior, in standard errors. Then the share of moves that were accepted.
 fn from_the_prior(with_jacobian: bool) -> (f64, f64) {
     const CHAINS: usize = 4000;
     let config = DmmConfig {

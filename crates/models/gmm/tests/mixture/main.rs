@@ -1,5 +1,5 @@
 //! The mixture against what is known of it exactly: conditionals, evidence by enumeration of the assignments, divergences,
-//! symmetries, the entropy of the joint law; each beside twins that are broken on purpose and must fail.
+//! symmetries, the entropy of the joint law. Each stands beside twins that are broken on purpose and must fail.
 
 mod broken;
 mod density;

@@ -1,4 +1,4 @@
-//! The networks are what they are said to be: the named nets number by number, and any network's densities and draws
+//! The networks are what they are said to be. Tested are the named nets number by number, and any network's densities and draws
 //! against a second version of them, written out in plain f64.
 
 mod centred;
