@@ -46,6 +46,41 @@ fn certificates() -> Vec<Vec<String>> {
     rows.map(row).collect()
 }
 
+/// Methods without a certificate on record: to be taken out as `cargo xtask certify` is run for them. No other may lack one.
+const UNCERTIFIED: [&str; 15] = [
+    "coupled-chains",
+    "vargrad",
+    "unordered-set",
+    "ovis",
+    "ovis-many",
+    "ovis-mc",
+    "tvo",
+    "arms-bound",
+    "disarm-sb",
+    "disarm-tree",
+    "disarm-iw",
+    "st-gumbel-softmax-decoupled",
+    "gumbel-rao",
+    "reinmax-rao",
+    "reinmax-cv",
+];
+
+/// The row of a method's certificate.
+fn certificate<'a>(certificates: &'a [Vec<String>], name: &str) -> Option<&'a Vec<String>> {
+    let name = format!("`{name}`");
+    certificates.iter().find(|row| row[0] == name)
+}
+
+#[test]
+fn each_method_has_a_certificate_but_those_that_are_known_to_wait() {
+    let certificates = certificates();
+    let names = Method::CATALOGUE.iter().map(|entry| entry.name);
+    let without: Vec<&str> = names
+        .filter(|name| certificate(&certificates, name).is_none())
+        .collect();
+    assert_eq!(without, UNCERTIFIED);
+}
+
 #[test]
 fn the_readme_shows_the_catalogue_and_the_certificates() {
     let path = "crates/estimators/README.md";
@@ -159,6 +194,29 @@ fn place(net: &str, nll: f64) -> (usize, usize) {
     )
 }
 
+/// The part of a page that shows a certificate.
+fn certified(row: &[String]) -> String {
+    let mut part = String::from(
+        "On enumerable models; [what the rows mean](certificates.md).\n\n| | T1 | T2 | T3 |\n|---|---|---|---|\n",
+    );
+    for (what, column) in [
+        ("largest t against the claim", 2),
+        ("relative bias in φ", 3),
+        ("variance in φ, REINFORCE with K = 2 is 1", 4),
+    ] {
+        let mut values: Vec<&str> = row[column].split(", ").collect();
+        values.resize(3, "–");
+        part.push_str(&format!("| {what} | {} |\n", values.join(" | ")));
+    }
+    if !row[6].is_empty() {
+        part.push_str(&format!(
+            "\nBroken twins that fail, with their t: {}.\n",
+            row[6]
+        ));
+    }
+    part
+}
+
 fn page(entry: &Entry, certificates: &[Vec<String>]) -> String {
     let (source, comment) = documented(entry.name);
     let (family, family_page) = family(&source);
@@ -190,27 +248,11 @@ fn page(entry: &Entry, certificates: &[Vec<String>]) -> String {
         page.push_str(&format!("| {what} | {value} |\n"));
     }
 
-    let row = certificates
-        .iter()
-        .find(|row| row[0] == format!("`{}`", entry.name));
-    let row = row.unwrap_or_else(|| panic!("no certificate of {}", entry.name));
-    page.push_str("\n## Certificate\n\nOn enumerable models; [what the rows mean](certificates.md).\n\n| | T1 | T2 | T3 |\n|---|---|---|---|\n");
-    for (what, column) in [
-        ("largest t against the claim", 2),
-        ("relative bias in φ", 3),
-        ("variance in φ, REINFORCE with K = 2 is 1", 4),
-    ] {
-        let mut values: Vec<&str> = row[column].split(", ").collect();
-        values.resize(3, "–");
-        page.push_str(&format!("| {what} | {} |\n", values.join(" | ")));
+    page.push_str("\n## Certificate\n\n");
+    match certificate(certificates, entry.name) {
+        Some(row) => page.push_str(&certified(row)),
+        None => page.push_str("None is on record yet: `cargo xtask certify` makes it.\n"),
     }
-    if !row[6].is_empty() {
-        page.push_str(&format!(
-            "\nBroken twins that fail, with their t: {}.\n",
-            row[6]
-        ));
-    }
-
     page.push_str("\n## After twenty epochs\n\n");
     let runs = NETS.map(|(net, folder)| (net, folder, after_twenty_epochs(folder, entry.name)));
     if runs.iter().all(|(.., nll)| nll.is_none()) {
@@ -239,13 +281,16 @@ fn choosing(certificates: &[Vec<String>]) -> String {
         key(a).total_cmp(&key(b))
     });
     for entry in entries {
-        let name = format!("`{}`", entry.name);
-        let row = certificates.iter().find(|row| row[0] == name).unwrap();
-        let evaluations: f64 = row[5].parse().unwrap();
-        let mut costs = row[4].split(", ").map(|variance| {
-            let cost = variance.parse::<f64>().map(|v| v * evaluations);
-            cost.map_or("–".into(), |cost| format!("{cost:.2}"))
+        let row = certificate(certificates, entry.name);
+        let costs: Vec<String> = row.map_or(Vec::new(), |row| {
+            let evaluations: f64 = row[5].parse().unwrap();
+            let cost = |variance: &str| {
+                let cost = variance.parse::<f64>().map(|v| v * evaluations);
+                cost.map_or("–".into(), |cost| format!("{cost:.2}"))
+            };
+            row[4].split(", ").map(cost).collect()
         });
+        let mut costs = costs.into_iter();
         let mut cost = || costs.next().unwrap_or("–".into());
         table.push_str(&format!(
             "| [{}]({}.md) | {} | {} | {} | {} | {} | {} | {} |\n",
