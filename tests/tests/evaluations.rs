@@ -164,7 +164,8 @@ fn not_counted(method: &Method, particles: usize) -> usize {
         | Method::Ar(_)
         | Method::Ars(_)
         | Method::Arsm(_)
-        | Method::DisarmTree(_) => particles,
+        | Method::DisarmTree(_)
+        | Method::DisarmIw(_) => particles,
         Method::OfBits(OfBits::DoubleCv(_) | OfBits::Rodeo(_)) => particles,
         Method::OfBits(OfBits::DisarmBound(_)) => 2 * particles,
         Method::OfBits(OfBits::ArmsBound(own)) => own.copies * particles,

@@ -57,6 +57,11 @@ impl Variables for Bits {
     fn tangent<B: Backend>(&self, logits: Tensor<B, 2>, m: Tensor<B, 2>) -> Tensor<B, 2> {
         (m.clone().neg() + 1.0) * m * logits
     }
+
+    /// ln m − ln(1 − m).
+    fn logits_of<B: Backend>(&self, m: Tensor<B, 2>) -> Tensor<B, 2> {
+        m.clone().log() - m.neg().log1p()
+    }
 }
 
 impl Relaxable for Bits {

@@ -88,6 +88,13 @@ impl Variables for Classes {
         let centre = (m.clone() * logits.clone()).sum_dim(2);
         (m * (logits - centre)).flatten(1, 2)
     }
+
+    /// ln m_c − ln m_0 without the first classes.
+    fn logits_of<B: Backend>(&self, m: Tensor<B, 2>) -> Tensor<B, 2> {
+        let log_m = self.by_variable(m.log());
+        let others = log_m.clone().narrow(2, 1, self.classes - 1);
+        (others - log_m.narrow(2, 0, 1)).flatten(1, 2)
+    }
 }
 
 impl Relaxable for Classes {

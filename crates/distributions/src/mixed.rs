@@ -77,6 +77,10 @@ impl Variables for Mixed {
     fn tangent<B: Backend>(&self, logits: Tensor<B, 2>, m: Tensor<B, 2>) -> Tensor<B, 2> {
         delegate!(self, layer => layer.tangent(logits, m))
     }
+
+    fn logits_of<B: Backend>(&self, m: Tensor<B, 2>) -> Tensor<B, 2> {
+        delegate!(self, layer => layer.logits_of(m))
+    }
 }
 
 impl Relaxable for Mixed {

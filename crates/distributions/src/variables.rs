@@ -40,6 +40,9 @@ pub trait Variables: Copy + Debug + PartialEq {
     /// The linear map of logits that is the derivative of the mean where the mean is m, applied to the logits: `[N, values]`
     /// for logits `[N, logits]` and m `[N, values]`.
     fn tangent<B: Backend>(&self, logits: Tensor<B, 2>, m: Tensor<B, 2>) -> Tensor<B, 2>;
+
+    /// The logits under which the mean is m, strictly between 0 and 1: `[N, logits]` for m `[N, values]`.
+    fn logits_of<B: Backend>(&self, m: Tensor<B, 2>) -> Tensor<B, 2>;
 }
 
 /// `count` draws for each row of logits `[M, logits]`, particle-major and without gradient: `[count · M, values]`. A uniform a

@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 
 use crate::{
     AnnealedSlope, Ar, Arm, Arms, ArmsBound, Ars, Arsm, Concrete, Control, CoupledChains,
-    Declaration, Description, Disarm, DisarmBound, DisarmTree, DoubleCv, GumbelRao, GumbelSoftmax,
-    Half, Jsa, LearnedTemperature, Method, Msc, MuProp, Nvil, OfBits, Ovis, OvisMonteCarlo, Rebar,
-    ReinMax, Reinforce, Rloo, Rodeo, Rws, StraightThrough, Target, Tvo, VarGrad, Vimco, WakeSleep,
-    Weighted,
+    Declaration, Decoupled, Description, Disarm, DisarmBound, DisarmIw, DisarmTree, DoubleCv,
+    GumbelRao, GumbelSoftmax, Half, Jsa, LearnedTemperature, Method, Msc, MuProp, Nvil, OfBits,
+    Ovis, OvisMonteCarlo, Rebar, ReinMax, ReinMaxCv, ReinMaxRao, Reinforce, Rloo, Rodeo, Rws,
+    StraightThrough, Target, Tvo, Unordered, VarGrad, Vimco, WakeSleep, Weighted,
 };
 
 /// Every estimator, in the order of tables.
-const METHODS: [Method; 47] = [
+const METHODS: [Method; 52] = [
     Method::Weighted(Weighted::Jsa(Jsa::MIS)),
     Method::Weighted(Weighted::JsaMtmis(Jsa::MTMIS)),
     Method::Weighted(Weighted::JsaFrozenReference(Jsa::FROZEN_REFERENCE)),
@@ -29,6 +29,7 @@ const METHODS: [Method; 47] = [
     Method::Nvil(Nvil { normalise: true }),
     Method::Weighted(Weighted::Rloo(Rloo)),
     Method::Weighted(Weighted::VarGrad(VarGrad)),
+    Method::Unordered(Unordered),
     Method::Weighted(Weighted::Vimco(Vimco { arithmetic: false })),
     Method::Weighted(Weighted::Vimco(Vimco { arithmetic: true })),
     Method::Weighted(Weighted::Ovis(Ovis { many: false })),
@@ -48,6 +49,7 @@ const METHODS: [Method; 47] = [
     Method::Arsm(Arsm),
     Method::DisarmTree(DisarmTree { balanced: false }),
     Method::DisarmTree(DisarmTree { balanced: true }),
+    Method::DisarmIw(DisarmIw),
     Method::Rebar(Rebar {
         control: Control::Relaxed,
         tied: false,
@@ -77,12 +79,15 @@ const METHODS: [Method; 47] = [
         hard: true,
     }),
     Method::LearnedTemperature(LearnedTemperature),
+    Method::Decoupled(Decoupled::DEFAULT),
     Method::GumbelRao(GumbelRao::DEFAULT),
     Method::OfBits(OfBits::Concrete(Concrete::DEFAULT)),
     Method::StraightThrough(StraightThrough),
     Method::OfBits(OfBits::AnnealedSlope(AnnealedSlope)),
     Method::OfBits(OfBits::Half(Half)),
     Method::ReinMax(ReinMax),
+    Method::ReinMaxRao(ReinMaxRao::DEFAULT),
+    Method::ReinMaxCv(ReinMaxCv::DEFAULT),
 ];
 
 /// An estimator under its name.

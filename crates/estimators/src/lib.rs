@@ -26,19 +26,20 @@
 //! | [`Vimco`] | the importance-weighted bound with local baselines |
 //! | [`Ovis`], [`OvisMonteCarlo`] | the importance-weighted bound with control variates that are nearly the best |
 //! | [`Tvo`] | the thermodynamic variational objective |
+//! | [`Unordered`] | REINFORCE without replacement |
 //! | [`CoupledChains`] | the gradient of log p(x) without bias, by chains that meet |
 //! | [`Rws`], [`WakeSleep`] | reweighted wake-sleep: wake, sleep, or both; wake-sleep |
 //! | [`Jsa`], [`Msc`] | joint stochastic approximation and Markovian score climbing, with kernels of `helmholtz-samplers` |
 //! | [`Nvil`], [`MuProp`] | local signals with learned baselines; with a Taylor expansion at the mean field |
 //! | [`Arm`], [`Disarm`], [`Arms`] | antithetic gradients in the logits |
 //! | [`Ar`], [`Ars`], [`Arsm`] | exponential races with classes swapped |
-//! | [`DisarmTree`] | DisARM for classes, by stick breaking or a balanced tree |
+//! | [`DisarmTree`], [`DisarmIw`] | DisARM for classes, by stick breaking or a balanced tree, and by importance weights |
 //! | [`DisarmBound`], [`ArmsBound`] | DisARM and ARMS on the importance-weighted bound |
 //! | [`DoubleCv`], [`Rodeo`] | leave-one-out baselines with control variates made of the other particles |
 //! | [`Rebar`] | REBAR and RELAX |
 //! | [`estimate_logits_with_kl`], [`estimate_pathwise_with_kl`], [`kl_to_prior`] | the divergence to the prior in closed form |
 //! | [`Concrete`] | the bound of the model with relaxed bits |
-//! | [`GumbelSoftmax`], [`LearnedGumbelSoftmax`], [`GumbelRao`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`] | biased: relaxed latents, and hard ones with a made-up gradient |
+//! | [`GumbelSoftmax`], [`LearnedGumbelSoftmax`], [`GumbelRao`], [`Decoupled`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`], [`ReinMaxRao`], [`ReinMaxCv`] | biased: relaxed latents, and hard ones with a made-up gradient |
 //! | [`Declaration`], [`Estimator`] | what an estimator states of itself; what a training loop asks of it |
 //! | [`Method`], [`Entry`] | all of them by name, with what each claims |
 //! | [`Adding`], [`Erased`] | an estimator of another crate among them, and the model of a type not known that it is given |
@@ -81,8 +82,8 @@ pub use layerwise::{propose_layers, score_layers};
 pub use learned::{Controls, ControlsConfig, Learned, Mlp, Temperature};
 pub use leave_one_out::{DoubleCv, LeaveOneOut, Rodeo, Siblings, Variate, estimate_leave_one_out};
 pub use logits::{
-    Ar, Arm, Arms, ArmsBound, Ars, Arsm, Control, Disarm, DisarmBound, DisarmTree, LogitGradient,
-    Race, Rebar, estimate_logits,
+    Ar, Arm, Arms, ArmsBound, Ars, Arsm, Control, Disarm, DisarmBound, DisarmIw, DisarmTree,
+    LogitGradient, Race, Rebar, estimate_logits,
 };
 pub use method::{Latent, Method, OfBits, UnknownMethod};
 pub use model::{Dream, Factored, Joint, Layered, Model, Parts, Proposals, Propose};
@@ -92,14 +93,15 @@ pub use one_layer::names;
 pub use one_layer::{OneLayer, dream_one_layer};
 pub use particles::Particles;
 pub use pathwise::{
-    AnnealedSlope, Concrete, GumbelRao, GumbelSoftmax, Half, LearnedGumbelSoftmax,
-    LearnedTemperature, ReinMax, Reparameterise, SlopeAnnealed, StraightThrough, estimate_pathwise,
+    AnnealedSlope, Concrete, Decoupled, GumbelRao, GumbelSoftmax, Half, LearnedGumbelSoftmax,
+    LearnedTemperature, ReinMax, ReinMaxCv, ReinMaxRao, Reparameterise, SlopeAnnealed,
+    StraightThrough, estimate_pathwise,
 };
 pub use signals::{Moments, MuProp, Nvil};
 pub use weighted::{
     Chains, Coefficient, CoupledChains, Estimate, EstimateError, Jsa, JsaKernel, Msc, Outcome,
-    Ovis, OvisMonteCarlo, Reinforce, Rloo, Rws, Tvo, VarGrad, Vimco, WakeSleep, Weighted,
-    Weighting, dreams, estimate, refresh, scatter,
+    Ovis, OvisMonteCarlo, Reinforce, Rloo, Rws, Tvo, Unordered, VarGrad, Vimco, WakeSleep,
+    Weighted, Weighting, dreams, estimate, refresh, scatter,
 };
 
 #[cfg(doctest)]

@@ -10,10 +10,10 @@ use helmholtz_samplers::{ChainStore, Layer};
 
 use crate::{
     Added, AnnealedSlope, Ar, Arm, Arms, ArmsBound, Ars, Arsm, Batch, Concrete, ControlsConfig,
-    CoupledChains, Declaration, Description, Disarm, DisarmBound, DisarmTree, Domain, DoubleCv,
-    Estimate, EstimateError, Estimator, GumbelRao, GumbelSoftmax, Half, Layered, Learned,
-    LearnedTemperature, Model, MuProp, Nvil, Race, Rebar, ReinMax, Rodeo, StraightThrough,
-    Weighted, Weighting,
+    CoupledChains, Declaration, Decoupled, Description, Disarm, DisarmBound, DisarmIw, DisarmTree,
+    Domain, DoubleCv, Estimate, EstimateError, Estimator, GumbelRao, GumbelSoftmax, Half, Layered,
+    Learned, LearnedTemperature, Model, MuProp, Nvil, Race, Rebar, ReinMax, ReinMaxCv, ReinMaxRao,
+    Rodeo, StraightThrough, Unordered, Weighted, Weighting,
 };
 
 /// An estimator chosen at run time. A new one is its own file, a variant of its family, and a line of the catalogue.
@@ -35,12 +35,22 @@ pub enum Method {
     StraightThrough(StraightThrough),
     /// [`ReinMax`].
     ReinMax(ReinMax),
+    /// [`ReinMaxRao`].
+    ReinMaxRao(ReinMaxRao),
+    /// [`ReinMaxCv`].
+    ReinMaxCv(ReinMaxCv),
+    /// [`Unordered`].
+    Unordered(Unordered),
     /// [`CoupledChains`].
     CoupledChains(CoupledChains),
+    /// [`Decoupled`].
+    Decoupled(Decoupled),
     /// [`GumbelRao`].
     GumbelRao(GumbelRao),
     /// [`DisarmTree`].
     DisarmTree(DisarmTree),
+    /// [`DisarmIw`].
+    DisarmIw(DisarmIw),
     /// [`Ar`].
     Ar(Ar),
     /// [`Ars`].
@@ -108,9 +118,14 @@ macro_rules! each {
             Method::LearnedTemperature($estimator) => $call,
             Method::StraightThrough($estimator) => $call,
             Method::ReinMax($estimator) => $call,
+            Method::ReinMaxRao($estimator) => $call,
+            Method::ReinMaxCv($estimator) => $call,
+            Method::Unordered($estimator) => $call,
             Method::CoupledChains($estimator) => $call,
+            Method::Decoupled($estimator) => $call,
             Method::GumbelRao($estimator) => $call,
             Method::DisarmTree($estimator) => $call,
+            Method::DisarmIw($estimator) => $call,
             Method::Ar($estimator) => $call,
             Method::Ars($estimator) => $call,
             Method::Arsm($estimator) => $call,

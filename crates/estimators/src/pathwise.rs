@@ -1,9 +1,11 @@
 //! The pathwise family: ordinary differentiation through samples that carry a gradient, true or surrogate.
 
 mod concrete;
+mod decoupled;
 mod gumbel;
 mod gumbel_rao;
 mod reinmax;
+mod reinmax_rao;
 mod straight_through;
 
 use burn::module::AutodiffModule;
@@ -17,9 +19,11 @@ use crate::objective::{at_least, mean};
 use crate::{Estimate, EstimateError, Joint, Layered, Particles};
 
 pub use concrete::Concrete;
+pub use decoupled::Decoupled;
 pub use gumbel::{GumbelSoftmax, LearnedGumbelSoftmax, LearnedTemperature};
 pub use gumbel_rao::GumbelRao;
 pub use reinmax::ReinMax;
+pub use reinmax_rao::{ReinMaxCv, ReinMaxRao};
 pub use straight_through::{AnnealedSlope, Half, SlopeAnnealed, StraightThrough};
 
 /// A sample of a layer of variables V through which a gradient flows to its logits.

@@ -1,5 +1,6 @@
 //! The weighted family: coefficients on log p and log q from log-weights. Its estimators, chosen at run time.
 
+mod beam;
 mod chains;
 mod coupled;
 mod estimate;
@@ -9,8 +10,10 @@ mod ovis;
 mod reinforce;
 mod rloo;
 pub(crate) mod rws;
+mod shares;
 mod states;
 mod tvo;
+mod unordered;
 mod vargrad;
 mod vimco;
 mod wake_sleep;
@@ -31,6 +34,7 @@ pub use reinforce::Reinforce;
 pub use rloo::Rloo;
 pub use rws::Rws;
 pub use tvo::Tvo;
+pub use unordered::Unordered;
 pub use vargrad::VarGrad;
 pub use vimco::Vimco;
 pub use wake_sleep::WakeSleep;

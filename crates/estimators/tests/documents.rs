@@ -46,6 +46,41 @@ fn certificates() -> Vec<Vec<String>> {
     rows.map(row).collect()
 }
 
+/// Methods without a certificate on record: to be taken out as `cargo xtask certify` is run for them. No other may lack one.
+const UNCERTIFIED: [&str; 15] = [
+    "coupled-chains",
+    "vargrad",
+    "unordered-set",
+    "ovis",
+    "ovis-many",
+    "ovis-mc",
+    "tvo",
+    "arms-bound",
+    "disarm-sb",
+    "disarm-tree",
+    "disarm-iw",
+    "st-gumbel-softmax-decoupled",
+    "gumbel-rao",
+    "reinmax-rao",
+    "reinmax-cv",
+];
+
+/// The row of a method's certificate.
+fn certificate<'a>(certificates: &'a [Vec<String>], name: &str) -> Option<&'a Vec<String>> {
+    let name = format!("`{name}`");
+    certificates.iter().find(|row| row[0] == name)
+}
+
+#[test]
+fn each_method_has_a_certificate_but_those_that_are_known_to_wait() {
+    let certificates = certificates();
+    let names = Method::CATALOGUE.iter().map(|entry| entry.name);
+    let without: Vec<&str> = names
+        .filter(|name| certificate(&certificates, name).is_none())
+        .collect();
+    assert_eq!(without, UNCERTIFIED);
+}
+
 #[test]
 fn the_readme_shows_the_catalogue_and_the_certificates() {
     let path = "crates/estimators/README.md";
@@ -132,36 +167,54 @@ fn without_targets(text: &str) -> String {
     out + rest
 }
 
-/// Test NLL after twenty epochs on a net, as recorded.
-fn after_twenty_epochs(net: &str, name: &str) -> f64 {
+/// Test NLL after twenty epochs on a net, where a run is on record.
+fn after_twenty_epochs(net: &str, name: &str) -> Option<f64> {
     let path = format!("experiments/results/estimators/{net}/{name}/seed-1/result.json");
-    let result: serde_json::Value = serde_json::from_str(&read(path)).unwrap();
-    result["content"]["test_nll"].as_f64().unwrap()
+    let text = fs::read_to_string(workspace().join(path)).ok()?;
+    let result: serde_json::Value = serde_json::from_str(&text).unwrap();
+    Some(result["content"]["test_nll"].as_f64().unwrap())
 }
 
-/// The methods with a certificate and a run on each net on record: those that have a page.
-fn recorded(certificates: &[Vec<String>]) -> Vec<&'static Entry> {
-    let run = |net: &str, name: &str| {
-        let path = format!("experiments/results/estimators/{net}/{name}/seed-1/result.json");
-        workspace().join(path).is_file()
-    };
-    let certified = |name: &str| {
-        let name = format!("`{name}`");
-        certificates.iter().any(|row| row[0] == name)
-    };
-    let has =
-        |entry: &&Entry| certified(entry.name) && NETS.iter().all(|(_, net)| run(net, entry.name));
-    Method::CATALOGUE.iter().filter(has).collect()
+/// That number as tables show it.
+fn shown(nll: Option<f64>) -> String {
+    nll.map_or("–".into(), |nll| format!("{nll:.2}"))
 }
 
 const NETS: [(&str, &str); 2] = [("Linear", "linear"), ("Nonlinear", "nonlinear")];
 
-/// How many methods are better, and one more.
-fn place(net: &str, nll: f64, among: &[&Entry]) -> usize {
-    let all = among.iter();
-    1 + all
-        .filter(|e| after_twenty_epochs(net, e.name) < nll)
-        .count()
+/// How many of the methods with a run on record are better, and one more; and how many there are.
+fn place(net: &str, nll: f64) -> (usize, usize) {
+    let all = Method::CATALOGUE.iter();
+    let all: Vec<f64> = all
+        .filter_map(|e| after_twenty_epochs(net, e.name))
+        .collect();
+    (
+        1 + all.iter().filter(|other| **other < nll).count(),
+        all.len(),
+    )
+}
+
+/// The part of a page that shows a certificate.
+fn certified(row: &[String]) -> String {
+    let mut part = String::from(
+        "On enumerable models; [what the rows mean](certificates.md).\n\n| | T1 | T2 | T3 |\n|---|---|---|---|\n",
+    );
+    for (what, column) in [
+        ("largest t against the claim", 2),
+        ("relative bias in φ", 3),
+        ("variance in φ, REINFORCE with K = 2 is 1", 4),
+    ] {
+        let mut values: Vec<&str> = row[column].split(", ").collect();
+        values.resize(3, "–");
+        part.push_str(&format!("| {what} | {} |\n", values.join(" | ")));
+    }
+    if !row[6].is_empty() {
+        part.push_str(&format!(
+            "\nBroken twins that fail, with their t: {}.\n",
+            row[6]
+        ));
+    }
+    part
 }
 
 fn page(entry: &Entry, certificates: &[Vec<String>]) -> String {
@@ -195,35 +248,22 @@ fn page(entry: &Entry, certificates: &[Vec<String>]) -> String {
         page.push_str(&format!("| {what} | {value} |\n"));
     }
 
-    let row = certificates
-        .iter()
-        .find(|row| row[0] == format!("`{}`", entry.name));
-    let row = row.unwrap_or_else(|| panic!("no certificate of {}", entry.name));
-    page.push_str("\n## Certificate\n\nOn enumerable models; [what the rows mean](certificates.md).\n\n| | T1 | T2 | T3 |\n|---|---|---|---|\n");
-    for (what, column) in [
-        ("largest t against the claim", 2),
-        ("relative bias in φ", 3),
-        ("variance in φ, REINFORCE with K = 2 is 1", 4),
-    ] {
-        let mut values: Vec<&str> = row[column].split(", ").collect();
-        values.resize(3, "–");
-        page.push_str(&format!("| {what} | {} |\n", values.join(" | ")));
+    page.push_str("\n## Certificate\n\n");
+    match certificate(certificates, entry.name) {
+        Some(row) => page.push_str(&certified(row)),
+        None => page.push_str("None is on record yet: `cargo xtask certify` makes it.\n"),
     }
-    if !row[6].is_empty() {
-        page.push_str(&format!(
-            "\nBroken twins that fail, with their t: {}.\n",
-            row[6]
-        ));
+    page.push_str("\n## After twenty epochs\n\n");
+    let runs = NETS.map(|(net, folder)| (net, folder, after_twenty_epochs(folder, entry.name)));
+    if runs.iter().all(|(.., nll)| nll.is_none()) {
+        page.push_str("No run is on record yet. See [choosing](choosing.md).\n");
+        return page;
     }
-
-    let among = recorded(certificates);
-    page.push_str(&format!("\n## After twenty epochs\n\nOne seed, K = 2, S = 100 on 1,000 images: no converged numbers. See [choosing](choosing.md).\n\n| net | test NLL | place among {} |\n|---|---|---|\n", among.len()));
-    for (net, folder) in NETS {
-        let nll = after_twenty_epochs(folder, entry.name);
-        page.push_str(&format!(
-            "| {net} | {nll:.2} | {} |\n",
-            place(folder, nll, &among)
-        ));
+    page.push_str("One seed, K = 2, S = 100 on 1,000 images: no converged numbers. See [choosing](choosing.md).\n\n| net | test NLL | place |\n|---|---|---|\n");
+    for (net, folder, nll) in runs {
+        let Some(nll) = nll else { continue };
+        let (place, among) = place(folder, nll);
+        page.push_str(&format!("| {net} | {nll:.2} | {place} of {among} |\n"));
     }
     page
 }
@@ -233,22 +273,27 @@ fn choosing(certificates: &[Vec<String>]) -> String {
     let mut table = String::from(
         "| method | unbiased for | latents | variance × evaluations, T1 | T2 | T3 | NLL, Linear | NLL, Nonlinear |\n|---|---|---|---|---|---|---|---|\n",
     );
-    let mut entries = recorded(certificates);
+    let mut entries: Vec<&Entry> = Method::CATALOGUE.iter().collect();
     entries.sort_by(|a, b| {
         let nll = |entry: &Entry| after_twenty_epochs("nonlinear", entry.name);
-        nll(a).total_cmp(&nll(b))
+        // Those without a run come last.
+        let key = |entry| nll(entry).unwrap_or(f64::INFINITY);
+        key(a).total_cmp(&key(b))
     });
     for entry in entries {
-        let name = format!("`{}`", entry.name);
-        let row = certificates.iter().find(|row| row[0] == name).unwrap();
-        let evaluations: f64 = row[5].parse().unwrap();
-        let mut costs = row[4].split(", ").map(|variance| {
-            let cost = variance.parse::<f64>().map(|v| v * evaluations);
-            cost.map_or("–".into(), |cost| format!("{cost:.2}"))
+        let row = certificate(certificates, entry.name);
+        let costs: Vec<String> = row.map_or(Vec::new(), |row| {
+            let evaluations: f64 = row[5].parse().unwrap();
+            let cost = |variance: &str| {
+                let cost = variance.parse::<f64>().map(|v| v * evaluations);
+                cost.map_or("–".into(), |cost| format!("{cost:.2}"))
+            };
+            row[4].split(", ").map(cost).collect()
         });
+        let mut costs = costs.into_iter();
         let mut cost = || costs.next().unwrap_or("–".into());
         table.push_str(&format!(
-            "| [{}]({}.md) | {} | {} | {} | {} | {} | {:.2} | {:.2} |\n",
+            "| [{}]({}.md) | {} | {} | {} | {} | {} | {} | {} |\n",
             entry.label,
             entry.name,
             entry.target,
@@ -256,8 +301,8 @@ fn choosing(certificates: &[Vec<String>]) -> String {
             cost(),
             cost(),
             cost(),
-            after_twenty_epochs("linear", entry.name),
-            after_twenty_epochs("nonlinear", entry.name),
+            shown(after_twenty_epochs("linear", entry.name)),
+            shown(after_twenty_epochs("nonlinear", entry.name)),
         ));
     }
     table
@@ -266,10 +311,16 @@ fn choosing(certificates: &[Vec<String>]) -> String {
 #[test]
 fn the_book_has_a_page_of_each_method_as_it_declares_itself() {
     let certificates = certificates();
-    for entry in recorded(&certificates) {
+    let summary = read("docs/src/SUMMARY.md");
+    for entry in Method::CATALOGUE.iter() {
+        let name = entry.name;
         hold(
-            &format!("docs/src/methods/{}.md", entry.name),
+            &format!("docs/src/methods/{name}.md"),
             &page(entry, &certificates),
+        );
+        assert!(
+            summary.contains(&format!("(methods/{name}.md)")),
+            "{name} is not in the book's summary"
         );
     }
     let path = "docs/src/methods/choosing.md";
@@ -284,7 +335,6 @@ fn the_book_has_a_page_of_each_method_as_it_declares_itself() {
 #[test]
 fn each_method_is_documented_and_each_page_is_its_own() {
     let certificates = certificates();
-    let recorded = recorded(&certificates);
     let mut titles: Vec<String> = Vec::new();
     for entry in Method::CATALOGUE.iter() {
         let (source, comment) = documented(entry.name);
@@ -294,9 +344,6 @@ fn each_method_is_documented_and_each_page_is_its_own() {
             "{source} says little of {}: {comment}",
             entry.name
         );
-        if !recorded.iter().any(|own| own.name == entry.name) {
-            continue;
-        }
         let page = page(entry, &certificates);
         titles.extend(
             page.lines()
@@ -306,5 +353,5 @@ fn each_method_is_documented_and_each_page_is_its_own() {
     }
     titles.sort();
     titles.dedup();
-    assert_eq!(titles.len(), recorded.len());
+    assert_eq!(titles.len(), Method::CATALOGUE.len());
 }

@@ -6,12 +6,13 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use burn::backend::Autodiff;
 use burn::tensor::{Tensor, TensorData, activation};
 use burn_flex::{Flex, FlexTensor};
 use criterion::{BatchSize, Criterion};
 use helmholtz_ops::{
-    AdamStep, Backend, adam, bernoulli_log_prob, cat, pinned_logits, sample_bernoulli,
-    sample_categorical,
+    Activation, AdamStep, Backend, adam, bernoulli_log_prob, cat, leaky_relu, linear, perceptron,
+    pinned_logits, sample_bernoulli, sample_categorical,
 };
 use helmholtz_random::{Purpose, Stream};
 
@@ -234,6 +235,35 @@ fn adam_step(criterion: &mut Criterion) {
     );
 }
 
+/// RODEO's surrogates, two numbers to two by 100 rectified units, and the gradient of their squares: K (K − 1) B (D + 1) rows for batches of
+/// 50 and of 100, K = 2 and 3, D = 200. Portable is a product, a rectifier and a product.
+fn surrogates(criterion: &mut Criterion) {
+    type Tape = Autodiff<Flex>;
+    const UNITS: usize = 100;
+    for rows in [2 * 50 * 201, 6 * 100 * 201] {
+        let tracked = |shape| Tensor::<Tape, 2>::from_inner(uniform(shape, -1.0, 1.0));
+        let inputs = || {
+            let weights = [[2, UNITS], [1, UNITS], [UNITS, 2], [1, 2]].map(tracked);
+            (tracked([rows, 2]), weights.map(Tensor::require_grad))
+        };
+        let flat = |bias: Tensor<Tape, 2>| bias.flatten::<1>(0, 1);
+        compare(
+            criterion,
+            &format!("surrogates and their gradient, {rows} rows"),
+            inputs,
+            |(x, [w, b, v, c])| {
+                let units = Activation::LeakyRelu(0.3);
+                let y = perceptron(x, (w, flat(b)), (v, flat(c)), units);
+                y.square().sum().backward()
+            },
+            |(x, [w, b, v, c])| {
+                let units = leaky_relu(linear(x, w, flat(b)), 0.3);
+                linear(units, v, flat(c)).square().sum().backward()
+            },
+        );
+    }
+}
+
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     row_pass(&mut criterion);
@@ -241,5 +271,6 @@ fn main() {
     categorical(&mut criterion);
     linear_backward(&mut criterion);
     adam_step(&mut criterion);
+    surrogates(&mut criterion);
     criterion.final_summary();
 }

@@ -15,7 +15,8 @@
 /// | 4 | products of fewer than 12 rows of bits as sums |
 /// | 5 | log-probabilities of Bernoulli rows near 0 to their own precision |
 /// | 6 | gradients of amortized population Gibbs in parts of a batch, each with random streams of its own |
-pub const ARITHMETIC: u32 = 6;
+/// | 7 | RODEO's surrogates with their hidden units in registers |
+pub const ARITHMETIC: u32 = 7;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {

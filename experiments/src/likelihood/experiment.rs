@@ -58,7 +58,8 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
         seeds: args.seeds.clone().unwrap_or_default(),
         epochs: args.epochs,
     };
-    for cell in spec.cells(&args.profile, &selection, "")? {
+    let named = spec.dataset_of(&args.profile)?;
+    for cell in spec.cells(&args.profile, &selection, named)? {
         request.registry.net_of(&cell)?;
     }
     for table in spec.published.iter().chain(spec.published_on.values()) {

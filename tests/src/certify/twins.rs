@@ -483,6 +483,7 @@ fn since_2020(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
         ),
         undecorrelated("disarm-sb"),
         undecorrelated("disarm-tree"),
+        undecorrelated("disarm-iw"),
     ]
 }
 

@@ -141,6 +141,10 @@ impl Variables for UnconditionalBits {
     ) -> Tensor<B, 2> {
         self.bits.tangent(logits, m)
     }
+
+    fn logits_of<B: helmholtz_ops::Backend>(&self, m: Tensor<B, 2>) -> Tensor<B, 2> {
+        self.bits.logits_of(m)
+    }
 }
 
 impl<B: helmholtz_ops::Backend> Propose<B> for Unconditional<B> {

@@ -204,9 +204,12 @@ fn methods_without_a_form_with_it_refuse_it_and_the_others_take_it() {
         "gumbel-softmax",
         "st-gumbel-softmax",
         "st-gumbel-softmax-learned",
+        "st-gumbel-softmax-decoupled",
         "gumbel-rao",
         "straight-through",
         "reinmax",
+        "reinmax-rao",
+        "reinmax-cv",
     ];
     for entry in Method::CATALOGUE {
         let given = Given::<Tape, dyn ChainStore> {

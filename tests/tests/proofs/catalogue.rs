@@ -81,12 +81,13 @@ fn the_first_stage_of_a_chain_may_propose_one_particle_more() {
 }
 
 /// Methods that need a second particle: to move to, or to compare with.
-const OF_TWO: [&str; 13] = [
+const OF_TWO: [&str; 14] = [
     "jsa",
     "jsa-mtmis",
     "jsa-frozen-reference",
     "rloo",
     "vargrad",
+    "unordered-set",
     "vimco",
     "vimco-arithmetic",
     "ovis",

@@ -6,10 +6,10 @@ use helmholtz_tests::certify::{Unconditional, subject_of};
 use helmholtz_tests::statistics::STUDENT_LIMIT_OF_MANY;
 use helmholtz_tests::{Categories, Reference, Tape};
 
-type Found = (Vec<f64>, Vec<f64>);
+pub type Found = (Vec<f64>, Vec<f64>);
 
 /// The largest difference of two means in standard errors; coordinates that never vary must agree to rounding.
-fn apart(one: &Found, other: &Found) -> f64 {
+pub fn apart(one: &Found, other: &Found) -> f64 {
     let each = one.0.iter().zip(&one.1).zip(other.0.iter().zip(&other.1));
     let t = each.map(|((mean, error), (other, other_error))| {
         (mean - other).abs() / error.hypot(*other_error).max(1e-9 * mean.abs().max(1e-3))
@@ -24,13 +24,13 @@ fn hard(temperature: f64) -> Method {
     })
 }
 
-fn of<M: Model<Tape>>(method: Method, subject: &Subject<M>) -> Found {
+pub fn of<M: Model<Tape>>(method: Method, subject: &Subject<M>) -> Found {
     let learned: Learned<Tape> = subject.learned(&method);
     estimated(&method, &learned, subject).0
 }
 
 /// Σ Var over φ.
-fn variance<M>(found: &Found, subject: &Subject<M>) -> f64 {
+pub fn variance<M>(found: &Found, subject: &Subject<M>) -> f64 {
     subject.phi.clone().map(|i| found.1[i].powi(2)).sum()
 }
 

@@ -2,9 +2,13 @@
 
 use burn::module::{Module, Param, ParamId};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
-use helmholtz_ops::{leaky_relu, linear};
+use helmholtz_ops::{Activation, leaky_relu, linear, perceptron};
 use helmholtz_random::Stream;
 use rand_core::Rng;
+
+/// Inputs up to which a net of one hidden layer is computed at once. From some number on two products of matrices are faster; no net has
+/// between 3 and a data set's size of them.
+const FEW: usize = 8;
 
 /// Linear layers with tanh, or a leaky rectifier, between them.
 #[derive(Module, Debug)]
@@ -78,8 +82,15 @@ impl<B: helmholtz_ops::Backend> Mlp<B> {
         self.outputs(inputs).reshape([rows])
     }
 
-    /// The outputs for each row of `inputs` `[rows, inputs]`: `[rows, outputs]`.
+    /// The outputs for each row of `inputs` `[rows, inputs]`: `[rows, outputs]`. The hidden units of a net with few inputs are never in
+    /// memory.
     pub fn outputs(&self, inputs: Tensor<B, 2>) -> Tensor<B, 2> {
+        if let ([w, v], [b, c]) = (&self.weights[..], &self.biases[..])
+            && inputs.dims()[1] <= FEW
+        {
+            let activation = self.slope.map_or(Activation::Tanh, Activation::LeakyRelu);
+            return perceptron(inputs, (w.val(), b.val()), (v.val(), c.val()), activation);
+        }
         let last = self.weights.len() - 1;
         let layers = self.weights.iter().zip(&self.biases).enumerate();
         layers.fold(inputs, |inputs, (index, (weight, bias))| {

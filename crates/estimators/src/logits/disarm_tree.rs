@@ -152,7 +152,7 @@ fn factor<B: Backend>(
 
 /// A decision between the classes from `start` to below `middle`, the left branch, and those to below `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Node {
+pub(crate) struct Node {
     start: usize,
     middle: usize,
     end: usize,
@@ -160,7 +160,7 @@ struct Node {
 
 impl Node {
     /// The tree of C classes.
-    fn of(classes: usize, balanced: bool) -> Vec<Self> {
+    pub(crate) fn of(classes: usize, balanced: bool) -> Vec<Self> {
         let mut nodes = Vec::new();
         let mut open = vec![(0, classes)];
         while let Some((start, end)) = open.pop() {
@@ -186,7 +186,7 @@ impl Node {
 }
 
 /// a `[rows, V, nodes]`.
-fn decisions<B: Backend>(nodes: &[Node], logits: &Tensor<B, 3>) -> Tensor<B, 3> {
+pub(crate) fn decisions<B: Backend>(nodes: &[Node], logits: &Tensor<B, 3>) -> Tensor<B, 3> {
     let each = nodes.iter().map(|node| {
         let [left, right] = node.branches(logits).map(log_sum);
         left - right
@@ -202,7 +202,11 @@ fn log_sum<B: Backend>(logits: Tensor<B, 3>) -> Tensor<B, 3> {
 }
 
 /// The class that decisions lead to: `[rows, V, C]`.
-fn classes_of<B: Backend>(nodes: &[Node], bits: &Tensor<B, 3>, classes: usize) -> Tensor<B, 3> {
+pub(crate) fn classes_of<B: Backend>(
+    nodes: &[Node],
+    bits: &Tensor<B, 3>,
+    classes: usize,
+) -> Tensor<B, 3> {
     let [rows, count, _] = bits.dims();
     let shape = [rows, count, classes];
     let (device, dtype) = (bits.device(), bits.dtype());
@@ -222,7 +226,7 @@ fn classes_of<B: Backend>(nodes: &[Node], bits: &Tensor<B, 3>, classes: usize) -
 }
 
 /// Whether a class is below each node: `[rows, V, nodes]`.
-fn live<B: Backend>(nodes: &[Node], class: &Tensor<B, 3>) -> Tensor<B, 3> {
+pub(crate) fn live<B: Backend>(nodes: &[Node], class: &Tensor<B, 3>) -> Tensor<B, 3> {
     let each = nodes.iter().map(|node| {
         let below = class.clone().narrow(2, node.start, node.end - node.start);
         below.sum_dim(2)

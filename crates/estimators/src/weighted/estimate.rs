@@ -42,6 +42,14 @@ pub enum EstimateError {
         /// The number given.
         given: usize,
     },
+    /// More particles than the estimator can do with.
+    #[error("K = {given} particles, but this estimator takes {most} at most")]
+    TooManyParticles {
+        /// What it takes.
+        most: usize,
+        /// What it was given.
+        given: usize,
+    },
     /// A batch of no data.
     #[error("there is no estimate of a gradient without data: give a row or more")]
     NoData,
@@ -194,7 +202,7 @@ where
 }
 
 /// −Σ_k θ_k log p_k + φ_k log q_k, a datum's mean of `batch`.
-fn surrogate<B: Backend>(
+pub(crate) fn surrogate<B: Backend>(
     coefficients: &[Coefficient],
     batch: usize,
     log_p: Tensor<B, 1>,
