@@ -192,7 +192,7 @@ fn edit(file: &mut Vec<u8>, byte: &mut impl FnMut() -> u8) {
                 Some(other) => text[words[other].clone()].to_vec(),
                 None => WORDS[new].as_bytes().to_vec(),
             };
-            let length = (length + new.len() - old.len()) as u64;
+            let length = length.wrapping_add(new.len()).wrapping_sub(old.len()) as u64;
             drop(file.splice(8 + old.start..8 + old.end, new));
             file[..8].copy_from_slice(&length.to_le_bytes());
         }
