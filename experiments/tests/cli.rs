@@ -166,6 +166,16 @@ fn a_folder_whose_name_is_no_text_can_be_told_in_json() {
             "glyphs",
         ][..],
         &["fig3", "--method", "rloo", "--dataset", "glyphs"],
+        // Counted in steps, whose epochs the data set's size gives.
+        &[
+            "disarm",
+            "--net",
+            "linear",
+            "--method",
+            "rloo",
+            "--dataset",
+            "glyphs",
+        ],
         &["arm-toy"],
         &["apg-gmm"],
     ] {

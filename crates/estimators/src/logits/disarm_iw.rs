@@ -19,7 +19,7 @@ use crate::{
 ///
 /// G_v = ½ (f(z) − f(z')) w_v (e_{z_v} − e_{z'_v}),  w_v = q(z_v) q(z'_v) / p(z_v, z'_v),
 ///
-/// e one-hot (Dong, Mnih & Tucker 2021, section 3.1). The pairs are those of stick breaking from u and from 1 − u, the least likely class
+/// e one-hot (Dong, Mnih & Tucker 2021). The pairs are those of stick breaking from u and from 1 − u, the least likely class
 /// first. With σ(a_i) the probability to stop at the i-th class, n the first at which one stops:
 ///
 /// w = (1 − σ(a_n)) Π_{i<n} (1 − σ(a_i))² / (1 − 2 σ(a_i)).

@@ -24,7 +24,7 @@ use crate::{
 ///
 /// b_s = q(s) ℓ_s + (1 − q(s)) Σ_{t≠s} P(t second | s first, S) ℓ_t
 ///
-/// (Kool, van Hoof & Welling 2020, equations 9 and 16: P(s first | S) is q(s) R(S, s) there). S is drawn by Gumbel-top-K over whole
+/// (Kool, van Hoof & Welling 2020; P(s first | S) is q(s) R(S, s) there). S is drawn by Gumbel-top-K over whole
 /// latents, by a stochastic beam of K that grows by a variable at a time (Kool, van Hoof & Welling 2019).
 ///
 /// Unbiased: given S it is the mean of the first draw's score times ℓ, and b_s has the mean of ℓ whatever s is. Where no latent is likely
