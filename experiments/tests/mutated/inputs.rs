@@ -275,7 +275,9 @@ fn replace_value(line: &mut String, value: &str, chance: &mut Chance) {
     }
     let begin = digits[chance.below(digits.len())];
     let is_of_number = |c: char| c.is_ascii_digit() || ".e_".contains(c);
-    let before = old[..begin].char_indices().rfind(|&(_, c)| !is_of_number(c));
+    let before = old[..begin]
+        .char_indices()
+        .rfind(|&(_, c)| !is_of_number(c));
     let start = before.map_or(0, |(at, c)| at + c.len_utf8());
     let end = old[begin..]
         .find(|c| !is_of_number(c))
