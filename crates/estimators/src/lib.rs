@@ -83,7 +83,7 @@ pub use learned::{Controls, ControlsConfig, Learned, Mlp, Temperature};
 pub use leave_one_out::{DoubleCv, LeaveOneOut, Rodeo, Siblings, Variate, estimate_leave_one_out};
 pub use logits::{
     Ar, Arm, Arms, ArmsBound, Ars, Arsm, Control, Disarm, DisarmBound, DisarmIw, DisarmTree,
-    LogitGradient, Race, Rebar, estimate_logits,
+    LogitGradient, Race, Rebar, Unordered, estimate_logits,
 };
 pub use method::{Latent, Method, OfBits, UnknownMethod};
 pub use model::{Dream, Factored, Joint, Layered, Model, Parts, Proposals, Propose};
@@ -100,8 +100,8 @@ pub use pathwise::{
 pub use signals::{Moments, MuProp, Nvil};
 pub use weighted::{
     Chains, Coefficient, CoupledChains, Estimate, EstimateError, Jsa, JsaKernel, Msc, Outcome,
-    Ovis, OvisMonteCarlo, Reinforce, Rloo, Rws, Tvo, Unordered, VarGrad, Vimco, WakeSleep,
-    Weighted, Weighting, dreams, estimate, refresh, scatter,
+    Ovis, OvisMonteCarlo, Reinforce, Rloo, Rws, Tvo, VarGrad, Vimco, WakeSleep, Weighted,
+    Weighting, dreams, estimate, refresh, scatter,
 };
 
 #[cfg(doctest)]

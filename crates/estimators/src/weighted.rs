@@ -1,19 +1,16 @@
 //! The weighted family: coefficients on log p and log q from log-weights. Its estimators, chosen at run time.
 
-mod beam;
 mod chains;
 mod coupled;
-mod estimate;
+pub(crate) mod estimate;
 mod jsa;
 mod msc;
 mod ovis;
 mod reinforce;
 mod rloo;
 pub(crate) mod rws;
-mod shares;
 mod states;
 mod tvo;
-mod unordered;
 mod vargrad;
 mod vimco;
 mod wake_sleep;
@@ -34,7 +31,6 @@ pub use reinforce::Reinforce;
 pub use rloo::Rloo;
 pub use rws::Rws;
 pub use tvo::Tvo;
-pub use unordered::Unordered;
 pub use vargrad::VarGrad;
 pub use vimco::Vimco;
 pub use wake_sleep::WakeSleep;

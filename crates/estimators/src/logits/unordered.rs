@@ -8,11 +8,11 @@ use helmholtz_samplers::{ChainStore, Info};
 
 use crate::host::numbers;
 use crate::logits::Race;
+use crate::logits::beam::Beams;
 use crate::logits::logit_gradient::tracked;
+use crate::logits::shares::Shares;
 use crate::objective::at_least;
-use crate::weighted::beam::Beams;
 use crate::weighted::estimate::surrogate;
-use crate::weighted::shares::Shares;
 use crate::{
     Batch, Coefficient, Declaration, Description, Estimate, EstimateError, Estimator, Joint,
     Layered, Learned, Target,
