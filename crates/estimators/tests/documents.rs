@@ -96,7 +96,9 @@ fn family(source: &str) -> (&'static str, &'static str) {
     match source.split_once('/').expect("a folder") {
         ("weighted", "jsa.rs" | "msc.rs" | "coupled.rs") => ("Chains", "chains.md"),
         ("weighted", "rws.rs" | "wake_sleep.rs") => ("Wake-sleep", "wake-sleep.md"),
-        ("weighted" | "signals" | "leave_one_out", _) => ("Score function", "score-function.md"),
+        ("weighted" | "signals" | "leave_one_out", _) | ("logits", "unordered.rs") => {
+            ("Score function", "score-function.md")
+        }
         ("logits", "arsm.rs") => ("Exponential races", "races.md"),
         ("logits", "rebar.rs") => ("REBAR and RELAX", "rebar-relax.md"),
         ("logits", _) => ("Antithetic pairs", "antithetic.md"),
