@@ -13,8 +13,8 @@ use helmholtz_samplers::{Info, Latents};
 use crate::logits::logit_gradient::{mean_loss, repeat, surrogate, tracked};
 use crate::objective::{at_least, mean};
 use crate::{
-    Estimate, EstimateError, Factored, Joint, Layered, LogitGradient, Objective, Particles,
-    Proposals, Propose, Reparameterise,
+    Batch, Estimate, EstimateError, Factored, Joint, Layered, LogitGradient, Objective, Particles,
+    Proposals, Propose, Reparameterise, estimate_pathwise,
 };
 
 /// KL(q(h | x) ‖ p(h)) of a model of one stochastic layer, nats, with its gradient: `[batch]`, of data x `[batch, visible]` and
@@ -176,5 +176,29 @@ impl<B: Backend, M: Factored<B>> Joint<B> for Likelihood<M> {
     fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
         let x: Values<B> = x.into();
         self.0.log_likelihood(x, particles)
+    }
+}
+
+/// A batch's estimate through its samples, with the divergence in closed form where the batch asks for that.
+///
+/// # Errors
+/// Those of [`estimate_pathwise`] and [`estimate_pathwise_with_kl`].
+pub(crate) fn estimate_pathwise_batch<B, V, M, R, S>(
+    estimator: &R,
+    model: &M,
+    batch: Batch<'_, B, S>,
+    noise: &mut impl Noise,
+) -> Result<Estimate<B>, EstimateError>
+where
+    B: AutodiffBackend,
+    V: Variables,
+    M: AutodiffModule<B> + Layered<B, Variables = V> + Factored<B>,
+    R: Reparameterise<B, V>,
+    S: ?Sized,
+{
+    let Batch { x, particles, .. } = batch;
+    match batch.analytic_kl {
+        true => estimate_pathwise_with_kl(estimator, model, x, particles, noise),
+        false => estimate_pathwise(estimator, model, x, particles, noise),
     }
 }

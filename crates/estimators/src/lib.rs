@@ -74,6 +74,7 @@ pub use burn;
 pub use helmholtz_ops::Flex;
 
 pub use added::{Added, Adding, Erased, Kind};
+pub(crate) use analytic_kl::estimate_pathwise_batch;
 pub use analytic_kl::{estimate_logits_with_kl, estimate_pathwise_with_kl, kl_to_prior};
 pub use catalogue::{Catalogue, Entry, markdown};
 pub use declaration::{Declaration, Description, Domain, Target};

@@ -2,13 +2,14 @@
 
 use burn::module::AutodiffModule;
 use burn::tensor::{Tensor, activation};
-use helmholtz_distributions::{Classes, Noise};
-use helmholtz_ops::{AutodiffBackend, Backend, Values, pinned_logits};
+use helmholtz_distributions::Noise;
+use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
-use crate::logits::disarm_tree::{Node, classes_of, decisions, live};
-use crate::logits::logit_gradient::repeat;
+use crate::logits::disarm_tree::{
+    Node, antithetic, classes_of, decisions, half_difference, live, row_logits,
+};
 use crate::logits::swaps::{Race, without_pinned};
 use crate::{
     Batch, Declaration, Description, Estimate, EstimateError, Estimator, Factored, Joint, Layered,
@@ -79,33 +80,18 @@ impl<V: Race> LogitGradient<V> for DisarmIw {
         B: Backend,
         M: Layered<B, Variables = V> + Joint<B>,
     {
-        let variables = objective.layers()[below.len()];
-        let Classes {
-            variables: count,
-            classes,
-        } = variables.classes();
+        let logits = row_logits(objective, below, rows);
+        let classes = logits.dims()[2];
         let nodes = Node::of(classes, false);
-        let logits = pinned_logits(objective.logits(below), classes).flatten::<2>(1, 2);
-        let logits = repeat(logits, rows).reshape([rows, count, classes]);
         let (ascending, order) = logits.sort_with_indices(2);
         let back = order.argsort(2);
         let p = activation::sigmoid(decisions(&nodes, &ascending));
-        let uniforms = objective.uniforms(rows, count * nodes.len(), noise);
-        let u = uniforms.reshape(p.dims());
-        let dtype = p.dtype();
-        let below_p = |u: Tensor<B, 3>| u.lower(p.clone()).float().cast(dtype);
-        let bits = [below_p(u.clone().neg().add_scalar(1.0)), below_p(u)];
+        let bits = antithetic(objective, &p, noise);
         let sorted = bits.clone().map(|bits| classes_of(&nodes, &bits, classes));
         let weight = weight(&nodes, &bits, &sorted, &p);
         let pair = sorted.map(|class| class.gather(2, back.clone()));
 
-        let mut value = |class: &Tensor<B, 3>| {
-            let layer = variables.values_of(class.clone().flatten(1, 2));
-            let layers = [below, &[Values::binary(layer)]].concat();
-            objective.value(&objective.complete(layers, rows, noise))
-        };
-        let difference = value(&pair[0]) - value(&pair[1]);
-        let half = difference.reshape([rows, 1, 1]).mul_scalar(0.5);
+        let half = half_difference(objective, below, [&pair[0], &pair[1]], noise);
         let [one, other] = pair;
         without_pinned((one - other) * weight * half)
     }

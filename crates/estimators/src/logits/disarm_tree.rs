@@ -87,22 +87,12 @@ impl<V: Race> LogitGradient<V> for DisarmTree {
         B: Backend,
         M: Layered<B, Variables = V> + Joint<B>,
     {
-        let variables = objective.layers()[below.len()];
-        let Classes {
-            variables: count,
-            classes,
-        } = variables.classes();
+        let logits = row_logits(objective, below, rows);
+        let classes = logits.dims()[2];
         let nodes = Node::of(classes, self.balanced);
-        let logits = pinned_logits(objective.logits(below), classes).flatten::<2>(1, 2);
-        let logits = repeat(logits, rows).reshape([rows, count, classes]);
         let decisions = decisions(&nodes, &logits);
         let p = activation::sigmoid(decisions.clone());
-        let uniforms = objective.uniforms(rows, count * nodes.len(), noise);
-        let u = uniforms.reshape(p.dims());
-        let dtype = p.dtype();
-        let below_p = |u: Tensor<B, 3>| u.lower(p.clone()).float().cast(dtype);
-        let pair = [below_p(u.clone().neg().add_scalar(1.0)), below_p(u)];
-
+        let pair = antithetic(objective, &p, noise);
         let sides = pair.map(|bits| {
             let class = classes_of(&nodes, &bits, classes);
             Side {
@@ -111,16 +101,66 @@ impl<V: Race> LogitGradient<V> for DisarmTree {
                 class,
             }
         });
-        let mut value = |side: &Side<B>| {
-            let layer = variables.values_of(side.class.clone().flatten(1, 2));
-            let layers = [below, &[Values::binary(layer)]].concat();
-            objective.value(&objective.complete(layers, rows, noise))
-        };
-        let difference = value(&sides[0]) - value(&sides[1]);
-        let half = difference.reshape([rows, 1, 1]).mul_scalar(0.5);
+        let classes = [&sides[0].class, &sides[1].class];
+        let half = half_difference(objective, below, classes, noise);
         let gradient = factor(&sides, &p, decisions) * half;
         without_pinned(in_classes(&nodes, gradient, &logits))
     }
+}
+
+/// φ with the pinned class, a copy of it for each row: `[rows, V, C]`.
+pub(crate) fn row_logits<B, M>(
+    objective: &Objective<B, M>,
+    below: &[Values<B>],
+    rows: usize,
+) -> Tensor<B, 3>
+where
+    B: Backend,
+    M: Layered<B> + Joint<B>,
+    M::Variables: Race,
+{
+    let Classes { variables, classes } = objective.layers()[below.len()].classes();
+    let logits = pinned_logits(objective.logits(below), classes).flatten::<2>(1, 2);
+    repeat(logits, rows).reshape([rows, variables, classes])
+}
+
+/// Decisions with the probabilities p `[rows, V, nodes]`, from 1 − u and from u.
+pub(crate) fn antithetic<B, M>(
+    objective: &Objective<B, M>,
+    p: &Tensor<B, 3>,
+    noise: &mut impl Noise,
+) -> [Tensor<B, 3>; 2]
+where
+    B: Backend,
+    M: Layered<B> + Joint<B>,
+{
+    let [rows, variables, nodes] = p.dims();
+    let u = objective.uniforms(rows, variables * nodes, noise);
+    let u = u.reshape(p.dims());
+    let below_p = |u: Tensor<B, 3>| u.lower(p.clone()).float().cast(p.dtype());
+    [below_p(u.clone().neg().add_scalar(1.0)), below_p(u)]
+}
+
+/// ½ (f(z) − f(z')) `[rows, 1, 1]` of two layers of classes, one-hot `[rows, V, C]`, the layers above drawn for each.
+pub(crate) fn half_difference<B, M>(
+    objective: &Objective<B, M>,
+    below: &[Values<B>],
+    pair: [&Tensor<B, 3>; 2],
+    noise: &mut impl Noise,
+) -> Tensor<B, 3>
+where
+    B: Backend,
+    M: Layered<B> + Joint<B>,
+    M::Variables: Race,
+{
+    let variables = objective.layers()[below.len()];
+    let rows = pair[0].dims()[0];
+    let [one, other] = pair.map(|class| {
+        let layer = variables.values_of(class.clone().flatten(1, 2));
+        let layers = [below, &[Values::binary(layer)]].concat();
+        objective.value(&objective.complete(layers, rows, noise))
+    });
+    (one - other).reshape([rows, 1, 1]).mul_scalar(0.5)
 }
 
 /// One of the two draws.

@@ -10,7 +10,7 @@ use helmholtz_samplers::ChainStore;
 use crate::pathwise::straight_through::with_gradient_of;
 use crate::{
     Batch, Declaration, Description, Estimate, EstimateError, Estimator, Factored, Layered,
-    Learned, Reparameterise, Target, estimate_pathwise, estimate_pathwise_with_kl,
+    Learned, Reparameterise, Target, estimate_pathwise_batch,
 };
 
 /// The value that φ/τ_f + G stands for, with the gradient of the relaxed value of (φ + G)/τ_b, the noise G the same in both
@@ -71,11 +71,7 @@ where
         _chance: &mut impl Chance,
     ) -> Result<Estimate<B>, EstimateError> {
         batch.check(self)?;
-        let Batch { x, particles, .. } = batch;
-        match batch.analytic_kl {
-            true => estimate_pathwise_with_kl(self, model, x, particles, noise),
-            false => estimate_pathwise(self, model, x, particles, noise),
-        }
+        estimate_pathwise_batch(self, model, batch, noise)
     }
 }
 

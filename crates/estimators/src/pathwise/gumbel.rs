@@ -10,8 +10,7 @@ use helmholtz_samplers::ChainStore;
 use crate::pathwise::straight_through::with_gradient_of;
 use crate::{
     Batch, Controls, ControlsConfig, Declaration, Description, Estimate, EstimateError, Estimator,
-    Factored, Layered, Learned, Reparameterise, Target, Temperature, estimate_pathwise,
-    estimate_pathwise_with_kl,
+    Factored, Layered, Learned, Reparameterise, Target, Temperature, estimate_pathwise_batch,
 };
 
 /// For bits z = σ((a + ln u − ln(1 − u)) / τ), binary Concrete; for classes z = softmax((φ + G) / τ), G Gumbel (Maddison, Mnih &
@@ -69,11 +68,7 @@ where
         _chance: &mut impl Chance,
     ) -> Result<Estimate<B>, EstimateError> {
         batch.check(self)?;
-        let Batch { x, particles, .. } = batch;
-        match batch.analytic_kl {
-            true => estimate_pathwise_with_kl(self, model, x, particles, noise),
-            false => estimate_pathwise(self, model, x, particles, noise),
-        }
+        estimate_pathwise_batch(self, model, batch, noise)
     }
 }
 
@@ -144,11 +139,7 @@ where
     ) -> Result<Estimate<B>, EstimateError> {
         batch.check(self)?;
         let gumbel = LearnedGumbelSoftmax::new(learned.trained());
-        let Batch { x, particles, .. } = batch;
-        match batch.analytic_kl {
-            true => estimate_pathwise_with_kl(&gumbel, model, x, particles, noise),
-            false => estimate_pathwise(&gumbel, model, x, particles, noise),
-        }
+        estimate_pathwise_batch(&gumbel, model, batch, noise)
     }
 }
 

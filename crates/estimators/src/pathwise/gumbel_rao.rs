@@ -10,7 +10,7 @@ use helmholtz_samplers::ChainStore;
 use crate::pathwise::straight_through::with_gradient_of;
 use crate::{
     Batch, Declaration, Description, Estimate, EstimateError, Estimator, Factored, Layered,
-    Learned, Reparameterise, Target, estimate_pathwise, estimate_pathwise_with_kl,
+    Learned, Reparameterise, Target, estimate_pathwise_batch,
 };
 
 /// The value b that noisy logits z stand for, with the Jacobian (1/M) Σ_m ∂ relax_τ(z̃_m)/∂z, z̃_m independent draws of z given b
@@ -71,11 +71,7 @@ where
         _chance: &mut impl Chance,
     ) -> Result<Estimate<B>, EstimateError> {
         batch.check(self)?;
-        let Batch { x, particles, .. } = batch;
-        match batch.analytic_kl {
-            true => estimate_pathwise_with_kl(self, model, x, particles, noise),
-            false => estimate_pathwise(self, model, x, particles, noise),
-        }
+        estimate_pathwise_batch(self, model, batch, noise)
     }
 }
 

@@ -10,7 +10,7 @@ use helmholtz_samplers::ChainStore;
 use crate::pathwise::straight_through::with_gradient_of;
 use crate::{
     Batch, Declaration, Description, Estimate, EstimateError, Estimator, Factored, Layered,
-    Learned, Reparameterise, Target, estimate_pathwise, estimate_pathwise_with_kl,
+    Learned, Reparameterise, Target, estimate_pathwise_batch,
 };
 
 /// A sample z of mean p with the Jacobian 2 J(m) − ½ J(p), m = ½ (p + z) (Liu et al. 2023, equation 6). J(m) is the
@@ -54,11 +54,7 @@ where
         _chance: &mut impl Chance,
     ) -> Result<Estimate<B>, EstimateError> {
         batch.check(self)?;
-        let Batch { x, particles, .. } = batch;
-        match batch.analytic_kl {
-            true => estimate_pathwise_with_kl(self, model, x, particles, noise),
-            false => estimate_pathwise(self, model, x, particles, noise),
-        }
+        estimate_pathwise_batch(self, model, batch, noise)
     }
 }
 

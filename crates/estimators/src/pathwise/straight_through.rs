@@ -9,7 +9,7 @@ use helmholtz_samplers::ChainStore;
 
 use crate::{
     Batch, Declaration, Description, Domain, Estimate, EstimateError, Estimator, Factored, Joint,
-    Layered, Learned, Reparameterise, Target, estimate_pathwise, estimate_pathwise_with_kl,
+    Layered, Learned, Reparameterise, Target, estimate_pathwise, estimate_pathwise_batch,
 };
 
 /// A sample with the Jacobian of its mean: b ~ Bernoulli(p), p = σ(a), with ∂b/∂a := p (1 − p); a class with that of the softmax
@@ -53,11 +53,7 @@ where
         _chance: &mut impl Chance,
     ) -> Result<Estimate<B>, EstimateError> {
         batch.check(self)?;
-        let Batch { x, particles, .. } = batch;
-        match batch.analytic_kl {
-            true => estimate_pathwise_with_kl(self, model, x, particles, noise),
-            false => estimate_pathwise(self, model, x, particles, noise),
-        }
+        estimate_pathwise_batch(self, model, batch, noise)
     }
 }
 
