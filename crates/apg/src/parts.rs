@@ -9,7 +9,7 @@ use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, backend::AutodiffBackend};
 
 /// What `of` gives for 0, 1, .. `count` − 1, in this order. At most `threads` of them, the caller's thread among them, take the next
-/// number that is left.
+/// number that is left; a thread that the system refuses is done without.
 ///
 /// # Panics
 /// If `of` does.
@@ -25,7 +25,8 @@ pub fn on_threads<T: Send>(count: usize, threads: usize, of: impl Fn(usize) -> T
     };
     thread::scope(|scope| {
         let others = 1..threads.min(count);
-        let others: Vec<_> = others.map(|_| scope.spawn(work)).collect();
+        let start = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = others.map_while(start).collect();
         work();
         for other in others {
             if let Err(panic) = other.join() {

@@ -1,13 +1,15 @@
 //! Data in groups of a fixed size, shared out among threads.
 
 use std::ops::Range;
+use std::sync::Mutex;
 use std::thread;
 
 /// Data that are evaluated together. Fixed, because a group decides which numbers of a stream are whose: the result depends on neither
 /// threads nor memory.
 pub const GROUP: usize = 10;
 
-/// What the workers make of `rows`, `[rows, columns]`, a group at a time; `None` if one of them answers false.
+/// What the workers make of `rows`, `[rows, columns]`, a group at a time; `None` if one of them answers false. A thread that the system
+/// refuses is done without.
 pub fn by_groups<T, W>(
     rows: Range<usize>,
     columns: usize,
@@ -20,26 +22,27 @@ where
     W: FnMut(Range<usize>, &mut [T]) -> bool + Send,
 {
     let mut found = vec![none; rows.len() * columns];
-    let groups = rows.len().div_ceil(GROUP);
-    let share = groups.div_ceil(threads.max(1)).max(1) * GROUP;
+    let groups = Mutex::new(found.chunks_mut(GROUP * columns).enumerate());
+    let work = |mut worker: W| {
+        loop {
+            let next = groups.lock().expect("no worker holds this lock").next();
+            let Some((index, found)) = next else {
+                return true;
+            };
+            let first = rows.start + index * GROUP;
+            if !worker(first..first + found.len() / columns, found) {
+                return false;
+            }
+        }
+    };
+    let work = &work;
     let finished = thread::scope(|scope| {
-        let workers: Vec<_> = found
-            .chunks_mut(share * columns)
-            .enumerate()
-            .map(|(number, found)| {
-                let mut worker = new_worker();
-                let start = rows.start + number * share;
-                scope.spawn(move || {
-                    let mut groups = found.chunks_mut(GROUP * columns).enumerate();
-                    groups.all(|(index, found)| {
-                        let first = start + index * GROUP;
-                        worker(first..first + found.len() / columns, found)
-                    })
-                })
-            })
-            .collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.fold(true, |all, one| match one {
+        let others = (1..threads.min(rows.len().div_ceil(GROUP))).map(|_| new_worker());
+        let start = |worker| thread::Builder::new().spawn_scoped(scope, move || work(worker));
+        let others: Vec<_> = others.map_while(|worker| start(worker).ok()).collect();
+        let own = work(new_worker());
+        let joined = others.into_iter().map(|worker| worker.join());
+        joined.fold(own, |all, one| match one {
             Ok(finished) => all & finished,
             Err(panic) => std::panic::resume_unwind(panic),
         })

@@ -96,14 +96,17 @@ impl Lock {
         let number = claim(folder, &me, flocked, timing)?;
         let path = at(folder, number);
         let io = |error| LockError::Io(path.clone(), error);
-        let handle = File::open(&path).map_err(io)?.into_system();
-        Ok(Self {
+        // Dropped, and with it the lock's file, where one of the next two fails.
+        let mut lock = Self {
             folder: folder.into(),
             number,
-            renewal: Some(renew(handle, me.clone(), timing.renewal)),
+            renewal: None,
             me,
             _file: file,
-        })
+        };
+        let handle = File::open(&path).map_err(io)?.into_system();
+        lock.renewal = Some(renew(handle, lock.me.clone(), timing.renewal).map_err(io)?);
+        Ok(lock)
     }
 
     /// Whether the lock still holds: its file is there, and nobody has taken over.
@@ -281,9 +284,13 @@ fn living(
 }
 
 /// Rewrites the lock's file until the sender is dropped.
-fn renew(mut file: fs::File, me: Holder, every: Duration) -> (Sender<()>, JoinHandle<()>) {
+fn renew(
+    mut file: fs::File,
+    me: Holder,
+    every: Duration,
+) -> io::Result<(Sender<()>, JoinHandle<()>)> {
     let (stop, stopped) = channel();
-    let thread = thread::spawn(move || {
+    let thread = thread::Builder::new().spawn(move || {
         let mut renewed = 0;
         while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
             renewed += 1;
@@ -293,8 +300,8 @@ fn renew(mut file: fs::File, me: Holder, every: Duration) -> (Sender<()>, JoinHa
                 .and_then(|_| file.write_all(me.text(renewed).as_bytes()))
                 .and_then(|()| file.sync_data());
         }
-    });
-    (stop, thread)
+    })?;
+    Ok((stop, thread))
 }
 
 /// Who holds the lock of `folder`, as far as can be told without waiting; `None` when nobody does. A holder on another

@@ -59,21 +59,24 @@ pub fn drive(
         })
     };
     let outcomes: Vec<Mutex<Ended>> = units.iter().enumerate().map(before).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, queue.len().max(1)) {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed)
-                    && let Some(&index) = queue.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    watch.started(index);
-                    let outcome = run_one(experiment, index, &Forward { watch, index }, stop);
-                    watch.ended(index, &outcome);
-                    *outcomes[index]
-                        .lock()
-                        .expect("no thread panics with this lock") = outcome;
-                }
-            });
+    let work = || {
+        while !stop.load(Ordering::Relaxed)
+            && let Some(&index) = queue.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            watch.started(index);
+            let outcome = run_one(experiment, index, &Forward { watch, index }, stop);
+            watch.ended(index, &outcome);
+            *outcomes[index]
+                .lock()
+                .expect("no thread panics with this lock") = outcome;
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..jobs.min(queue.len()) {
+            // A thread that the system refuses is done without.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
     });
     outcomes
         .into_iter()

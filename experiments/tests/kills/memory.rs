@@ -1,7 +1,9 @@
 //! Limits on memory: a run that meets one is refused, ends, or dies at an allocation; what it saved before is gone on with.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::ends::ends;
 use super::kinds::{KINDS, Kind};
@@ -22,7 +24,7 @@ struct Ended {
     died: u32,
 }
 
-/// The program under `ulimit -v`.
+/// The program under `ulimit -v`. Told to print backtraces, which need memory that there is none of.
 fn limited(kind: &Kind, folder: &Path, mebibytes: u64) -> Command {
     let plain = command(kind, folder);
     let mut command = Command::new("sh");
@@ -36,15 +38,32 @@ fn limited(kind: &Kind, folder: &Path, mebibytes: u64) -> Command {
         .arg(plain.get_program())
         .args(plain.get_args())
         .current_dir(folder)
+        .env("RUST_BACKTRACE", "1")
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     command
 }
 
+/// How a command ends that must not hang: within `patience`.
+fn end(mut command: Command, patience: Duration) -> Option<ExitStatus> {
+    let mut child = command.spawn().unwrap();
+    let begun = Instant::now();
+    while begun.elapsed() < patience {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    None
+}
+
 /// Gives one folder every limit in turn, and finishes it without one. A run that ends whole leaves nothing for the next: the folder is
 /// then begun anew.
 fn under_limits(kind: &Kind, count: u32) -> Ended {
-    let (expected, _) = undisturbed(kind);
+    let (expected, takes) = undisturbed(kind);
+    let patience = 10 * takes + Duration::from_secs(60);
     let mut all = Ended::default();
     let begin = || {
         let home = tempfile::tempdir().unwrap();
@@ -58,11 +77,9 @@ fn under_limits(kind: &Kind, count: u32) -> Ended {
     };
     let mut home = begin();
     for mebibytes in limits(count) {
-        match limited(kind, home.path(), mebibytes)
-            .status()
-            .unwrap()
-            .code()
-        {
+        let ended = end(limited(kind, home.path(), mebibytes), patience);
+        let ended = ended.unwrap_or_else(|| panic!("{}: hangs at {mebibytes} MiB", kind.name));
+        match ended.code() {
             Some(0) => {
                 all.whole += 1;
                 finished(home.path());

@@ -158,11 +158,15 @@ impl<'a> Attempt<'a> {
             request = request.config().proxy(None).build();
         }
         let (sender, news) = sync_channel(4);
+        let refused = sender.clone();
         // It ends with its mirror's answer, with a timeout, or when nobody listens any more.
-        thread::spawn(move || match request.call() {
+        let started = thread::Builder::new().spawn(move || match request.call() {
             Ok(response) => receive(response, &sender),
             Err(error) => drop(sender.send(News::Failed(error))),
         });
+        if let Err(error) = started {
+            drop(refused.send(News::Failed(error.into())));
+        }
         news
     }
 

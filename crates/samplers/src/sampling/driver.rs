@@ -222,7 +222,10 @@ impl<'a> Sampling<'a> {
             }
         };
         std::thread::scope(|scope| {
-            (1..threads).for_each(|_| drop(scope.spawn(work)));
+            for _ in 1..threads {
+                // A thread that the system refuses is done without.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            }
             work();
         });
         let mut ends = ends
