@@ -39,6 +39,7 @@ mod apg_table;
 pub mod arm_toy;
 mod artifacts;
 mod backend;
+mod backtraces;
 mod blocks;
 pub mod cell;
 pub mod cell_runner;

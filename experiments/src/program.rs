@@ -1,6 +1,7 @@
 //! The program: every command, with what it knows by name and what is added to that.
 
 use crate::backend::{OnDevices, added};
+use crate::backtraces;
 use crate::cli::{self, Cli, Command};
 #[cfg(feature = "cpu")]
 use crate::commands::certify::certify;
@@ -111,6 +112,7 @@ impl Program {
 
     /// Does what these arguments ask for, of which the first names the program.
     pub fn run_with(self, args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
+        backtraces::where_memory_allows();
         framework::configure();
         if let Some(commit) = started::BUILT_FROM {
             helmholtz_runs::built_from(commit);

@@ -115,7 +115,7 @@ fn all(kinds: &[&str], count: u32) {
 
 #[test]
 fn a_limit_on_memory_loses_nothing() {
-    all(&["apg-gmm"], 8);
+    all(&["apg-gmm"], 32);
 }
 
 #[test]
