@@ -5,6 +5,7 @@ use super::{Selection, Spec};
 use crate::cell::Cell;
 use crate::nets::Net;
 use crate::registry::Registry;
+use crate::source::BUNDLED;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
 use helmholtz_estimators::Method as Estimator;
 use helmholtz_sbn::SbnConfig;
@@ -433,4 +434,19 @@ fn categorical_has_the_coupled_net_and_the_six_shapes() {
     // Variables, classes: C x L of the paper is 8x4, 4x24, 8x16, 16x12, 64x8, 10x30.
     let expected = [(4, 8), (8, 64), (12, 16), (16, 8), (24, 4), (30, 10)];
     assert_eq!(shapes, expected);
+}
+
+#[test]
+fn every_cell_of_every_profile_can_be_run() {
+    let tables = BUNDLED.iter().filter_map(|(name, ..)| Spec::load(name).ok());
+    let mut problems = Vec::new();
+    for spec in tables {
+        for profile in spec.profile.keys() {
+            let cells = of_profile(&spec, profile);
+            let refused = cells.iter().map(|cell| Registry::default().net_of(cell));
+            let refused = refused.filter_map(Result::err);
+            problems.extend(refused.map(|error| format!("{}, {profile}: {error}", spec.name)));
+        }
+    }
+    assert_eq!(problems, [""; 0]);
 }
