@@ -438,7 +438,9 @@ fn categorical_has_the_coupled_net_and_the_six_shapes() {
 
 #[test]
 fn every_cell_of_every_profile_can_be_run() {
-    let tables = BUNDLED.iter().filter_map(|(name, ..)| Spec::load(name).ok());
+    let tables = BUNDLED
+        .iter()
+        .filter_map(|(name, ..)| Spec::load(name).ok());
     let mut problems = Vec::new();
     for spec in tables {
         for profile in spec.profile.keys() {

@@ -103,9 +103,9 @@ mod tests {
     fn with_two_particles_the_bound_without_one_is_the_other() {
         let log_w = [-2.5, 0.75];
         let bound = log_sum_exp(log_w) - 2f64.ln();
-        let left_out: Vec<f64> = signals(&log_w, false).map(|s| bound - s).collect();
-        assert!((left_out[0] - log_w[1]).abs() < 1e-14);
-        assert!((left_out[1] - log_w[0]).abs() < 1e-14);
+        let excluded: Vec<f64> = signals(&log_w, false).map(|s| bound - s).collect();
+        assert!((excluded[0] - log_w[1]).abs() < 1e-14);
+        assert!((excluded[1] - log_w[0]).abs() < 1e-14);
     }
 
     #[test]

@@ -79,13 +79,13 @@ const SHAPES: [(usize, usize); 9] = [
     (3, 2),
 ];
 
-/// Tells what a change leaves behind: the differences of all sites, or, which is wrong, only of those that change.
-pub struct Told<'a> {
+/// Gives the differences after a change: of all sites, or, which is wrong, only of those that change.
+pub struct WithDifferences<'a> {
     pub field: &'a Field,
     pub forgets: bool,
 }
 
-impl DifferenceTarget<usize> for Told<'_> {
+impl DifferenceTarget<usize> for WithDifferences<'_> {
     fn values(&self) -> usize {
         self.field.values
     }

@@ -11,7 +11,7 @@ use helmholtz_samplers::{
     LocallyBalanced, Mixture, PathAuxiliary, Scale, balancing_functions, cyclical_step_sizes,
 };
 
-use crate::field::{Field, Rough, Told, all, positive, random};
+use crate::field::{Field, Rough, WithDifferences, all, positive, random};
 
 type Boxed<'a> = Box<dyn Kernel<Vec<usize>, Enumerator, Info = Info> + 'a>;
 
@@ -50,20 +50,25 @@ fn kernels(field: &Field) -> Vec<(&'static str, Boxed<'_>)> {
             Box::new(DiscreteLangevin::new(Rough(field), 0.7).unwrap()),
         ),
         (
-            "DMALA, told what a change leaves behind",
-            Box::new(DiscreteLangevin::new(told(field, false), 0.7).unwrap()),
+            "DMALA with the differences after a change",
+            Box::new(DiscreteLangevin::new(with_differences(field, false), 0.7).unwrap()),
         ),
         (
-            "Barker, told what a change leaves behind",
+            "Barker with the differences after a change",
             Box::new(LocallyBalanced::new(
-                told(field, false),
+                with_differences(field, false),
                 balancing_functions::barker,
             )),
         ),
         (
-            "path, told what a change leaves behind",
+            "path with the differences after a change",
             Box::new(
-                PathAuxiliary::new(told(field, false), balancing_functions::barker, 2.4).unwrap(),
+                PathAuxiliary::new(
+                    with_differences(field, false),
+                    balancing_functions::barker,
+                    2.4,
+                )
+                .unwrap(),
             ),
         ),
         (
@@ -119,8 +124,8 @@ fn without_differences(field: &Field) -> Vec<(&'static str, Boxed<'_>)> {
     ]
 }
 
-fn told(field: &Field, forgets: bool) -> Told<'_> {
-    Told { field, forgets }
+fn with_differences(field: &Field, forgets: bool) -> WithDifferences<'_> {
+    WithDifferences { field, forgets }
 }
 
 fn scales() -> Vec<Scale> {
@@ -297,7 +302,7 @@ fn an_impossible_state_is_left_for_a_possible_one() {
 #[should_panic(expected = "the enumerated function is not deterministic")]
 fn what_is_remembered_of_the_neighbours_of_a_change_is_found() {
     assert_invariant!(random(), |field| {
-        DiscreteLangevin::new(told(field, true), 0.7).unwrap()
+        DiscreteLangevin::new(with_differences(field, true), 0.7).unwrap()
     });
 }
 
@@ -306,7 +311,7 @@ fn what_is_remembered_of_the_neighbours_of_a_change_is_found() {
 #[should_panic(expected = "the enumerated function is not deterministic")]
 fn what_a_locally_balanced_proposal_remembers_of_the_neighbours_of_a_change_is_found() {
     assert_invariant!(random(), |field| {
-        LocallyBalanced::gibbs_with_gradients(told(field, true))
+        LocallyBalanced::gibbs_with_gradients(with_differences(field, true))
     });
 }
 
@@ -315,7 +320,12 @@ fn what_a_locally_balanced_proposal_remembers_of_the_neighbours_of_a_change_is_f
 #[should_panic(expected = "the enumerated function is not deterministic")]
 fn what_a_path_remembers_of_the_neighbours_of_its_changes_is_found() {
     assert_invariant!(random(), |field| {
-        PathAuxiliary::new(told(field, true), balancing_functions::barker, 2.4).unwrap()
+        PathAuxiliary::new(
+            with_differences(field, true),
+            balancing_functions::barker,
+            2.4,
+        )
+        .unwrap()
     });
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Folder {
 }
 
 /// What a folder holds.
-pub(super) struct Kept {
+pub(super) struct Contents {
     pub state: Vec<u8>,
     pub reports: Vec<Vec<u8>>,
 }
@@ -37,7 +37,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`SamplerError::Shape`] for those of another run, [`SamplerError::Damaged`] for what is none, [`SamplerError::Io`].
-    pub fn open(path: &Path, name: &Name<'_>) -> Result<(Self, Option<Kept>), SamplerError> {
+    pub fn open(path: &Path, name: &Name<'_>) -> Result<(Self, Option<Contents>), SamplerError> {
         fs::create_dir_all(path).map_err(io("create", path))?;
         let log_path = path.join("steps.log");
         let mut log = OpenOptions::new()
@@ -105,7 +105,7 @@ fn kept(
     name: &Name<'_>,
     header: &[u8],
     log: &mut File,
-) -> Result<Option<(u64, Kept)>, SamplerError> {
+) -> Result<Option<(u64, Contents)>, SamplerError> {
     let damaged = |what: &str| SamplerError::Damaged {
         reason: format!("{} {what}", path.display()),
     };
@@ -142,7 +142,7 @@ fn kept(
         rest = others;
     }
     let state = state.to_vec();
-    Ok(Some((length, Kept { state, reports })))
+    Ok(Some((length, Contents { state, reports })))
 }
 
 /// The first report of these bytes, and what comes after it.

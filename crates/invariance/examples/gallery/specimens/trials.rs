@@ -64,8 +64,8 @@ fn prior_twice(repaired: bool) -> Result<f64, InvarianceError> {
 }
 
 fn no_proposal(repaired: bool) -> Result<f64, InvarianceError> {
-    let left_out = if repaired { 0.0 } else { 1.0 };
-    error(&Mis, |h| log_w(h) + left_out * Q[h].ln(), 1)
+    let excluded = if repaired { 0.0 } else { 1.0 };
+    error(&Mis, |h| log_w(h) + excluded * Q[h].ln(), 1)
 }
 
 fn frozen_reference(repaired: bool) -> Result<f64, InvarianceError> {
