@@ -4,7 +4,7 @@ use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{Backend, log_gamma};
 use helmholtz_random::Draws;
 
-use crate::counts::binomial;
+use crate::count_variates::binomial;
 use crate::variates::variates;
 use crate::{LogProb, Mean, SampleReal};
 

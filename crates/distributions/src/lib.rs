@@ -33,7 +33,7 @@
 //! | [`Dirichlet`] | concentrations, along the last dimension |
 //! | [`MultivariateNormal`] | means `[rows, K]` and Cholesky factors `[rows, K, K]` |
 //!
-//! A layer of bits or classes in a model is a [`Variables`]: [`Bits`] or [`Classes`], or [`Mixed`] in a model that has both;
+//! A layer of a model is a [`Variables`]: [`Bits`], [`Classes`], or [`Mixed`] in a model that has both, or [`Counts`];
 //! those that are the sign or the largest entry of noisy logits are [`Relaxable`].
 //!
 //! Real numbers are drawn on the host and scored element by element:
@@ -61,6 +61,7 @@ mod bits;
 mod capabilities;
 mod categorical;
 mod classes;
+mod count_variates;
 mod counts;
 mod dirichlet;
 mod gamma;
@@ -87,6 +88,7 @@ pub use bits::Bits;
 pub use capabilities::{Entropy, LogProb, Mean, Sample, SampleReal};
 pub use categorical::Categorical;
 pub use classes::Classes;
+pub use counts::Counts;
 pub use dirichlet::Dirichlet;
 pub use gamma::Gamma;
 pub use laplace::Laplace;

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use helmholtz_ops::{Backend, log_gamma};
 use helmholtz_random::Draws;
 
-use crate::counts::poisson;
+use crate::count_variates::poisson;
 use crate::variates::variates;
 use crate::{LogProb, Mean, SampleReal};
 

@@ -8,7 +8,7 @@ use crate::{BITS, CLASSES, LOGITS_OF_BITS, LOGITS_OF_CLASSES, matrix, numbers, r
 
 type Ad = Autodiff<Flex>;
 
-fn score_is_the_derivative(variables: impl Variables, logits: &[f64]) {
+pub fn score_is_the_derivative(variables: impl Variables, logits: &[f64]) {
     const ROWS: usize = 5;
     let values = uniforms::<Ad>([ROWS, variables.values()], 1);
     let logits = rows::<Ad>(logits, ROWS).require_grad();

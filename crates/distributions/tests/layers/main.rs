@@ -1,5 +1,6 @@
-//! Layers of bits and of classes: scores, means and relaxations are what they are said to be.
+//! Layers of bits, of classes and of counts: scores, means and relaxations are what they are said to be.
 
+mod counts;
 mod enumerated;
 mod relaxed;
 mod shapes;

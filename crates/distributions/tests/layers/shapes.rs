@@ -43,7 +43,7 @@ fn several_draws_of_several_rows_are_their_product() {
 }
 
 /// The derivative of the mean along the logits, by central differences.
-fn tangent_is_the_derivative(variables: impl Variables, logits: &[f64]) {
+pub fn tangent_is_the_derivative(variables: impl Variables, logits: &[f64]) {
     let mean = |scale: f64| {
         let logits: Vec<f64> = logits.iter().map(|a| scale * a).collect();
         variables.mean(rows::<Flex>(&logits, 1))
