@@ -53,6 +53,8 @@ pub enum Domain {
     Discrete,
     /// Bits alone.
     Bits,
+    /// Counts alone.
+    Counts,
 }
 
 impl fmt::Display for Domain {
@@ -60,6 +62,7 @@ impl fmt::Display for Domain {
         f.write_str(match self {
             Self::Discrete => "bits, classes",
             Self::Bits => "bits",
+            Self::Counts => "counts",
         })
     }
 }

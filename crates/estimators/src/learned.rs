@@ -5,7 +5,7 @@ mod controls_config;
 mod mlp;
 
 use burn::tensor::DType;
-use helmholtz_distributions::Relaxable;
+use helmholtz_distributions::Variables;
 use helmholtz_ops::Backend;
 
 use crate::Moments;
@@ -26,7 +26,7 @@ pub struct Learned<B: Backend> {
 impl<B: Backend> Learned<B> {
     /// What an estimator with these `controls` starts from, for layers of these variables and data of this `mean` of each
     /// component, which is asked for only where there is something to learn.
-    pub fn init<V: Relaxable>(
+    pub fn init<V: Variables>(
         controls: &ControlsConfig,
         mean: impl FnOnce() -> Vec<f32>,
         layers: &[V],

@@ -40,6 +40,7 @@
 //! | [`estimate_logits_with_kl`], [`estimate_pathwise_with_kl`], [`kl_to_prior`] | the divergence to the prior in closed form |
 //! | [`Concrete`] | the bound of the model with relaxed bits |
 //! | [`GumbelSoftmax`], [`LearnedGumbelSoftmax`], [`GumbelRao`], [`Decoupled`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`], [`ReinMaxRao`], [`ReinMaxCv`] | biased: relaxed latents, and hard ones with a made-up gradient |
+//! | [`FiniteOrder`] | straight-through gradients of counts, exact for polynomials |
 //! | [`Declaration`], [`Estimator`] | what an estimator states of itself; what a training loop asks of it |
 //! | [`Method`], [`Entry`] | all of them by name, with what each claims |
 //! | [`Adding`], [`Erased`] | an estimator of another crate among them, and the model of a type not known that it is given |
@@ -94,9 +95,9 @@ pub use one_layer::names;
 pub use one_layer::{OneLayer, dream_one_layer};
 pub use particles::Particles;
 pub use pathwise::{
-    AnnealedSlope, Concrete, Decoupled, GumbelRao, GumbelSoftmax, Half, LearnedGumbelSoftmax,
-    LearnedTemperature, ReinMax, ReinMaxCv, ReinMaxRao, Reparameterise, SlopeAnnealed,
-    StraightThrough, estimate_pathwise,
+    AnnealedSlope, Concrete, Decoupled, FiniteOrder, GumbelRao, GumbelSoftmax, Half,
+    LearnedGumbelSoftmax, LearnedTemperature, ReinMax, ReinMaxCv, ReinMaxRao, Reparameterise,
+    SlopeAnnealed, StraightThrough, estimate_pathwise,
 };
 pub use signals::{Moments, MuProp, Nvil};
 pub use weighted::{

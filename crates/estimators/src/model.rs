@@ -4,7 +4,7 @@
 use burn::backend::Autodiff;
 use burn::module::{AutodiffModule, HasAutodiffModule, Module, ParamId};
 use burn::tensor::Tensor;
-use helmholtz_distributions::{Noise, Relaxable, Variables};
+use helmholtz_distributions::{Noise, Variables};
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_samplers::Latents;
 
@@ -48,7 +48,7 @@ pub trait Propose<B: Backend> {
 /// `[batch, logits]`.
 pub trait Layered<B: Backend>: Propose<B, Encoded = Tensor<B, 2>> {
     /// The kind of its latents. An estimator for bits asks for `Variables = Bits`, and does not compile with another model.
-    type Variables: Relaxable;
+    type Variables: Variables;
 
     /// The variables of each stochastic layer, nearest the data first.
     fn layers(&self) -> Vec<Self::Variables>;

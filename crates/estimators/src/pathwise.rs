@@ -2,6 +2,7 @@
 
 mod concrete;
 mod decoupled;
+mod finite_order;
 mod gumbel;
 mod gumbel_rao;
 mod reinmax;
@@ -20,6 +21,7 @@ use crate::{Estimate, EstimateError, Joint, Layered, Particles};
 
 pub use concrete::Concrete;
 pub use decoupled::Decoupled;
+pub use finite_order::FiniteOrder;
 pub use gumbel::{GumbelSoftmax, LearnedGumbelSoftmax, LearnedTemperature};
 pub use gumbel_rao::GumbelRao;
 pub use reinmax::ReinMax;

@@ -27,6 +27,7 @@
 //! | [`nets`] | `helmholtz-nets` | linear layers, nets of them, their initialisation |
 //! | [`sbn`] | `helmholtz-sbn` | sigmoid belief networks |
 //! | [`categorical_vae`] | `helmholtz-categorical-vae` | variational autoencoders with categorical latents |
+//! | [`count_vae`] | `helmholtz-count-vae` | variational autoencoders with counts for latents |
 //! | [`conditional_sbn`] | `helmholtz-conditional-sbn` | structured prediction: a part of a datum given the rest |
 //! | [`datasets`] | `helmholtz-datasets` | readers, checksums, downloads, generated glyphs |
 //! | [`evaluation`] | `helmholtz-evaluation` | importance-sampled likelihoods with their error; the variance of gradient estimates |
@@ -42,6 +43,7 @@ pub use helmholtz_ops::Flex;
 pub use helmholtz_apg as apg;
 pub use helmholtz_categorical_vae as categorical_vae;
 pub use helmholtz_conditional_sbn as conditional_sbn;
+pub use helmholtz_count_vae as count_vae;
 pub use helmholtz_datasets as datasets;
 pub use helmholtz_distributions as distributions;
 pub use helmholtz_estimators as estimators;

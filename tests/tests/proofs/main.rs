@@ -16,6 +16,7 @@ mod decoupled;
 mod disarm_bound;
 mod disarm_tree;
 mod exact_posterior;
+mod finite_order;
 mod gaussian;
 mod gradient_variance;
 mod gumbel_rao;

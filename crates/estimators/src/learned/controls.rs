@@ -4,7 +4,7 @@ use std::array;
 
 use burn::module::{Module, Param};
 use burn::tensor::{DType, Tensor, TensorData, activation, backend::Backend};
-use helmholtz_distributions::Relaxable;
+use helmholtz_distributions::Variables;
 use helmholtz_random::{Purpose, Stream};
 
 use crate::learned::mlp::parameter;
@@ -46,7 +46,7 @@ pub struct Controls<B: Backend> {
 
 impl<B: Backend> Controls<B> {
     /// The parts that `config` names, for data with this `mean` of each component, and layers of these variables.
-    pub fn init<V: Relaxable>(
+    pub fn init<V: Variables>(
         config: &ControlsConfig,
         mean: &[f32],
         layers: &[V],
@@ -68,7 +68,7 @@ impl<B: Backend> Controls<B> {
             vec![below(level), BASELINE, 1]
         });
         let critics = nets(config.critics, None, &|level| {
-            vec![mean.len() + layers[level].noisy(), CRITIC, CRITIC, 1]
+            vec![mean.len() + layers[level].values(), CRITIC, CRITIC, 1]
         });
         let surrogates = nets(config.surrogates, Some(SURROGATE_SLOPE), &|_| {
             vec![2, SURROGATE, 2]

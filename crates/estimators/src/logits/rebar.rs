@@ -235,7 +235,7 @@ struct Evaluated<B: AutodiffBackend> {
 impl<B, N> Relaxed<'_, B, N>
 where
     B: AutodiffBackend,
-    N: Layered<Autodiff<B>> + Joint<Autodiff<B>>,
+    N: Layered<Autodiff<B>, Variables: Relaxable> + Joint<Autodiff<B>>,
 {
     /// Noise for the layers above `level`.
     fn noise_above(
