@@ -15,7 +15,7 @@ use helmholtz_count_vae::{CountVae, CountVaeConfig};
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
 use helmholtz_estimators::{Declaration, Estimator, FiniteOrder, Rloo, StraightThrough};
 use helmholtz_runs::{OpenMode, RunFolder, read_metrics};
-use helmholtz_training::{Event, TrainConfig, train};
+use helmholtz_training::{Event, TrainConfig, TrainError, train};
 use serde_json::json;
 
 type Ad = Autodiff<Flex>;
@@ -85,7 +85,17 @@ fn row<E: Estimator<Ad, CountVae<Ad>> + Clone>(
         }
     };
     let stop = AtomicBool::new(false);
-    let outcome = train(model, &config, data, &device, &mut folder, &observe, &stop)?;
+    let outcome = match train(model, &config, data, &device, &mut folder, &observe, &stop) {
+        Err(TrainError::Diverged { epoch, .. }) => {
+            let label = description.label;
+            println!(
+                "| {} | {label} | {particles} | diverged in epoch {epoch} | | | |",
+                net.0
+            );
+            return Ok(());
+        }
+        outcome => outcome?,
+    };
     let (elbo, seconds) = last_epoch(&path)?;
     let test = outcome
         .selected
