@@ -13,7 +13,7 @@ use burn::tensor::DType;
 use burn_flex::Flex;
 use helmholtz_count_vae::{CountVae, CountVaeConfig};
 use helmholtz_datasets::{DatasetName, Locator, Splits, load};
-use helmholtz_estimators::{Declaration, Estimator, FiniteOrder, Rloo, StraightThrough};
+use helmholtz_estimators::{Estimator, FiniteOrder, Rloo, StraightThrough};
 use helmholtz_runs::{OpenMode, RunFolder, read_metrics};
 use helmholtz_training::{Event, TrainConfig, TrainError, train};
 use serde_json::json;
