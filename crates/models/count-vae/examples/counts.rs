@@ -111,8 +111,8 @@ fn row<E: Estimator<Ad, CountVae<Ad>> + Clone>(
 /// The training ELBO of the last epoch, and the seconds until its end.
 fn last_epoch(path: &Path) -> Result<(f64, f64), Box<dyn Error>> {
     let rows = read_metrics(path)?;
-    let epochs = rows.iter().filter(|row| row["kind"] == "epoch");
-    let last = epochs.last().ok_or("no epoch ended")?;
+    let mut epochs = rows.iter().filter(|row| row["kind"] == "epoch");
+    let last = epochs.next_back().ok_or("no epoch ended")?;
     let number = |key: &str| last[key].as_f64().ok_or(format!("no `{key}`"));
     Ok((number("elbo")?, number("seconds")?))
 }
