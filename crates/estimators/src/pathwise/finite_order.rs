@@ -16,11 +16,11 @@ use crate::{
 /// Below this a variance is rounding; where the weights divide by it, what they divide is 0.
 const LEAST: f64 = 1e-30;
 
-/// A count z, its Jacobian in the logit a weight w(z): ∂ E f(z) / ∂a ≈ E[f′(z) w(z)], with equality for f a polynomial of degree up to
+/// A count z, its Jacobian in the logit a weight w(z): ∂ E f(z) / ∂a ≈ E\[f′(z) w(z)\], with equality for f a polynomial of degree up to
 /// the order in each count alone: finite-order relaxations (He & Wu 2026). The formulas are derived here.
 ///
-/// A weight that does this for every degree d ≤ D has E[w(z) P_k(z)] = ∂ E[F_k(z)] / ∂a for the orthogonal polynomials P_0, …, P_{D−1}
-/// of the family, F_k a primitive of P_k. Of least norm it is Σ_k c_k P_k, c_k = Cov(F_k, z) / E[P_k²]. With mean μ, variance s and
+/// A weight that does this for every degree d ≤ D has E\[w(z) P_k(z)\] = ∂ E\[F_k(z)\] / ∂a for the orthogonal polynomials P_0, …, P_{D−1}
+/// of the family, F_k a primitive of P_k. Of least norm it is Σ_k c_k P_k, c_k = Cov(F_k, z) / E\[P_k²\]. With mean μ, variance s and
 /// y = z − μ, that is
 ///
 /// | order | Poisson, λ = e^a | binomial, p = σ(a), q = 1 − p |
@@ -29,8 +29,8 @@ const LEAST: f64 = 1e-30;
 /// | 2 | λ + y / 2 | npq + (q − p) y / 2 |
 /// | 3 | … − (y² − y − λ) / 12λ | … − (y² − (q − p) y − npq) / 12 (n − 1) pq |
 ///
-/// Order 1 is [`StraightThrough`](crate::StraightThrough), which takes counts as it is. For n = 1 there are two values, and with them no polynomial beyond the
-/// second order: order 3 is then order 2, which is [`ReinMax`](crate::ReinMax) in expectation.
+/// Order 1 is [`StraightThrough`](crate::StraightThrough), which takes counts as it is. For n = 1 there are two values, and with them no
+/// polynomial beyond the second order: order 3 is then order 2, which is [`ReinMax`](crate::ReinMax) in expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FiniteOrder {
     /// Exact for quadratic f.
