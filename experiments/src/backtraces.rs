@@ -26,3 +26,38 @@ pub fn where_memory_allows() {
         }
     }));
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Command;
+
+    /// What [`panics`] prints under a limit on its addresses, in KiB.
+    fn printed(limit: &str) -> String {
+        let under = "ulimit -c 0; ulimit -v \"$1\"; shift; exec \"$@\"";
+        let output = Command::new("sh")
+            .args(["-c", under, "sh", limit])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "--ignored", "--nocapture"])
+            .arg("backtraces::tests::panics")
+            .env("RUST_BACKTRACE", "1")
+            .output();
+        String::from_utf8_lossy(&output.unwrap().stderr).into_owned()
+    }
+
+    #[test]
+    #[ignore = "a part of the next"]
+    #[should_panic(expected = "told")]
+    fn panics() {
+        super::where_memory_allows();
+        panic!("told");
+    }
+
+    #[test]
+    fn a_backtrace_is_left_out_where_there_is_no_memory_for_it() {
+        for (limit, whole) in [("unlimited", true), ("307200", false)] {
+            let text = printed(limit);
+            assert!(text.contains("told"), "{limit}: {text}");
+            assert_eq!(text.contains("stack backtrace"), whole, "{limit}: {text}");
+        }
+    }
+}

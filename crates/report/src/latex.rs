@@ -80,13 +80,27 @@ fn escape(text: &str) -> String {
             '√' => "$\\surd$",
             '²' => "$^2$",
             '₀' => "$_0$",
+            'α' => "$\\alpha$",
+            'β' => "$\\beta$",
+            'γ' => "$\\gamma$",
+            'δ' => "$\\delta$",
             'ε' => "$\\varepsilon$",
-            'σ' => "$\\sigma$",
-            'τ' => "$\\tau$",
-            'μ' => "$\\mu$",
+            'ζ' => "$\\zeta$",
             'η' => "$\\eta$",
             'θ' => "$\\theta$",
+            'κ' => "$\\kappa$",
+            'λ' => "$\\lambda$",
+            'μ' => "$\\mu$",
+            'ν' => "$\\nu$",
+            'ξ' => "$\\xi$",
+            'π' => "$\\pi$",
+            'ρ' => "$\\rho$",
+            'σ' => "$\\sigma$",
+            'τ' => "$\\tau$",
             'φ' => "$\\phi$",
+            'χ' => "$\\chi$",
+            'ψ' => "$\\psi$",
+            'ω' => "$\\omega$",
             'Ẑ' => "$\\hat Z$",
             'Δ' => "$\\Delta$",
             'Σ' => "$\\Sigma$",
@@ -126,8 +140,8 @@ mod tests {
     #[test]
     fn signs_beyond_ascii_are_spelled() {
         assert_eq!(
-            escape("log Ẑ, ε†"),
-            "log $\\hat Z$, $\\varepsilon$$\\dagger$"
+            escape("log Ẑ, ε†, OVIS (γ = 1)"),
+            "log $\\hat Z$, $\\varepsilon$$\\dagger$, OVIS ($\\gamma$ = 1)"
         );
     }
 

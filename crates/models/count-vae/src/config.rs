@@ -1,6 +1,5 @@
 //! The sizes of a variational autoencoder with counts for latents.
 
-use helmholtz_distributions::Counts;
 use serde::{Deserialize, Serialize};
 
 /// A variational autoencoder with counts for latents: what to build. Weights start from U(±√(6/(in + out))) (Glorot & Bengio
@@ -62,15 +61,6 @@ impl CountVaeConfig {
             variables,
             trials: Some(8),
             ..Self::poisson()
-        }
-    }
-
-    /// The latent layer.
-    pub fn counts(&self) -> Counts {
-        let variables = self.variables;
-        match self.trials {
-            Some(trials) => Counts::Binomial { variables, trials },
-            None => Counts::Poisson { variables },
         }
     }
 
