@@ -220,7 +220,8 @@ impl Published {
                         "the row `{label}`, net `{net}`: mean must be finite and sd no less than 0"
                     ));
                 }
-                if several && !row.is_quoted(net) && number.sd.is_none() {
+                let target = !row.is_quoted(net) && !row.is_doubtful(net);
+                if several && target && number.sd.is_none() {
                     return Some(format!(
                         "the row `{label}`, net `{net}`: a reproduction target needs its sd"
                     ));

@@ -279,7 +279,7 @@ mod tests {
     fn every_name_is_a_net_and_others_are_answered_with_the_nearest() {
         let registry = Registry::default();
         let names: Vec<&str> = registry.net_names().collect();
-        assert_eq!(names.len(), 15);
+        assert_eq!(names.len(), 18);
         for name in names {
             assert!(registry.net(name, None).is_ok(), "{name}");
         }

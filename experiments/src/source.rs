@@ -33,6 +33,7 @@ pub(crate) const BUNDLED: &[(&str, &str, &str)] = bundled![
     "rodeo",
     "rodeo-3",
     "categorical",
+    "counts",
     "apg-gmm",
     "apg-dmm",
     "apg-bmnist",

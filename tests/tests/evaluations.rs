@@ -8,8 +8,8 @@ use burn::module::Module;
 use burn::tensor::{DType, Tensor, TensorData, backend};
 use helmholtz_distributions::{Bits, Noise};
 use helmholtz_estimators::{
-    Batch, Chains, Dream, Factored, Joint, Layered, Learned, Method, OfBits, Particles, Proposals,
-    Propose, refresh,
+    Batch, Chains, Dream, Factored, Joint, LatentKind, Layered, Learned, Method, OfBits, Particles,
+    Proposals, Propose, refresh,
 };
 use helmholtz_ops::{Backend, Values};
 use helmholtz_random::{Purpose, Stream};
@@ -179,7 +179,7 @@ fn a_method_asks_for_as_many_densities_as_it_declares() {
     // Coupled chains ask until they meet.
     let coupled = |method: &Method| matches!(method, Method::CoupledChains(_));
     for entry in Method::CATALOGUE
-        .iter()
+        .of(LatentKind::Bits)
         .filter(|entry| !coupled(&entry.method))
     {
         let retained: &[bool] = match entry.method.keeps_chains() {

@@ -123,11 +123,12 @@ impl Added {
         &*self.variant().declared
     }
 
-    /// The latents that it is defined for.
+    /// The latents that it is defined for: counts are none that it could see.
     pub(crate) fn domain(&self) -> Domain {
-        match self.of_bits {
-            true => Domain::Bits,
-            false => self.declared().domain(),
+        match (self.of_bits, self.declared().domain()) {
+            (true, _) => Domain::Bits,
+            (false, Domain::All) => Domain::Discrete,
+            (false, declared) => declared,
         }
     }
 
@@ -225,8 +226,12 @@ where
         chance: &mut dyn Chance,
     ) -> Result<Estimate<B>, EstimateError> {
         if !model.is_of::<V>() {
+            let domain = match TypeId::of::<V>() == TypeId::of::<Bits>() {
+                true => Domain::Bits,
+                false => Domain::Discrete,
+            };
             let model = model.latents();
-            return Err(EstimateError::NotBits { model });
+            return Err(EstimateError::NotDefined { domain, model });
         }
         let (noise, chance) = (&mut AnyNoise(noise), &mut AnyChance(chance));
         let model = Erased::from(model);

@@ -20,7 +20,8 @@ use crate::{
 /// KL(q(h | x) ‖ p(h)) of a model of one stochastic layer, nats, with its gradient: `[batch]`, of data x `[batch, visible]` and
 /// the logits of q `[batch, logits]`.
 ///
-/// KL = E_q log q(h) − E_q log p(h), and a log-probability is linear in the values: each mean is that of the mean.
+/// KL = E_q \[log q(h) − log p(h)\], and the difference is linear in the values, as both laws are of one exponential family: its mean
+/// is that at the mean.
 ///
 /// # Errors
 /// [`EstimateError::SeveralLayers`]: the divergence of several layers is no sum over variables.

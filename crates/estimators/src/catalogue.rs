@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 use crate::{
     AnnealedSlope, Ar, Arm, Arms, ArmsBound, Ars, Arsm, Concrete, Control, CoupledChains,
     Declaration, Decoupled, Description, Disarm, DisarmBound, DisarmIw, DisarmTree, DoubleCv,
-    GumbelRao, GumbelSoftmax, Half, Jsa, LearnedTemperature, Method, Msc, MuProp, Nvil, OfBits,
-    Ovis, OvisMonteCarlo, Rebar, ReinMax, ReinMaxCv, ReinMaxRao, Reinforce, Rloo, Rodeo, Rws,
-    StraightThrough, Target, Tvo, Unordered, VarGrad, Vimco, WakeSleep, Weighted,
+    FiniteOrder, GumbelRao, GumbelSoftmax, Half, Jsa, LatentKind, LearnedTemperature, Method, Msc,
+    MuProp, Nvil, OfBits, Ovis, OvisMonteCarlo, Rebar, ReinMax, ReinMaxCv, ReinMaxRao, Reinforce,
+    Rloo, Rodeo, Rws, StraightThrough, Target, Tvo, Unordered, VarGrad, Vimco, WakeSleep, Weighted,
 };
 
 /// Every estimator, in the order of tables.
-const METHODS: [Method; 52] = [
+const METHODS: [Method; 54] = [
     Method::Weighted(Weighted::Jsa(Jsa::MIS)),
     Method::Weighted(Weighted::JsaMtmis(Jsa::MTMIS)),
     Method::Weighted(Weighted::JsaFrozenReference(Jsa::FROZEN_REFERENCE)),
@@ -88,6 +88,8 @@ const METHODS: [Method; 52] = [
     Method::ReinMax(ReinMax),
     Method::ReinMaxRao(ReinMaxRao::DEFAULT),
     Method::ReinMaxCv(ReinMaxCv::DEFAULT),
+    Method::FiniteOrder(FiniteOrder::Second),
+    Method::FiniteOrder(FiniteOrder::Third),
 ];
 
 /// An estimator under its name.
@@ -203,6 +205,12 @@ impl Catalogue {
     /// The entries.
     pub fn iter(&self) -> Iter<'static, Entry> {
         ENTRIES.iter()
+    }
+
+    /// Those that are defined for these latents.
+    pub fn of(&self, latents: LatentKind) -> impl Iterator<Item = Entry> {
+        let defined = move |entry: &Entry| entry.method.domain().takes(latents);
+        self.iter().copied().filter(defined)
     }
 }
 

@@ -46,9 +46,22 @@ impl fmt::Display for Target {
     }
 }
 
+/// The latents of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatentKind {
+    /// Bits alone.
+    Bits,
+    /// Classes, or bits and classes.
+    Classes,
+    /// Counts.
+    Counts,
+}
+
 /// The latents that an estimator is defined for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
+    /// Bits, classes and counts.
+    All,
     /// Bits and classes.
     Discrete,
     /// Bits alone.
@@ -57,9 +70,22 @@ pub enum Domain {
     Counts,
 }
 
+impl Domain {
+    /// Whether these latents are among them.
+    pub fn takes(self, latents: LatentKind) -> bool {
+        match self {
+            Self::All => true,
+            Self::Discrete => latents != LatentKind::Counts,
+            Self::Bits => latents == LatentKind::Bits,
+            Self::Counts => latents == LatentKind::Counts,
+        }
+    }
+}
+
 impl fmt::Display for Domain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::All => "bits, classes, counts",
             Self::Discrete => "bits, classes",
             Self::Bits => "bits",
             Self::Counts => "counts",
@@ -187,6 +213,14 @@ pub trait Declaration {
 impl<W: Weighting> Declaration for W {
     fn description(&self) -> Description {
         Weighting::description(self)
+    }
+
+    /// Chains hold bits and classes.
+    fn domain(&self) -> Domain {
+        match Weighting::keeps_chains(self) {
+            true => Domain::Discrete,
+            false => Domain::All,
+        }
     }
 
     fn least_particles(&self, retained: bool) -> usize {

@@ -78,7 +78,7 @@ pub use added::{Added, Adding, Erased, Kind};
 pub(crate) use analytic_kl::estimate_pathwise_batch;
 pub use analytic_kl::{estimate_logits_with_kl, estimate_pathwise_with_kl, kl_to_prior};
 pub use catalogue::{Catalogue, Entry, markdown};
-pub use declaration::{Declaration, Description, Domain, Target};
+pub use declaration::{Declaration, Description, Domain, LatentKind, Target};
 pub use estimator::{Batch, Estimator};
 pub use layerwise::{propose_layers, score_layers};
 pub use learned::{Controls, ControlsConfig, Learned, Mlp, Temperature};

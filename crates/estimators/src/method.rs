@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use helmholtz_distributions::{Bits, Classes, Mixed, Noise, Relaxable};
+use helmholtz_distributions::{Bits, Classes, Counts, Mixed, Noise, Relaxable, Variables};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Layer};
@@ -11,9 +11,9 @@ use helmholtz_samplers::{ChainStore, Layer};
 use crate::{
     Added, AnnealedSlope, Ar, Arm, Arms, ArmsBound, Ars, Arsm, Batch, Concrete, ControlsConfig,
     CoupledChains, Declaration, Decoupled, Description, Disarm, DisarmBound, DisarmIw, DisarmTree,
-    Domain, DoubleCv, Estimate, EstimateError, Estimator, GumbelRao, GumbelSoftmax, Half, Layered,
-    Learned, LearnedTemperature, Model, MuProp, Nvil, Race, Rebar, ReinMax, ReinMaxCv, ReinMaxRao,
-    Rodeo, StraightThrough, Unordered, Weighted, Weighting,
+    Domain, DoubleCv, Estimate, EstimateError, Estimator, FiniteOrder, GumbelRao, GumbelSoftmax,
+    Half, Layered, Learned, LearnedTemperature, Model, MuProp, Nvil, Propose, Race, Rebar, ReinMax,
+    ReinMaxCv, ReinMaxRao, Rodeo, StraightThrough, Unordered, Weighted, Weighting,
 };
 
 /// An estimator chosen at run time. A new one is its own file, a variant of its family, and a line of the catalogue.
@@ -59,6 +59,8 @@ pub enum Method {
     Arsm(Arsm),
     /// One that is defined for bits alone.
     OfBits(OfBits),
+    /// [`FiniteOrder`], which is defined for counts alone.
+    FiniteOrder(FiniteOrder),
     /// One of another crate.
     Added(Added),
 }
@@ -108,7 +110,8 @@ macro_rules! of_bits {
 
 /// What the same call gives of whichever estimator it is.
 macro_rules! each {
-    ($self:ident, $estimator:ident => $call:expr, of bits => $of_bits:expr, added => $added:expr) => {
+    ($self:ident, $estimator:ident => $call:expr, of bits $bits:pat => $of_bits:expr, of counts $counts:pat => $of_counts:expr,
+     added $own:pat => $added:expr) => {
         match $self {
             Method::Weighted($estimator) => $call,
             Method::Nvil($estimator) => $call,
@@ -129,8 +132,9 @@ macro_rules! each {
             Method::Ar($estimator) => $call,
             Method::Ars($estimator) => $call,
             Method::Arsm($estimator) => $call,
-            Method::OfBits($estimator) => $of_bits,
-            Method::Added($estimator) => $added,
+            Method::OfBits($bits) => $of_bits,
+            Method::FiniteOrder($counts) => $of_counts,
+            Method::Added($own) => $added,
         }
     };
 }
@@ -138,7 +142,13 @@ macro_rules! each {
 impl Method {
     /// What the estimator that it is states of itself.
     fn declared(&self) -> &dyn Declaration {
-        each!(self, e => e, of bits => of_bits!(e, e => e), added => e.declared())
+        each!(self, e => e, of bits e => of_bits!(e, e => e), of counts e => e, added e => e.declared())
+    }
+
+    /// That the estimator is defined for other latents than the model's.
+    fn not_defined<B: Backend, T>(&self, model: &impl Propose<B>) -> Result<T, EstimateError> {
+        let (domain, model) = (self.domain(), model.latents());
+        Err(EstimateError::NotDefined { domain, model })
     }
 
     /// [`Declaration::with_stage1_extra`].
@@ -212,10 +222,32 @@ impl Method {
         S: ChainStore + ?Sized,
     {
         batch.check(self)?;
+        M::Variables::estimate(self, model, learned, batch, noise, chance)
+    }
+
+    /// [`Latent::estimate`] for latents that can be relaxed and exchanged: an estimator for bits or counts alone is not defined for them.
+    ///
+    /// # Errors
+    /// [`EstimateError::NotDefined`], and what the estimator reports.
+    pub fn estimate_relaxable<B, M, S>(
+        &self,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: Model<B>,
+        M::Variables: Relaxable + Race,
+        S: ChainStore + ?Sized,
+    {
         each!(self,
             e => Estimator::<B, M>::estimate(e, model, learned, batch, noise, chance),
-            of bits => M::Variables::estimate_of_bits(e, model, learned, batch, noise, chance),
-            added => e.estimate(model, learned, batch, noise, chance))
+            of bits _ => self.not_defined(model),
+            of counts _ => self.not_defined(model),
+            added e => e.estimate(model, learned, batch, noise, chance))
     }
 }
 
@@ -297,30 +329,27 @@ impl<B: AutodiffBackend, M: Model<B>> Estimator<B, M> for Method {
 }
 
 /// Latents of models for which an estimator may be chosen at run time.
-pub trait Latent: Relaxable + Race {
+pub trait Latent: Variables {
     /// The layout of a state of the layer.
     fn layer(&self) -> Layer;
 
-    /// One gradient estimate by an estimator for bits, where these are bits; a layer that isn't known to be leaves it as it is.
+    /// One gradient estimate by an estimator that is defined for these latents. Those that can be relaxed and exchanged have
+    /// [`Method::estimate_relaxable`].
     ///
     /// # Errors
-    /// [`EstimateError::NotBits`] where they are not, and what the estimator reports.
-    fn estimate_of_bits<B, M, S>(
-        _method: &OfBits,
+    /// [`EstimateError::NotDefined`] by any other, and what the estimator reports.
+    fn estimate<B, M, S>(
+        method: &Method,
         model: &M,
-        _learned: &mut Learned<B>,
-        _batch: Batch<'_, B, S>,
-        _noise: &mut impl Noise,
-        _chance: &mut impl Chance,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        chance: &mut impl Chance,
     ) -> Result<Estimate<B>, EstimateError>
     where
         B: AutodiffBackend,
         M: Model<B> + Layered<B, Variables = Self>,
-        S: ChainStore + ?Sized,
-    {
-        let model = model.latents();
-        Err(EstimateError::NotBits { model })
-    }
+        S: ChainStore + ?Sized;
 }
 
 impl Latent for Bits {
@@ -328,8 +357,8 @@ impl Latent for Bits {
         Layer::Bernoulli(self.0)
     }
 
-    fn estimate_of_bits<B, M, S>(
-        method: &OfBits,
+    fn estimate<B, M, S>(
+        method: &Method,
         model: &M,
         learned: &mut Learned<B>,
         batch: Batch<'_, B, S>,
@@ -341,7 +370,12 @@ impl Latent for Bits {
         M: Model<B> + Layered<B, Variables = Self>,
         S: ChainStore + ?Sized,
     {
-        of_bits!(method, e => Estimator::<B, M>::estimate(e, model, learned, batch, noise, chance))
+        match method {
+            Method::OfBits(of_bits) => {
+                of_bits!(of_bits, e => Estimator::<B, M>::estimate(e, model, learned, batch, noise, chance))
+            }
+            other => other.estimate_relaxable(model, learned, batch, noise, chance),
+        }
     }
 }
 
@@ -352,6 +386,22 @@ impl Latent for Classes {
             classes: self.classes as u32,
         }
     }
+
+    fn estimate<B, M, S>(
+        method: &Method,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: Model<B> + Layered<B, Variables = Self>,
+        S: ChainStore + ?Sized,
+    {
+        method.estimate_relaxable(model, learned, batch, noise, chance)
+    }
 }
 
 impl Latent for Mixed {
@@ -359,6 +409,57 @@ impl Latent for Mixed {
         match self {
             Self::Bits(bits) => bits.layer(),
             Self::Classes(classes) => classes.layer(),
+        }
+    }
+
+    fn estimate<B, M, S>(
+        method: &Method,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: Model<B> + Layered<B, Variables = Self>,
+        S: ChainStore + ?Sized,
+    {
+        method.estimate_relaxable(model, learned, batch, noise, chance)
+    }
+}
+
+impl Latent for Counts {
+    /// Counts as numbers: a chain cannot hold them.
+    fn layer(&self) -> Layer {
+        Layer::F32(self.variables())
+    }
+
+    fn estimate<B, M, S>(
+        method: &Method,
+        model: &M,
+        learned: &mut Learned<B>,
+        batch: Batch<'_, B, S>,
+        noise: &mut impl Noise,
+        chance: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError>
+    where
+        B: AutodiffBackend,
+        M: Model<B> + Layered<B, Variables = Self>,
+        S: ChainStore + ?Sized,
+    {
+        match method {
+            // A chain cannot hold counts.
+            Method::Weighted(e) if !Weighting::keeps_chains(e) => {
+                Estimator::estimate(e, model, learned, batch, noise, chance)
+            }
+            Method::Nvil(e) => Estimator::estimate(e, model, learned, batch, noise, chance),
+            Method::MuProp(e) => Estimator::estimate(e, model, learned, batch, noise, chance),
+            Method::StraightThrough(e) => {
+                Estimator::estimate(e, model, learned, batch, noise, chance)
+            }
+            Method::FiniteOrder(e) => Estimator::estimate(e, model, learned, batch, noise, chance),
+            other => other.not_defined(model),
         }
     }
 }

@@ -171,7 +171,7 @@ fn place(net: &str, nll: f64) -> (usize, usize) {
 /// The part of a page that shows a certificate.
 fn certified(row: &[String]) -> String {
     let mut part = String::from(
-        "On enumerable models; [what the rows mean](certificates.md).\n\n| | T1 | T2 | T3 |\n|---|---|---|---|\n",
+        "On enumerable models; [what the rows mean](certificates.md).\n\n| | T1 | T2 | T3 | T4 |\n|---|---|---|---|---|\n",
     );
     for (what, column) in [
         ("largest t against the claim", 2),
@@ -179,7 +179,7 @@ fn certified(row: &[String]) -> String {
         ("variance in φ, REINFORCE with K = 2 is 1", 4),
     ] {
         let mut values: Vec<&str> = row[column].split(", ").collect();
-        values.resize(3, "–");
+        values.resize(4, "–");
         part.push_str(&format!("| {what} | {} |\n", values.join(" | ")));
     }
     if !row[6].is_empty() {
@@ -242,7 +242,7 @@ fn page(entry: &Entry, certificates: &[Vec<String>]) -> String {
 /// The table of the page on choosing: what a unit of precision costs on enumerable models, and what was learned in twenty epochs.
 fn choosing(certificates: &[Vec<String>]) -> String {
     let mut table = String::from(
-        "| method | unbiased for | latents | variance × evaluations, T1 | T2 | T3 | NLL, Linear | NLL, Nonlinear |\n|---|---|---|---|---|---|---|---|\n",
+        "| method | unbiased for | latents | variance × evaluations, T1 | T2 | T3 | T4 | NLL, Linear | NLL, Nonlinear |\n|---|---|---|---|---|---|---|---|---|\n",
     );
     let mut entries: Vec<&Entry> = Method::CATALOGUE.iter().collect();
     entries.sort_by(|a, b| {
@@ -262,11 +262,12 @@ fn choosing(certificates: &[Vec<String>]) -> String {
         let mut costs = costs.into_iter();
         let mut cost = || costs.next().unwrap_or("–".into());
         table.push_str(&format!(
-            "| [{}]({}.md) | {} | {} | {} | {} | {} | {} | {} |\n",
+            "| [{}]({}.md) | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             entry.label,
             entry.name,
             entry.target,
             entry.latents(),
+            cost(),
             cost(),
             cost(),
             cost(),

@@ -91,6 +91,7 @@ Nets of table3:    structured
 Nets of arm-table2: linear, nonlinear, two-layers, categorical
 Nets of arm-table3: feedforward, feedforward-linear
 Nets of rodeo:     nonlinear, gaussian-linear, gaussian-nonlinear
+Nets of counts:    poisson-200, binomial-16, binomial-128
 Nets of helmholtz: sbn-200, sbn-200-200, sbn-200-200-200, sbn-200-10c, sbn-200-200-10c, sbn-200-200-200-10c
 
 All take --seeds, --jobs, --out, --dry-run, --json and --fresh, but for figures, which train nothing; flags that mean nothing to an
@@ -133,7 +134,7 @@ fn after_help(registry: &Registry) -> String {
 /// Reproduce a published table or figure.
 #[derive(Debug, Clone, Args)]
 pub struct Reproduce {
-    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `disarm`, `rodeo`, `rodeo-3`, `categorical`, `arm-table2`, `arm-table3`, `arm-toy`,
+    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `disarm`, `rodeo`, `rodeo-3`, `categorical`, `counts`, `arm-table2`, `arm-table3`, `arm-toy`,
     /// `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-kl`, `apg-table1`, `fig1` to `fig4`, `fig-poster`, `fig-table3`, `arm-fig2`, or
     /// the path of a TOML file like those in experiments/
     pub experiment: String,

@@ -110,15 +110,12 @@ fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError
         (true, None) => ["jsa", "rws", "rloo"].map(String::from).to_vec(),
     };
     let net = cell.map_or(&args.net, |cell| &cell.net);
-    registry
-        .net(net, None)
-        .map(|_| ())
-        .or_else(|error| match cell {
-            Some(_) => Ok(()),
-            None => Err(error),
-        })?;
+    let built = match cell {
+        Some(cell) => registry.net_of(cell)?,
+        None => registry.net(net, None)?,
+    };
     let extra = cell.is_some_and(|cell| cell.settings.stage1_extra > 0);
-    let methods = Request::methods(registry, &names)?.into_iter();
+    let methods = Request::methods(registry, &names, built.latents())?.into_iter();
     let request = Request {
         net: net.clone(),
         methods: methods

@@ -5,7 +5,7 @@ use crate::cell::Settings;
 use crate::error::HarnessError;
 use crate::works::AnyModel;
 use burn::tensor::backend::BackendTypes;
-use helmholtz_estimators::Method;
+use helmholtz_estimators::{LatentKind, Method};
 use helmholtz_ops::Backend;
 use std::any::Any;
 use std::fmt::Debug;
@@ -24,7 +24,7 @@ pub(crate) trait AnyNet: Debug + Send + Sync {
     fn options(&self) -> &'static [&'static str];
     fn layers(&self) -> usize;
     fn values(&self) -> usize;
-    fn is_of_bits(&self) -> bool;
+    fn latents(&self) -> LatentKind;
     fn takes_any_numbers(&self) -> bool;
     fn objection(&self, method: &Method) -> Option<&'static str>;
     fn check(&self) -> Result<(), super::Failed>;
@@ -67,8 +67,8 @@ impl<C: NetConfig> AnyNet for C {
         NetConfig::values(self)
     }
 
-    fn is_of_bits(&self) -> bool {
-        C::OF_BITS
+    fn latents(&self) -> LatentKind {
+        C::LATENTS
     }
 
     fn takes_any_numbers(&self) -> bool {

@@ -9,6 +9,7 @@ use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::{CategoricalVae, CategoricalVaeConfig};
 use helmholtz_datasets::Images;
+use helmholtz_estimators::LatentKind;
 use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
 use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
@@ -20,7 +21,7 @@ const RELEASED: Purpose = Purpose::new("released");
 impl NetConfig for CategoricalVaeConfig {
     type Model<B: Backend> = CategoricalVae<Autodiff<B>>;
 
-    const OF_BITS: bool = false;
+    const LATENTS: LatentKind = LatentKind::Classes;
 
     const OPTIONS: &'static [&'static str] = &[
         "slope",

@@ -6,6 +6,7 @@ use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Images;
+use helmholtz_estimators::LatentKind;
 use helmholtz_ops::Backend;
 use helmholtz_report::picture::Picture;
 use helmholtz_sbn::{MixedSbn, MixedSbnConfig};
@@ -13,7 +14,7 @@ use helmholtz_sbn::{MixedSbn, MixedSbnConfig};
 impl NetConfig for MixedSbnConfig {
     type Model<B: Backend> = MixedSbn<Autodiff<B>>;
 
-    const OF_BITS: bool = false;
+    const LATENTS: LatentKind = LatentKind::Classes;
 
     fn of_width(self, visible: usize) -> Self {
         let bits = self.bits.of_width(visible);

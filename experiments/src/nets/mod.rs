@@ -3,6 +3,7 @@
 mod any;
 mod categorical;
 mod conditional;
+mod counts;
 mod feedforward;
 mod gaussian;
 mod mixed_sbn;
@@ -18,8 +19,9 @@ use crate::error::HarnessError;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
 use helmholtz_conditional_sbn::{ConditionalSbnConfig, FeedforwardConfig};
+use helmholtz_count_vae::CountVaeConfig;
 use helmholtz_datasets::Images;
-use helmholtz_estimators::{Declaration, Domain, Method};
+use helmholtz_estimators::{Declaration, Domain, LatentKind, Method};
 use helmholtz_ops::Backend;
 use helmholtz_sbn::{GaussianVaeConfig, MixedSbnConfig, SbnConfig};
 use serde::Serialize;
@@ -35,6 +37,7 @@ pub(crate) fn families() -> Vec<AnyFamily> {
         AnyFamily::of::<MixedSbnConfig>(),
         AnyFamily::of::<GaussianVaeConfig>(),
         AnyFamily::of::<CategoricalVaeConfig>(),
+        AnyFamily::of::<CountVaeConfig>(),
         AnyFamily::of::<ConditionalSbnConfig>(),
         AnyFamily::of::<FeedforwardConfig>(),
     ]
@@ -48,8 +51,8 @@ pub trait NetConfig: Clone + Debug + Send + Sync + 'static {
     /// The model.
     type Model<B: Backend>: Artifacts<B>;
 
-    /// Whether all its latents are bits.
-    const OF_BITS: bool = true;
+    /// Its latents.
+    const LATENTS: LatentKind = LatentKind::Bits;
 
     /// Whether its likelihood takes any numbers; else those from 0 to 1, as bits or in their place.
     const ANY_NUMBERS: bool = false;
@@ -141,9 +144,9 @@ impl Net {
         self.0.values()
     }
 
-    /// [`NetConfig::OF_BITS`].
-    pub fn is_of_bits(&self) -> bool {
-        self.0.is_of_bits()
+    /// [`NetConfig::LATENTS`].
+    pub fn latents(&self) -> LatentKind {
+        self.0.latents()
     }
 
     /// That its likelihood takes these data.
@@ -169,10 +172,17 @@ impl Net {
 
     /// Why the method means nothing for the net, if so.
     pub fn objection(&self, method: &Method) -> Option<&'static str> {
-        if method.domain() == Domain::Bits && !self.is_of_bits() {
-            return Some("the method is defined for bits alone, and not all of these latents are");
+        let domain = method.domain();
+        if domain.takes(self.latents()) {
+            return self.0.objection(method);
         }
-        self.0.objection(method)
+        Some(match domain {
+            Domain::Bits => {
+                "the method is defined for bits alone, and not all of these latents are"
+            }
+            Domain::Counts => "the method is defined for counts alone, and these latents are none",
+            _ => "the method is defined for bits and classes, and these latents are counts",
+        })
     }
 
     /// The keys of the settings that change it.
@@ -217,6 +227,15 @@ mod tests {
             text.contains("categorical / arm / seed 1") && text.contains("bits alone"),
             "{text}"
         );
+        for (net, method, why) in [
+            ("poisson-200", "arm", "bits alone"),
+            ("linear", "finite-2", "counts alone"),
+            ("poisson-200", "jsa", "these latents are counts"),
+            ("binomial-16", "gumbel-softmax", "these latents are counts"),
+        ] {
+            let text = rejection(net, method, &as_it_is);
+            assert!(text.contains(why), "{text}");
+        }
         let text = rejection("structured", "rloo", &|cell| cell.settings.particles = 1);
         assert!(text.contains("at least 2 particles, not 1"), "{text}");
         let text = rejection("structured", "jsa", &|cell| {
@@ -278,6 +297,7 @@ mod tests {
         assert_eq!(values("two-layers"), 784 + 200 + 200);
         assert_eq!(values("sbn-200-10c"), 784 + 200 + 10);
         assert_eq!(values("categorical"), 784 + 20 * 10);
+        assert_eq!(values("binomial-16"), 784 + 16);
         assert_eq!(values("structured"), 392 + 50);
         assert_eq!(values("feedforward"), 392 + 200 + 200);
     }

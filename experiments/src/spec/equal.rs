@@ -3,6 +3,7 @@
 use super::{Method, Net, Spec};
 use crate::cell::Settings;
 use crate::error::HarnessError;
+use helmholtz_estimators::LatentKind;
 
 impl Spec {
     /// The number of particles with which a method makes so many evaluations of f an image on a net, in every stage that the settings
@@ -20,7 +21,7 @@ impl Spec {
         let net = self.registry.net(&net.name, net.own.as_ref())?;
         let entry = self.registry.method(&method.name)?;
         let method = entry.method.with_stage1_extra(settings.stage1_extra > 0);
-        if method.evaluations_of_classes().is_some() && !net.is_of_bits() {
+        if method.evaluations_of_classes().is_some() && net.latents() == LatentKind::Classes {
             return Ok(None);
         }
         let switch = settings.switch_epoch();
@@ -121,7 +122,8 @@ mod tests {
     fn what_cannot_be_made_equal_is_left_out_and_refused_with_the_reason() {
         let spec = Spec::load("showdown").unwrap();
         assert_eq!(spec.excluded("paper").unwrap(), ["WS"]);
-        let all = spec.registry.methods().len();
+        let all = helmholtz_estimators::Method::CATALOGUE;
+        let all = all.of(LatentKind::Bits).count();
         let paper = spec.profile("paper").unwrap();
         // Nor are coupled chains run, whose declared evaluations are the least.
         assert_eq!(paper.methods.len(), all - 2);

@@ -7,7 +7,8 @@ use crate::nets::Net;
 use crate::registry::Registry;
 use crate::source::BUNDLED;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
-use helmholtz_estimators::Method as Estimator;
+use helmholtz_count_vae::CountVaeConfig;
+use helmholtz_estimators::{LatentKind, Method as Estimator};
 use helmholtz_sbn::SbnConfig;
 use helmholtz_training::Optimizer;
 
@@ -354,10 +355,30 @@ fn the_experiment_of_all_estimators_has_the_whole_catalogue() {
     let spec = Spec::load("estimators").unwrap();
     let named = &spec.profile("quick").unwrap().methods;
     let all: Vec<_> = Estimator::CATALOGUE
-        .iter()
+        .of(LatentKind::Bits)
         .map(|entry| entry.name)
         .collect();
     assert_eq!(*named, all);
+}
+
+#[test]
+fn counts_hold_their_protocol() {
+    let spec = Spec::load("counts").unwrap();
+    let cells = of_profile(&spec, "paper");
+    assert_eq!(cells.len(), 3 * 4 * 5);
+    for cell in cells {
+        let s = &cell.settings;
+        assert_eq!((s.epochs, s.batch, s.learning_rate), (2000, 100, 1e-3));
+        let pairs = cell.method == "rloo";
+        assert_eq!(s.particles, if pairs { 2 } else { 1 });
+        let net = Registry::default().net_of(&cell).unwrap();
+        let net = net.config::<CountVaeConfig>().expect("a net of counts");
+        assert!(!net.learned_prior && net.slope == 0.3 && net.hidden == [200, 200]);
+        let trials = cell.net.starts_with("binomial").then_some(8);
+        assert_eq!(net.trials, trials);
+    }
+    let published = spec.published_for("dynamic-mnist").unwrap().unwrap();
+    assert!(published.row_of("finite-3", None).is_some());
 }
 
 #[test]

@@ -4,19 +4,24 @@ use crate::error::HarnessError;
 use crate::names::unknown;
 use crate::nets::Net;
 use crate::registry::Registry;
-use helmholtz_estimators::Entry;
+use helmholtz_estimators::{Declaration, Entry, LatentKind};
 
 pub use crate::works::variance::Request;
 
 impl Request {
-    /// Estimators by name, each once; `all` is every one.
+    /// Estimators by name, each once; `all` is every one that is defined for these latents.
     ///
     /// # Errors
     /// An unknown name, with the nearest.
-    pub fn methods(registry: &Registry, names: &[String]) -> Result<Vec<Entry>, HarnessError> {
+    pub fn methods(
+        registry: &Registry,
+        names: &[String],
+        latents: LatentKind,
+    ) -> Result<Vec<Entry>, HarnessError> {
         let mut methods: Vec<Entry> = Vec::new();
         for name in names {
-            let asked = |entry: &&Entry| name == "all" || entry.name == name;
+            let defined = |entry: &Entry| entry.method.domain().takes(latents);
+            let asked = |entry: &&Entry| entry.name == name || (name == "all" && defined(entry));
             let found: Vec<&Entry> = registry.methods().iter().filter(asked).collect();
             if found.is_empty() {
                 let known = registry.methods().iter().map(|entry| entry.name);
@@ -83,7 +88,7 @@ mod tests {
 
     fn names(of: &[&str]) -> Vec<String> {
         let of: Vec<String> = of.iter().map(|name| name.to_string()).collect();
-        let methods = Request::methods(&Registry::default(), &of).unwrap();
+        let methods = Request::methods(&Registry::default(), &of, LatentKind::Bits).unwrap();
         methods.iter().map(|entry| entry.name.into()).collect()
     }
 
@@ -92,8 +97,8 @@ mod tests {
         assert_eq!(names(&["rloo", "jsa", "rloo"]), ["rloo", "jsa"]);
         let all = names(&["vimco", "all"]);
         assert_eq!(all[0], "vimco");
-        assert_eq!(all.len(), Method::CATALOGUE.len());
-        let error = Request::methods(&Registry::default(), &["rlo".into()])
+        assert_eq!(all.len(), Method::CATALOGUE.of(LatentKind::Bits).count());
+        let error = Request::methods(&Registry::default(), &["rlo".into()], LatentKind::Bits)
             .unwrap_err()
             .to_string();
         assert!(error.contains("Did you mean `rloo`?"), "{error}");

@@ -11,7 +11,7 @@ mod unconditional;
 use helmholtz_estimators::{Model, Nvil, Reinforce};
 use helmholtz_invariance::gradients::{Certificate, Subject, certify_claim, mean_of};
 
-pub use subject::{DATUM, mistaken, subject_of};
+pub use subject::{DATUM, mistaken, of_counts, subject_of};
 pub use unconditional::Unconditional;
 
 use crate::Tape;

@@ -1,8 +1,10 @@
 //! What estimators are certified on: the reference models, with what the references know of a datum.
 
 use burn::tensor::DType;
+use helmholtz_count_vae::{CountVae, CountVaeConfig};
 use helmholtz_estimators::Model;
 use helmholtz_invariance::gradients::{Facts, Subject};
+use helmholtz_samplers::Values;
 
 use crate::{Enumerable, Exact, Tape, build, store_of};
 
@@ -33,4 +35,21 @@ where
     R: Enumerable<Production<Tape>: Model<Tape>>,
 {
     subject_of(reference).mistaken_for(build::<Tape, R>(other, DType::F64))
+}
+
+/// T4: a model of two binomial counts of two trials, all that is known of it from its own densities.
+pub fn of_counts() -> Subject<CountVae<Tape>> {
+    let config = CountVaeConfig {
+        visible: DATUM.len(),
+        variables: 2,
+        trials: Some(2),
+        hidden: vec![3],
+        slope: 0.3,
+        learned_prior: true,
+    };
+    let model = config.init(3, DType::F64, &Default::default());
+    let counts = [0.0, 1.0, 2.0];
+    let states = counts.iter().flat_map(|&a| counts.map(|b| [a, b]));
+    let states = Values::F32(states.flatten().collect());
+    Subject::summed_over(model.expect("a model"), &DATUM, &[states])
 }

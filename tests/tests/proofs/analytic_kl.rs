@@ -2,8 +2,8 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_estimators::{
-    Arm, Ars, Arsm, Batch as Given, EstimateError, Factored, GumbelSoftmax, Layered, Method,
-    Propose, StraightThrough, estimate_logits_with_kl, estimate_pathwise,
+    Arm, Ars, Arsm, Batch as Given, EstimateError, Factored, GumbelSoftmax, LatentKind, Layered,
+    Method, Propose, StraightThrough, estimate_logits_with_kl, estimate_pathwise,
     estimate_pathwise_with_kl, kl_to_prior,
 };
 use helmholtz_ops::Values;
@@ -211,7 +211,7 @@ fn methods_without_a_form_with_it_refuse_it_and_the_others_take_it() {
         "reinmax-rao",
         "reinmax-cv",
     ];
-    for entry in Method::CATALOGUE {
+    for entry in Method::CATALOGUE.of(LatentKind::Bits) {
         let given = Given::<Tape, dyn ChainStore> {
             x: Values::binary(batch.x()),
             chains: None,

@@ -2,8 +2,8 @@
 
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{
-    Batch as Given, Chains, Entry, Estimate, EstimateError, Learned, Method, Moments, MuProp, Nvil,
-    Rloo, Target, estimate,
+    Batch as Given, Chains, Entry, Estimate, EstimateError, LatentKind, Learned, Method, Moments,
+    MuProp, Nvil, Rloo, Target, estimate,
 };
 use helmholtz_ops::Values;
 use helmholtz_random::{Purpose, Stream};
@@ -47,7 +47,7 @@ fn noise() -> Stream {
 #[test]
 fn what_a_method_learns_is_made_where_there_is_something() {
     let batch = Batch::new(&network(), &data(1));
-    for entry in Method::CATALOGUE {
+    for entry in Method::CATALOGUE.of(LatentKind::Bits) {
         let learned = batch.learned(&entry.method, 1);
         let something = !entry.learns().is_empty();
         assert_eq!(learned.controls.is_some(), something, "{}", entry.name);
@@ -56,7 +56,7 @@ fn what_a_method_learns_is_made_where_there_is_something() {
 
 #[test]
 fn chains_are_kept_by_the_methods_that_move_them() {
-    for entry in Method::CATALOGUE {
+    for entry in Method::CATALOGUE.of(LatentKind::Bits) {
         let kept = ["jsa", "jsa-mtmis", "jsa-frozen-reference", "msc"].contains(&entry.name);
         assert_eq!(entry.method.keeps_chains(), kept, "{}", entry.name);
     }
@@ -64,7 +64,7 @@ fn chains_are_kept_by_the_methods_that_move_them() {
 
 #[test]
 fn the_first_stage_of_a_chain_may_propose_one_particle_more() {
-    for entry in Method::CATALOGUE {
+    for entry in Method::CATALOGUE.of(LatentKind::Bits) {
         let moves = ["jsa", "jsa-mtmis", "jsa-frozen-reference"].contains(&entry.name);
         for (extra, more) in [(false, 0), (true, usize::from(moves))] {
             let evaluations = |method: Method| [false, true].map(|r| method.evaluations(3, 2, r));
@@ -101,7 +101,7 @@ const OF_TWO: [&str; 14] = [
 #[test]
 fn fewer_particles_than_a_method_needs_are_refused() {
     let batch = Batch::new(&network(), &data(2));
-    for entry in Method::CATALOGUE {
+    for entry in Method::CATALOGUE.of(LatentKind::Bits) {
         let needed = if OF_TWO.contains(&entry.name) { 2 } else { 1 };
         assert_eq!(entry.least_particles(), needed, "{}", entry.name);
         let enough = estimated(&batch, &entry, needed, &mut noise());
@@ -162,7 +162,7 @@ fn fewer_particles_than_a_chain_needs_are_refused() {
 #[test]
 fn a_batch_of_no_data_is_refused() {
     let batch = Batch::new(&network(), &[]);
-    for entry in Method::CATALOGUE {
+    for entry in Method::CATALOGUE.of(LatentKind::Bits) {
         let particles = entry.least_particles();
         let refused = estimated(&batch, &entry, particles, &mut noise());
         assert!(
@@ -177,7 +177,7 @@ fn a_batch_of_no_data_is_refused() {
 fn chains_are_refused_where_none_are_kept_and_stay_as_they_are() {
     let (model, batch) = (network(), Batch::new(&network(), &data(1)));
     let store = store_of(&model, &[&model.states()[3]]);
-    for entry in Method::CATALOGUE {
+    for entry in Method::CATALOGUE.of(LatentKind::Bits) {
         let mut after = store.clone();
         let given = Given {
             x: Values::binary(batch.x()),
@@ -229,8 +229,8 @@ fn the_elbo_that_is_reported_is_the_evidence_where_q_is_the_posterior() {
     let batch = Batch::new(&model, &x);
     let evidence = x.iter().map(|x| Exact::new(&model, x).log_evidence());
     let elbo = evidence.sum::<f64>() / x.len() as f64;
-    for entry in Method::CATALOGUE.iter().filter(|entry| draws_from_q(entry)) {
-        let reported = estimated(&batch, entry, 3, &mut noise()).unwrap().elbo;
+    for entry in Method::CATALOGUE.of(LatentKind::Bits).filter(draws_from_q) {
+        let reported = estimated(&batch, &entry, 3, &mut noise()).unwrap().elbo;
         assert!(
             (reported - elbo).abs() < 1e-10,
             "{}: {reported}",
@@ -302,7 +302,7 @@ fn centred_reinforce_takes_the_mean_over_the_batch_from_its_signals() {
 #[test]
 fn the_rows_that_are_differentiated_are_counted() {
     let batch = Batch::new(&network(), &data(2));
-    for entry in Method::CATALOGUE {
+    for entry in Method::CATALOGUE.of(LatentKind::Bits) {
         let rows = match (entry.name, entry.method) {
             // Chains differentiate the states that they visit.
             ("jsa" | "jsa-mtmis" | "jsa-frozen-reference" | "coupled-chains", _) => continue,
@@ -473,7 +473,7 @@ impl Noise for Twice {
 #[test]
 fn two_paths_or_data_that_are_equal_give_what_one_gives() {
     let (one_layer, two_layers) = (Reference::t1(), network());
-    for entry in Method::CATALOGUE {
+    for entry in Method::CATALOGUE.of(LatentKind::Bits) {
         let method = entry.method;
         // Of the others the particles are no paths of their own.
         let together = ["coupled-chains", "arms-bound"].contains(&entry.name);

@@ -3,10 +3,11 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_count_vae::{CountVae, CountVaeConfig};
-use helmholtz_distributions::{Counts, Variables};
+use helmholtz_distributions::{Counts, Noise, Variables};
 use helmholtz_estimators::{
-    Chains, Estimate, FiniteOrder, Joint, Particles, Propose, ReinMax, Reparameterise, Rloo,
-    StraightThrough, Weighting, estimate, estimate_pathwise,
+    Batch, Chains, Declaration, Estimate, EstimateError, FiniteOrder, Joint, LatentKind, Layered,
+    Learned, Method, Particles, Propose, ReinMax, Reparameterise, Rloo, StraightThrough, Target,
+    Weighting, estimate, estimate_pathwise,
 };
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::MemoryStore;
@@ -307,5 +308,81 @@ fn on_a_model_of_counts_leave_one_out_is_unbiased_and_orders_beyond_the_first_ar
     let [first, second, third] = found.map(|found| distance(&found[..OF_Q], &exact[..OF_Q]));
     for nearer in [second, third] {
         assert!(nearer < 0.5 * first, "{first}, {second}, {third}");
+    }
+}
+
+/// Every estimator of the catalogue that is defined for counts and claims a gradient of the ELBO, over all states of K counts.
+#[test]
+fn what_estimators_of_counts_claim_of_the_elbo_is_exact() {
+    let exact = exact(&model());
+    let mut checked = Vec::new();
+    for entry in Method::CATALOGUE.of(LatentKind::Counts) {
+        if entry.target != Target::Elbo {
+            continue;
+        }
+        let method = entry.method.claimed();
+        let particles = entry.least_particles();
+        let found = mean_of(particles as u32, |model, uniforms| {
+            named(&method, model, particles, uniforms).unwrap()
+        });
+        let off = distance(&found, &exact);
+        assert!(off < 1e-12, "{}: {off:e}", entry.name);
+        checked.push(entry.name);
+    }
+    assert_eq!(checked, ["reinforce", "nvil", "rloo", "vargrad", "muprop"]);
+}
+
+#[test]
+fn estimators_of_other_latents_refuse_counts_and_those_of_counts_refuse_bits() {
+    let model = model();
+    for entry in Method::CATALOGUE.iter() {
+        let defined = entry.method.domain().takes(LatentKind::Counts);
+        let particles = entry.least_particles().max(2);
+        let found = named(&entry.method, &model, particles, &[0.5; 12]);
+        match found {
+            Err(EstimateError::NotDefined { domain, .. }) => {
+                assert!(
+                    !defined && domain == entry.method.domain(),
+                    "{}",
+                    entry.name
+                );
+            }
+            found => assert!(defined && found.is_ok(), "{}", entry.name),
+        }
+    }
+}
+
+/// An estimate by a method of the catalogue.
+fn named(
+    method: &Method,
+    model: &CountVae<Tape>,
+    particles: usize,
+    uniforms: &[f32],
+) -> Result<Estimate<Tape>, EstimateError> {
+    let device = Default::default();
+    let (needed, layers) = (method.controls(), model.layers());
+    let mean = || vec![0.4; 3];
+    let mut learned = Learned::<Tape>::init(&needed, mean, &layers, 1, DType::F64, &device);
+    let batch = Batch::<Tape, MemoryStore> {
+        x: datum().into(),
+        chains: None,
+        particles,
+        epoch: 0,
+        analytic_kl: false,
+    };
+    let mut chance = Stream::new(1, Purpose::new("chance"), [0, 0]);
+    let noise = &mut Cycled(uniforms, 0);
+    method.estimate(model, &mut learned, batch, noise, &mut chance)
+}
+
+/// Uniforms from a list, again and again.
+struct Cycled<'a>(&'a [f32], usize);
+
+impl Noise for Cycled<'_> {
+    fn fill(&mut self, out: &mut [f32]) {
+        for out in out {
+            *out = self.0[self.1 % self.0.len()];
+            self.1 += 1;
+        }
     }
 }

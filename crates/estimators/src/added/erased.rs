@@ -87,7 +87,7 @@ impl<B: Backend> Core<B> {
     /// That all latents are of the kind V.
     pub(super) fn is_of<V: Kind>(&self) -> bool {
         let layers = self.model.layers();
-        layers.into_iter().all(|layer| V::try_from(layer).is_ok())
+        layers.is_some_and(|layers| layers.into_iter().all(|layer| V::try_from(layer).is_ok()))
     }
 
     pub(super) fn latents(&self) -> Latents {
@@ -145,7 +145,8 @@ trait Part<B: Backend>: Send {
         noise: &mut dyn Noise,
     ) -> Proposals<B>;
     fn log_q(&self, encoded: &Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1>;
-    fn layers(&self) -> Vec<Mixed>;
+    /// None where they are neither bits nor classes.
+    fn layers(&self) -> Option<Vec<Mixed>>;
     fn logits_above(&self, level: usize, below: Values<B>) -> Tensor<B, 2>;
     fn sloped(&self, slope: f64) -> Option<Box<dyn Part<B>>>;
     fn log_likelihood(&self, x: Values<B>, particles: &Particles<B>) -> Tensor<B, 1>;
@@ -155,14 +156,15 @@ trait Part<B: Backend>: Send {
     fn dream(&self, x: Values<B>, noise: &mut dyn Noise) -> (Values<B>, Particles<B>);
 }
 
-/// Variables as either kind.
-fn mixed(variables: &impl Latent) -> Mixed {
+/// Variables as either kind, if they are one.
+fn mixed(variables: &impl Latent) -> Option<Mixed> {
     match variables.layer() {
-        Layer::Categorical { variables, classes } => Mixed::Classes(Classes {
+        Layer::Bernoulli(bits) => Some(Mixed::Bits(Bits(bits))),
+        Layer::Categorical { variables, classes } => Some(Mixed::Classes(Classes {
             variables,
             classes: classes as usize,
-        }),
-        layer => Mixed::Bits(Bits(layer.variables())),
+        })),
+        _ => None,
     }
 }
 
@@ -213,7 +215,7 @@ where
         Propose::log_q(self, encoded, particles)
     }
 
-    fn layers(&self) -> Vec<Mixed> {
+    fn layers(&self) -> Option<Vec<Mixed>> {
         Layered::layers(self).iter().map(mixed).collect()
     }
 
@@ -278,7 +280,7 @@ impl<B: Backend, V: Kind> Layered<B> for Erased<B, V> {
     type Variables = V;
 
     fn layers(&self) -> Vec<V> {
-        let layers = self.core.model.layers().into_iter();
+        let layers = self.core.model.layers().into_iter().flatten();
         let of_kind = |layer| V::try_from(layer).ok().expect("latents of this kind");
         layers.map(of_kind).collect()
     }

@@ -29,6 +29,10 @@ impl Declaration for StraightThrough {
         }
     }
 
+    fn domain(&self) -> Domain {
+        Domain::All
+    }
+
     fn evaluations(&self, particles: usize, _layers: usize, _retained: bool) -> usize {
         particles
     }

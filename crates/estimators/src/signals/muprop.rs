@@ -11,8 +11,8 @@ use crate::logits::logit_gradient::{mean_loss, repeat, tracked};
 use crate::objective::{Drawn, at_least, mean};
 use crate::signals::nvil::{local_signals, log_q_factors, q_logits, sum};
 use crate::{
-    Batch, Controls, ControlsConfig, Declaration, Description, Estimate, EstimateError, Estimator,
-    Factored, Joint, Layered, Learned, Particles, Target,
+    Batch, Controls, ControlsConfig, Declaration, Description, Domain, Estimate, EstimateError,
+    Estimator, Factored, Joint, Layered, Learned, Particles, Target,
 };
 
 /// With the mean field μ^l = σ(a_l(μ^{l−1})), μ⁰ = x, the local signal L̄_l and its derivative L̄'_l = ∂L̄_l/∂μ^l there, and
@@ -34,6 +34,10 @@ impl Declaration for MuProp {
             idea: "Taylor expansion at the mean field as control variate",
             target: Target::Elbo,
         }
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::All
     }
 
     fn evaluations(&self, particles: usize, layers: usize, _retained: bool) -> usize {

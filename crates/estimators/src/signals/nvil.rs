@@ -10,8 +10,8 @@ use helmholtz_samplers::{ChainStore, Info};
 use crate::logits::logit_gradient::{mean_loss, repeat, tracked};
 use crate::objective::{Drawn, at_least, mean};
 use crate::{
-    Batch, Controls, ControlsConfig, Declaration, Description, Estimate, EstimateError, Estimator,
-    Factored, Joint, Layered, Learned, Moments, Particles, Target,
+    Batch, Controls, ControlsConfig, Declaration, Description, Domain, Estimate, EstimateError,
+    Estimator, Factored, Joint, Layered, Learned, Moments, Particles, Target,
 };
 
 /// g_φ = Σ_l s_l ∇ log q(h^l | h^{l−1}), s_l = (L_l − C_l(h^{l−1}) − c_l) / max(1, √v_l), with the local signal
@@ -35,6 +35,10 @@ impl Declaration for Nvil {
             idea: "local signals, learned baselines; normalised, which scales the gradient",
             target: Target::Elbo,
         }
+    }
+
+    fn domain(&self) -> Domain {
+        Domain::All
     }
 
     fn evaluations(&self, particles: usize, _layers: usize, _retained: bool) -> usize {

@@ -10,7 +10,7 @@ use crate::host::numbers;
 use crate::objective::at_least;
 use crate::weighted::chains::register;
 use crate::weighted::states::words;
-use crate::{Chains, Coefficient, Dream, Joint, Proposals, Propose, Weighting};
+use crate::{Chains, Coefficient, Domain, Dream, Joint, Proposals, Propose, Weighting};
 
 /// What an estimate gave.
 #[derive(Clone, Debug)]
@@ -56,9 +56,11 @@ pub enum EstimateError {
     /// Chains for an estimator that keeps none, which would take their states for draws from q.
     #[error("this estimator keeps no chains, but was given some: leave them out")]
     KeepsNoChains,
-    /// An estimator for bits, and a model of other latents.
-    #[error("this estimator is defined for bits alone, but the model's latents are {model}")]
-    NotBits {
+    /// An estimator, and a model of latents for which it is not defined.
+    #[error("this estimator is defined for {domain}, but the model's latents are {model}")]
+    NotDefined {
+        /// What it is defined for.
+        domain: Domain,
         /// The layout of the model's states.
         model: Latents,
     },

@@ -16,24 +16,41 @@ impl<M> Subject<M>
 where
     M: Layered<Tape> + Joint<Tape> + Parts<Tape>,
 {
-    /// A model of bits and classes in f64 with one datum x, all that is known of it summed over all latents h with the
-    /// model's densities: ∇ Σ_h q(h | x) (log p(x, h) − log q(h | x)), and so on.
+    /// A model of bits and classes in f64 with one datum x, all that is known of it [summed over](Self::summed_over) all its latents.
     ///
     /// # Panics
     /// If there are more than 4096 states, real latents, or parameters of p among those of q in visiting order.
     pub fn enumerated(model: M, x: &[f64]) -> Self {
         let latents = model.latents();
         let codes = codes(&latents);
-        let device = Default::default();
         let layers = latents.kinds().iter().enumerate().map(|(level, layer)| {
-            let rows: Vec<f64> = codes
-                .iter()
-                .flat_map(|state| numbers(layer, &state[level]))
-                .collect();
-            let shape = [codes.len(), rows.len() / codes.len()];
+            let all = codes.iter().flat_map(|state| state[level].iter().copied());
+            match layer {
+                Layer::Bernoulli(_) => Values::Bernoulli(all.map(|bit| bit == 1).collect()),
+                _ => Values::Categorical(all.collect()),
+            }
+        });
+        let layers: Vec<Values> = layers.collect();
+        Self::summed_over(model, x, &layers)
+    }
+
+    /// A model in f64 with one datum x, all that is known of it summed over these latents h with the model's densities:
+    /// ∇ Σ_h q(h | x) (log p(x, h) − log q(h | x)), and so on. They are all that there are: of each layer the values of every state,
+    /// one after another.
+    ///
+    /// # Panics
+    /// If they are not whole states, or parameters of p stand among those of q in visiting order.
+    pub fn summed_over(model: M, x: &[f64], layers: &[Values]) -> Self {
+        let latents = model.latents();
+        let packed = latents.pack_values(layers).expect("whole states");
+        let count = packed.len() / latents.bytes_per_row();
+        let device = Default::default();
+        let particles = latents.kinds().iter().zip(layers).map(|(layer, values)| {
+            let rows = numbers(layer, values);
+            let shape = [count, rows.len() / count];
             Tensor::<Tape, 2>::from_data(TensorData::new(rows, shape), (&device, DType::F64))
         });
-        let particles = Particles::new(layers.collect::<Vec<_>>());
+        let particles = Particles::new(particles.collect::<Vec<_>>());
         let datum = TensorData::new(x.to_vec(), [1, x.len()]);
         let datum = Tensor::<Tape, 2>::from_data(datum, (&device, DType::F64));
         // Each gradient has a tape of its own: a backward pass takes its tape apart.
@@ -58,7 +75,7 @@ where
         let posterior = posterior(&densities().0);
         let inclusive = || {
             let (log_p, log_q) = densities();
-            let weights = TensorData::new(posterior.clone(), [codes.len()]);
+            let weights = TensorData::new(posterior.clone(), [count]);
             let weights = Tensor::<Tape, 1>::from_data(weights, (&device, DType::F64));
             (weights * (log_p + log_q)).sum()
         };
@@ -66,7 +83,7 @@ where
             elbo: gradient(elbo()),
             bound_of_two: gradient(of_two()),
             inclusive: gradient(inclusive()),
-            states: store(&latents, &codes),
+            states: store(&latents, count, &packed),
             posterior: posterior.clone(),
             phi: together(&model),
         };
@@ -98,31 +115,24 @@ fn codes(latents: &Latents) -> Vec<Vec<Vec<u32>>> {
     states
 }
 
-/// The values of a layer as tensors hold them: bits, or one-hot classes.
-fn numbers(layer: &Layer, codes: &[u32]) -> Vec<f64> {
-    match *layer {
-        Layer::Categorical { classes, .. } => {
-            let one_hot = |&code: &u32| (0..classes).map(move |c| f64::from(u8::from(c == code)));
+/// The values of a layer as tensors hold them: numbers, or one-hot classes.
+fn numbers(layer: &Layer, values: &Values) -> Vec<f64> {
+    match (layer, values) {
+        (Layer::Categorical { classes, .. }, Values::Categorical(codes)) => {
+            let one_hot = |&code: &u32| (0..*classes).map(move |c| f64::from(u8::from(c == code)));
             codes.iter().flat_map(one_hot).collect()
         }
-        _ => codes.iter().map(|&bit| f64::from(bit)).collect(),
+        (_, Values::Bernoulli(bits)) => bits.iter().map(|&bit| f64::from(u8::from(bit))).collect(),
+        (_, Values::F32(reals)) => reals.iter().copied().map(f64::from).collect(),
+        (layer, _) => panic!("{layer} cannot be enumerated"),
     }
 }
 
 /// A store with each state in a row.
-fn store(latents: &Latents, codes: &[Vec<Vec<u32>>]) -> MemoryStore {
-    let layers = latents.kinds().iter().enumerate().map(|(level, layer)| {
-        let all = codes.iter().flat_map(|state| state[level].iter().copied());
-        match layer {
-            Layer::Bernoulli(_) => Values::Bernoulli(all.map(|bit| bit == 1).collect()),
-            _ => Values::Categorical(all.collect()),
-        }
-    });
-    let packed = latents.pack_values(&layers.collect::<Vec<_>>());
-    let mut store = MemoryStore::new(latents, codes.len()).expect("few rows");
-    let rows: Vec<u32> = (0..codes.len() as u32).collect();
-    let stored = store.store(&rows, &packed.expect("whole states"));
-    stored.expect("rows of the store");
+fn store(latents: &Latents, count: usize, packed: &[u8]) -> MemoryStore {
+    let mut store = MemoryStore::new(latents, count).expect("few rows");
+    let rows: Vec<u32> = (0..count as u32).collect();
+    store.store(&rows, packed).expect("rows of the store");
     store
 }
 

@@ -7,9 +7,9 @@ use helmholtz_random::{Purpose, Stream};
 /// Batches of [`batch_means`].
 pub const BATCHES: usize = 100;
 
-/// P(|t| > 6.95) < 1e-9 for Student's t with 99 degrees of freedom: for estimators whose every coordinate is compared, fewer
-/// than 1000 in all.
-pub const LIMIT: f64 = 6.95;
+/// P(|t| > 7.3) < 1e-10 for Student's t with 99 degrees of freedom: for estimators whose every coordinate is compared, fewer
+/// than 10,000 in all.
+pub const LIMIT: f64 = 7.3;
 
 /// The mean of a correlated series of vectors and its standard error, from [`BATCHES`] means of equal stretches.
 ///

@@ -4,8 +4,8 @@ use burn::module::{Module, Param, ParamId, list_param_ids};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use helmholtz_distributions::{Bits, Classes, Mixed, Noise, draw};
 use helmholtz_estimators::{
-    Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose, propose_layers,
-    score_layers,
+    Dream, Factored, Joint, Latent, Layered, Particles, Parts, Proposals, Propose, Race,
+    propose_layers, score_layers,
 };
 use helmholtz_nets::{Activation, Initialiser, Net};
 use helmholtz_samplers::{Latents, Layer};
@@ -52,7 +52,11 @@ impl SbnConfig {
     }
 
     /// The network with these stochastic layers.
-    fn build<B: Backend, V: Latent>(&self, layers: Vec<V>, mut draw: Initialiser<B>) -> Sbn<B, V> {
+    fn build<B: Backend, V: Latent + Race>(
+        &self,
+        layers: Vec<V>,
+        mut draw: Initialiser<B>,
+    ) -> Sbn<B, V> {
         let activation = match self.tanh {
             true => Activation::Tanh,
             false => Activation::LeakyRelu(self.slope),
@@ -126,7 +130,7 @@ impl MixedSbnConfig {
     }
 }
 
-impl<B: helmholtz_ops::Backend, V: Latent + Send> Parts<B> for Sbn<B, V> {
+impl<B: helmholtz_ops::Backend, V: Latent + Race + Send> Parts<B> for Sbn<B, V> {
     fn generative(&self) -> Vec<ParamId> {
         let conditionals = list_param_ids::<_, B>(&self.generation);
         conditionals
@@ -144,7 +148,7 @@ impl<B: helmholtz_ops::Backend, V: Latent + Send> Parts<B> for Sbn<B, V> {
     }
 }
 
-impl<B: helmholtz_ops::Backend, V: Latent> Sbn<B, V> {
+impl<B: helmholtz_ops::Backend, V: Latent + Race> Sbn<B, V> {
     /// If it is [`centred`](SbnConfig::centred), the same for data whose components have these `means`: x enters q less them, and
     /// the biases of p(x | h¹) start at ln m − ln(1 − m) of each, clipped to 0.001 and 0.999. Else the same, and nobody asks.
     ///
@@ -213,7 +217,7 @@ impl<B: helmholtz_ops::Backend, V: Latent> Sbn<B, V> {
     }
 }
 
-impl<B: helmholtz_ops::Backend, V: Latent> Propose<B> for Sbn<B, V> {
+impl<B: helmholtz_ops::Backend, V: Latent + Race> Propose<B> for Sbn<B, V> {
     /// The logits of q(h¹ | x) `[batch, logits]`.
     type Encoded = Tensor<B, 2>;
 
@@ -242,7 +246,7 @@ impl<B: helmholtz_ops::Backend, V: Latent> Propose<B> for Sbn<B, V> {
     }
 }
 
-impl<B: helmholtz_ops::Backend, V: Latent> Layered<B> for Sbn<B, V> {
+impl<B: helmholtz_ops::Backend, V: Latent + Race> Layered<B> for Sbn<B, V> {
     type Variables = V;
 
     fn layers(&self) -> Vec<V> {
@@ -255,7 +259,7 @@ impl<B: helmholtz_ops::Backend, V: Latent> Layered<B> for Sbn<B, V> {
     }
 }
 
-impl<B: helmholtz_ops::Backend, V: Latent> Factored<B> for Sbn<B, V> {
+impl<B: helmholtz_ops::Backend, V: Latent + Race> Factored<B> for Sbn<B, V> {
     fn log_likelihood(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
         let x: Values<B> = x.into();
         bernoulli_log_prob(self.visible_logits(particles), x)
@@ -272,7 +276,7 @@ impl<B: helmholtz_ops::Backend, V: Latent> Factored<B> for Sbn<B, V> {
     }
 }
 
-impl<B: helmholtz_ops::Backend, V: Latent> Joint<B> for Sbn<B, V> {
+impl<B: helmholtz_ops::Backend, V: Latent + Race> Joint<B> for Sbn<B, V> {
     fn log_joint(&self, x: impl Into<Values<B>>, particles: &Particles<B>) -> Tensor<B, 1> {
         let x: Values<B> = x.into();
         let values = particles.layers();
@@ -293,7 +297,7 @@ impl<B: helmholtz_ops::Backend, V: Latent> Joint<B> for Sbn<B, V> {
     }
 }
 
-impl<B: helmholtz_ops::Backend, V: Latent> Dream<B> for Sbn<B, V> {
+impl<B: helmholtz_ops::Backend, V: Latent + Race> Dream<B> for Sbn<B, V> {
     fn dream(&self, x: impl Into<Values<B>>, noise: &mut impl Noise) -> (Values<B>, Particles<B>) {
         let x: Values<B> = x.into();
         let mut logits = self.top_logits(x.dtype(), &x.device());

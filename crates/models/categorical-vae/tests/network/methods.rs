@@ -6,7 +6,9 @@ use burn::tensor::backend::AutodiffBackend;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_categorical_vae::CategoricalVae;
-use helmholtz_estimators::{Batch, Entry, EstimateError, Layered, Learned, Method};
+use helmholtz_estimators::{
+    Batch, Declaration, Entry, EstimateError, LatentKind, Layered, Learned, Method,
+};
 use helmholtz_samplers::MemoryStore;
 
 use crate::{data, small, stream, tensor};
@@ -27,7 +29,7 @@ impl ModuleVisitor<Ad> for Reached {
 }
 
 #[test]
-fn every_method_for_classes_has_a_gradient_and_those_for_bits_are_refused() {
+fn every_method_for_classes_has_a_gradient_and_the_others_are_refused() {
     let config = small(false);
     let model: CategoricalVae<Ad> = config.init(2, DType::F64, &Default::default()).unwrap();
     let x = data(3, &config);
@@ -61,14 +63,17 @@ fn every_method_for_classes_has_a_gradient_and_those_for_bits_are_refused() {
                     assert!(reached.1 > 0 && reached.2, "{name}: what it learns");
                 }
             }
-            Err(EstimateError::NotBits { model }) => {
+            Err(EstimateError::NotDefined { model, .. }) => {
                 assert_eq!(model.to_string(), "3 of 4 classes");
                 refused.push(name);
             }
             Err(error) => panic!("{name}: {error}"),
         }
     }
-    let of_bits = Method::CATALOGUE.iter().filter(|e| e.latents() == "bits");
-    assert_eq!(refused, of_bits.map(|e| e.name).collect::<Vec<_>>());
-    assert!(refused.contains(&"arm") && !refused.contains(&"arsm"));
+    let others = Method::CATALOGUE
+        .iter()
+        .filter(|e| !e.method.domain().takes(LatentKind::Classes));
+    assert_eq!(refused, others.map(|e| e.name).collect::<Vec<_>>());
+    let is_refused = |name| refused.contains(&name);
+    assert!(is_refused("arm") && is_refused("finite-2") && !is_refused("arsm"));
 }
