@@ -101,16 +101,17 @@ fn documented(name: &str) -> (String, String) {
     panic!("nothing declares {name}");
 }
 
-/// The doc comment of this struct, or of the file's first one.
+/// The doc comment of this type, or of the file's first one.
 fn doc_comment(text: &str, name: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let begins = |line: &&str, name: &str| {
-        line.strip_prefix("pub struct ")
-            .is_some_and(|rest| rest.starts_with(name))
+        let own = ["pub struct ", "pub enum "].iter();
+        let mut rest = own.filter_map(|kind| line.strip_prefix(kind));
+        rest.any(|rest| rest.starts_with(name))
     };
     let at = lines.iter().position(|line| begins(line, name));
     let at = at.or_else(|| lines.iter().position(|line| begins(line, "")));
-    let above = lines[..at.expect("a struct")].iter().rev();
+    let above = lines[..at.expect("a type")].iter().rev();
     let mut comment: Vec<&str> = above
         .take_while(|line| line.starts_with("///") || line.starts_with("#["))
         .filter_map(|line| line.strip_prefix("///"))
