@@ -20,9 +20,9 @@
 //! | [`CountVaeConfig`] | sizes, and which counts |
 //! | [`CountVae`] | the model, and what it can do for estimators |
 //!
-//! Estimators of the weighted family train it as any model. [`FiniteOrder`](helmholtz_estimators::FiniteOrder) is made for counts, and
-//! [`StraightThrough`](helmholtz_estimators::StraightThrough) takes them. Those that relax latents, swap classes or keep chains do not
-//! compile with it, or refuse it.
+//! Estimators of the weighted family, NVIL and MuProp train it as any model. [`FiniteOrder`](helmholtz_estimators::FiniteOrder) is made for
+//! counts, and [`StraightThrough`](helmholtz_estimators::StraightThrough) takes them. Those that relax latents, swap classes or keep chains do
+//! not compile with it; a [`Method`](helmholtz_estimators::Method) chosen at run time refuses it.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
