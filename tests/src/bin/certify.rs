@@ -79,12 +79,7 @@ fn table(methods: &[String]) -> (String, bool) {
     let start = Instant::now();
     let chosen = |name: &str| methods.is_empty() || methods.iter().any(|m| m == name);
     let (many, fewer) = (Subjects::new(), Subjects::new().fewer());
-    let unit = [
-        reinforce_variance(&many.t1),
-        reinforce_variance(&many.t2),
-        reinforce_variance(&many.t3),
-        reinforce_variance(&many.t4),
-    ];
+    let unit = many.reinforce_variances();
     eprintln!("twins");
     let mut twins = twins::all(&many.t1);
     let mut rows = String::new();
@@ -96,15 +91,8 @@ fn table(methods: &[String]) -> (String, bool) {
             _ => &many,
         };
         let method = entry.method.claimed();
-        let takes = |latents| method.domain().takes(latents);
-        let (bits, classes) = (takes(LatentKind::Bits), takes(LatentKind::Classes));
-        let found = [
-            bits.then(|| certify(&method, &subjects.t1)),
-            bits.then(|| certify(&method, &subjects.t2)),
-            classes.then(|| certify(&method, &subjects.t3)),
-            takes(LatentKind::Counts).then(|| certify(&method, &subjects.t4)),
-        ];
-        if bits {
+        let found = subjects.certify(&method);
+        if method.domain().takes(LatentKind::Bits) {
             // Coupled chains have so wide a spread that their twin is seen in all estimates alone.
             let flat = match entry.method {
                 Method::CoupledChains(_) => &many.flat_t1,
@@ -130,12 +118,7 @@ fn table(methods: &[String]) -> (String, bool) {
             &failing.join("; "),
         ));
         if matches!(entry.method, Method::Nvil(_)) {
-            let found = [
-                Some(certify_normalised_nvil(&many.t1)),
-                Some(certify_normalised_nvil(&many.t2)),
-                Some(certify_normalised_nvil(&many.t3)),
-                Some(certify_normalised_nvil(&many.t4)),
-            ];
+            let found = many.certify_normalised_nvil();
             sound &= found.iter().flatten().all(Certificate::holds);
             let (name, claim) = ("`nvil` as shipped, √v = 2", "θ: ∇ ELBO; φ: ∇ ELBO / √v");
             rows.push_str(&row(name, claim, true, &found, unit, ""));
@@ -169,6 +152,9 @@ struct Subjects {
     flat_t1: Subject<Sbn<Tape>>,
 }
 
+/// One a subject, where the method is defined for its latents.
+type Certificates = [Option<Certificate>; 4];
+
 impl Subjects {
     fn new() -> Self {
         let (t1, t2) = (Reference::t1(), Reference::t2());
@@ -180,6 +166,36 @@ impl Subjects {
             t4: of_counts(),
             flat_t1: mistaken(&t1, &flat),
         }
+    }
+
+    /// The certificates on each that the method is defined for.
+    fn certify(&self, method: &Method) -> Certificates {
+        let takes = |latents| method.domain().takes(latents);
+        let (bits, classes) = (takes(LatentKind::Bits), takes(LatentKind::Classes));
+        [
+            bits.then(|| certify(method, &self.t1)),
+            bits.then(|| certify(method, &self.t2)),
+            classes.then(|| certify(method, &self.t3)),
+            takes(LatentKind::Counts).then(|| certify(method, &self.t4)),
+        ]
+    }
+
+    fn certify_normalised_nvil(&self) -> Certificates {
+        [
+            Some(certify_normalised_nvil(&self.t1)),
+            Some(certify_normalised_nvil(&self.t2)),
+            Some(certify_normalised_nvil(&self.t3)),
+            Some(certify_normalised_nvil(&self.t4)),
+        ]
+    }
+
+    fn reinforce_variances(&self) -> [f64; 4] {
+        [
+            reinforce_variance(&self.t1),
+            reinforce_variance(&self.t2),
+            reinforce_variance(&self.t3),
+            reinforce_variance(&self.t4),
+        ]
     }
 
     fn fewer(self) -> Self {
@@ -205,7 +221,7 @@ fn row(
     name: &str,
     claim: &str,
     exact: bool,
-    found: &[Option<Certificate>; 4],
+    found: &Certificates,
     unit: [f64; 4],
     twins: &str,
 ) -> String {
