@@ -97,10 +97,18 @@ where
         let variants = self.variants.map(|(_, variant)| variant);
         Method::Added(Added {
             variants: Box::leak(Box::new(variants)),
-            of_bits: TypeId::of::<V>() == TypeId::of::<Bits>(),
+            seen: seen::<V>(),
             extra: false,
             awake: false,
         })
+    }
+}
+
+/// The latents that one of the kind V sees.
+fn seen<V: Kind>() -> Domain {
+    match TypeId::of::<V>() == TypeId::of::<Bits>() {
+        true => Domain::Bits,
+        false => Domain::Discrete,
     }
 }
 
@@ -108,7 +116,7 @@ where
 #[derive(Clone, Copy)]
 pub struct Added {
     variants: &'static [Variant; VARIANTS],
-    of_bits: bool,
+    seen: Domain,
     extra: bool,
     awake: bool,
 }
@@ -125,10 +133,9 @@ impl Added {
 
     /// The latents that it is defined for: counts are none that it could see.
     pub(crate) fn domain(&self) -> Domain {
-        match (self.of_bits, self.declared().domain()) {
-            (true, _) => Domain::Bits,
-            (false, Domain::All) => Domain::Discrete,
-            (false, declared) => declared,
+        match self.declared().domain() {
+            Domain::All | Domain::Discrete => self.seen,
+            declared => declared,
         }
     }
 
@@ -226,11 +233,7 @@ where
         chance: &mut dyn Chance,
     ) -> Result<Estimate<B>, EstimateError> {
         if !model.is_of::<V>() {
-            let domain = match TypeId::of::<V>() == TypeId::of::<Bits>() {
-                true => Domain::Bits,
-                false => Domain::Discrete,
-            };
-            let model = model.latents();
+            let (domain, model) = (seen::<V>(), model.latents());
             return Err(EstimateError::NotDefined { domain, model });
         }
         let (noise, chance) = (&mut AnyNoise(noise), &mut AnyChance(chance));

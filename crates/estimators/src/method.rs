@@ -352,31 +352,38 @@ pub trait Latent: Variables {
         S: ChainStore + ?Sized;
 }
 
+/// [`Latent::estimate`], by its arguments and what it gives.
+macro_rules! estimated_by {
+    ($method:ident, $model:ident, $learned:ident, $batch:ident, $noise:ident, $chance:ident => $estimate:block) => {
+        fn estimate<B, M, S>(
+            $method: &Method,
+            $model: &M,
+            $learned: &mut Learned<B>,
+            $batch: Batch<'_, B, S>,
+            $noise: &mut impl Noise,
+            $chance: &mut impl Chance,
+        ) -> Result<Estimate<B>, EstimateError>
+        where
+            B: AutodiffBackend,
+            M: Model<B> + Layered<B, Variables = Self>,
+            S: ChainStore + ?Sized,
+        $estimate
+    };
+}
+
 impl Latent for Bits {
     fn layer(&self) -> Layer {
         Layer::Bernoulli(self.0)
     }
 
-    fn estimate<B, M, S>(
-        method: &Method,
-        model: &M,
-        learned: &mut Learned<B>,
-        batch: Batch<'_, B, S>,
-        noise: &mut impl Noise,
-        chance: &mut impl Chance,
-    ) -> Result<Estimate<B>, EstimateError>
-    where
-        B: AutodiffBackend,
-        M: Model<B> + Layered<B, Variables = Self>,
-        S: ChainStore + ?Sized,
-    {
+    estimated_by!(method, model, learned, batch, noise, chance => {
         match method {
             Method::OfBits(of_bits) => {
                 of_bits!(of_bits, e => Estimator::<B, M>::estimate(e, model, learned, batch, noise, chance))
             }
             other => other.estimate_relaxable(model, learned, batch, noise, chance),
         }
-    }
+    });
 }
 
 impl Latent for Classes {
@@ -387,21 +394,9 @@ impl Latent for Classes {
         }
     }
 
-    fn estimate<B, M, S>(
-        method: &Method,
-        model: &M,
-        learned: &mut Learned<B>,
-        batch: Batch<'_, B, S>,
-        noise: &mut impl Noise,
-        chance: &mut impl Chance,
-    ) -> Result<Estimate<B>, EstimateError>
-    where
-        B: AutodiffBackend,
-        M: Model<B> + Layered<B, Variables = Self>,
-        S: ChainStore + ?Sized,
-    {
+    estimated_by!(method, model, learned, batch, noise, chance => {
         method.estimate_relaxable(model, learned, batch, noise, chance)
-    }
+    });
 }
 
 impl Latent for Mixed {
@@ -412,21 +407,9 @@ impl Latent for Mixed {
         }
     }
 
-    fn estimate<B, M, S>(
-        method: &Method,
-        model: &M,
-        learned: &mut Learned<B>,
-        batch: Batch<'_, B, S>,
-        noise: &mut impl Noise,
-        chance: &mut impl Chance,
-    ) -> Result<Estimate<B>, EstimateError>
-    where
-        B: AutodiffBackend,
-        M: Model<B> + Layered<B, Variables = Self>,
-        S: ChainStore + ?Sized,
-    {
+    estimated_by!(method, model, learned, batch, noise, chance => {
         method.estimate_relaxable(model, learned, batch, noise, chance)
-    }
+    });
 }
 
 impl Latent for Counts {
@@ -435,19 +418,7 @@ impl Latent for Counts {
         Layer::F32(self.variables())
     }
 
-    fn estimate<B, M, S>(
-        method: &Method,
-        model: &M,
-        learned: &mut Learned<B>,
-        batch: Batch<'_, B, S>,
-        noise: &mut impl Noise,
-        chance: &mut impl Chance,
-    ) -> Result<Estimate<B>, EstimateError>
-    where
-        B: AutodiffBackend,
-        M: Model<B> + Layered<B, Variables = Self>,
-        S: ChainStore + ?Sized,
-    {
+    estimated_by!(method, model, learned, batch, noise, chance => {
         match method {
             // A chain cannot hold counts.
             Method::Weighted(e) if !Weighting::keeps_chains(e) => {
@@ -461,7 +432,7 @@ impl Latent for Counts {
             Method::FiniteOrder(e) => Estimator::estimate(e, model, learned, batch, noise, chance),
             other => other.not_defined(model),
         }
-    }
+    });
 }
 
 /// A name that no estimator has.

@@ -14,7 +14,6 @@ use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::Streams;
 use helmholtz_invariance::gradients::{Certificate, Subject, certify as certified};
 use helmholtz_report::{Block, Cell, Document, Kind, Note, Table, text};
-use helmholtz_samplers::Values;
 use helmholtz_sbn::SbnConfig;
 use serde_json::json;
 
@@ -159,10 +158,7 @@ fn certificates(entry: &Entry) -> Vec<(&'static str, Certificate)> {
         };
         let model = config.init::<Tape>(3, DType::F64, &device);
         let model = model.expect("a configuration of a model");
-        let counts = [0.0, 1.0, 2.0];
-        let states = counts.iter().flat_map(|&a| counts.map(|b| [a, b]));
-        let states = [Values::F32(states.flatten().collect())];
-        let subject = Subject::summed_over(model, &DATUM, &states);
+        let subject = Subject::of_binomial(model, &DATUM, 2);
         all.push(("2 counts", certificate(&entry.method, subject)));
     }
     all

@@ -4,7 +4,6 @@ use burn::tensor::DType;
 use helmholtz_count_vae::{CountVae, CountVaeConfig};
 use helmholtz_estimators::Model;
 use helmholtz_invariance::gradients::{Facts, Subject};
-use helmholtz_samplers::Values;
 
 use crate::{Enumerable, Exact, Tape, build, store_of};
 
@@ -48,8 +47,5 @@ pub fn of_counts() -> Subject<CountVae<Tape>> {
         learned_prior: true,
     };
     let model = config.init(3, DType::F64, &Default::default());
-    let counts = [0.0, 1.0, 2.0];
-    let states = counts.iter().flat_map(|&a| counts.map(|b| [a, b]));
-    let states = Values::F32(states.flatten().collect());
-    Subject::summed_over(model.expect("a model"), &DATUM, &[states])
+    Subject::of_binomial(model.expect("a model"), &DATUM, 2)
 }

@@ -56,7 +56,7 @@ fn what_a_method_learns_is_made_where_there_is_something() {
 
 #[test]
 fn chains_are_kept_by_the_methods_that_move_them() {
-    for entry in Method::CATALOGUE.of(LatentKind::Bits) {
+    for entry in Method::CATALOGUE {
         let kept = ["jsa", "jsa-mtmis", "jsa-frozen-reference", "msc"].contains(&entry.name);
         assert_eq!(entry.method.keeps_chains(), kept, "{}", entry.name);
     }
@@ -64,7 +64,7 @@ fn chains_are_kept_by_the_methods_that_move_them() {
 
 #[test]
 fn the_first_stage_of_a_chain_may_propose_one_particle_more() {
-    for entry in Method::CATALOGUE.of(LatentKind::Bits) {
+    for entry in Method::CATALOGUE {
         let moves = ["jsa", "jsa-mtmis", "jsa-frozen-reference"].contains(&entry.name);
         for (extra, more) in [(false, 0), (true, usize::from(moves))] {
             let evaluations = |method: Method| [false, true].map(|r| method.evaluations(3, 2, r));

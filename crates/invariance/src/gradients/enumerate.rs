@@ -16,7 +16,8 @@ impl<M> Subject<M>
 where
     M: Layered<Tape> + Joint<Tape> + Parts<Tape>,
 {
-    /// A model of bits and classes in f64 with one datum x, all that is known of it [summed over](Self::summed_over) all its latents.
+    /// A model of bits and classes in f64 with one datum x, all that is known of it summed over all latents h with the
+    /// model's densities: ∇ Σ_h q(h | x) (log p(x, h) − log q(h | x)), and so on.
     ///
     /// # Panics
     /// If there are more than 4096 states, real latents, or parameters of p among those of q in visiting order.
@@ -34,13 +35,23 @@ where
         Self::summed_over(model, x, &layers)
     }
 
-    /// A model in f64 with one datum x, all that is known of it summed over these latents h with the model's densities:
-    /// ∇ Σ_h q(h | x) (log p(x, h) − log q(h | x)), and so on. They are all that there are: of each layer the values of every state,
-    /// one after another.
+    /// The same of a model of one layer of binomial counts, of so many trials each.
     ///
     /// # Panics
-    /// If they are not whole states, or parameters of p stand among those of q in visiting order.
-    pub fn summed_over(model: M, x: &[f64], layers: &[Values]) -> Self {
+    /// As [`enumerated`](Self::enumerated).
+    pub fn of_binomial(model: M, x: &[f64], trials: u32) -> Self {
+        let as_classes = Layer::Categorical {
+            variables: model.latents().kinds()[0].variables(),
+            classes: trials + 1,
+        };
+        let as_classes = Latents::mixed(&[as_classes]).expect("a layer");
+        let counts = codes(&as_classes).into_iter().flatten().flatten();
+        let counts = Values::F32(counts.map(|count| count as f32).collect());
+        Self::summed_over(model, x, &[counts])
+    }
+
+    /// All that is known, summed over these latents: of each layer the values of every state, one after another.
+    fn summed_over(model: M, x: &[f64], layers: &[Values]) -> Self {
         let latents = model.latents();
         let packed = latents.pack_values(layers).expect("whole states");
         let count = packed.len() / latents.bytes_per_row();
