@@ -145,6 +145,20 @@ fn a_table_of_own_data_has_nothing_published_and_its_runs_know_their_data() {
     assert_eq!(folders.count(), 2);
 }
 
+/// 160 training images in batches of 50: three steps an epoch, and the 2000 steps of the profile are 667 epochs.
+#[test]
+fn steps_are_counted_in_epochs_of_own_data() {
+    let dir = tempfile::tempdir().unwrap();
+    npz(dir.path(), "x.npz", 1.0);
+    let asked = ["disarm", "--dataset", "x.npz", "--net", "nonlinear"];
+    let quick = ["--method", "rloo", "--jobs", "1"];
+    let plan = [&["reproduce"], &asked[..], &quick, &["--dry-run"]].concat();
+    let text = out(&helmholtz(dir.path(), &plan));
+    assert!(text.contains("667"), "{text}");
+    let text = out(&reproduce(dir.path(), &asked));
+    assert!(text.contains("RLOO") && text.contains("own-x-"), "{text}");
+}
+
 #[test]
 fn grey_levels_are_said_and_other_numbers_refused_by_a_net_of_bits() {
     let dir = tempfile::tempdir().unwrap();

@@ -140,6 +140,7 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
         particles: args.particles.clone(),
         seeds: args.seeds.clone().unwrap_or_default(),
         epochs: args.epochs,
+        images: Some(data.train.len()),
     };
     let own = spec.epochs(&profile)?;
     let epochs = args.epochs.filter(|&epochs| epochs != own);

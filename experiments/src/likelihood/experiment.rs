@@ -57,6 +57,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
         particles: args.particles.clone(),
         seeds: args.seeds.clone().unwrap_or_default(),
         epochs: args.epochs,
+        images: None,
     };
     let named = spec.dataset_of(&args.profile)?;
     for cell in spec.cells(&args.profile, &selection, named)? {
@@ -70,6 +71,10 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
     let data = find_data(request, &spec)?;
     let dataset = &data.splits.name;
     let published = spec.published_for(dataset)?;
+    let selection = Selection {
+        images: Some(data.splits.train.len()),
+        ..selection
+    };
     let own = Selection {
         epochs: None,
         ..selection.clone()
@@ -215,6 +220,7 @@ impl Experiment for Likelihood<'_> {
             profile: &self.args.profile,
             epochs: self.epochs,
             dataset: &self.data.splits.name,
+            images: Some(self.data.splits.train.len()),
             synthetic: self.data.splits.synthetic,
             published: self.published.as_ref(),
         };

@@ -187,6 +187,7 @@ fn of_group(group: &Group, place: &str, id: String, pictures: &mut Pictures<'_>)
         profile,
         epochs,
         dataset: &group.dataset,
+        images: None,
         synthetic,
         published,
     };

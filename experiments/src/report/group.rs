@@ -75,6 +75,7 @@ fn alone(cell: &Cell, epochs: Option<u64>) -> Selection {
         particles: cell.particles().into_iter().collect(),
         seeds: vec![cell.seed],
         epochs,
+        images: None,
     }
 }
 

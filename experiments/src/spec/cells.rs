@@ -1,7 +1,7 @@
 //! The cells of a profile that are wanted.
 
 use super::{Method, Net, Profile, Spec};
-use crate::cell::{Cell, Settings};
+use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::names::lookup;
 use helmholtz_datasets::DatasetName;
@@ -19,6 +19,8 @@ pub struct Selection {
     pub seeds: Vec<u64>,
     /// Epochs instead of the profile's.
     pub epochs: Option<u64>,
+    /// The training images, of data that the program does not know by their name.
+    pub images: Option<usize>,
 }
 
 impl Method {
@@ -70,8 +72,8 @@ impl Spec {
                 for method in self.method.iter().filter(wanted) {
                     let mut settings = self.settings_of(profile, net, method, selection.epochs);
                     settings.particles = particles.unwrap_or(settings.particles);
-                    if selection.epochs.is_none() {
-                        settings = in_steps(settings, dataset)?;
+                    if selection.epochs.is_none() && settings.steps.is_some() {
+                        settings = settings.with_steps_of(images_of(dataset, selection)?);
                     }
                     if let Some(wanted) = self.evaluations {
                         settings.particles = self
@@ -184,13 +186,12 @@ impl Spec {
     }
 }
 
-/// Settings whose `steps` are made epochs, on a data set whose size is known by its name.
-fn in_steps(settings: Settings, dataset: &str) -> Result<Settings, HarnessError> {
-    if settings.steps.is_none() {
-        return Ok(settings);
+/// The training images that steps are counted in epochs of.
+fn images_of(dataset: &str, selection: &Selection) -> Result<usize, HarnessError> {
+    match selection.images {
+        Some(images) => Ok(images),
+        None => Ok(dataset.parse::<DatasetName>()?.train_images()),
     }
-    let name = dataset.parse::<DatasetName>()?;
-    Ok(settings.with_steps_of(name.train_images()))
 }
 
 #[cfg(test)]

@@ -67,6 +67,7 @@ fn in_place(
             particles: cell.particles().into_iter().collect(),
             seeds: vec![cell.seed],
             epochs: source.epochs,
+            images: source.images,
         };
         for other in source.spec.cells(profile, &selection, source.dataset)? {
             // <out>/<experiment>/<profile>/<dataset>

@@ -32,6 +32,7 @@ pub fn gather(
             particles,
             seeds: vec![0],
             epochs: source.epochs,
+            images: source.images,
         };
         for row in source
             .spec

@@ -84,6 +84,8 @@ pub struct Source<'a> {
     pub epochs: Option<u64>,
     /// The data set's name.
     pub dataset: &'a str,
+    /// Its training images; absent where the program knows them by the name.
+    pub images: Option<usize>,
     /// Whether its images are generated.
     pub synthetic: bool,
     /// The published table.
@@ -297,6 +299,7 @@ mod tests {
             profile,
             epochs: None,
             dataset,
+            images: None,
             synthetic,
             published: Some(&published),
         };
@@ -366,6 +369,7 @@ mod tests {
             profile: "paper",
             epochs: None,
             dataset: "binarized-mnist",
+            images: None,
             synthetic: false,
         };
         let cells = [
@@ -425,6 +429,7 @@ mod tests {
             profile: "paper",
             epochs: None,
             dataset: "threshold-mnist",
+            images: None,
             synthetic: false,
         };
         let (mut other, status) = done("categorical", "jsa", 1, 95.0, 500);
@@ -490,6 +495,7 @@ mod tests {
             profile: "paper",
             epochs: None,
             dataset: "binarized-mnist",
+            images: None,
             synthetic: false,
         };
         let machine = |net: &str, method: &str, nll: f64| {
@@ -565,6 +571,7 @@ mod tests {
             profile: "paper",
             epochs: None,
             dataset: "binarized-mnist",
+            images: None,
             synthetic: false,
         };
         let cells: Vec<_> = [(1, 98.0), (2, 98.6), (3, 98.3), (4, 98.3)]
@@ -677,6 +684,7 @@ mod tests {
             profile: "quick",
             epochs: None,
             dataset: "glyphs",
+            images: None,
             synthetic: true,
             published: None,
         }

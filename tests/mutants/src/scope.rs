@@ -42,20 +42,14 @@ const OF_PLAIN: &[&str] = &[
 ];
 
 /// All scopes, the default first.
-pub const SCOPES: [Scope; 6] = [
-    // Coefficients, kernels and backward routines, by the proofs and what each crate claims of them. The catalogue is text,
-    // and the GPU's kernels need a device.
+pub const SCOPES: [Scope; 7] = [
+    // Coefficients and backward routines, by the proofs and what each crate claims of them. The catalogue is text, and the GPU's kernels
+    // need a device.
     Scope {
         name: "coefficients",
         files: &[
             "crates/estimators/src/*.rs",
             "crates/estimators/src/*/*.rs",
-            "crates/samplers/src/kernel.rs",
-            "crates/samplers/src/kernels/index/*.rs",
-            "crates/samplers/src/kernels/state/*.rs",
-            "crates/samplers/src/kernels/state/discrete/*.rs",
-            "crates/samplers/src/log_space.rs",
-            "crates/samplers/src/scan.rs",
             "crates/ops/src/*.rs",
             "crates/ops/src/flex/*.rs",
         ],
@@ -135,6 +129,14 @@ pub const SCOPES: [Scope; 6] = [
         ],
         packages: PLAIN,
         tests: OF_PLAIN,
+        by_hand: false,
+    },
+    Scope {
+        name: "apg",
+        files: &["crates/apg/src/*.rs"],
+        not: &[],
+        packages: &["helmholtz-apg"],
+        tests: &["engine"],
         by_hand: false,
     },
     Scope {
