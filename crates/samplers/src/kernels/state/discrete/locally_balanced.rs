@@ -15,8 +15,11 @@ use crate::{Info, Kernel};
 /// function: the acceptance test makes up for one that is not balanced). With exact differences and a balancing function
 /// the acceptance probability is min(1, Z(x) / Z(y)), near 1 in many dimensions. A step costs one evaluation of all
 /// differences, and another one where the chain was moved by something else before: what the last step saw is remembered, for
-/// eight chains that take turns. Of a target that tells what a change leaves behind it costs some √N operations of N sites. With √t and first-order differences it is *Gibbs with gradients*. (Zanella, 2020, "Informed proposals for
-/// local MCMC in discrete spaces"; Grathwohl et al., 2021, "Oops I took a gradient".)
+/// eight chains that take turns. Where the target tells what a change leaves behind, a step of N sites costs no evaluation and
+/// O(√N) operations: weights lie in about √N blocks, and only sums of blocks whose weights changed are taken again.
+///
+/// With √t and first-order differences it is *Gibbs with gradients*. (Zanella, 2020, "Informed proposals for local MCMC in
+/// discrete spaces"; Grathwohl et al., 2021, "Oops I took a gradient".)
 ///
 /// A neighbour that is impossible is not proposed. A current state of probability zero is left for the first possible
 /// neighbour, all being equally likely.
