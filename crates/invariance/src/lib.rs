@@ -1,5 +1,5 @@
-//! A test kit for Markov kernels and Monte Carlo estimators: proofs where the space is finite, statistical tests with a
-//! stated false-alarm rate where it is not, and property tests over random targets.
+//! A test kit for Markov kernels and Monte Carlo estimators. It has proofs where the space is finite, statistical tests
+//! with a stated false-alarm rate where it is not, and property tests over random targets.
 //!
 //! Sampling code fails silently: a wrong kernel still gives plausible numbers. Published libraries, well tested by their
 //! own lights, had weights that counted the prior twice, no reverse density, a Jacobian missing, and resampling that
@@ -43,13 +43,14 @@
 //!
 //! 1. **The randomness is discrete** (coins and choices, through [`Chance`](crate::random::Chance)): *prove it*. Take a
 //!    small space, and the code that runs in production is enumerated. `assert_invariant!` is one line,
-//!    `assert_ergodic!` asks for convergence too, and `assert_not_invariant!` is for wrong twins;
-//!    [`TransitionMatrix`] also knows detailed balance, irreducibility, period, spectral gap and Peskun's order;
-//!    [`expectation`] is the mean of an estimator over all its branches. Chapter [`exact`].
+//!    `assert_ergodic!` asks for convergence too, and `assert_not_invariant!` is for wrong twins. [`TransitionMatrix`]
+//!    also has detailed balance, irreducibility, period, spectral gap and Peskun's order. [`expectation`] is the mean
+//!    of an estimator over all its branches. Chapter [`exact`].
 //! 2. **The target can be drawn from exactly**: [`OneStep`]. A kernel in production has a target that cannot, but the
 //!    kernel does not know: test it on one that can.
-//! 3. **The target is a posterior, and prior and data can be simulated**: [`Geweke`] for a kernel; [`Calibration`] for
-//!    posterior draws, or for a reversible kernel; [`ProbabilityCalibration`] for the exact probabilities of a class.
+//! 3. **The target is a posterior, and prior and data can be simulated**: [`Geweke`] for a kernel, and [`Calibration`]
+//!    for posterior draws, or for a reversible kernel. [`ProbabilityCalibration`] is for the exact probabilities of a
+//!    class.
 //! 4. **An estimator has a known mean**: [`Unbiased`]; for an evidence, [`Evidence`].
 //!
 //!    [`Report::to_svg`] draws the ranks of a calibration; [`sequential`] looks several times, with more samples each.

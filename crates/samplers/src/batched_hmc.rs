@@ -158,8 +158,9 @@ where
     }
 
     /// Runs `steps` transitions from `position` while tuning the step size so that the acceptance probability is
-    /// `target_acceptance`, a mean over chains and transitions, and returns the kernel with the step size found, which stays, and
-    /// where the chains are. How it is found, and how near: [`Hmc::tune_step_size`](crate::Hmc::tune_step_size).
+    /// `target_acceptance`, a mean over chains and transitions. Returns the kernel with the step size found, which
+    /// stays, and the positions of the chains. How it is found, and how near:
+    /// [`Hmc::tune_step_size`](crate::Hmc::tune_step_size).
     ///
     /// # Errors
     /// As [`warm_up`](Self::warm_up).

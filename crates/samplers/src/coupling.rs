@@ -1,9 +1,9 @@
 //! Pairs of chains that meet: how far a chain is from its target, and estimates without burn-in bias.
 //!
-//! Two chains are *coupled* if they move with dependent randomness, each by its kernel alone as always; *faithfully*, if
-//! they stay together once they have met. Independence kernels meet soon: both chains are offered the same proposals, and
-//! where both accept one, they are in the same state. What they share beside the proposals is as much as can be: a coin
-//! is tossed with a common uniform, and a choice is drawn from the maximal coupling of the two laws.
+//! Two chains are *coupled* if they move with dependent randomness, each by its kernel alone as always; *faithfully*,
+//! if they stay together once they have met. Independence kernels meet soon: both chains are offered the same
+//! proposals, and where both accept one, they are in the same state. Beside the proposals they share as much as
+//! possible: a coin is tossed with a common uniform, and a choice is drawn from the maximal coupling of the two laws.
 //!
 //! With the chain X ahead of Y by a lag L, and the meeting time τ = inf{t ≥ L : X_t = Y_{t-L}},
 //!

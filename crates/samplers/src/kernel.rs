@@ -4,11 +4,12 @@
 /// target invariant.
 ///
 /// `C` is the randomness. A kernel that needs only coins and choices is written for every `C: Chance`
-/// ([`Chance`](crate::random::Chance)) and can be proved exactly, by enumeration; one that draws real numbers asks for
-/// `C: Chance + Draws`, which the enumerator is not: an exact proof of it does not compile.
+/// ([`Chance`](crate::random::Chance)) and can be proved exactly, by enumeration. A kernel that draws real numbers asks
+/// for `C: Chance + Draws`. The enumerator does not implement `Draws`, so an exact proof of such a kernel does not
+/// compile.
 ///
-/// A state is the plain value. Log-densities are computed anew at each transition and never kept in the state, so that
-/// no stale one survives a change of the target, and kernels with the same `S` compose.
+/// A state is the plain value. Log-densities are computed anew at each transition and never kept in the state. So no
+/// stale one survives a change of the target, and kernels with the same `S` compose.
 ///
 /// The kernels of this crate all report an [`Info`](crate::Info), so that different ones can be boxed and put together:
 /// `Box<dyn Kernel<S, C, Info = Info>>` is a kernel, and so is a reference to one.

@@ -79,10 +79,10 @@
 //! | [`Repeat`] | Pⁿ | thinning; moves inside an SMC sampler |
 //!
 //! Metropolis-within-Gibbs is a mixture or a cycle of kernels that change one component each. They may be of different
-//! kinds: box them, as `Box<dyn Kernel<S, C, Info = Info>>` is a kernel too. All of them leave the target invariant, and
-//! all but [`Cycle`] are reversible, if their parts are; only reversible kernels have a spectrum on the real line and a
-//! place in Peskun's order, while averages converge for both. No kernel adapts while it samples: what adapts
-//! ([`Hmc::warm_up`]) takes a kernel and gives back one that is fixed.
+//! kinds: box them, as `Box<dyn Kernel<S, C, Info = Info>>` is a kernel too. All of them leave the target invariant,
+//! and all but [`Cycle`] are reversible, if their parts are. Only reversible kernels have a spectrum on the real line
+//! and a place in Peskun's order, while averages converge for kernels of both kinds. No kernel adapts while it samples:
+//! what adapts ([`Hmc::warm_up`]) takes a kernel and gives back one that is fixed.
 //!
 //! # What is impossible, and what is wrong
 //!
@@ -111,8 +111,8 @@
 //! assert!((stays - 0.6).abs() < 1e-15);
 //! ```
 //!
-//! The crate `helmholtz-invariance` is the test kit that goes on from here: whole matrices, `assert_invariant!` on random
-//! targets in one line, and tests with a stated false-alarm rate for kernels that draw real numbers.
+//! The crate `helmholtz-invariance` is the test kit that goes on from here. It has whole matrices, `assert_invariant!`
+//! on random targets in one line, and tests with a stated false-alarm rate for kernels that draw real numbers.
 //!
 //! # Contents
 //!
@@ -121,9 +121,10 @@
 //! * [`sampling`]: chains on threads, with progress, in folders from which they go on after a kill, and as InferenceData;
 //! * [`coupling`] of chains: bounds on the distance to the target, estimates without burn-in bias;
 //! * [`resampling`] of weighted particles, and the SMC samplers of [`smc`] on top;
-//! * chain stores, one packed state a datum: [`MemoryStore`], which goes into a checkpoint as a whole, and `MappedStore`,
-//!   for more rows than fit in memory; [`Latents`] of [`Layer`]s and their [`Values`] for what they hold, [`pack_bits`] and
-//!   [`unpack_bits`] for bits alone;
+//! * chain stores, one packed state a datum: [`MemoryStore`], which goes into a checkpoint as a whole, and
+//!   `MappedStore`, for more rows than fit in memory;
+//! * [`Latents`] of [`Layer`]s and their [`Values`] for what the stores hold, [`pack_bits`] and [`unpack_bits`] for
+//!   bits alone;
 //! * [`Scan`], the order in which data are visited;
 //! * [`log_sum_exp`] and [`effective_sample_size`] of weights;
 //! * [`random`]: the streams and the chance that all of this draws from, so that this crate alone is enough to depend on.

@@ -20,8 +20,8 @@
 //! # Which to use
 //!
 //! * [`Systematic`] by default: the cheapest, and in practice the least noisy. Its weak side is theory. The copies are
-//!   a function of one uniform and of the order of the particles, and for unlucky orders the variance of an average
-//!   does not fall with N (Douc, Cappé and Moulines, 2005).
+//!   a function of one uniform and of the order of the particles. For unlucky orders the variance of an average does
+//!   not fall with N (Douc, Cappé and Moulines, 2005).
 //! * [`Ssp`] when that matters: the same ⌊M W_j⌋ or ⌈M W_j⌉, but the copies are negatively associated, which gives
 //!   consistency whatever the order (Gerber, Chopin and Whiteley, 2019). It needs coins only, so that an algorithm with
 //!   it can be proved by enumeration.
@@ -30,8 +30,8 @@
 //! * [`Multinomial`] where theory asks for independent draws.
 //!
 //! Residual resampling with a systematic remainder (Bolić, Djurić and Hong, 2003) is not here, as it would be
-//! [`Systematic`] under another name: taking ⌊M W_j⌋ off each particle moves the cumulative sums by whole numbers, and
-//! the systematic grid does not notice.
+//! [`Systematic`] under another name. Taking ⌊M W_j⌋ off each particle moves the cumulative sums by whole numbers,
+//! under which the systematic grid is invariant.
 //!
 //! # What all schemes keep
 //!

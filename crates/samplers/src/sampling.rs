@@ -19,7 +19,7 @@
 //! and [`run_in`](Sampling::run_in) a folder. With the feature `zarr`, `Chains::write_inference_data` writes them for ArviZ.
 //!
 //! **Randomness.** Transition t of chain i draws from a stream of its own, named by (seed, i, t). So the chains are the
-//! same bits on any number of threads, a run of more draws begins with those of a run of fewer, and a run that was
+//! same bits on any number of threads. A run of more draws begins with those of a run of fewer, and a run that was
 //! killed goes on as if it had not been.
 
 mod chains;

@@ -10,10 +10,11 @@
 //!
 //! > v_i = γ_t(x_i') L_t(x_i' → x_i) / (γ_{t-1}(x_i) K_t(x_i → x_i')),  Ẑ_t = Ẑ_{t-1} Σ W_i v_i,  W_i ∝ W_i v_i.
 //!
-//! Ẑ_t is unbiased, E\[Ẑ_t\] = Z_t, and so is every average under it, E\[Ẑ_t Σ W_i f(x_i)\] = Z_t E_γt\[f\]: at any N,
-//! with any resampling scheme of this crate, at every step or when a look at the weights asks for it. (Not so log Ẑ_t,
-//! which is low on average by about half the relative variance of Ẑ_t.) `tests/smc` proves these equations for this
-//! code by enumerating all that can happen to a small population, and that almost-right samplers fail them.
+//! Ẑ_t is unbiased, E\[Ẑ_t\] = Z_t, and so is every average under it, E\[Ẑ_t Σ W_i f(x_i)\] = Z_t E_γt\[f\]. This holds
+//! at any N, with any resampling scheme of this crate, applied at every step or when a look at the weights asks for it.
+//! (Not so log Ẑ_t, which is low on average by about half the relative variance of Ẑ_t.) `tests/smc` proves these
+//! equations for this code by enumerating all that can happen to a small population, and that almost-right samplers
+//! fail them.
 //!
 //! # The parts
 //!
@@ -37,10 +38,10 @@
 //!
 //! # Randomness
 //!
-//! One generator, in order: the resampling draws first, then the particles' by index, those of weight zero left out. So a
-//! step is a function of the population and the generator. Give each step a stream of its own, named by (seed, purpose,
-//! run, step), and a sampler resumed at any step goes on bit for bit; populations are independent of each other if
-//! their streams are.
+//! One generator, in order: the resampling draws first, then the particles' by index, those of weight zero left out. So
+//! a step is a function of the population and the generator. Give each step a stream of its own, named by (seed,
+//! purpose, run, step), and a sampler resumed at any step goes on bit for bit. Populations are independent of each
+//! other if their streams are.
 //!
 //! ```
 //! use helmholtz_samplers::random::{Draws, Purpose, Stream};

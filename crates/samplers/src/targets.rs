@@ -21,8 +21,8 @@ pub trait GradientTarget {
     /// Adds ∂ ln p / ∂x_i at `position` to `gradient`, which comes as zeros of the same length, and returns
     /// ln p(`position`) + constant (nats).
     ///
-    /// After a change of variables x = g(y), the density of y has the factor |det ∂g/∂y|, and its logarithm belongs
-    /// into both value and gradient: for x = exp(y) add y, and 1 to the gradient.
+    /// After a change of variables x = g(y), the density of y has the factor |det ∂g/∂y|. Its logarithm belongs into
+    /// both value and gradient: for x = exp(y) add y to the value, and 1 to the gradient.
     fn log_density_and_gradient(&self, position: &[f64], gradient: &mut [f64]) -> f64;
 }
 

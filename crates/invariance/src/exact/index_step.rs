@@ -7,9 +7,10 @@ use crate::InvarianceError;
 use crate::exact::{Law, TransitionMatrix};
 
 impl TransitionMatrix {
-    /// The matrix over the states 0..n of one run of an index kernel with `proposals` independent proposals from `q`,
-    /// where state x has log-weight `log_w[x]` = ln p - ln q (nats, up to a constant): from the current state to the one
-    /// in which the run ends. All n^K tuples of proposals are enumerated, each with every branch of the kernel.
+    /// The matrix over the states 0..n of one run of an index kernel with `proposals` independent proposals from `q`.
+    /// It leads from the current state to the state in which the run ends. State x has log-weight
+    /// `log_w[x]` = ln p - ln q (nats, up to a constant). All n^K tuples of proposals are enumerated, each with every
+    /// branch of the kernel.
     ///
     /// # Errors
     /// [`InvarianceError::Length`] if `log_w` and `q` differ in length.
@@ -34,8 +35,8 @@ impl TransitionMatrix {
     }
 
     /// As [`of_index_kernel`](Self::of_index_kernel), but to the state after the first `moves` transitions of the run,
-    /// as it recorded them: for a proof of the visits on the way, which weight the states in a gradient. A run that is
-    /// shorter counts to its end.
+    /// as it recorded them. It serves to prove the visits on the way, which weight the states in a gradient. A run that
+    /// is shorter counts to its end.
     ///
     /// # Errors
     /// [`InvarianceError::Length`] if `log_w` and `q` differ in length.

@@ -8,7 +8,7 @@ impl TransitionMatrix {
     /// The eigenvalues of a reversible kernel on the states of positive probability, in decreasing order: the first is
     /// 1, all are real and in [-1, 1].
     ///
-    /// Under detailed balance P is similar to the symmetric matrix √(P(x, y) P(y, x)); its eigenvalues are found by
+    /// Under detailed balance P is similar to the symmetric matrix √(P(x, y) P(y, x)). Its eigenvalues are found by
     /// Jacobi's rotations (Jacobi, 1846; Golub and Van Loan, 2013, §8.5), to about 1e-14.
     ///
     /// # Errors
@@ -29,12 +29,13 @@ impl TransitionMatrix {
         Ok(eigenvalues)
     }
 
-    /// The largest modulus of an eigenvalue beside the one of the law, for any kernel that leaves `law` invariant: the
-    /// distance to the law shrinks by this factor a step, in the long run. 1 if the kernel is reducible or periodic.
+    /// The largest modulus of an eigenvalue beside the one of the law, for any kernel that leaves `law` invariant. In
+    /// the long run the distance to the law shrinks by this factor a step. The modulus is 1 if the kernel is reducible
+    /// or periodic.
     ///
     /// For a reversible kernel it comes from [`eigenvalues`](Self::eigenvalues). For others eigenvalues may be complex,
-    /// and it is lim ‖(P - 1π)^k‖^(1/k) (Gelfand, 1941), at k = 2³⁰ by repeated squaring; that is accurate to about
-    /// 1e-8, the square root of the rounding, as eigenvalues of matrices that are not symmetric are.
+    /// and it is lim ‖(P - 1π)^k‖^(1/k) (Gelfand, 1941), at k = 2³⁰ by repeated squaring. This value is accurate to
+    /// about 1e-8, the square root of the rounding, as eigenvalues of matrices that are not symmetric are.
     ///
     /// # Errors
     /// [`InvarianceError::NotInvariant`] if the law is not invariant; [`InvarianceError::Length`] if it does not fit.

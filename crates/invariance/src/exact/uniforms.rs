@@ -6,9 +6,9 @@ use rand_core::TryRng;
 
 /// A generator that gives the uniforms it was made of, over and over.
 ///
-/// Code that draws uniforms, not coins, cannot be enumerated; but it can be fed a fine grid
-/// ([`on_grid`]) and the ends of the interval, where strict and non-strict comparisons differ: a resampling that can
-/// pick a particle of weight zero does so at u = 0.
+/// Code that draws uniforms, not coins, cannot be enumerated. But it can be fed a fine grid ([`on_grid`]) and the ends
+/// of the interval, where strict and non-strict comparisons differ. A resampling that can pick a particle of weight
+/// zero does so at u = 0.
 ///
 /// ```
 /// use helmholtz_invariance::Uniforms;
@@ -58,8 +58,8 @@ impl TryRng for Uniforms {
     }
 }
 
-/// What `f` answers when all its uniforms are u, for u at the two ends of `[0, 1)` and at the midpoints (i + 1/2) / n
-/// between: n + 2 answers, in increasing order of u.
+/// The n + 2 answers of `f` when all its uniforms are u, in increasing order of u. The values of u are the two ends of
+/// `[0, 1)` and the midpoints (i + 1/2) / n between.
 ///
 /// For a function of one uniform, whose breakpoints are multiples of 1/n, the midpoints are all cases there are, each
 /// with probability 1/n.

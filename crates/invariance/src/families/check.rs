@@ -189,10 +189,10 @@ pub fn for_every<T: Debug>(
     }
 }
 
-/// As [`for_every`], with the cases that ever failed kept in the file at `path`, which is made at the first failure; they
-/// are tried first at every later run, also one of more cases or of another family of the same shape. Commit it beside
-/// the test: what was once found stays found. (A line a case, in proptest's form: what it takes to make the case again,
-/// and the smallest case it shrank to.)
+/// As [`for_every`], with the cases that ever failed kept in the file at `path`, which is made at the first failure.
+/// These cases are tried first at every later run, also at a run of more cases or of another family of the same shape.
+/// Commit the file beside the test: what was once found stays found. (A line a case, in proptest's form: what it takes
+/// to make the case again, and the smallest case it shrank to.)
 ///
 /// # Panics
 /// As [`for_every`].

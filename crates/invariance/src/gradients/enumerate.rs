@@ -16,8 +16,8 @@ impl<M> Subject<M>
 where
     M: Layered<Tape> + Joint<Tape> + Parts<Tape>,
 {
-    /// A model of bits and classes in f64 with one datum x, all that is known of it summed over all latents h with the
-    /// model's densities: ∇ Σ_h q(h | x) (log p(x, h) − log q(h | x)), and so on.
+    /// A model of bits and classes in f64 with one datum x. All that is known of it is summed over all latents h with
+    /// the model's densities: ∇ Σ_h q(h | x) (log p(x, h) − log q(h | x)), and so on.
     ///
     /// # Panics
     /// If there are more than 4096 states, real latents, or parameters of p among those of q in visiting order.

@@ -7,26 +7,26 @@ use crate::special::{binomial_upper, bisect, ln_binomial_mass};
 use crate::statistical::deviation::significant_deviation;
 use crate::statistical::{Comparison, POWER, Ranks, Report, Share, ks};
 
-/// Whether posterior draws are calibrated (Talts, Betancourt, Simpson, Vehtari and Gelman, 2018; Cook, Gelman and
-/// Rubin, 2006): θ ~ p(θ), x ~ p(x | θ), L draws from p(θ | x); then θ and the draws are exchangeable given x, so the
-/// rank of f(θ) among the f(draws) is uniform on 0..=L, for every function f.
+/// A test of whether posterior draws are calibrated (Talts, Betancourt, Simpson, Vehtari and Gelman, 2018; Cook, Gelman
+/// and Rubin, 2006). A replicate has θ ~ p(θ), x ~ p(x | θ) and L draws from p(θ | x). Then θ and the draws are
+/// exchangeable given x, so the rank of f(θ) among the f(draws) is uniform on 0..=L, for every function f.
 ///
-/// Ties are broken at random, so f may be discrete. Functions may look at the data, and should: there are wrong
-/// posteriors, the prior first among them, that no function of θ alone can tell (Modrák, Moon, Kim, Bürkner, Huurre,
+/// Ties are broken at random, so f may be discrete. Functions may look at the data, and should. Some wrong posteriors,
+/// the prior first among them, cannot be detected by any function of θ alone (Modrák, Moon, Kim, Bürkner, Huurre,
 /// Faltejsková, Gelman and Vehtari, 2023). Take the log joint density, ln p(θ) + ln p(x | θ), as one of them.
 ///
 /// For each function, with half of its part of the share each, both exact at every number of replicates:
 /// * the *distribution function* of the ranks, by Kolmogorov's test with Massart's constant;
-/// * the *histogram* in up to 20 bins, of equal numbers of ranks or of numbers one apart: the largest deviation of a
-///   count against the exact binomial law, split over bins.
+/// * the *histogram* in up to 20 bins: the largest deviation of a count against the exact binomial law, split over
+///   bins. The bins are of equal numbers of ranks or of numbers one apart.
 ///
 /// Two kinds of posterior:
 /// * [`test_sampler`](Self::test_sampler): independent draws from (what claims to be) p(θ | x), for example of a
 ///   variational or conjugate posterior;
 /// * [`test_kernel`](Self::test_kernel): a reversible kernel. Its draws are dependent, but calibration needs neither
-///   burn-in nor thinning: start *at θ*, which is an exact posterior draw, go U steps one way and L - U the other, U
-///   uniform on 0..=L. The L + 1 states are a stationary stretch of a chain in which θ has a uniform place, so its rank
-///   is exactly uniform (the serial test of Besag and Clifford, 1989).
+///   burn-in nor thinning. The chain starts *at θ*, which is an exact posterior draw, and goes U steps one way and
+///   L - U the other, with U uniform on 0..=L. The L + 1 states are a stationary stretch of a chain in which θ has a
+///   uniform place. So its rank is exactly uniform (the serial test of Besag and Clifford, 1989).
 ///
 /// ```
 /// use helmholtz_invariance::{Calibration, Suite};

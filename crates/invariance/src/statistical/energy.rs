@@ -9,21 +9,21 @@ const PERMUTATIONS: usize = 999;
 /// Permutations as extreme as the data after which a group is given up as harmless.
 const ENOUGH: usize = 10;
 
-/// Whether two samples of vectors, of the same size, come from the same law: the energy test (Székely and Rizzo, 2004,
-/// 2013), with false-alarm rates that hold at every sample size.
+/// A test of whether two samples of vectors, of the same size, come from the same law. It is the energy test (Székely
+/// and Rizzo, 2004, 2013), with false-alarm rates that hold at every sample size.
 ///
-/// The energy distance D, D² = 2 E|X - Y| - E|X - X'| - E|Y - Y'|, is zero only for equal laws, so the test sees any
-/// difference of the joint law, also where every marginal is right. Coordinates are first divided by their pooled
+/// The energy distance D, with D² = 2 E|X - Y| - E|X - X'| - E|Y - Y'|, is zero only for equal laws. So the test sees
+/// any difference of the joint law, also where every marginal is right. Coordinates are first divided by their pooled
 /// standard deviations.
 ///
 /// The samples are cut into G groups. In each the energy statistic is compared with those of random relabellings, which
-/// are as likely if the laws are equal: a p-value of at least 1/1000 in steps of the sequential test of Besag and
-/// Clifford (1991), which stops as soon as the data look harmless. The statistic is Fisher's -2 Σ ln p, which then is at
-/// most χ² with 2G degrees of freedom. G is chosen so that a rate as small as the share's can be reached, which one
-/// permutation test could do only with 1/rate permutations.
+/// are as likely if the laws are equal. The comparison gives a p-value of at least 1/1000, in steps of the sequential
+/// test of Besag and Clifford (1991), which stops as soon as the data look harmless. The statistic is Fisher's -2 Σ
+/// ln p, which then is at most χ² with 2G degrees of freedom. G is chosen so that a rate as small as the share's can be
+/// reached, which one permutation test could do only with 1/rate permutations.
 ///
-/// It sees an energy distance, in pooled standard deviations, that is computed from the mean and spread of relabelled
-/// statistics; this figure, unlike the rate, is an approximation for large samples, on the safe side.
+/// The test sees an energy distance, in pooled standard deviations, that is computed from the mean and spread of
+/// relabelled statistics. This figure, unlike the rate, is an approximation for large samples, on the safe side.
 ///
 /// The cost is that of (n/G)² distances a group and permutation: n = 1000 takes a fraction of a second.
 ///
@@ -106,10 +106,10 @@ fn groups(rate: f64) -> usize {
 /// mean and standard deviation in each group.
 ///
 /// It is enough that the groups have p-values of exp(-threshold / 2G) on average over their logarithms; half of it is
-/// asked for, as no p-value is below 1/1000. Relabelled, the squared distance is a weighted sum of χ² variables, nearly a
-/// gamma variable of the same moments (Satterthwaite, 1946), which gives the excess e over its mean at that p-value. At
-/// distance D it has mean + D² and a standard deviation of at most s D, s = √(2√2 sd), by the Cauchy-Schwarz inequality
-/// and λ_max <= √(Σ λ²). As -ln p is convex in the distance, D² - z s D / √G - e = 0 is on the safe side.
+/// asked for, as no p-value is below 1/1000. Relabelled, the squared distance is a weighted sum of χ² variables, nearly
+/// a gamma variable of the same moments (Satterthwaite, 1946). This gives the excess e over its mean at that p-value.
+/// At distance D it has mean + D² and a standard deviation of at most s D, s = √(2√2 sd), by the Cauchy-Schwarz
+/// inequality and λ_max <= √(Σ λ²). As -ln p is convex in the distance, D² - z s D / √G - e = 0 is on the safe side.
 fn seen(mean: f64, sd: f64, groups: usize, threshold: f64) -> f64 {
     if sd <= 0.0 {
         return 0.0;

@@ -9,11 +9,11 @@ use crate::statistical::{Report, Share};
 /// Whether an estimator of evidence is unbiased: E\[Ẑ\] = Z, tested on Ẑ / Z, for importance sampling, annealed
 /// importance sampling and SMC.
 ///
-/// The estimator gives ln Ẑ, and that is never averaged: ln Ẑ is biased downwards for every correct estimator
-/// (Jensen's inequality). A ln Ẑ of -inf is an estimate of zero, as when every particle died. The test is the z-test of
-/// [`Unbiased`](crate::Unbiased), with its care for skewness, which Ẑ / Z has plenty of: for a test make the proposals
-/// good or the particles many, so that the variance of Ẑ / Z is around one or less, and *know why it is finite*. If the
-/// randomness is discrete, [`expectation`](crate::expectation) is exact.
+/// The estimator gives ln Ẑ, and that is never averaged: ln Ẑ is biased downwards for every correct estimator (Jensen's
+/// inequality). A ln Ẑ of -inf is an estimate of zero, as when every particle died. The test is the z-test of
+/// [`Unbiased`](crate::Unbiased), with its precautions against skewness, which is large for Ẑ / Z. For a test make the
+/// proposals good or the particles many, so that the variance of Ẑ / Z is around one or less, and *know why it is
+/// finite*. If the randomness is discrete, [`expectation`](crate::expectation) is exact.
 ///
 /// Correct at one place is not correct at all: SMC has an estimate after every step. Test each.
 ///

@@ -12,11 +12,11 @@ use crate::statistical::{Report, Share, ks};
 /// * *Successive-conditional*: θ ← kernel for p(θ | x), x ~ p(x | θ), and on. If the kernel keeps p(θ | x) for every x,
 ///   this keeps p(θ, x).
 ///
-/// No exact posterior draw is needed, only the simulator of the model; and a fault in the model's own code, prior
-/// against density, is found as well as one in the kernel.
+/// No exact posterior draw is needed, only the simulator of the model. A fault in the model's own code, prior against
+/// density, is found as well as one in the kernel.
 ///
 /// Here many short successive-conditional chains start from exact joint draws, instead of a long one from anywhere. So
-/// there is no burn-in, every state of every chain has the joint law if all is right, chains are independent, and two
+/// there is no burn-in, every state of every chain has the joint law if all is right, and chains are independent. Two
 /// comparisons with known rates follow for every test function, each with half of the share:
 /// * the *mean* over the chain against that over as many fresh draws, a z-test over chains (see
 ///   [`Unbiased`](crate::Unbiased)). Its standard error is that between chains, so autocorrelation along a chain is

@@ -9,9 +9,9 @@ use crate::statistical::{Report, Share, energy, ks};
 /// Whether a kernel keeps its target: x ~ π exactly, the kernel is applied, and the law of the result is compared with
 /// fresh draws from π.
 ///
-/// It is the definition of invariance, π P = π, as a two-sample test. It needs exact draws from π, which are at hand for
-/// the targets one would test on: normals, mixtures, anything small enough to enumerate, and the posterior of a model
-/// whose data are simulated from its own parameters (see [`Geweke`](crate::Geweke)).
+/// It is the definition of invariance, π P = π, as a two-sample test. It needs exact draws from π, which are available
+/// for the targets one would test on. These are normals, mixtures, anything small enough to enumerate, and the
+/// posterior of a model whose data are simulated from its own parameters (see [`Geweke`](crate::Geweke)).
 ///
 /// Both samples are of independent draws, so the rates are exact at every sample size:
 /// * [`marginals`](Self::marginals): the exact two-sample Kolmogorov-Smirnov test of every coordinate

@@ -6,22 +6,23 @@ use crate::InvarianceError;
 use crate::statistical::deviation::significant_deviation;
 use crate::statistical::{Comparison, POWER, Report, Share};
 
-/// Whether posterior probabilities of a discrete parameter are calibrated: θ ~ p(θ), x ~ p(x | θ), and claimed
-/// probabilities p_k(x) of the classes k of θ, exact ones, that is, from an enumeration or a recursion.
+/// A test of whether posterior probabilities of a discrete parameter are calibrated. A replicate has θ ~ p(θ), x
+/// ~ p(x | θ), and claimed probabilities p_k(x) of the classes k of θ. These are exact ones, that is, from an
+/// enumeration or a recursion.
 ///
 /// If they are right, the classes c_1, c_2, ... of independent replicates are independent given the data, with
 ///
 /// > P(c_i = k | x_i) = p_k(x_i).
 ///
-/// So in any group of replicates that is formed by the data, the number of those of class k has the law of a sum of
-/// independent coins of probabilities p_k(x_i) (the Poisson binomial law), whose tails are computed. This looks at
-/// what a rank of a parameter with few values hardly sees, and needs no draws. (Dawid, 1982, "The well-calibrated
+/// So in any group of replicates that is formed by the data, the number of those of class k has the Poisson binomial
+/// law. It is the law of a sum of independent coins of probabilities p_k(x_i), and its tails are computed. This looks
+/// at what a rank of a parameter with few values hardly sees, and needs no draws. (Dawid, 1982, "The well-calibrated
 /// Bayesian"; the groups by probability are a reliability diagram, Bröcker and Smith, 2007.)
 ///
-/// Replicates are put in ten groups of equal sizes by their p_k, and in ten by each of the functions of the data; and all
-/// are counted together, against Hoeffding's (1963) bound. Groups by p_k alone cannot tell the prior from the posterior; a function that says what the data are about can. Each class
-/// and way of counting is one comparison with an equal part of the share, split further over its groups: the rate is exact at
-/// every number of replicates.
+/// Replicates are put in ten groups of equal sizes by their p_k, and in ten by each of the functions of the data. In
+/// addition all are counted together, against Hoeffding's (1963) bound. Groups by p_k alone cannot tell the prior from
+/// the posterior; a function that says what the data are about can. Each class and way of counting is one comparison
+/// with an equal part of the share, split further over its groups: the rate is exact at every number of replicates.
 ///
 /// Probabilities that are estimated by a chain are not exact, and fail where they are coarse; test the chain itself by
 /// [`Calibration::test_kernel`](crate::Calibration::test_kernel).
@@ -98,8 +99,8 @@ where
     ///
     /// # Errors
     /// [`InvarianceError::NotFinite`] on a function or probability that is not, [`InvarianceError::OutOfBounds`] on
-    /// probabilities outside \[0, 1\] or whose sum is not one, [`InvarianceError::Length`] if the number of either varies or
-    /// there is none for the class of θ, [`InvarianceError::TooFewSamples`] where no group could be refused.
+    /// probabilities outside \[0, 1\] or whose sum is not one. [`InvarianceError::Length`] if the number of either
+    /// varies or there is none for the class of θ, [`InvarianceError::TooFewSamples`] where no group could be refused.
     pub fn test(
         &self,
         probabilities: impl Fn(&X) -> Vec<f64>,

@@ -3,11 +3,11 @@
 use crate::InvarianceError;
 use crate::statistical::{Report, Share};
 
-/// Runs a test with n, 2 n, 4 n, ... samples, in `looks` looks, and ends at the first that fails: a gross defect costs
-/// few samples, a small one still gets the most. The report is that of the last look made.
+/// Runs a test with n, 2 n, 4 n, ... samples, in `looks` looks, and ends at the first that fails. A gross defect costs
+/// few samples, and a small one still gets the most. The report is that of the last look made.
 ///
-/// Each look has an equal part of the share, and random numbers of its own; so the probability that any of them fails though
-/// all is right is at most the share's rate, whatever the looks have to do with each other (Bonferroni). To look on
+/// Each look has an equal part of the share, and random numbers of its own. So the probability that any of them fails
+/// though all is right is at most the share's rate, whatever the dependence between the looks (Bonferroni). To look on
 /// until a test fails, each time at the full rate, would be certain to fail in the end. A look that has too few samples
 /// for its test is passed over, and its part of the rate is not spent; so the last look must have enough.
 ///

@@ -9,10 +9,11 @@ use crate::InvarianceError;
 /// The rate at which a whole suite of correct code fails, split evenly over a declared number of shares.
 ///
 /// If no test of the suite has anything to find, the probability that *one or more* fails is at most this rate
-/// (Bonferroni's inequality; no independence is needed). Each test takes a [`Share`] and spends it: a share cannot be
-/// copied, so the compiler keeps the books within a test, and the suite refuses to give more shares than it declared.
+/// (Bonferroni's inequality; no independence is needed). Each test takes a [`Share`] and spends it. A share cannot be
+/// copied, so the compiler enforces the accounting within a test, and the suite refuses to give more shares than it
+/// declared.
 ///
-/// Randomness is keyed by the suite's seed and the share's name: a result does not depend on the order or number of
+/// Randomness is keyed by the suite's seed and the share's name. A result does not depend on the order or number of
 /// tests that are run, and the same run fails again until the code changes. Choose the seed without looking at results,
 /// once, and never retry.
 ///

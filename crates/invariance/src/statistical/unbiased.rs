@@ -13,10 +13,10 @@ use crate::statistical::{Comparison, POWER, Report, Share};
 /// normal quantile for its part of the false-alarm rate (Bonferroni). Draws that are all one value must equal the exact
 /// one to 1e-12.
 ///
-/// **At finite n** the z-test rests on the central limit theorem, and in the far tail that is the weak spot: the ratio
-/// of the true tail of a studentised mean to the normal one is about exp(-γ z³ / (3 √n)), γ the skewness of the draws
-/// (Jing, Shao and Wang, 2003; Wang, 2005). So n < 1000 is refused, the threshold is widened until the normal tail
-/// times exp(|γ| z³ / (3 √n)) is the rate, with the skewness of the sample, and where that has no solution n is
+/// **At finite n** the z-test rests on the central limit theorem, and in the far tail that is the weak spot. The ratio
+/// of the true tail of a studentised mean to the normal one is about exp(-γ z³ / (3 √n)). Here γ is the skewness of the
+/// draws (Jing, Shao and Wang, 2003; Wang, 2005). So n < 1000 is refused. The threshold is widened until the normal
+/// tail times exp(|γ| z³ / (3 √n)) is the rate, with the skewness of the sample. An n for which that has no solution is
 /// refused with the n that would do. What remains unprotected are tails so rare that no draw has met them, an infinite
 /// variance above all: know a reason why it is finite. Two tests are exact instead:
 /// * [`bounded`](Self::bounded), for estimators between known bounds;
@@ -67,9 +67,9 @@ impl Unbiased {
         Self { samples, ..self }
     }
 
-    /// For an estimator whose coordinates all lie in [`low`, `high`]: the test then is exact at every n. |mean - exact|
-    /// must stay below √(2 V ln(4/α) / n) + 7 (high - low) ln(4/α) / (3 (n - 1)), V the sample's variance (the empirical
-    /// Bernstein inequality of Maurer and Pontil, 2009, on both sides).
+    /// For an estimator whose coordinates all lie in [`low`, `high`]: the test then is exact at every n. The
+    /// deviation |mean - exact| must stay below √(2 V ln(4/α) / n) + 7 (high - low) ln(4/α) / (3 (n - 1)). Here V is
+    /// the sample's variance. (The empirical Bernstein inequality of Maurer and Pontil, 2009, on both sides.)
     pub fn bounded(self, low: f64, high: f64) -> Self {
         Self {
             bounds: Some((low, high)),

@@ -18,8 +18,8 @@ pub struct LaggedChains<S> {
 }
 
 impl<S: Clone + PartialEq> LaggedChains<S> {
-    /// Runs a pair: both start in independent draws of `start`, X makes `lag` steps of `kernel` alone, then both move
-    /// together until they have met, and X goes on up to step `steps`.
+    /// Runs a pair: both start in independent draws of `start`, and X makes `lag` steps of `kernel` alone. Then both
+    /// move together until they have met, and X goes on up to step `steps`.
     ///
     /// # Errors
     /// [`SamplerError::Parameter`] for a lag of zero, [`SamplerError::NotMet`] if the chains have not met after `most`

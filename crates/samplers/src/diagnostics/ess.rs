@@ -7,12 +7,12 @@ use crate::SamplerError;
 
 /// The effective sample size for the mean: how many independent draws would have its variance.
 ///
-/// S / τ for S draws, where τ = 1 + 2 Σ ρ_t is the integrated autocorrelation time of the combined chains, with
-/// ρ_t = 1 - (W - mean γ_t) / var⁺ and summed by Geyer's initial monotone positive sequence (Geyer, 1992; Vehtari et
-/// al., 2021, eqs. 10-13), in the form in which Stan and ArviZ compute it, to the last digit but rounding: γ_t has the
-/// divisor N, the lags end five before N, and the first term of the pair that ends the sum counts once, which lowers
-/// the variance for antithetic chains. Those are worth more than S, but at most S log₁₀ S is reported. It asks for a
-/// finite variance; [`bulk_ess`] does not.
+/// S / τ for S draws, where τ = 1 + 2 Σ ρ_t is the integrated autocorrelation time of the combined chains. Here
+/// ρ_t = 1 - (W - mean γ_t) / var⁺, summed by Geyer's initial monotone positive sequence (Geyer, 1992; Vehtari et al.,
+/// 2021, eqs. 10-13). The form is that in which Stan and ArviZ compute it, to the last digit but rounding. In it γ_t
+/// has the divisor N, the lags end five before N, and the first term of the pair that ends the sum counts once. This
+/// count lowers the variance for antithetic chains. Those are worth more than S, but at most S log₁₀ S is reported. It
+/// asks for a finite variance; [`bulk_ess`] does not.
 ///
 /// # Errors
 /// See the [module](super).
@@ -101,9 +101,9 @@ fn of_halves(chains: &[Vec<f64>]) -> f64 {
 
 /// τ = -1 + 2 Σ_{k<K} P_k + ρ_{2K}, P_k = ρ_{2k} + ρ_{2k+1}, for chains of `n` draws.
 ///
-/// For a reversible chain the P_k are positive and fall, so the sum ends at the first P_K that is not positive, or at
-/// the last lags, and each term is cut to the one before (Geyer, 1992, §3.3). ρ_{2K} is left out where both it and P_K
-/// are negative.
+/// For a reversible chain the P_k are positive and fall. So the sum ends at the first P_K that is not positive, or at
+/// the last lags, and each term is cut to the one before (Geyer, 1992, §3.3). The term ρ_{2K} is left out where both it
+/// and P_K are negative.
 fn integrated_time(correlation: impl Fn(usize) -> f64, n: usize) -> f64 {
     let pair = |lag| (correlation(lag), correlation(lag) + correlation(lag + 1));
     let (mut sum, mut before, mut lag) = (0.0, f64::INFINITY, 0);

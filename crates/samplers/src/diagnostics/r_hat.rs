@@ -6,9 +6,9 @@ use crate::SamplerError;
 
 /// Rank-normalised split R̂, the larger of two: that of the draws, and that of their distances from the median.
 ///
-/// R̂ = √(var⁺ / W) of the normal scores of the halves' ranks: 1 where every half has the same law, in location (by the
-/// first) and in scale (by the second, *folded*). Take chains with R̂ below 1.01 for converged. (Gelman and Rubin, 1992;
-/// Vehtari et al., 2021, §4.1.)
+/// R̂ = √(var⁺ / W) of the normal scores of the halves' ranks. It is 1 where every half has the same law, in location
+/// (by the first) and in scale (by the second, *folded*). Take chains with R̂ below 1.01 for converged. (Gelman and
+/// Rubin, 1992; Vehtari et al., 2021, §4.1.)
 ///
 /// The first is the same for every strictly increasing transformation of the draws, both for a shift or a positive
 /// scale. If each chain sticks to a value of its own, R̂ is infinite. Folded draws that are all the same (fair coins ±1)

@@ -84,8 +84,8 @@ impl Latents {
     /// Packs the values of each layer into `[rows, bytes_per_row]`. Real values keep their bits, those of a NaN too.
     ///
     /// # Errors
-    /// [`SamplerError::Kind`] on values of another kind than their layer's, [`SamplerError::Class`] on a code that is no
-    /// class, [`SamplerError::Length`] if the values are not those of as many layers, or not of as many rows each.
+    /// [`SamplerError::Kind`] on values of another kind than their layer's, [`SamplerError::Class`] on a code that is
+    /// no class. [`SamplerError::Length`] if the values are not those of as many layers, or not of as many rows each.
     pub fn pack_values(&self, layers: &[Values]) -> Result<Vec<u8>, SamplerError> {
         length("the list of layers", layers.len(), self.kinds.len())?;
         let rows = layers[0].len() / self.kinds[0].variables();

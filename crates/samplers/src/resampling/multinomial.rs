@@ -9,8 +9,8 @@ use crate::SamplerError;
 
 /// M independent draws from the weights, in ascending order (Gordon, Salmond and Smith, 1993).
 ///
-/// Sorted uniforms are made one after the other (Bentley and Saxe, 1980) and meet the cumulative sums in one walk:
-/// O(N + M), where a binary search for each draw would be O(M log N). Uses M uniforms.
+/// Sorted uniforms are made one after the other (Bentley and Saxe, 1980) and meet the cumulative sums in one walk. The
+/// cost is O(N + M), where a binary search for each draw would be O(M log N). Uses M uniforms.
 ///
 /// Given one slot's ancestor, the other draws are independent as before; they are shuffled, as their order has a
 /// meaning there (2 M - 3 uniforms).

@@ -11,8 +11,8 @@ use crate::SamplerError;
 /// ⌊M W_j⌋ copies of j for certain, and the remaining R = M - Σ⌊M W_j⌋ by independent draws with probabilities
 /// proportional to M W_j - ⌊M W_j⌋ (Liu and Chen, 1998). Uses R uniforms.
 ///
-/// Given one slot's ancestor j, that copy is one of the certain ones with probability ⌊M W_j⌋ / (M W_j), and else one of
-/// the R draws; the other draws are as before, and the slots are shuffled. Uses R weighted choices at most, O(N R).
+/// Given one slot's ancestor j, that copy is one of the certain ones with probability ⌊M W_j⌋ / (M W_j), and else one
+/// of the R draws. The other draws are as before, and the slots are shuffled. Uses R weighted choices at most, O(N R).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residual;
 

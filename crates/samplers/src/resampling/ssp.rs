@@ -7,8 +7,8 @@ use super::weights::Weights;
 use super::{ConditionalResampler, Resampler};
 use crate::SamplerError;
 
-/// ⌊M W_j⌋ copies of j for certain, and its fraction M W_j - ⌊M W_j⌋ rounded to 0 or 1, pair by pair (Srinivasan, 2001;
-/// as a resampling scheme Gerber, Chopin and Whiteley, 2019).
+/// ⌊M W_j⌋ copies of j for certain, and its fraction M W_j - ⌊M W_j⌋ rounded to 0 or 1, pair by pair. (Srinivasan,
+/// 2001; as a resampling scheme Gerber, Chopin and Whiteley, 2019.)
 ///
 /// Of two particles with fractions p and q, one coin settles one, and the other goes on to meet the next:
 ///
@@ -18,10 +18,10 @@ use crate::SamplerError;
 /// Both keep the means. The fractions sum to a whole number, so the last particle ends with 0 or 1. Fewer than N coins;
 /// the copies are negatively associated.
 ///
-/// Given one slot's ancestor j, the counts are drawn with probability proportional to #j times their own: j is rounded up
-/// with probability φ (n + 1) / (n + φ), n = ⌊M W_j⌋ and φ the fraction, and the coins that settle j are turned to what
-/// they are given its end (Doob's transform: the chance that a particle with fraction p ends up is p). Then the slots
-/// are shuffled.
+/// Given one slot's ancestor j, the counts are drawn with probability proportional to #j times their own. With
+/// n = ⌊M W_j⌋ and φ the fraction, j is rounded up with probability φ (n + 1) / (n + φ). The coins that settle j are
+/// turned to what they are given its end (Doob's transform: the chance that a particle with fraction p ends up is p).
+/// Then the slots are shuffled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ssp;
 

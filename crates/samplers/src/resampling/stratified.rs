@@ -8,9 +8,9 @@ use crate::SamplerError;
 
 /// Slot i takes the first j with W_0 + … + W_j > (i + u_i) / M, u_i independent (Kitagawa, 1996). Uses M uniforms.
 ///
-/// Given one slot's ancestor (M uniforms): with the slots turned at random, the position i + u_i of a slot is uniform
-/// on [0, M), and no other slot's uniform depends on it. So the pinned position is uniform where its ancestor lies, and
-/// the others are as before.
+/// Given one slot's ancestor (M uniforms), the slots are turned at random. Then the position i + u_i of a slot is
+/// uniform on [0, M), and no other slot's uniform depends on it. So the pinned position is uniform where its ancestor
+/// lies, and the others are as before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stratified;
 

@@ -10,9 +10,9 @@ use crate::SamplerError;
 /// 1999). Uses one uniform; particle j gets ⌊M W_j⌋ or ⌈M W_j⌉ copies, and equal weights with M = N leave each
 /// particle one copy, in its own slot.
 ///
-/// Given one slot's ancestor (one uniform): with the slots turned at random, the position i + u of the pinned slot is
-/// uniform where its ancestor lies, and determines all others (Chopin and Singh, 2015, who draw u and then the
-/// rotation).
+/// Given one slot's ancestor (one uniform), the slots are turned at random. Then the position i + u of the pinned slot
+/// is uniform where its ancestor lies, and determines all others. (Chopin and Singh, 2015, who draw u and then the
+/// rotation.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Systematic;
 

@@ -105,8 +105,8 @@ impl<'a> Sampling<'a> {
         self.run_tuned(|_, _, _| Ok(kernel), starts)
     }
 
-    /// A chain from each of `starts`, by the kernel that `tune` makes for it: it is given the chain's number, its start,
-    /// which it may move, and a stream for the warm-up.
+    /// A chain from each of `starts`, by the kernel that `tune` makes for it. `tune` is given the chain's number, its
+    /// start, which it may move, and a stream for the warm-up.
     ///
     /// ```
     /// use helmholtz_samplers::Hmc;
@@ -142,8 +142,9 @@ impl<'a> Sampling<'a> {
         })
     }
 
-    /// As [`run`](Self::run), with every transition in a file of `folder`, one a chain, from which the same call goes on
-    /// after a kill at any moment, to the same bits: also one for more draws, or more warm-up, than before.
+    /// As [`run`](Self::run), with every transition in a file of `folder`, one a chain. From these files the same call
+    /// goes on after a kill at any moment, to the same bits. So does a call for more draws, or more warm-up, than
+    /// before.
     ///
     /// `label` says what is sampled: a folder of another label, seed or start is refused, and one of another kernel
     /// should have another label. A file holds 64 bytes and the state for each transition. A kill of the process loses 64

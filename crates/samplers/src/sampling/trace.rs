@@ -1,7 +1,7 @@
 //! A chain in a file that a kill cannot harm.
 //!
 //! The file is a header and then a record a transition: its length, the kernel's report, the state after it, and a
-//! checksum of these. Records are only appended. A torn one at the end is cut off when the file is opened, and the chain
+//! checksum of these. Records are only appended. A torn one at the end is cut off when the file is opened. The chain
 //! goes on from the state of the last whole one, which is all that it needs.
 
 use std::fs::{File, OpenOptions};

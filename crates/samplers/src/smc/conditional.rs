@@ -8,8 +8,8 @@ use crate::kernels::state::mixture::uniform_index;
 use crate::resampling::{ConditionalResampler, Policy, Resampler};
 use crate::{Info, Kernel, SamplerError, log_sum_exp};
 
-/// A kernel on paths that leaves the law of a [`PathModel`] invariant: a particle filter of N particles, one of which
-/// retains the current path, and the next path drawn from the filter's end.
+/// A kernel on paths that leaves the law of a [`PathModel`] invariant. It is a particle filter of N particles, one of
+/// which retains the current path, and the next path is drawn from the filter's end.
 ///
 /// Its three forms differ in where the next path may come from:
 ///
@@ -20,15 +20,15 @@ use crate::{Info, Kernel, SamplerError, log_sum_exp};
 /// | [`with_backward_sampling`](Self::with_backward_sampling) | a particle for each time, drawn backwards | [`ScoredPathModel`] |
 ///
 /// The plain form keeps the early part of a long path nearly for ever, since all particles at the end descend from few
-/// at the beginning; the others do not, and move long paths with few particles. With parameters drawn given the path,
+/// at the beginning. The others do not, and move long paths with few particles. With parameters drawn given the path,
 /// and the path by this kernel, it is a *particle Gibbs* sampler (a [`Cycle`](crate::Cycle)). (Andrieu, Doucet and
 /// Holenstein, 2010, §4.3; Lindsten, Jordan and Schön, 2014, for ancestor sampling, PGAS; Whiteley, 2010, and Lindsten
 /// and Schön, 2013, for backward sampling.)
 ///
 /// **Resampling.** Any scheme with a conditional form will do; the retained particle goes to a slot drawn uniformly at
-/// each time, which conditional systematic and stratified resampling ask for. The policy may look at the weights: where it
-/// does not resample, particles continue themselves with their weights, and the retained path stays in its slot, or,
-/// with ancestor sampling, goes on in the slot of its new past.
+/// each time, which conditional systematic and stratified resampling ask for. The policy may look at the weights. If it
+/// does not resample, particles continue themselves with their weights, and the retained path stays in its slot. With
+/// ancestor sampling the path instead goes on in the slot of its new past.
 ///
 /// A path whose weights are not all finite is impossible, and is left for one of an unconditional filter.
 ///

@@ -89,9 +89,9 @@ impl<S> Population<S> {
 
     /// log Ẑ (nats), -inf once all particles are impossible.
     ///
-    /// Ẑ is unbiased, log Ẑ is not: it is low on average. Where the law of Ẑ has heavy tails, which uneven weights make,
-    /// most runs are below Z and a rare one is far above, so that runs that agree prove nothing; take more particles or
-    /// more steps until the effective sample size stays well above one.
+    /// Ẑ is unbiased, log Ẑ is not: it is low on average. If the law of Ẑ has heavy tails, which uneven weights cause,
+    /// most runs are below Z and a rare one is far above. So runs that agree prove nothing. Take more particles or more
+    /// steps until the effective sample size stays well above one.
     pub fn log_evidence(&self) -> f64 {
         self.log_evidence
     }

@@ -12,12 +12,13 @@ use crate::{Info, Kernel, SamplerError};
 
 const STEPS: Purpose = Purpose::new("smc");
 
-/// The state of a sampler after its last step and the reports of all steps, with every step in the files of `folder`, from
-/// which the same call goes on after a kill at any moment, to the same bits.
+/// The state of a sampler after its last step and the reports of all steps, with every step in the files of `folder`.
+/// From these files the same call goes on after a kill at any moment, to the same bits.
 ///
-/// `start` makes the state that `step` moves; `step` is given the number of the step, from 1, and answers with its report,
-/// or with `None`, leaving the state as it is, when there is nothing more to do. Step t draws from a stream of its own,
-/// named by (`seed`, t). A later call with a `step` that answers longer goes on where this one ended.
+/// `start` makes the state that `step` moves. `step` is given the number of the step, from 1, and answers with its
+/// report. It answers with `None`, leaving the state as it is, when there is nothing more to do. Step t draws from a
+/// stream of its own, named by (`seed`, t). A later call with a `step` that answers longer goes on where this one
+/// ended.
 ///
 /// `label` says what is sampled: a folder of another label or seed is refused, and one of another model should have another
 /// label. The folder holds the last state and the reports. A kill loses the step under way, which is made again. One
@@ -126,8 +127,9 @@ where
     T: Fn(&S) -> f64,
     R: Resampler<Stream> + Clone,
 {
-    /// The whole way from β = 0 to β = 1 in a folder, from which the same call goes on after a kill, as [`run_in`] does;
-    /// the ladder is that of [`next_beta`](Self::next_beta) with this `share`, and `kernel` makes the kernel at β.
+    /// The whole way from β = 0 to β = 1 in a folder, from which the same call goes on after a kill, as [`run_in`]
+    /// does. The ladder is that of [`next_beta`](Self::next_beta) with this `share`, and `kernel` makes the kernel at
+    /// β.
     ///
     /// The reports hold what `kernel` said of all particles as one sum.
     ///

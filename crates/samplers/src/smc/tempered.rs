@@ -17,8 +17,8 @@ use crate::{Kernel, SamplerError, log_sum_exp};
 ///
 /// With π_0 normalised, exp([`Population::log_evidence`]) estimates the sum of π̃, and without, its ratio to the sum of
 /// π_0. On a ladder fixed beforehand the estimate is unbiased. [`next_beta`](Self::next_beta) chooses the ladder from
-/// the particles themselves, which makes the estimate slightly biased, with a bias that vanishes as 1/N (Beskos, Jasra,
-/// Kantas and Thiery, 2016): where that matters, find a ladder adaptively and run again on it.
+/// the particles themselves, which makes the estimate slightly biased. The bias vanishes as 1/N (Beskos, Jasra, Kantas
+/// and Thiery, 2016). If it matters, find a ladder adaptively and run again on it.
 ///
 /// ```
 /// use helmholtz_samplers::random::{Draws, Purpose, Stream};
@@ -134,9 +134,9 @@ where
     /// γ_beta invariant ([`TemperedPath::log_density`]).
     ///
     /// # Errors
-    /// [`SamplerError::Temperature`] if `beta` is not above the present one or is above 1;
-    /// [`SamplerError::LogWeight`] if a density is NaN, or π_0 is zero where π̃ is not; [`SamplerError::AllWeightsZero`]
-    /// if π̃ is zero at every particle.
+    /// [`SamplerError::Temperature`] if `beta` is not above the present one or is above 1. [`SamplerError::LogWeight`]
+    /// if a density is NaN, or π_0 is zero where π̃ is not; [`SamplerError::AllWeightsZero`] if π̃ is zero at every
+    /// particle.
     pub fn step<C: ?Sized, K: Kernel<S, C>>(
         &mut self,
         beta: f64,
@@ -161,9 +161,9 @@ where
         })
     }
 
-    /// Weighs for `beta`, resamples `chains` particles, and replaces the population by the N / `chains` first states of
-    /// a chain of `kernel` from each, the particle itself among them: *waste-free* SMC (Dau and Chopin, 2022, Algorithm
-    /// 2).
+    /// Weighs for `beta`, resamples `chains` particles, and runs a chain of `kernel` from each. The N / `chains` first
+    /// states of each chain, the particle itself among them, replace the population: *waste-free* SMC (Dau and Chopin,
+    /// 2022, Algorithm 2).
     ///
     /// No state that was paid for is thrown away, so that long chains need not be thinned to particles. Ẑ stays without
     /// bias on a fixed ladder. The policy is not asked: every step resamples.

@@ -76,8 +76,8 @@ impl Shape {
         self.body_range().end + 4
     }
 
-    /// Checks the header of an image of `image_len` bytes, the first of which are `head`: that it is of this shape and
-    /// generation, and has the length that belongs to them.
+    /// Checks the header of an image of `image_len` bytes, the first of which are `head`. The header must be of this
+    /// shape and generation, and the image must have the length that belongs to them.
     pub fn check_header(
         &self,
         head: &[u8],

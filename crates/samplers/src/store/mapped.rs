@@ -49,12 +49,12 @@ pub struct Mark {
 /// | after `fold`, before the next checkpoint | base g + 1, log g + 1 | g | base g, log g; the others are removed |
 /// | after the next checkpoint | base g + 1, log g + 1 | g + 1 | these |
 ///
-/// **Cost.** Memory does not grow with the rows: the system may write out any page of the working copy and read it again,
-/// so the data set may outgrow memory. On disk lie the base, the working copy, the base of each generation kept, and
-/// bytes_per_row + 8 bytes of log for each state stored since the fold. [`open`](Self::open) writes the whole store once
-/// and stores again what the log holds; [`fold`](Self::fold) writes the whole store once. While the changed pages stay
-/// within what the system keeps unwritten (on Linux 10 to 20 % of the free memory), storing goes at the speed of memory,
-/// and beyond at the speed at which the disk takes pages in random order.
+/// **Cost.** Memory does not grow with the rows: the system may write out any page of the working copy and read it
+/// again, so the data set may outgrow memory. On disk lie the base, the working copy, the base of each generation kept,
+/// and bytes_per_row + 8 bytes of log for each state stored since the fold. [`open`](Self::open) writes the whole store
+/// once and stores again what the log holds; [`fold`](Self::fold) writes the whole store once. While the changed pages
+/// stay within what the system keeps unwritten (on Linux 10 to 20 % of the free memory), storing goes at the speed of
+/// memory. Beyond, it goes at the speed at which the disk takes pages in random order.
 ///
 /// **One at a time.** A store holds the lock of its folder ([`helmholtz_files::Lock`]) until it is dropped; another one is
 /// refused. In the folder the names `working-copy`, `lock` and `lock.N` are reserved, besides those of bases and logs: a

@@ -7,9 +7,9 @@ use crate::{IndexKernel, Info};
 /// K moves in sequence, one a proposal, each accepted with probability w(h_k) / (w(h_k) + w(h)).
 ///
 /// In logarithms -ln(1 + exp(ℓ - ℓ_k)). Each move is in detailed balance with the target. Equal weights are accepted
-/// half of the time, where [`Mis`](crate::Mis) accepts always: Barker's rule is dominated by the Metropolis rule
-/// (Peskun, 1973), whose asymptotic variance σ² it raises to at most 2 σ² + Var f (Łatuszyński and Roberts, 2013). Its
-/// acceptance probability is smooth in the weights. (Barker, 1965.)
+/// half of the time, where [`Mis`](crate::Mis) accepts always. Barker's rule is dominated by the Metropolis rule
+/// (Peskun, 1973). It raises the asymptotic variance σ² of the Metropolis rule to at most 2 σ² + Var f (Łatuszyński and
+/// Roberts, 2013). Its acceptance probability is smooth in the weights. (Barker, 1965.)
 ///
 /// ```
 /// use helmholtz_samplers::random::{Purpose, Stream};

@@ -8,11 +8,11 @@ use crate::{IndexKernel, Info};
 
 /// One transition: the next state is chosen among the current one and the K proposals.
 ///
-/// State j of 0..=K is chosen with probability ω_j / Σ ω_i, the softmax of the log-weights. The target is invariant
-/// and the transition reversible. With one proposal it is [`Barker`](crate::Barker); without the current state it
-/// would be plain importance resampling, which is biased. It is the retained particle of conditional SMC with one
-/// step (Andrieu, Doucet and Holenstein, 2010), and the kernel of Markovian score climbing (Naesseth, Lindsten and
-/// Blei, 2020, Algorithm 2; gradient-estimators §7.4).
+/// State j of 0..=K is chosen with probability ω_j / Σ ω_i, the softmax of the log-weights. The target is invariant and
+/// the transition reversible. With one proposal it is [`Barker`](crate::Barker); without the current state it would be
+/// plain importance resampling, which is biased. It is the retained particle of conditional SMC with one step (Andrieu,
+/// Doucet and Holenstein, 2010). It is also the kernel of Markovian score climbing (Naesseth, Lindsten and Blei, 2020,
+/// Algorithm 2; gradient-estimators §7.4).
 ///
 /// [`Mtmis`](crate::Mtmis) leaves the state at least as often for the same proposals, and so has the lower asymptotic
 /// variance (Peskun, 1973).

@@ -11,9 +11,9 @@ use crate::Info;
 /// There are no tensors here: the caller gathers states by [`Visits::last`](crate::Visits::last), and weights them by
 /// [`Visits::coefficients`](crate::Visits::coefficients).
 ///
-/// All kernels treat a log-weight that is not finite the same way, before any coin is tossed: such a proposal is
-/// rejected and counted; a finite proposal against such a current state is accepted. (-inf is an impossible state;
-/// NaN and +inf are errors of the caller that shall not trap the chain.)
+/// All kernels treat a log-weight that is not finite the same way, before any coin is tossed. Such a proposal is
+/// rejected and counted. A finite proposal against such a current state is accepted. (-inf is an impossible state; NaN
+/// and +inf are errors of the caller that shall not trap the chain.)
 pub trait IndexKernel {
     /// Runs the kernel from state 0 and writes to `visits`, replacing what it held, the index after each transition.
     fn run(

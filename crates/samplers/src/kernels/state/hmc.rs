@@ -9,16 +9,16 @@ use super::warm_up::{Moments, Windows};
 use crate::arguments::{at_least_one, open_unit, positive};
 use crate::{GradientTarget, Info, Kernel, SamplerError};
 
-/// Moves a position in ℝⁿ along a leapfrog trajectory of L steps of size ε from a fresh momentum r ~ N(0, M), and
-/// accepts its end with probability min(1, exp(H - H')), H = -ln p(x) + ½ r' M⁻¹ r.
+/// Moves a position in ℝⁿ along a leapfrog trajectory of L steps of size ε from a fresh momentum r ~ N(0, M). Accepts
+/// its end with probability min(1, exp(H - H')), H = -ln p(x) + ½ r' M⁻¹ r.
 ///
 /// One step costs L + 1 gradients, and is in detailed balance with p. Give coordinates of very different scale a mass
 /// of 1 / variance each. A trajectory whose length ε L is a multiple of a period of the target goes round in circles,
 /// which [`jittered`](Self::jittered) lengths prevent. [`warm_up`](Self::warm_up) finds step size and mass, and jitters.
 /// (Duane, Kennedy, Pendleton and Roweth, 1987; Neal, 2011.)
 ///
-/// A trajectory diverges if its energy at the end is NaN or infinite, or more than 1000 nats above that at the start,
-/// where the acceptance probability is zero in floating point; it is rejected and counted in
+/// A trajectory diverges if its energy at the end is NaN or infinite, or more than 1000 nats above that at the start.
+/// At 1000 nats the acceptance probability is zero in floating point. A diverged trajectory is rejected and counted in
 /// [`Info::non_finite`](crate::Info::non_finite). A start of infinite energy, of either sign, is left for the first
 /// finite end.
 ///
@@ -114,15 +114,15 @@ impl<T: GradientTarget> Hmc<T> {
     /// Runs `steps` transitions from `position` while finding step size, number of leapfrog steps and diagonal mass, and
     /// returns the kernel with what was found, which stays, and with [`jittered`](Self::jittered) lengths.
     ///
-    /// The step size is that of [`tune_step_size`](Self::tune_step_size). The mass is 1 / variance of the positions in a
-    /// window of steps, in windows that grow as the chain finds its way, as Stan's do; after each the step size is found
-    /// anew. A thousand steps are customary, fewer than 20 find no mass. A mass given by [`with_mass`](Self::with_mass)
-    /// stays as it is.
+    /// The step size is that of [`tune_step_size`](Self::tune_step_size). The mass is 1 / variance of the positions in
+    /// a window of steps. The windows grow as the chain finds its way, as Stan's do, and after each the step size is
+    /// found anew. A thousand steps are customary, fewer than 20 find no mass. A mass given by
+    /// [`with_mass`](Self::with_mass) stays as it is.
     ///
-    /// L is 0.65 of the 80 % quantile of the lengths after which trajectories turned back, which are followed for up to
-    /// 1000 steps, and 250 before a mass is found (Hoffman and Gelman, 2014; Wu, Stoehr and Robert, 2018). Some transitions
-    /// follow their trajectory until it turns, for this alone, and move along a random part of it. The transitions are
-    /// burn-in: do not average over them.
+    /// L is 0.65 of the 80 % quantile of the lengths after which trajectories turned back (Hoffman and Gelman, 2014;
+    /// Wu, Stoehr and Robert, 2018). Trajectories are followed for up to 1000 steps, and 250 before a mass is found.
+    /// Some transitions follow their trajectory until it turns, for this alone, and move along a random part of it. The
+    /// transitions are burn-in: do not average over them.
     ///
     /// # Errors
     /// [`SamplerError::Parameter`] unless `target_acceptance` is in (0, 1), the log-density and its gradient are finite
@@ -154,12 +154,12 @@ impl<T: GradientTarget> Hmc<T> {
     /// Runs `steps` transitions from `position` while tuning the step size so that the acceptance probability is
     /// `target_acceptance` on average, and returns the kernel with the step size found, which stays.
     ///
-    /// It doubles or halves the step size until one leapfrog step is accepted with probability near ½, then tunes it
-    /// by dual averaging (Nesterov, 2009; Hoffman and Gelman, 2014, §3.2 and Algorithm 4). The number of leapfrog steps
-    /// stays, so the length of the trajectory grows with the step size. The best acceptance is 0.65 in many dimensions
-    /// (Beskos et al., 2013); 0.8 is the more careful choice. The second half of the steps corrects what dual averaging
-    /// leaves: it tries step sizes so far apart that their mean has a higher acceptance than they have on average. The
-    /// transitions are burn-in: do not average over them.
+    /// It doubles or halves the step size until one leapfrog step is accepted with probability near ½. Then it tunes
+    /// the step size by dual averaging (Nesterov, 2009; Hoffman and Gelman, 2014, §3.2 and Algorithm 4). The number of
+    /// leapfrog steps stays, so the length of the trajectory grows with the step size. The best acceptance is 0.65 in
+    /// many dimensions (Beskos et al., 2013); 0.8 is the more careful choice. The second half of the steps corrects
+    /// what dual averaging leaves: it tries step sizes so far apart that their mean has a higher acceptance than they
+    /// have on average. The transitions are burn-in: do not average over them.
     ///
     /// # Errors
     /// As [`warm_up`](Self::warm_up).

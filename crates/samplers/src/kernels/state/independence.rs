@@ -8,12 +8,12 @@ use crate::{IndependenceProposal, IndexKernel, Info, Kernel, SamplerError, Targe
 /// An [`IndexKernel`] on states: draws K proposals from q, weighs them and the current state by ln p - ln q, and takes
 /// the state in which the index kernel ends.
 ///
-/// With [`Mis`](crate::Mis) it is K Metropolis independence moves a step, with [`Mtmis`](crate::Mtmis) one move that
-/// picks among K trials, with [`Cis`](crate::Cis) conditional importance sampling, with [`Barker`](crate::Barker) K
-/// moves by Barker's rule. All of them are uniformly ergodic if p / q is bounded, and Metropolis independence moves not
-/// even geometrically if it is not (Mengersen and Tweedie, 1996): let q have the heavier tails. q must be positive
-/// wherever p is, since a current state that q cannot propose has an infinite
-/// weight, and is left at once like every state without a finite one.
+/// With [`Mis`](crate::Mis) it is K Metropolis independence moves a step, and with [`Mtmis`](crate::Mtmis) one move
+/// that picks among K trials. With [`Cis`](crate::Cis) it is conditional importance sampling, and with
+/// [`Barker`](crate::Barker) K moves by Barker's rule. All of them are uniformly ergodic if p / q is bounded. If it is
+/// not, Metropolis independence moves are not even geometrically ergodic (Mengersen and Tweedie, 1996): let q have the
+/// heavier tails. The density q must be positive wherever p is, since a current state that q cannot propose has an
+/// infinite weight. Such a state is left at once, like every state without a finite weight.
 ///
 /// ```
 /// use helmholtz_samplers::random::{Draws, Purpose, Stream};

@@ -11,7 +11,7 @@ use crate::{Info, Kernel, Proposal, Target};
 /// random-walk Metropolis. (Metropolis et al., 1953; Hastings, 1970.)
 ///
 /// A proposed state whose log-density is not finite, or whose log q(x' | x) or log q(x | x') is not, is rejected and
-/// counted, before any coin is tossed; a current state without a finite log-density is left for the first one that has
+/// counted, before any coin is tossed. A current state without a finite log-density is left for the first one that has
 /// it.
 ///
 /// ```

@@ -8,8 +8,8 @@ use crate::{Proposal, SamplerError};
 /// A symmetric proposal on ℝⁿ: x'_i = x_i + s_i z_i, z_i ~ N(0, 1).
 ///
 /// For [`MetropolisHastings`](crate::MetropolisHastings). On a Gaussian target in many dimensions the best scale is
-/// 2.38 / √n standard deviations, at an acceptance of 0.234 (Roberts, Gelman and Gilks, 1997); for one coordinate at a
-/// time 2.4 standard deviations, at 0.44.
+/// 2.38 / √n standard deviations, at an acceptance of 0.234 (Roberts, Gelman and Gilks, 1997). For one coordinate at a
+/// time it is 2.4 standard deviations, at 0.44.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RandomWalk(Scales);
 

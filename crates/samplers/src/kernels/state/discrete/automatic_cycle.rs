@@ -21,8 +21,8 @@ pub struct Scale {
 /// explore it. One step makes one move of each scale, n moves in all.
 ///
 /// [`warm_up`](Self::warm_up) finds the scales by itself, after Pynadath, Bhattacharya, Hariharan and Zhang (2024,
-/// "Gradient-based discrete sampling with automatic cyclical scheduling", Algorithm 2), and they stay as they are: every
-/// move is in detailed balance with the target, so that the cycle leaves it invariant.
+/// "Gradient-based discrete sampling with automatic cyclical scheduling", Algorithm 2). The scales then stay as they
+/// are: every move is in detailed balance with the target, so that the cycle leaves it invariant.
 ///
 /// ```
 /// use helmholtz_samplers::random::{Purpose, Stream};

@@ -1,8 +1,9 @@
 //! Balancing functions.
 //!
-//! g(t) = t g(1/t) makes the proposal q(y | x) ∝ g(p(y) / p(x)) over the neighbours y of x reversible, up to its
-//! normaliser, with respect to p (Zanella, 2020, "Informed proposals for local MCMC in discrete spaces", eq. 7). Every
-//! function here has it. Each is a function from ln t to ln g(t), so that no ratio overflows.
+//! A balancing function has g(t) = t g(1/t). It makes the proposal q(y | x) ∝ g(p(y) / p(x)) over the neighbours y of x
+//! reversible, up to its normaliser, with respect to p. (Zanella, 2020, "Informed proposals for local MCMC in discrete
+//! spaces", eq. 7.) Every function here has this property. Each is a function from ln t to ln g(t), so that no ratio
+//! overflows.
 
 /// g(t) = √t: Gibbs with gradients, discrete Langevin.
 pub fn square_root(log_t: f64) -> f64 {

@@ -23,12 +23,12 @@ pub trait DifferenceTarget<V> {
     /// looked at, nor is any where p(`state`) is zero.
     fn log_density_and_differences(&self, state: &[V], differences: &mut [f64]) -> f64;
 
-    /// ln p(`to`) - ln p(`from`) and the differences that are others at `to`, for a target whose sites depend on few others;
-    /// `None`, the default, where all are to be computed anew.
+    /// The log-ratio ln p(`to`) - ln p(`from`) and the differences that are others at `to`, for a target whose sites
+    /// depend on few others. `None`, the default, where all are to be computed anew.
     ///
-    /// `from` and `to` differ at the sites `changes`, which are in order, and p(`from`) is positive. Appends to `sites` those
-    /// whose differences may be others, in order and `changes` among them, and to `differences` their rows at `to`, C numbers
-    /// each: to the bit those of [`log_density_and_differences`](Self::log_density_and_differences).
+    /// `from` and `to` differ at the sites `changes`, which are in order, and p(`from`) is positive. Appends to `sites`
+    /// those whose differences may be others, in order and `changes` among them. Appends to `differences` their rows at
+    /// `to`, C numbers each: to the bit those of [`log_density_and_differences`](Self::log_density_and_differences).
     fn log_density_ratio_and_differences(
         &self,
         from: &[V],
@@ -117,7 +117,7 @@ impl<V: Site, T: Target<Vec<V>>> DifferenceTarget<V> for EachChange<T> {
 }
 
 /// Differences by the gradient of an extension of ln p to real numbers: Taylor's formula to first order, one gradient
-/// for all of them (Grathwohl, Swersky, Hashemi, Duvenaud and Maddison, 2021, "Oops I took a gradient").
+/// for all of them. (Grathwohl, Swersky, Hashemi, Duvenaud and Maddison, 2021, "Oops I took a gradient".)
 ///
 /// With two values a site is one real number, 0 or 1, and f(x with x_i flipped) - f(x) ≈ (1 - 2 x_i) ∂f/∂x_i. With more
 /// it is C numbers, one of them 1 and the others 0, and the difference is ≈ ∂f/∂x_iv - ∂f/∂x_iu for a change from u to

@@ -25,8 +25,9 @@ use crate::{Info, Kernel, SamplerError};
 /// Langevin-like sampler for discrete distributions", eqs. 3-5, with the distance of two values 1.)
 ///
 /// The step size α says how many sites change: α → 0 none, α → ∞ all that like to. Find it by
-/// [`warm_up`](Self::warm_up). A step costs one evaluation of all differences, however many sites change, and another one
-/// where the chain was moved by something else before: what the last step saw is remembered, for eight chains that take turns.
+/// [`warm_up`](Self::warm_up). A step costs one evaluation of all differences, however many sites change, and another
+/// one where the chain was moved by something else before. The evaluation of the last step is remembered, for eight
+/// chains that take turns.
 ///
 /// [`unadjusted`](Self::unadjusted) leaves out the acceptance test (DULA): the same cost, and a stationary law that is
 /// **not** p, but for α → 0.
@@ -92,8 +93,8 @@ impl<T, G: Fn(f64) -> f64> DiscreteLangevin<T, G> {
     }
 
     /// Runs `steps` transitions from `state` while tuning ln α by dual averaging, so that the acceptance probability is
-    /// `target_acceptance` on average, and returns the kernel with the step size found, which stays. 0.574 is the best
-    /// acceptance of the proposal in many independent dimensions (Sun, Dai and Schuurmans, 2022, "Optimal scaling for
+    /// `target_acceptance` on average. Returns the kernel with the step size found, which stays. The best acceptance of
+    /// the proposal in many independent dimensions is 0.574 (Sun, Dai and Schuurmans, 2022, "Optimal scaling for
     /// locally balanced proposals in discrete spaces"). The transitions are burn-in. Of an unadjusted kernel the
     /// acceptance is what it would be with the test.
     ///

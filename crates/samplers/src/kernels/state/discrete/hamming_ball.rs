@@ -6,13 +6,13 @@ use super::Site;
 use crate::kernels::state::mixture::uniform_index;
 use crate::{Info, Kernel, Target};
 
-/// Draws an auxiliary state u uniformly from the ball of radius m around the block of the present state, then the block
-/// from the target restricted to the ball around u:
+/// Draws an auxiliary state u uniformly from the ball of radius m around the block of the present state. Then draws the
+/// block from the target restricted to the ball around u:
 ///
 /// > u ~ U{u : d(u, x) ≤ m},  y ~ p(y) \[d(y, u) ≤ m\] / Σ,
 ///
 /// d the number of sites that differ. All balls have the same size, so p(x) × (uniform law of u) is a joint density of
-/// which both are conditionals: a Gibbs sampler, that may change 2 m sites of the block. A step costs
+/// which both are conditionals. So it is a Gibbs sampler that may change 2 m sites of the block. A step costs
 /// Σ_{k≤m} binom(b, k) (C - 1)^k log-densities for b sites with C values. With m = b it is
 /// [`BlockGibbs`](crate::BlockGibbs). (Titsias and Yau, 2017, "The Hamming ball sampler", §3.)
 ///

@@ -12,11 +12,12 @@ use crate::{Info, Kernel};
 /// probability min(1, p(y) q(x | y) / (p(x) q(y | x))).
 ///
 /// g is a balancing function, by its logarithm ([`balancing_functions`](crate::balancing_functions), or any other
-/// function: the acceptance test makes up for one that is not balanced). With exact differences and a balancing function
-/// the acceptance probability is min(1, Z(x) / Z(y)), near 1 in many dimensions. A step costs one evaluation of all
-/// differences, and another one where the chain was moved by something else before: what the last step saw is remembered, for
-/// eight chains that take turns. Where the target tells what a change leaves behind, a step of N sites costs no evaluation and
-/// O(√N) operations: weights lie in about √N blocks, and only sums of blocks whose weights changed are taken again.
+/// function: the acceptance test makes up for one that is not balanced). With exact differences and a balancing
+/// function the acceptance probability is min(1, Z(x) / Z(y)), near 1 in many dimensions. A step costs one evaluation
+/// of all differences, and another one where the chain was moved by something else before. The evaluation of the last
+/// step is remembered, for eight chains that take turns. If the target tells what a change leaves behind, a step of N
+/// sites costs no evaluation and O(√N) operations. Weights lie in about √N blocks, and only sums of blocks whose
+/// weights changed are taken again.
 ///
 /// With √t and first-order differences it is *Gibbs with gradients*. (Zanella, 2020, "Informed proposals for local MCMC in
 /// discrete spaces"; Grathwohl et al., 2021, "Oops I took a gradient".)

@@ -50,7 +50,7 @@ impl Neighbourhood {
         &mut self.urn
     }
 
-    /// Has the weights of `to`, which differs from the state `from` at `sites`, in order, and returns ln p of both up to a
+    /// Has the weights of `to`, which differs from the state `from` at `sites`, in order. Returns ln p of both up to a
     /// constant, and what was not finite there. [`arrive`](Self::arrive) or [`go_back`](Self::go_back) comes next.
     pub fn look_back<V: Site>(
         &mut self,

@@ -9,22 +9,22 @@ use crate::arguments::{one_or_more, open_unit};
 use crate::kernels::state::dual_averaging::DualAveraging;
 use crate::{Info, Kernel, SamplerError};
 
-/// Changes L different sites one after the other, each drawn with probability proportional to g(t_iv),
-/// t_iv ≈ p(x with x_i = v) / p(x), among the sites not yet changed, with the weights of the start all along;
-/// and accepts the end y with probability min(1, p(y) q(path back | y) / (p(x) q(path | x))).
+/// Changes L different sites one after the other, and accepts the end y with probability min(1, p(y) q(path back | y)
+/// / (p(x) q(path | x))). Each change is drawn among the sites not yet changed, with probability proportional to
+/// g(t_iv), t_iv ≈ p(x with x_i = v) / p(x). The weights are those of the start all along.
 ///
 /// The path back has the same sites in reverse order, weighed at y. The path is an auxiliary variable, so that
 /// the sum over all orders need not be known: detailed balance holds path by path. (Sun, Dai, Xia and Ramamurthy, 2022,
 /// "Path auxiliary proposal for MCMC in discrete space", §3.3 and Algorithm 2.)
 ///
-/// L is drawn anew for each step, whatever the state: forty-nine times in fifty the whole number below ρ or the one above, ρ
-/// on average; else 1, without which an even L would keep the parity of the number of ones for ever. More than all sites are
-/// never changed. Find ρ by [`warm_up`](Self::warm_up).
+/// L is drawn anew for each step, whatever the state. Forty-nine times in fifty it is the whole number below ρ or the
+/// one above, ρ on average. Else it is 1, without which an even L would keep the parity of the number of ones for ever.
+/// More than all sites are never changed. Find ρ by [`warm_up`](Self::warm_up).
 ///
-/// A step costs one evaluation of all differences whatever L is, another one where the chain was moved by something else
-/// before, and about 6 L √N operations on weights of N sites: [`LocallyBalanced`](crate::LocallyBalanced) with ρ changes for the
-/// price of one. What the last step saw is remembered, for eight chains that take turns. A path that finds no possible change
-/// is rejected.
+/// A step costs one evaluation of all differences whatever L is, and another one where the chain was moved by something
+/// else before. It also costs about 6 L √N operations on weights of N sites:
+/// [`LocallyBalanced`](crate::LocallyBalanced) with ρ changes for the price of one. What the last step saw is
+/// remembered, for eight chains that take turns. A path that finds no possible change is rejected.
 ///
 /// ```
 /// use helmholtz_samplers::random::{Purpose, Stream};
@@ -77,11 +77,11 @@ impl<T, G: Fn(f64) -> f64> PathAuxiliary<T, G> {
     }
 
     /// Runs `steps` transitions from `state` while tuning ln ρ by dual averaging, so that the acceptance probability is
-    /// `target_acceptance` on average, and returns the kernel with the length found, which stays. Between one change and
-    /// all sites; at one change the acceptance may be below what is asked, and at all sites above.
+    /// `target_acceptance` on average. Returns the kernel with the length found, which stays. The length is between one
+    /// change and all sites; at one change the acceptance may be below what is asked, and at all sites above.
     ///
-    /// 0.574 is the best acceptance in many independent dimensions (Sun, Dai and Schuurmans, 2022, "Optimal scaling for
-    /// locally balanced proposals in discrete spaces"); they and DISCS tune to it as well, by adding the error to the
+    /// The best acceptance in many independent dimensions is 0.574 (Sun, Dai and Schuurmans, 2022, "Optimal scaling for
+    /// locally balanced proposals in discrete spaces"). They and DISCS tune to it as well, by adding the error to the
     /// length of each step. The transitions are burn-in: do not average over them.
     ///
     /// # Errors
