@@ -115,8 +115,8 @@ impl Registry {
     /// The net that a cell trains.
     ///
     /// # Errors
-    /// A cell that cannot be run, whatever the data and the device: a net or a method that there is not, a method or a
-    /// setting that the net has no use for, too few particles.
+    /// A cell that cannot be run, whatever the data and the device. It has a net or a method that there is not, a method or a
+    /// setting that the net has no use for, or too few particles.
     pub fn net_of(&self, cell: &Cell) -> Result<Net, HarnessError> {
         let rejected = |problem: String| {
             let file = cell.label();

@@ -56,8 +56,9 @@ impl<R> Sampler<R> {
         }
     }
 
-    /// The gradient of reweighted wake-sleep whose particles move before they are learned from, as HMC-RWS trains (Wu et al. 2020, section
-    /// 6.1): z_l ~ q(z | x), z'_l from z_l by `moves`, and the losses of the one-shot proposal at z'_l with the weights
+    /// The gradient of reweighted wake-sleep whose particles move before they are learned from, as HMC-RWS trains (Wu et al.
+    /// 2020, section 6.1). Particles are z_l ~ q(z | x), and `moves` makes z'_l of z_l. The losses are those of the one-shot
+    /// proposal at z'_l with the weights
     ///
     /// > w_l = p(x, z_l) / q(z_l | x)
     ///

@@ -118,8 +118,8 @@ impl<B: helmholtz_ops::Backend> Statistics<B> {
         sums.clone().narrow(3, 1, d) / (sums.narrow(3, 0, 1) + epsilon)
     }
 
-    /// The sums over those of P candidate data, with features `[1, B, P, F]`, that are `present` `[L, B, P]` in a particle:
-    /// where the features of a datum depend on a latent with few values, a candidate for each value.
+    /// The sums over those of P candidate data, with features `[1, B, P, F]`, that are `present` `[L, B, P]` in a particle. Where
+    /// the features of a datum depend on a latent with few values, there is a candidate for each value.
     pub fn sums_of(&self, features: Tensor<B, 4>, present: Tensor<B, 3>) -> Sums<B> {
         let weights = activation::softmax(self.weights.forward(features.clone()), 3);
         Sums::of_present(weights, self.values.forward(features), present)

@@ -1,8 +1,8 @@
 //! Every state that a crash could leave of a program's files.
 //!
 //! A program that changes files through [`helmholtz_files`] is run once and recorded ([`record`]). From the [`Log`] this crate
-//! makes **every** state of the disk that a crash of the machine could leave under stated rules ([`States`]), writes each to
-//! a real folder, and runs the program from there to its end ([`check`]). A state is a [`Failure`] unless
+//! makes **every** state of the disk that a crash of the machine could leave under stated rules ([`States`]). It writes each to a
+//! real folder, and runs the program from there to its end ([`check`]). A state is a [`Failure`] unless
 //!
 //! 1. the program ends with the same bits as without a crash,
 //! 2. it goes on from the last [`promise`] before the crash, or a later one, and

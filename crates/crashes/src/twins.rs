@@ -42,8 +42,8 @@ fn drop_syncs(log: &mut Log, which: impl Fn(&Path) -> bool) {
         .retain(|(change, path)| !(matches!(change, Change::Sync { .. }) && which(path)));
 }
 
-/// Moves each rename to a path that ends in `end`, and the sync of its folder, right behind the creation of what is renamed
-/// and behind those changes of `with_it` that lie between.
+/// Moves each rename to a path that ends in `end`, and the sync of its folder, to an earlier place. That is right behind the
+/// creation of what is renamed and behind those changes of `with_it` that lie between.
 fn publish_early(log: &mut Log, end: &str, with_it: impl Fn(&Path, &Change) -> bool) {
     let mut at = 0;
     while at < log.changes.len() {

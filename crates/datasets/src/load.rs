@@ -24,8 +24,9 @@ pub struct Splits<D = Images> {
     pub name: String,
     /// The data are generated: results on them are not comparable with published ones.
     pub synthetic: bool,
-    /// The sha256 of the data in memory: of `train`, `valid` and `test`, each as its number of rows and of numbers in a row
-    /// (`u64`, little endian) and its rows, those of images packed. The same data give the same fingerprint, whatever they came from.
+    /// The sha256 of the data in memory: of `train`, `valid` and `test`. Each stands as its number of rows and of numbers in a
+    /// row (`u64`, little endian) and its rows, those of images packed. The same data give the same fingerprint, whatever they
+    /// came from.
     pub fingerprint: String,
     /// Where the images came from.
     pub origin: Origin,

@@ -8,7 +8,7 @@ use crate::LogProb;
 /// Rows of independent binary Concrete variables before their sigmoid: y = (a + ℓ) / τ with logistic ℓ, whose σ(y) is a relaxed
 /// bit (Maddison, Mnih & Teh 2017).
 ///
-/// The density is that of y, not of σ(y): in a ratio of two such densities at the same y the Jacobian of the sigmoid cancels, and
+/// The density is that of y, not of σ(y). In a ratio of two such densities at the same y the Jacobian of the sigmoid cancels, and
 /// nothing overflows where σ(y) rounds to 0 or 1.
 #[derive(Clone, Debug)]
 pub struct BinaryConcrete<B: Backend> {

@@ -3,10 +3,10 @@
 //! **Discrete** distributions are over rows: parameters for `[rows]`; values for `particles · rows` rows are laid out
 //! particle-major, row n of the values under row `n mod rows` of the parameters. Their log-probabilities are sums over a row.
 //!
-//! Distributions of **real numbers** are elementwise, of any rank `D`: parameters broadcast against each other and against
-//! the values (dimensions of size 1 repeat), and each element has a log-density of its own. The caller sums over what belongs
-//! to one variable. Vectors ([`Dirichlet`](crate::Dirichlet), [`MultivariateNormal`](crate::MultivariateNormal)) lie along the
-//! last dimension, which is of size 1 in what is one number for each of them.
+//! Distributions of **real numbers** are elementwise, of any rank `D`. Parameters broadcast against each other and against the
+//! values (dimensions of size 1 repeat), and each element has a log-density of its own. The caller sums over what belongs to one
+//! variable. Vectors ([`Dirichlet`](crate::Dirichlet), [`MultivariateNormal`](crate::MultivariateNormal)) lie along the last
+//! dimension, which is of size 1 in what is one number for each of them.
 
 use burn::tensor::{Tensor, backend::Backend};
 use helmholtz_random::Draws;

@@ -9,11 +9,11 @@ use crate::{Categorical, Mean, Relaxable, Variables};
 /// Noise of 0, where two entries are equal, would have no logarithm.
 const SMALLEST: f64 = 1e-30;
 
-/// Independent variables of C classes, P(class c) = softmax(φ)_c, the logit φ of the first class pinned to 0: C − 1 logits, C
-/// values (one-hot) and a uniform each, variable by variable. Class c iff F(c − 1) ≤ u < F(c), F the cumulative
+/// Independent variables of C classes, P(class c) = softmax(φ)_c, the logit φ of the first class pinned to 0. Each variable
+/// has C − 1 logits, C values (one-hot) and a uniform, variable by variable. Class c iff F(c − 1) ≤ u < F(c), F the cumulative
 /// probabilities.
 ///
-/// As a relaxation z_c = ln p_c − ln E_c with exponential noise E = −ln u, that is ln p with Gumbel noise; the value is the
+/// As a relaxation z_c = ln p_c − ln E_c with exponential noise E = −ln u, that is ln p with Gumbel noise. The value is the
 /// largest entry, relaxed to softmax(z/τ): Gumbel-softmax (Jang, Gu & Poole 2017; Maddison, Mnih & Teh 2017).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classes {

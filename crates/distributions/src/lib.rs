@@ -33,8 +33,8 @@
 //! | [`Dirichlet`] | concentrations, along the last dimension |
 //! | [`MultivariateNormal`] | means `[rows, K]` and Cholesky factors `[rows, K, K]` |
 //!
-//! A layer of a model is a [`Variables`]: [`Bits`], [`Classes`], or [`Mixed`] in a model that has both, or [`Counts`];
-//! those that are the sign or the largest entry of noisy logits are [`Relaxable`].
+//! A layer of a model is a [`Variables`]: [`Bits`], [`Classes`], or [`Mixed`] in a model that has both, or [`Counts`]. Variables
+//! that are the sign or the largest entry of noisy logits are [`Relaxable`].
 //!
 //! Real numbers are drawn on the host and scored element by element:
 //!

@@ -58,8 +58,8 @@ pub fn draw<B: Backend>(
     variables.sample(logits, noise)
 }
 
-/// Variables that are a function of noisy logits z, and can be relaxed: z is the logits with logistic or Gumbel noise, the
-/// value the sign or the largest entry of it, and a sigmoid or softmax of z / τ the relaxed value.
+/// Variables that are a function of noisy logits z, and can be relaxed. Here z is the logits with logistic or Gumbel noise. The
+/// value is the sign or the largest entry of z, and the relaxed value a sigmoid or softmax of z / τ.
 ///
 /// Rows of parameters are as many as rows of noise here.
 pub trait Relaxable: Variables {

@@ -135,8 +135,8 @@ pub trait Declaration {
         1
     }
 
-    /// Values of f = log p(x, h) − log q(h | x), relaxed or not, that the estimate for one datum is made of, with K particles, `layers`
-    /// stochastic layers, and a chain state at hand or not. With C classes,
+    /// Values of f = log p(x, h) − log q(h | x), relaxed or not, that the estimate for one datum is made of. The estimate has K
+    /// particles, `layers` stochastic layers, and a chain state at hand or not. With C classes,
     /// [`evaluations_of_classes`](Self::evaluations_of_classes) says more.
     ///
     /// Not counted: dreams, derivatives of f and values that are computed again for them, learned baselines and control variates. Nor is

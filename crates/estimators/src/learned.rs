@@ -24,7 +24,7 @@ pub struct Learned<B: Backend> {
 }
 
 impl<B: Backend> Learned<B> {
-    /// What an estimator with these `controls` starts from, for layers of these variables and data of this `mean` of each
+    /// What an estimator with these `controls` starts from, for layers of these variables. The data have this `mean` of each
     /// component, which is asked for only where there is something to learn.
     pub fn init<V: Variables>(
         controls: &ControlsConfig,

@@ -45,8 +45,8 @@ pub trait Reparameterise<B: AutodiffBackend, V: Variables> {
     }
 }
 
-/// One gradient estimate for a batch x `[batch, visible]`: that of −f = log q(h | x) − log p(x, h), averaged over K samples h,
-/// through the samples to φ, and directly to θ.
+/// One gradient estimate for a batch x `[batch, visible]`: that of −f = log q(h | x) − log p(x, h), averaged over K samples h. It
+/// goes through the samples to φ, and directly to θ.
 ///
 /// The scores log q are those of the sampled values under logits whose parameters are constants: what they would add has
 /// mean zero where h is drawn from q.

@@ -9,8 +9,8 @@ use helmholtz_samplers::Latents;
 /// A model of one stochastic layer, whose log-weights are log p(x | h) − KL(q(h | x) ‖ p(h)) instead of
 /// log p(x, h) − log q(h | x).
 ///
-/// [`nll`](fn@crate::nll) of it is −ln (1/S) Σ_s p(x | h_s) + KL(q(h | x) ‖ p(h)), h_s ~ q, what the released code of Ou & Song (2020)
-/// reports for the straight-through Gumbel-softmax row of its table 2. That is no estimate of −log p(x). As S grows it goes to
+/// [`nll`](fn@crate::nll) of it is −ln (1/S) Σ_s p(x | h_s) + KL(q(h | x) ‖ p(h)), h_s ~ q. The released code of Ou & Song (2020)
+/// reports this for the straight-through Gumbel-softmax row of its table 2. It is no estimate of −log p(x). As S grows it goes to
 /// −ln E_q p(x | h) + KL, which is below minus the ELBO and on neither side of −log p(x) for sure. Its `elbo` is right.
 ///
 /// # Panics

@@ -227,8 +227,8 @@ pub fn linear<B: Backend>(
     })
 }
 
-/// Σ_h w_h f(q_nh + k_mh) of each query n with each key m. It is a net of one hidden layer on pairs, whose first layer is the
-/// sum of one of the query and one of the key (Bahdanau, Cho & Bengio 2015, appendix A.1.2, with f = tanh).
+/// Σ_h w_h f(q_nh + k_mh) of each query n with each key m. It is a net of one hidden layer on pairs. Its first layer is the sum
+/// of one of the query and one of the key (Bahdanau, Cho & Bengio 2015, appendix A.1.2, with f = tanh).
 ///
 /// Queries `[R, N, H]`, keys `[G, M, H]`, weights `[H]`; group g of the keys meets the queries g mod R: `[G, N, M]`.
 /// Differentiable in all of them. On the CPU the hidden units, `[G, N, M, H]`, are never in memory: the gradient makes them
@@ -259,8 +259,8 @@ pub fn additive_scores<B: Backend>(
     ))
 }
 
-/// f(x W + b) V + c, a net of one hidden layer, for x `[N, I]`, the hidden layer's W `[I, H]` and b `[H]`, and the output's
-/// V `[H, O]` and c `[O]`: `[N, O]`. Differentiable in all of them.
+/// f(x W + b) V + c `[N, O]`, a net of one hidden layer. Here x is `[N, I]`; W `[I, H]` and b `[H]` are the hidden layer's,
+/// V `[H, O]` and c `[O]` the output's. Differentiable in all of them.
 ///
 /// On the CPU the hidden units are never in memory: the gradient makes them again, and rows of its own that are zero throughout
 /// cost nothing. That is the faster, the fewer the weights: see [`linear`] for large layers.
@@ -387,8 +387,8 @@ pub fn leaky_relu<B: Backend>(x: Tensor<B, 2>, slope: f64) -> Tensor<B, 2> {
 /// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b), the log-density of Beta(a, b) in nats, elementwise, for a, b > 0 and 0 < x < 1. Outside
 /// it is no number, or infinite. Differentiable in all of them.
 ///
-/// In f32 on the CPU, for a and b from e⁻¹⁰ to e¹⁰ and x from 1e-6 to 1 − 1e-6, the value errs by at most
-/// 8 (a + b + far + 40) 2⁻²⁴ nats with far = a |ln(x / x̄)| + b |ln((1 − x) / (1 − x̄))|, x̄ = a / (a + b).
+/// The error is bounded in f32 on the CPU, for a and b from e⁻¹⁰ to e¹⁰ and x from 1e-6 to 1 − 1e-6. There the value errs by at
+/// most 8 (a + b + far + 40) 2⁻²⁴ nats. Here far = a |ln(x / x̄)| + b |ln((1 − x) / (1 − x̄))| and x̄ = a / (a + b).
 ///
 /// # Panics
 /// If the shapes differ.
@@ -428,8 +428,8 @@ fn elementwise<B: Backend, const D: usize>(
 
 /// ln Γ(x), elementwise, for x > 0: +∞ at 0, NaN below.
 ///
-/// For x from 10⁻³ to 10⁶ the error is below 10⁻⁶ max(|ln Γ(x)|, ½) in f32 and 4 · 10⁻¹⁵ of that in f64: absolute near the
-/// zeros at 1 and 2, else relative. Differentiable any number of times.
+/// For x from 10⁻³ to 10⁶ the error is below 10⁻⁶ max(|ln Γ(x)|, ½) in f32 and 4 · 10⁻¹⁵ of that maximum in f64. So it is
+/// absolute near the zeros at 1 and 2, else relative. Differentiable any number of times.
 pub fn log_gamma<B: Backend, const D: usize>(x: Tensor<B, D>) -> Tensor<B, D> {
     elementwise(x, B::log_gamma)
 }

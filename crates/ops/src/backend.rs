@@ -157,8 +157,8 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::bernoulli_log_prob_and_residual::<Self>(logits, values)
     }
 
-    /// Rows of Σ_d v ln(ρ + ε) + (1 − v) ln(1 − ρ + ε), ρ cut off at 0 and 1, for means ρ `[M, D]` and values v `[M', D]`, broadcast
-    /// cyclically to `N` rows: `[N]`.
+    /// Rows of Σ_d v ln(ρ + ε) + (1 − v) ln(1 − ρ + ε), ρ cut off at 0 and 1: `[N]`. The means ρ `[M, D]` and values v `[M', D]`
+    /// are broadcast cyclically to `N` rows.
     fn bernoulli_mean_log_prob(
         means: FloatTensor<Self>,
         values: FloatTensor<Self>,
@@ -177,8 +177,8 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::bernoulli_mean_log_prob_and_slope::<Self>(means, values, floor)
     }
 
-    /// Rows of Σ_v z·φ − ln Σ_c e^φ_c, the logit of the first of the C classes of each variable being 0, for logits φ
-    /// `[M, V (C − 1)]` and values z `[M', V C]`, both variable by variable, broadcast cyclically to `N` rows: `[N]`.
+    /// Rows of Σ_v z·φ − ln Σ_c e^φ_c, the logit of the first of the C classes of each variable being 0: `[N]`. The logits φ
+    /// `[M, V (C − 1)]` and values z `[M', V C]`, both variable by variable, are broadcast cyclically to `N` rows.
     fn categorical_log_prob(
         logits: FloatTensor<Self>,
         values: FloatTensor<Self>,

@@ -25,8 +25,8 @@ pub enum RunError {
 
     /// The lock was taken over while this process was suspended, or its file was removed.
     #[error(
-        "run folder {} was taken over by {} while this process did not renew its lock; nothing more is written here: let that \
-         run go on, or stop it and give the same command again",
+        "run folder {} was taken over by {} while this process did not renew its lock; nothing more is written here. \
+         Let that run go on, or stop it and give the same command again",
         .folder.display(),
         holder(.host.as_deref(), *.pid, None)
     )]
@@ -48,7 +48,7 @@ pub enum RunError {
 
     /// The folder belongs to a run with another configuration.
     #[error(
-        "run folder {} was made with another configuration: {}; ask for the same settings, choose another folder, \
+        "run folder {} was made with another configuration: {}. Ask for the same settings, choose another folder, \
          or start over (`--fresh` keeps this one aside)",
         .folder.display(),
         first(.differences, 8)
@@ -62,7 +62,7 @@ pub enum RunError {
 
     /// The run was begun on other data.
     #[error(
-        "run folder {} was begun on other data: their fingerprint is {}, that of the data found now is {}; give the folder of \
+        "run folder {} was begun on other data: their fingerprint is {}, that of the data found now is {}. Give the folder of \
          the old data by `--data-dir`, choose another run folder, or start over (`--fresh` keeps this one aside)",
         .folder.display(),
         short(.stored),

@@ -83,7 +83,7 @@ pub enum TrainError {
     },
     /// A checkpoint that is further than the run goes.
     #[error(
-        "the checkpoint is beyond the end of the run: it has {found} {what}, the run has {most}; it was forged or is of another \
+        "the checkpoint is beyond the end of the run: it has {found} {what}, the run has {most}. It was forged or is of another \
          run: start with a fresh run folder"
     )]
     BeyondEnd {

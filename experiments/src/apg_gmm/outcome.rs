@@ -60,7 +60,7 @@ impl Outcome {
         let text = format!(
             "Trained by {} gradient steps: K = {} sweeps, L = {} particles, {} instances of {} data, Adam with {:e}. Measured on \
              {} other instances. KL(p‖q) is inclusive, by cluster for (μ, τ) and by instance for c, in nats, given the true other \
-             block; that of the one-shot proposal, by cluster, is from (μ, τ) given the true c, which it does not read. Least slope: of a \
+             block. That of the one-shot proposal, by cluster, is from (μ, τ) given the true c, which it does not read. Least slope: of a \
              learned value on its own coordinate; below 0 it is mirrored. ESS / L after the last sweep.",
             self.steps,
             t.sweeps,

@@ -26,7 +26,7 @@ pub struct KlCurves {
 pub fn open<'a>(request: &Request<'a>) -> Result<Figure<'a, KlCurves>, HarnessError> {
     let args = request.args;
     let settings = Settings::parse(request.source, &args.profile)?;
-    let remedy = "it takes --profile, --steps, --seeds, --jobs, --threads, --device, --out, --dry-run, --json and --fresh; the runs are chosen in \
+    let remedy = "it takes --profile, --steps, --seeds, --jobs, --threads, --device, --out, --dry-run, --json and --fresh. The runs are chosen in \
                   its file, and an edited copy is run by its path";
     reject(request, &settings.name, false, remedy)?;
     let steps = args.steps.or(settings.steps);

@@ -82,8 +82,8 @@ pub fn figure(title: &str, runs: &[Trained]) -> Figure {
 /// Where the runs end.
 pub fn document(title: &str, runs: &[Trained]) -> Document {
     let text = "At the end of training, on instances with known assignments: KL(p‖q) of (μ, τ) given c, by cluster, and of c given \
-                (μ, τ), by instance, in nats, and of the one-shot proposal from (μ, τ) given c, by cluster; ESS / L of both blocks after the last sweep. Published: the range of stored logs of \
-                the released code, about 200,000 steps.";
+                (μ, τ), by instance, in nats. The same of the one-shot proposal from (μ, τ) given c, by cluster; ESS / L of both \
+                blocks after the last sweep. Published: the range of stored logs of the released code, about 200,000 steps.";
     let heads = [
         "K",
         "L",

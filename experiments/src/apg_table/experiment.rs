@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub fn open<'a>(request: &Request<'a>) -> Result<Figure<'a, Settings>, HarnessError> {
     let args = request.args;
     let settings = Settings::parse(request.source, &args.profile)?;
-    let remedy = "it takes --profile, --seeds, --jobs, --threads, --device, --data-dir, --out, --dry-run, --json and --fresh; the runs are chosen \
+    let remedy = "it takes --profile, --seeds, --jobs, --threads, --device, --data-dir, --out, --dry-run, --json and --fresh. The runs are chosen \
                   in its file, and an edited copy of experiments/apg-table1.toml is run by its path";
     args.reject(&settings.name, &[("--steps", args.steps.is_some())], remedy)?;
     reject(request, &settings.name, true, remedy)?;

@@ -46,7 +46,7 @@ pub fn open(request: &Request<'_>) -> Result<Toy, HarnessError> {
             ("--dataset", args.data.dataset.is_some()),
             ("--particles", !args.particles.is_empty()),
         ],
-        "it takes --seeds, --jobs, --out, --dry-run, --json and --fresh; the rest is set in its file, and an edited copy of \
+        "it takes --seeds, --jobs, --out, --dry-run, --json and --fresh. The rest is set in its file, and an edited copy of \
          experiments/arm-toy.toml is run by its path",
     )?;
     let seeds = args.seeds.clone().unwrap_or(vec![settings.seed]);

@@ -134,9 +134,10 @@ fn after_help(registry: &Registry) -> String {
 /// Reproduce a published table or figure.
 #[derive(Debug, Clone, Args)]
 pub struct Reproduce {
-    /// The experiment: `table1`, `table2`, `table3`, `helmholtz`, `showdown`, `estimators`, `disarm`, `rodeo`, `rodeo-3`, `categorical`, `counts`, `arm-table2`, `arm-table3`, `arm-toy`,
-    /// `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-kl`, `apg-table1`, `fig1` to `fig4`, `fig-poster`, `fig-table3`, `arm-fig2`, or
-    /// the path of a TOML file like those in experiments/
+    /// The experiment, by its name or by the path of a TOML file like those in experiments/. The names are `table1`, `table2`,
+    /// `table3`, `helmholtz`, `showdown`, `estimators`, `disarm`, `rodeo`, `rodeo-3`, `categorical`, `counts`, `arm-table2`,
+    /// `arm-table3`, `arm-toy`, `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-kl`, `apg-table1`, `fig1` to `fig4`, `fig-poster`,
+    /// `fig-table3` and `arm-fig2`
     pub experiment: String,
 
     /// The scale: `quick` (minutes), `paper` (the published protocol), or another of the experiment's file

@@ -157,7 +157,7 @@ impl Net {
         match data.first_outside_unit() {
             Some((row, column, x)) if !self.0.takes_any_numbers() => {
                 Err(HarnessError::Unusable(format!(
-                    "row {row} of the data has {x} in column {column}, but the net's likelihood is of numbers from 0 to 1: scale or \
+                    "row {row} of the data has {x} in column {column}, but the net's likelihood is of numbers from 0 to 1. Scale or \
                      binarise them, or choose a net of such numbers"
                 )))
             }

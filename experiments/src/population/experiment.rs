@@ -61,7 +61,7 @@ pub fn open<'a, E: Stepwise>(request: &Request<'a>) -> Result<Population<'a, E>,
     let (experiment, _) = E::parse(request.source, &args.profile)?;
     let and = if E::READS_DATA { ", --data-dir" } else { "" };
     let remedy = format!(
-        "it takes --profile, --steps, --seeds, --jobs, --threads, --device{and}, --out, --dry-run, --json and --fresh; the rest is set in its \
+        "it takes --profile, --steps, --seeds, --jobs, --threads, --device{and}, --out, --dry-run, --json and --fresh. The rest is set in its \
          file, and an edited copy of experiments/{}.toml is run by its path",
         experiment.name()
     );
@@ -91,8 +91,8 @@ pub fn reject(
     args.reject(name, &flags, remedy)
 }
 
-/// A profile of the experiment in `source`, with other steps than its own if any, and the seeds that are asked for: one of `beside`
-/// experiments whose runs share the cores.
+/// A profile of the experiment in `source`, with other steps than its own if any, and the seeds that are asked for. It is one of
+/// `beside` experiments whose runs share the cores.
 ///
 /// # Errors
 /// As [`open`].

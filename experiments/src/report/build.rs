@@ -151,7 +151,7 @@ fn summary(rows: Vec<Vec<Cell>>, problems: Vec<Note>) -> Section {
     let mut blocks = vec![
         Block::Text(
             "Likelihoods are in nats, estimated by importance sampling with S samples at the epoch with the best validation \
-             NLL. Ours: from the result of a run, or the mean ± sample sd over those of several seeds, with their number; each \
+             NLL. Ours: from the result of a run, or the mean ± sample sd over those of several seeds, with their number. Each \
              leads to its run, or the first of them: folder, commit, configuration and seed. Published: from the publication named below the table, in a column \
              of its own. The difference is ours minus published, and in units of √(sd² published + sd² ours)."
                 .into(),

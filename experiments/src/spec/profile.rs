@@ -33,8 +33,9 @@ pub struct Profile {
     /// Where the profile departs from the publication: printed below the table.
     #[serde(default)]
     pub deviations: Vec<String>,
-    /// Profiles that differ in what validation chooses, a learning rate say. The table shows of each net, method and number of
-    /// particles the runs of that among these and this one whose mean validation NLL is the best, where the others' are finished.
+    /// Profiles that differ in what validation chooses, a learning rate say. Of each net, method and number of particles the
+    /// table shows the runs of one among these and this one. It is the one whose mean validation NLL is the best, where the
+    /// others' runs are finished.
     #[serde(default)]
     pub chosen_from: Vec<String>,
     /// What the profile changes.
@@ -122,8 +123,9 @@ impl Spec {
         Some(self.settings_of(whole, net, method, None).epochs)
     }
 
-    /// This profile, and those like it that differ in when they look (how often they check, whether training or test images are
-    /// evaluated too) and in nothing that they train or estimate. Their runs stand for one another in a figure.
+    /// This profile, and those like it that differ in when they look and in nothing that they train or estimate. When they look
+    /// is how often they check, and whether training or test images are evaluated too. Their runs stand for one another in a
+    /// figure.
     ///
     /// # Errors
     /// An unknown profile.

@@ -64,7 +64,7 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
             ("--steps", args.steps.is_some()),
         ],
         "it takes --profile, --method, --seeds, --jobs, --epochs, --dataset, --device, --data-dir, --out, --dry-run, --json and \
-         --fresh; the rest is set in its file, and an edited copy of it is run by its path",
+         --fresh. The rest is set in its file, and an edited copy of it is run by its path",
     )?;
     let mut profile = settings.profile(&args.profile)?.clone();
     let epochs = args.epochs.filter(|&epochs| epochs != profile.epochs);

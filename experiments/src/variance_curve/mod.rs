@@ -4,8 +4,9 @@
 //! gradient is repeated on the first training images, at the same parameters and chains, with fresh noise. What is
 //! reported is ln V, V being the sample variance of each parameter's gradient (with R − 1), summed over θ or over φ.
 //!
-//! [`Settings`] are `experiments/fig3.toml`; [`Track`](crate::works::track::Track) trains and measures, on any backend; an [`Outcome`] of [`Point`]s comes of
-//! it; [`show`] makes the figure and the table, with the scales of released code beside the right ones.
+//! [`Settings`] are `experiments/fig3.toml`. [`Track`](crate::works::track::Track) trains and measures, on any backend; an
+//! [`Outcome`] of [`Point`]s comes of it. [`show`] makes the figure and the table, with the scales of released code beside the
+//! right ones.
 
 pub mod document;
 mod experiment;

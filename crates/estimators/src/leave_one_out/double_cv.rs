@@ -12,8 +12,8 @@ use crate::{
     estimate_leave_one_out,
 };
 
-/// REINFORCE with leave-one-out baselines, f_k + c_k in place of f_k throughout, c_k = α ḡ_kᵀ (h_k − μ) the linear term of f's Taylor
-/// expansion with the mean slope ḡ_k = mean_{j≠k} ∂f/∂h_j of the other particles:
+/// REINFORCE with leave-one-out baselines, f_k + c_k in place of f_k throughout. Here c_k = α ḡ_kᵀ (h_k − μ) is the linear term
+/// of f's Taylor expansion with the mean slope ḡ_k = mean_{j≠k} ∂f/∂h_j of the other particles. The estimate is
 ///
 /// (1/K) Σ_k (f_k + c_k − mean_{j≠k}(f_j + c_j)) (h_k − μ) − α ḡ_k ∘ μ (1 − μ)
 ///

@@ -13,12 +13,12 @@ use crate::{
     Learned, LogitGradient, Objective, Target, estimate_logits,
 };
 
-/// G_v = 1/(K−1) Σ_k (f(b_k) − f̄) (b_kv − σ(a_v)) / (1 − ρ_v), over K exchangeable, negatively correlated draws b_k ~ q
-/// with ρ_v the correlation of two of them in bit v (Dimitriev & Zhou 2021, equation 7).
+/// G_v = 1/(K−1) Σ_k (f(b_k) − f̄) (b_kv − σ(a_v)) / (1 − ρ_v), over K exchangeable, negatively correlated draws b_k ~ q. Here
+/// ρ_v is the correlation of two of them in bit v (Dimitriev & Zhou 2021, equation 7).
 ///
-/// The uniforms of a bit come from the Dirichlet copula: d ~ Dirichlet(1, …, 1) and u_k = (1 − d_k)^{K−1}; each is
-/// uniform, and P(u_i < p, u_j < p) = max(0, 2 p^{1/(K−1)} − 1)^{K−1} gives ρ in closed form. With K = 2 they are u and
-/// 1 − u, and the estimator is [`Disarm`](crate::Disarm). Unbiased; K values of f a layer. K ≥ 2.
+/// The uniforms of a bit come from the Dirichlet copula: d ~ Dirichlet(1, …, 1) and u_k = (1 − d_k)^{K−1}. Each u_k is uniform,
+/// and P(u_i < p, u_j < p) = max(0, 2 p^{1/(K−1)} − 1)^{K−1} gives ρ in closed form. With K = 2 they are u and 1 − u, and the
+/// estimator is [`Disarm`](crate::Disarm). Unbiased; K values of f a layer. K ≥ 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arms;
 

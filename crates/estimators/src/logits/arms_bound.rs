@@ -26,8 +26,8 @@ use crate::{
 /// is the gradient in the logits by way of particle k's draw (Dimitriev & Zhou 2021, applied to one particle, the others held). Added
 /// to Σ_k G_k is the direct derivative of the bound, the mean over j of Σ_k w̃_k^j ∇ℓ_k^j.
 ///
-/// For each j the others' copies are independent of particle k's, so that ARMS is unbiased for L as a function of h_k alone, and
-/// the mean over j is too. Unbiased for the gradient of the bound at every K ≥ 1. With n = 2 it is
+/// For each j the others' copies are independent of particle k's. So ARMS is unbiased for L as a function of h_k alone, and the
+/// mean over j is too. Unbiased for the gradient of the bound at every K ≥ 1. With n = 2 it is
 /// [`DisarmBound`](crate::DisarmBound), with K = 1 it is [`Arms`](crate::Arms) with n draws. n K values of f a layer.
 ///
 /// Several layers, and what the direct derivative is taken less, are as in [`DisarmBound`](crate::DisarmBound).

@@ -27,8 +27,8 @@ use crate::{
 ///
 /// Unbiased: under independent pairs ½ (f(z) − f(z')) (e_z − e_{z'}) is, and w changes the law of one variable's pair to them, whatever law the
 /// others have. That needs p > 0 for every two classes that differ. In ascending order σ(a_i) ≤ 1/3 while three classes are left or more, so
-/// that both pass with a probability of 1/3 at least; in another order a class that is likelier than one half would bar those after it
-/// from being a pair. Two classes make it [`Disarm`](crate::Disarm) in law.
+/// that both pass with a probability of 1/3 at least. In another order a class that is likelier than one half would bar those
+/// after it from being a pair. Two classes make it [`Disarm`](crate::Disarm) in law.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DisarmIw;
 

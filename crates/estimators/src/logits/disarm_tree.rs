@@ -14,10 +14,10 @@ use crate::{
     Learned, LogitGradient, Objective, Target, estimate_logits,
 };
 
-/// A class is found by decisions, one a node of a binary tree: at node n the class is among those of its left branch L with the
+/// A class is found by decisions, one a node of a binary tree. At node n the class is among those of its left branch L with the
 /// probability σ(a_n), a_n = logsumexp_L φ − logsumexp_R φ. The C − 1 decisions of every variable are independent bits, drawn
-/// twice, from u and from 1 − u, which gives two classes z, z' of each and two values of f, whatever C is (Dong, Mnih & Tucker
-/// 2021, sections 3.2 and 3.3).
+/// twice, from u and from 1 − u. That gives two classes z, z' of each variable and two values of f, whatever C is (Dong, Mnih &
+/// Tucker 2021, sections 3.2 and 3.3).
 ///
 /// G_n = ½ (f(z) − f(z')) g_n, then G_φ = Σ_n G_n ∂a_n/∂φ. Where both classes lie below node n, g_n = (b_n − b'_n) σ(|a_n|) as in
 /// [`Disarm`](crate::Disarm). Where only one does, the other's decision moved nothing, and g_n is the mean over it:

@@ -26,8 +26,8 @@ pub enum Control {
     Free,
 }
 
-/// For each layer, with z its logits a and noise (logistic for bits, Gumbel for classes), b the value that z stands for, and z̃
-/// drawn from z's law given b:
+/// For each layer, z is its logits a plus noise (logistic for bits, Gumbel for classes). Let b be the value that z stands for,
+/// and z̃ drawn from z's law given b. The gradient is
 ///
 /// g_a = (f(b) − c(z̃)) ∂ log q(b)/∂a + ∂c(z)/∂a − ∂c(z̃)/∂a
 ///

@@ -2,11 +2,11 @@
 
 use helmholtz_samplers::log_sum_exp;
 
-/// P(s first | S) and P(t second | s first, S), of a set S of K members that were drawn one after another, each with its probability
-/// q among those not yet drawn.
+/// P(s first | S) and P(t second | s first, S), of a set S of K members. These were drawn one after another, each with its
+/// probability q among those not yet drawn.
 ///
-/// An order s_1, …, s_K has the probability Π q(s_i) / (1 − Σ_{j<i} q(s_j)). The product of the q is the same for all, so that the rest is
-/// summed over orders by the subset T already drawn: F(T) = Σ_{s∉T} F(T ∪ s) / (1 − q(T)), in logarithms.
+/// An order s_1, …, s_K has the probability Π q(s_i) / (1 − Σ_{j<i} q(s_j)). The product of the q is the same for all orders. So
+/// the rest is summed over orders by the subset T already drawn: F(T) = Σ_{s∉T} F(T ∪ s) / (1 − q(T)), in logarithms.
 pub struct Shares {
     members: usize,
     /// ln F, by the bits of T.

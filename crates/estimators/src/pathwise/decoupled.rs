@@ -13,7 +13,7 @@ use crate::{
     Learned, Reparameterise, Target, estimate_pathwise_batch,
 };
 
-/// The value that φ/τ_f + G stands for, with the gradient of the relaxed value of (φ + G)/τ_b, the noise G the same in both
+/// The value that φ/τ_f + G stands for, with the gradient of the relaxed value of (φ + G)/τ_b. The noise G is the same in both
 /// (Shah, Yan, Mozer & Liu 2024, arXiv 2410.13331).
 ///
 /// So the value is drawn from softmax(φ/τ_f), while f holds the density of softmax(φ). A temperature that divided the noise as

@@ -16,8 +16,8 @@ use crate::{
 /// Below this a variance is rounding; where the weights divide by it, what they divide is 0.
 const LEAST: f64 = 1e-30;
 
-/// A count z, its Jacobian in the logit a weight w(z): ∂ E f(z) / ∂a ≈ E\[f′(z) w(z)\], with equality for f a polynomial of degree up to
-/// the order in each count alone: finite-order relaxations (He & Wu 2026). The formulas are derived here.
+/// A count z, its Jacobian in the logit a weight w(z): ∂ E f(z) / ∂a ≈ E\[f′(z) w(z)\]. Equality holds for f a polynomial of
+/// degree up to the order in each count alone: finite-order relaxations (He & Wu 2026). The formulas are derived here.
 ///
 /// A weight that does this for every degree d ≤ D has E\[w(z) P_k(z)\] = ∂ E\[F_k(z)\] / ∂a for the orthogonal polynomials P_0, …, P_{D−1}
 /// of the family, F_k a primitive of P_k. Of least norm it is Σ_k c_k P_k, c_k = Cov(F_k, z) / E\[P_k²\]. With mean μ, variance s and

@@ -13,8 +13,9 @@ use crate::{
     Learned, Reparameterise, Target, estimate_pathwise_batch,
 };
 
-/// A sample z of mean p with the Jacobian 2 R_τ(θ_z) − ½ J(p): [`ReinMax`](crate::ReinMax), its J at the midpoint ½ (p + z) replaced by
-/// that of [`GumbelRao`](crate::GumbelRao) at the midpoint's logits θ_z (Wang & Bui 2026, arXiv 2603.08257, and their program).
+/// A sample z of mean p with the Jacobian 2 R_τ(θ_z) − ½ J(p). It is [`ReinMax`](crate::ReinMax) whose J at the midpoint
+/// ½ (p + z) is replaced by that of [`GumbelRao`](crate::GumbelRao) at the midpoint's logits θ_z (Wang & Bui 2026,
+/// arXiv 2603.08257, and their program).
 ///
 /// R_τ(θ) = (1/M) Σ_m J(softmax(z̃_m/τ))/τ, with z̃_m independent draws of θ + G, G Gumbel, given that they stand for z. As a function of θ_z
 /// it is applied to the logits themselves, as ReinMax's J is.
@@ -37,8 +38,9 @@ impl ReinMaxRao {
     };
 }
 
-/// The Jacobian of [`ReinMax`](crate::ReinMax) and η (R_τ(θ_z) − J(softmax(z̃/τ))/τ), θ_z the logits of the midpoint ½ (p + z), R_τ that
-/// of [`ReinMaxRao`] and z̃ = θ_z + G, whose noise G is that by which z was drawn (Wang & Bui 2026, arXiv 2603.08257, section 3.2).
+/// The Jacobian of [`ReinMax`](crate::ReinMax) plus η (R_τ(θ_z) − J(softmax(z̃/τ))/τ). Here θ_z are the logits of the midpoint
+/// ½ (p + z), and R_τ is that of [`ReinMaxRao`]. In z̃ = θ_z + G the noise G is that by which z was drawn (Wang & Bui 2026,
+/// arXiv 2603.08257, section 3.2).
 ///
 /// The term is meant as a control variate: R_τ is the mean of J(softmax(z̃/τ))/τ given z. It is so where z̃, too, is drawn given that it stands
 /// for z under θ_z: `given`. Then the mean is ReinMax's at every η. But ReinMax's Jacobian is a function of z alone, so that nothing is there

@@ -68,8 +68,8 @@ impl<B: AutodiffBackend, V: Variables> Reparameterise<B, V> for StraightThrough 
     }
 }
 
-/// [`SlopeAnnealed`], its slope growing with the epochs. Where the layers are the generative model's own the slope is the model's, in
-/// tests too ([`Layered::sloped`]).
+/// [`SlopeAnnealed`], its slope growing with the epochs (Chung, Ahn & Bengio 2017). Where the layers are the generative model's
+/// own the slope is the model's, in tests too ([`Layered::sloped`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnnealedSlope;
 

@@ -14,8 +14,8 @@ use crate::{
     Estimator, Factored, Joint, Layered, Learned, Moments, Particles, Target,
 };
 
-/// g_φ = Σ_l s_l ∇ log q(h^l | h^{l−1}), s_l = (L_l − C_l(h^{l−1}) − c_l) / max(1, √v_l), with the local signal
-/// L_l = Σ_{j ≥ l−1} log p(h^j | h^{j+1}) − Σ_{j ≥ l} log q(h^j | h^{j−1}), h⁰ = x; g_θ = ∇ log p(x, h) (Mnih & Gregor 2014,
+/// g_φ = Σ_l s_l ∇ log q(h^l | h^{l−1}) with s_l = (L_l − C_l(h^{l−1}) − c_l) / max(1, √v_l), and g_θ = ∇ log p(x, h). Here
+/// L_l = Σ_{j ≥ l−1} log p(h^j | h^{j+1}) − Σ_{j ≥ l} log q(h^j | h^{j−1}) is the local signal, with h⁰ = x (Mnih & Gregor 2014,
 /// sections 2.3 and 2.4).
 ///
 /// What L_l leaves out of f does not depend on h^l given h^{l−1}. C_l is a net trained on the square of L_l − C_l −

@@ -15,9 +15,9 @@ use crate::{Chains, Coefficient, Domain, Dream, Joint, Proposals, Propose, Weigh
 /// What an estimate gave.
 #[derive(Clone, Debug)]
 pub struct Estimate<B: Backend> {
-    /// The surrogate whose gradient is the estimate, to be **minimised**: a scalar,
-    /// −(1/B) Σ_b Σ_k theta_bk log p(x_b, h_bk) + phi_bk log q(h_bk | x_b), and the mean of −log q over dreams. Its value means nothing. A
-    /// coefficient of zero contributes a gradient of zero whatever the log-density is, and where all of φ's
+    /// The surrogate whose gradient is the estimate, to be **minimised**: a scalar. It is
+    /// −(1/B) Σ_b Σ_k theta_bk log p(x_b, h_bk) + phi_bk log q(h_bk | x_b), and the mean of −log q over dreams. Its value
+    /// means nothing. A coefficient of zero contributes a gradient of zero whatever the log-density is, and where all of φ's
     /// are zero φ has no gradient but the dreams'.
     pub loss: Tensor<B, 1>,
     /// The batch mean over the proposed particles of ℓ = log p(x, h) − log q(h | x): an estimate of the ELBO, nats.
@@ -117,10 +117,10 @@ pub enum EstimateError {
 
 /// Estimates the gradient for a batch x `[batch, visible]`.
 ///
-/// With `chains` (stage II, of a method that [keeps](Weighting::keeps_chains) them) each datum's state is loaded, its
-/// log-weight recomputed under the present parameters, and the state in which the chain ends written back. Without
-/// them (stage I) the estimator starts from its first proposal. Proposals come from `noise`, accept and choose
-/// decisions from `chance`, datum by datum, and dreams from `noise` last.
+/// With `chains` (stage II, of a method that [keeps](Weighting::keeps_chains) them) each datum's state is loaded, and its
+/// log-weight recomputed under the present parameters. The state in which the chain ends is written back. Without them (stage I)
+/// the estimator starts from its first proposal. Proposals come from `noise`, accept and choose decisions from `chance`, datum by
+/// datum, and dreams from `noise` last.
 ///
 /// The log-densities of all particles reach the host in one transaction, together with the particles where there are
 /// chains to write back; nothing differentiates through the weights.
@@ -226,7 +226,7 @@ pub(crate) fn surrogate<B: Backend>(
     }
 }
 
-/// The sleep phase: the mean of −log q(h̃ | x̃) over as many dreams (x̃, h̃) ~ p as there are data x `[batch, visible]`, a
+/// The sleep phase: the mean of −log q(h̃ | x̃) over as many dreams (x̃, h̃) ~ p as there are data x `[batch, visible]`. It is a
 /// scalar to be minimised in φ (Hinton, Dayan, Frey & Neal 1995).
 pub fn dreams<B, M>(model: &M, x: impl Into<Values<B>>, noise: &mut impl Noise) -> Tensor<B, 1>
 where

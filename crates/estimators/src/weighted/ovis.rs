@@ -8,12 +8,12 @@ use helmholtz_samplers::log_sum_exp;
 use crate::weighted::rws::{non_finite, softmax};
 use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
-/// Σ_k (L̂ − w̃_k − c_k) ∇ log q(h_k | x) and Σ_k w̃_k ∇ log p(x, h_k), with L̂ = ln (1/K) Σ_k w_k, w̃ = softmax(ℓ) and the
-/// asymptotically best c_k = ln Ẑ_{−k} − γ w̃_k + (1 − γ) ln(1 − 1/K), Ẑ_{−k} the mean of the other weights (Liévin, Dittadi,
-/// Christensen & Winther 2020, equation 17; the sign of γ w̃_k as in their code).
+/// Σ_k (L̂ − w̃_k − c_k) ∇ log q(h_k | x) and Σ_k w̃_k ∇ log p(x, h_k), with L̂ = ln (1/K) Σ_k w_k and w̃ = softmax(ℓ). The
+/// asymptotically best c_k is ln Ẑ_{−k} − γ w̃_k + (1 − γ) ln(1 − 1/K), Ẑ_{−k} the mean of the other weights (Liévin, Dittadi,
+/// Christensen & Winther 2020, equation 17). The sign of γ w̃_k is as in their code.
 ///
 /// With γ = 0, for few effective samples, c_k = ln (1/K) Σ_{j≠k} w_j is made of the other particles alone: unbiased for the
-/// gradient of the K-sample bound, K ≥ 2. With γ = 1, for many, c_k has w̃_k in it, and the mean is off by what VIMCO with the
+/// gradient of the K-sample bound, K ≥ 2. With γ = 1, for many, c_k has w̃_k in it. The mean is then off by what VIMCO with the
 /// arithmetic mean has as its direct term: right as K grows alone.
 ///
 /// Particles whose ℓ is not finite have weight zero. Where all others have, 0 is taken for ln of their mean, as in
@@ -79,8 +79,9 @@ impl Weighting for Ovis {
     }
 }
 
-/// [`Ovis`] with c_k the mean of L̂ − w̃_k over S further draws in place of h_k (equation 12), from which nothing learns. S = K here,
-/// and each of them serves all k: 2 K values of f, K (K + 1) values of the bound.
+/// [`Ovis`] with c_k the mean of L̂ − w̃_k over S further draws in place of h_k (Liévin, Dittadi, Christensen & Winther 2020,
+/// equation 12). Nothing learns from these draws. S = K here, and each of them serves all k: 2 K values of f, K (K + 1) values of
+/// the bound.
 ///
 /// Unbiased for the gradient of the K-sample bound, at every K: c_k does not depend on h_k.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

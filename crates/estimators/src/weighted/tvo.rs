@@ -5,8 +5,8 @@ use helmholtz_random::Chance;
 use crate::weighted::rws::{non_finite, softmax};
 use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
-/// The left Riemann sum Σ_m (β_{m+1} − β_m) E_{π_β_m}\[ℓ\] of ln p(x) = ∫₀¹ E_{π_β}\[ℓ\] dβ along π_β ∝ p(x, h)^β q(h | x)^{1−β}: a
-/// lower bound, the ELBO with β = 0 alone (Masrani, Le & Wood 2019, equation 7). Its gradient is, for each β,
+/// The left Riemann sum Σ_m (β_{m+1} − β_m) E_{π_β_m}\[ℓ\] of ln p(x) = ∫₀¹ E_{π_β}\[ℓ\] dβ along π_β ∝ p(x, h)^β q(h | x)^{1−β}.
+/// It is a lower bound, the ELBO with β = 0 alone (Masrani, Le & Wood 2019, equation 7). Its gradient is, for each β,
 ///
 /// E_π\[∇ℓ\] + Cov_π(ℓ, β ∇ log p + (1 − β) ∇ log q),
 ///

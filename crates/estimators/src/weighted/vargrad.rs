@@ -4,8 +4,9 @@ use helmholtz_random::Chance;
 
 use crate::{Coefficient, Description, Outcome, Target, Weighting};
 
-/// 1/(K−1) Σ_k (ℓ_k − ℓ̄) ∇ log q(h_k | x) and (1/K) Σ_k ∇ log p(x, h_k), with ℓ̄ = (1/K) Σ_k ℓ_k: the gradient in φ of minus half
-/// the sample variance of ℓ over draws from a q that is held (Richter, Boustati, Nüsken, Ruiz & Akyildiz 2020, equation 10).
+/// 1/(K−1) Σ_k (ℓ_k − ℓ̄) ∇ log q(h_k | x) and (1/K) Σ_k ∇ log p(x, h_k), with ℓ̄ = (1/K) Σ_k ℓ_k. The former is the gradient in
+/// φ of minus half ℓ's sample variance over draws from a q that is held (Richter, Boustati, Nüsken, Ruiz & Akyildiz 2020,
+/// equation 10).
 ///
 /// It is [`Rloo`](crate::Rloo) under another name: (ℓ_k − ℓ̄) / (K−1) = (ℓ_k − mean_{j≠k} ℓ_j) / K. So it is unbiased for
 /// ∇ELBO, K ≥ 2.

@@ -19,8 +19,8 @@ const LOOK: Duration = Duration::from_secs(2);
 /// From one question to the scheduler to the next: only whether there is still something to wait for.
 const ASK: Duration = Duration::from_secs(30);
 
-/// Shows the runs of a plan until all are done or failed, none is queued any more (`is_queued`; none where that is not known), or `stop` is
-/// set; then what has come of it. Stopping ends the watching, not the runs.
+/// Shows the runs of a plan until all are done or failed, none is queued any more, or `stop` is set; then what has come of it.
+/// `is_queued` gives none where that is not known. Stopping ends the watching, not the runs.
 ///
 /// # Errors
 /// As [`reproduce`](crate::reproduce::reproduce).

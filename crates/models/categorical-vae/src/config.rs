@@ -48,7 +48,7 @@ pub enum ConfigError {
 }
 
 impl CategoricalVaeConfig {
-    /// The net of table 2 of Ou & Song (2020), as the released code builds it: 784 pixels, 20 variables of 10 classes, and
+    /// The net of table 2 of Ou & Song (2020), as the released code builds it. It has 784 pixels, 20 variables of 10 classes, and
     /// leaky rectifiers (0.2) of 512 and 256 between. Its Gumbel-softmax is trained with `free_logits`.
     pub fn table_2() -> Self {
         Self {

@@ -1,8 +1,8 @@
 //! Variational autoencoders with categorical latents.
 //!
-//! q(h | x) is V independent variables of C classes, whose logits a network computes from the data. p(x | h) is independent
-//! bits whose logits another computes from the one-hot variables side by side, and p(h) uniform. The net of Ou & Song
-//! (2020), table 2, has 20 variables of 10 classes:
+//! q(h | x) is V independent variables of C classes, whose logits a network computes from the data. The likelihood p(x | h) is
+//! independent bits whose logits another computes from the one-hot variables side by side, and the prior p(h) is uniform. The net
+//! of Ou & Song (2020), table 2, has 20 variables of 10 classes:
 //!
 //! ```
 //! use burn_flex::Flex;

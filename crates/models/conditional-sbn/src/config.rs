@@ -37,8 +37,8 @@ pub enum ConfigError {
 }
 
 impl ConditionalSbnConfig {
-    /// The net of table 3 of Ou & Song (2020), as the released code builds it: the lower 392 pixels of a digit given the upper
-    /// 392, 50 latent bits, and two tanh layers of 200 units in each network.
+    /// The net of table 3 of Ou & Song (2020), as the released code builds it: the lower 392 pixels of a digit given the
+    /// upper 392. It has 50 latent bits, and two tanh layers of 200 units in each network.
     pub fn table_3() -> Self {
         Self {
             context: 392,

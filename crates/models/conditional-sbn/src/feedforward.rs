@@ -42,9 +42,8 @@ impl FeedforwardConfig {
     pub const NAMES: [&str; 2] = ["feedforward", "feedforward-linear"];
 
     /// The nets with which Yin & Zhou predict the lower 392 pixels of a digit from the upper 392 by way of two layers
-    /// of 200 bits. They are `feedforward`, with a leaky-rectified (0.2) layer of 300 in each factor, as their code of
-    /// July 2018 has it, and `feedforward-linear`, of linear factors that see ±1, as its last version and earlier
-    /// papers have it.
+    /// of 200 bits. `feedforward` has a leaky-rectified (0.2) layer of 300 in each factor, as their code of July 2018 has it.
+    /// `feedforward-linear` has linear factors that see ±1, as the code's last version and earlier papers have it.
     pub fn named(name: &str) -> Option<Self> {
         let linear = Self {
             context: 392,
@@ -124,9 +123,9 @@ impl FeedforwardConfig {
 
 /// p(t, h | c) = p(h¹ | c) p(h² | h¹) … p(t | h^L), h being bits, for data x = (c, t).
 ///
-/// It proposes from its own p(h | c): log p(t, h | c) − log q(h | c) is log p(t | h^L), whose mean over h an estimator of the ELBO
-/// ascends (and the mean of its exponential is p(t | c)). To estimators φ are the parameters of p(h | c), and θ those of
-/// p(t | h^L). Inside log p(t, h | c) the former are constants, since what they would add has mean zero.
+/// It proposes from its own p(h | c), so that log p(t, h | c) − log q(h | c) is log p(t | h^L). An estimator of the ELBO ascends
+/// the mean of this over h (and the mean of its exponential is p(t | c)). To estimators φ are the parameters of p(h | c), and θ
+/// those of p(t | h^L). Inside log p(t, h | c) the former are constants, since what they would add has mean zero.
 #[derive(Module, Debug)]
 pub struct Feedforward<B: Backend> {
     /// Logits of p(h^{l+1} | h^l), h⁰ = c.

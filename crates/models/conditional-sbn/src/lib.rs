@@ -1,8 +1,8 @@
 //! Structured prediction: a part of a datum given the rest, with latent bits (Raiko, Berglund, Alain & Dinh 2015).
 //!
-//! A datum x is a context c and a target t, side by side. p(h | c) and p(t | h, c) are independent bits with logits from tanh
-//! networks, and so is q(h | c, t). To an estimator this is a model like any other: p(x, h) is p(t, h | c). The net of Ou & Song
-//! (2020), table 3, completes the lower half of a digit:
+//! A datum x is a context c and a target t, side by side. The laws p(h | c) and p(t | h, c) are independent bits with logits from
+//! tanh networks, and so is q(h | c, t). To an estimator this is a model like any other: p(x, h) is p(t, h | c). The net of Ou &
+//! Song (2020), table 3, completes the lower half of a digit:
 //!
 //! ```
 //! use burn::tensor::{DType, Tensor};

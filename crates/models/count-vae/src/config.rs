@@ -42,8 +42,8 @@ pub enum ConfigError {
 }
 
 impl CountVaeConfig {
-    /// The nonlinear net of RODEO's protocol (Shi, Zhou, Hwang, Titsias & Mackey 2022) with 200 Poisson counts in place of its bits:
-    /// 784 pixels, and leaky rectifiers (0.3) of 200 and 200 between.
+    /// The nonlinear net of RODEO's protocol (Shi, Zhou, Hwang, Titsias & Mackey 2022) with 200 Poisson counts in place of its
+    /// bits. It has 784 pixels, and leaky rectifiers (0.3) of 200 and 200 between.
     pub fn poisson() -> Self {
         Self {
             visible: 784,

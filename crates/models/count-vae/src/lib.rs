@@ -1,7 +1,7 @@
 //! Variational autoencoders with counts for latents.
 //!
-//! q(h | x) is V independent counts, Poisson or binomial, whose logits a network computes from the data. p(x | h) is independent
-//! bits whose logits another computes from the counts, and p(h) Poisson(1), or binomial with p = ½.
+//! q(h | x) is V independent counts, Poisson or binomial, whose logits a network computes from the data. The likelihood p(x | h)
+//! is independent bits whose logits another computes from the counts. The prior p(h) is Poisson(1), or binomial with p = ½.
 //!
 //! ```
 //! use burn::tensor::DType;

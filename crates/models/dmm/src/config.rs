@@ -10,9 +10,9 @@ use crate::centres::Centres;
 
 /// A mixture of M rings in the plane whose common shape is learned, and proposals for its latents: what to build.
 ///
-/// μ_m ~ N(0, s² I), c_n uniform on M clusters, h_n ~ Beta(1, 1), x_n ~ N(g_θ(h_n) + μ_{c_n}, σ² I), with g_θ(h) = R u / ‖u‖, u
-/// the outputs of a net at 2π h (Wu et al. 2020, section 6.3; the direction of unit length and the learned radius R are their
-/// released code's).
+/// μ_m ~ N(0, s² I), c_n uniform on M clusters, h_n ~ Beta(1, 1), x_n ~ N(g_θ(h_n) + μ_{c_n}, σ² I). Here g_θ(h) = R u / ‖u‖,
+/// with u the outputs of a net at 2π h (Wu et al. 2020, section 6.3). The direction of unit length and the learned radius R are
+/// their released code's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DmmConfig {
@@ -81,8 +81,8 @@ impl DmmConfig {
         Ok(())
     }
 
-    /// The model with a decoder of radius 1 and proposals drawn for this seed: those for the centres in one shot and given
-    /// (c, h), that for c, that for h, the decoder.
+    /// The model with a decoder of radius 1 and proposals drawn for this seed. The order is: those for the centres in one shot
+    /// and given (c, h), that for c, that for h, the decoder.
     ///
     /// # Errors
     /// [`ConfigError`] if a size or a standard deviation is impossible.

@@ -21,8 +21,8 @@ impl<B: burn::tensor::backend::Backend> DmmState<B> {
 }
 
 impl<B: Backend> DmmState<B> {
-    /// The particles with these rows, and the rings that `self` has. h is kept [`Beta::MARGIN`] from 0 and 1, where |y| > 13.8, so
-    /// that it stays within the law that proposes it.
+    /// The particles with these rows, and the rings that `self` has. Each h is kept [`Beta::MARGIN`] from 0 and 1, where
+    /// |y| > 13.8, so that it stays within the law that proposes it.
     ///
     /// # Panics
     /// If the rows have another width than those of `self`.

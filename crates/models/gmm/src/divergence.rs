@@ -18,7 +18,7 @@ impl<B: Backend> Gmm<B> {
     }
 
     /// The inclusive divergence KL(p‖q) of the one-shot proposal q(μ, τ | x) from p(μ, τ | x, c), given the true assignments
-    /// `[1, B, N, M]`, in nats, summed over clusters and dimensions, an entry an instance.
+    /// `[1, B, N, M]`. It is in nats, summed over clusters and dimensions, an entry an instance.
     ///
     /// q does not read c, so that none reaches 0. Its mean over the posterior of c exceeds KL(p(μ, τ | x)‖q) by the mutual
     /// information of (μ, τ) and c given x, which no parameter changes. The names of the clusters mean nothing to q: they are

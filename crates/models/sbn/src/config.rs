@@ -166,7 +166,7 @@ impl MixedSbnConfig {
     pub const NAMES: [&str; 3] = ["sbn-200-10c", "sbn-200-200-10c", "sbn-200-200-200-10c"];
 
     /// One of the Helmholtz machines of the joint stochastic approximation poster whose top layer is one variable of 10
-    /// classes, as its column titles "10(C)" are read here; the rest is as in [`SbnConfig::named`].
+    /// classes, as its column titles "10(C)" are read here. The rest is as in [`SbnConfig::named`].
     ///
     /// # Errors
     /// If no net has this name.

@@ -30,7 +30,7 @@ pub struct GaussianVaeConfig {
     pub slope: f64,
 }
 
-/// p(h) = Bernoulli(½), p(x | h) = Π_d N(x_d; m_d(h), v_d), q(h | x) = Bernoulli(σ(a(x))); m and a are nets, and
+/// p(h) = Bernoulli(½), p(x | h) = Π_d N(x_d; m_d(h), v_d), q(h | x) = Bernoulli(σ(a(x))). Here m and a are nets, and
 /// v_d = max(softplus(s_d), 0.001) with learned s, the same for every datum (Titsias & Shi 2022; Shi et al. 2022, in their
 /// released code).
 #[derive(Module, Debug)]

@@ -149,8 +149,9 @@ impl<B: helmholtz_ops::Backend, V: Latent + Race + Send> Parts<B> for Sbn<B, V> 
 }
 
 impl<B: helmholtz_ops::Backend, V: Latent + Race> Sbn<B, V> {
-    /// If it is [`centred`](SbnConfig::centred), the same for data whose components have these `means`: x enters q less them, and
-    /// the biases of p(x | h¹) start at ln m − ln(1 − m) of each, clipped to 0.001 and 0.999. Else the same, and nobody asks.
+    /// If it is [`centred`](SbnConfig::centred), the same for data whose components have these `means`. Then x enters q less
+    /// them, and the biases of p(x | h¹) start at ln m − ln(1 − m) of each, clipped to 0.001 and 0.999. Else the same, and nobody
+    /// asks.
     ///
     /// # Panics
     /// If x has another number of components.

@@ -206,8 +206,8 @@ impl Canvas {
         }
     }
 
-    /// The pixels of the canvas that a digit at z covers by nearest pixels, each with the digit's pixel that is seen there; both count row by row
-    /// from the top. A position outside \[−1, 1\]² moves the digit over the border, where it is cut off.
+    /// The pixels of the canvas that a digit at z covers by nearest pixels, each with the digit's pixel that is seen there. Both
+    /// count row by row from the top. A position outside \[−1, 1\]² moves the digit over the border, where it is cut off.
     pub fn footprint(&self, z: [f64; 2]) -> Vec<(usize, usize)> {
         let axis = |z| {
             let seen = self.seen(z).enumerate();

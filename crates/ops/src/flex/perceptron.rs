@@ -155,7 +155,8 @@ fn differentiate<const FMA: bool>(
     with_function!(f, differentiate_by::<FMA>((units, data, live, sums)));
 }
 
-/// With t = f(x W + b) and d = (g Vᵀ) ∘ f': xᵀ d for W, Σ d for b, tᵀ g for V, Σ g for its bias, and d Wᵀ for x.
+/// Let t = f(x W + b) and d = (g Vᵀ) ∘ f'. The gradients are xᵀ d for W, Σ d for b, tᵀ g for V, Σ g for its bias, and d Wᵀ
+/// for x.
 #[inline(always)]
 fn differentiate_by<const FMA: bool, F: Function>(
     f: F,

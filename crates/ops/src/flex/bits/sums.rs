@@ -48,8 +48,8 @@ enum Kernel {
     Narrow,
 }
 
-/// For so many lists, a matrix of so many rows of so many bytes, and wide panels of so many: wide where a panel of the whole matrix
-/// stays in the cache and is full.
+/// For so many lists, a matrix of so many rows of so many bytes, and wide panels of so many bytes. It is wide where a panel of
+/// the whole matrix stays in the cache and is full.
 fn kernel(lists: usize, [rows, row]: [usize; 2], wide: usize) -> Kernel {
     if lists < FEW {
         Kernel::Straight
