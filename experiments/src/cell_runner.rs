@@ -34,7 +34,7 @@ pub trait CellRunner: Sync {
 /// Which number of a run a table shows and compares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Shown {
+pub enum Score {
     /// The test NLL of the selected epoch.
     #[default]
     Test,
@@ -42,7 +42,7 @@ pub enum Shown {
     Training,
 }
 
-impl Shown {
+impl Score {
     /// Whether it is the test NLL.
     pub fn is_test(&self) -> bool {
         *self == Self::Test
@@ -149,10 +149,10 @@ impl CellResult {
     }
 
     /// What a table of this quantity shows, in nats.
-    pub fn number(&self, shown: Shown) -> Option<f64> {
+    pub fn number(&self, shown: Score) -> Option<f64> {
         match shown {
-            Shown::Test => Some(self.reported_nll()),
-            Shown::Training => self.training_elbo.map(|elbo| -elbo),
+            Score::Test => Some(self.reported_nll()),
+            Score::Training => self.training_elbo.map(|elbo| -elbo),
         }
     }
 

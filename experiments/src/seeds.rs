@@ -4,7 +4,7 @@ use helmholtz_report::{Document, Section};
 use serde_json::{Value, json};
 
 /// What a seed's run shows.
-pub struct Shown {
+pub struct SeedDocument {
     /// The seed.
     pub seed: u64,
     /// For people.
@@ -14,7 +14,7 @@ pub struct Shown {
 }
 
 /// The documents of all seeds one after the other, a single one as it is, and their JSON; none if there are none.
-pub fn together(title: &str, mut all: Vec<Shown>) -> Option<(Document, Value)> {
+pub fn together(title: &str, mut all: Vec<SeedDocument>) -> Option<(Document, Value)> {
     let tables = all
         .iter()
         .map(|shown| json!({"seed": shown.seed, "table": shown.json}));
@@ -30,8 +30,8 @@ pub fn together(title: &str, mut all: Vec<Shown>) -> Option<(Document, Value)> {
     Some((document, json))
 }
 
-fn sections(shown: Shown) -> impl Iterator<Item = Section> {
-    let Shown { seed, document, .. } = shown;
+fn sections(shown: SeedDocument) -> impl Iterator<Item = Section> {
+    let SeedDocument { seed, document, .. } = shown;
     document.sections.into_iter().map(move |section| Section {
         id: format!("seed-{seed}-{}", section.id),
         title: match section.title.as_str() {
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn one_document_stays_as_it_is_and_several_are_named_by_their_seeds() {
-        let shown = |seed: u64| Shown {
+        let shown = |seed: u64| SeedDocument {
             seed,
             document: Document::of_blocks("Toy", vec![Block::Text(format!("of {seed}"))]),
             json: json!(seed),

@@ -167,6 +167,35 @@ async function looks(browser) {
   });
 }
 
+async function watched(browser) {
+  await test("a page that is written again shows the new content by itself, and is loaded no more once the run has ended", async () => {
+    const folder = fs.mkdtempSync(path.join(require("node:os").tmpdir(), "watched-"));
+    const file = path.join(folder, "report.html");
+    // As `report --watch` writes it: into another file, then renamed. Only a run that goes on asks to be loaded again.
+    const write = (word, refresh) => {
+      const text = fs.readFileSync(page_file, "utf8").replace("<meta name=\"viewport\"", found => refresh + found).replace("<h1>", `<h1>${word} `);
+      fs.writeFileSync(file + ".new", text);
+      fs.renameSync(file + ".new", file);
+    };
+    const refresh = '<meta http-equiv="refresh" content="1">';
+    write("first", refresh);
+    const { page, errors, close } = await open(browser, file);
+    const title = page.locator("h1").first();
+    assert.match(await title.innerText(), /^first/);
+    write("second", refresh);
+    await title.filter({ hasText: /^second/ }).waitFor({ timeout: 30000 });
+    write("last", "");
+    await title.filter({ hasText: /^last/ }).waitFor({ timeout: 30000 });
+    let loads = 0;
+    page.on("load", () => { loads += 1; });
+    await page.waitForTimeout(2500);
+    assert.equal(loads, 0);
+    assert.deepEqual(errors, []);
+    await close();
+    fs.rmSync(folder, { recursive: true });
+  });
+}
+
 async function book(browser) {
   const pages = ["index.html", "methods/choosing.html", "methods/foundations.html", "start/reproduce.html", "add/estimator.html"];
   for (const [look, options] of [["light", { colorScheme: "light" }], ["dark", { colorScheme: "dark" }],
@@ -198,6 +227,7 @@ async function book(browser) {
       await tables(browser);
       await curves(browser);
       await looks(browser);
+      await watched(browser);
     }
     if (BOOK) await book(browser);
   } finally {

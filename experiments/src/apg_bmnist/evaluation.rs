@@ -176,7 +176,7 @@ pub struct Evaluation {
 }
 
 /// A sequence with what is seen of it.
-pub struct Shown {
+pub struct Pictured {
     /// The canvas.
     pub canvas: Canvas,
     /// Rows of frames, each with the digits' positions: the data with the true ones, then reconstructions after one shot and after the
@@ -195,7 +195,7 @@ pub fn evaluate<B: AutodiffBackend>(
     device: &B::Device,
     (on_progress, threads): (OnProgress<'_>, usize),
     pieces: &Pieces,
-) -> Result<(Evaluation, Vec<Shown>), HarnessError> {
+) -> Result<(Evaluation, Vec<Pictured>), HarnessError> {
     let e = &settings.evaluation;
     let (mut evaluation, mut shown) = (Evaluation::default(), Vec::new());
     for &[frames, digits] in &e.settings {
@@ -250,7 +250,7 @@ pub fn evaluate<B: AutodiffBackend>(
             (frame, positions)
         });
         let found = asked.iter().map(|&k| sweeps[k - 1].shown.clone());
-        shown.push(Shown {
+        shown.push(Pictured {
             canvas: setting.bounce.canvas,
             rows: std::iter::once(data.collect()).chain(found).collect(),
         });

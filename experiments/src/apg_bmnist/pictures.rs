@@ -1,6 +1,6 @@
 //! Sequences with what is found in them, still and moving.
 
-use super::evaluation::{Frame, Shown};
+use super::evaluation::{Frame, Pictured};
 use helmholtz_report::picture::{GREY, Picture};
 use helmholtz_tracker::Canvas;
 
@@ -21,7 +21,7 @@ fn image(canvas: &Canvas, (frame, positions): &Frame) -> Vec<u8> {
 }
 
 /// The first frames of the data, and below what is found in them after one shot and after more sweeps.
-pub(super) fn sheet(shown: &Shown) -> Picture {
+pub(super) fn sheet(shown: &Pictured) -> Picture {
     let rows = shown.rows.iter().map(|row| {
         let frames = row.iter().take(SHEET_FRAMES);
         frames.map(|frame| image(&shown.canvas, frame)).collect()
@@ -31,7 +31,7 @@ pub(super) fn sheet(shown: &Shown) -> Picture {
 }
 
 /// Frame by frame, the data and beside them what is found.
-pub(super) fn movie(shown: &Shown) -> Vec<Picture> {
+pub(super) fn movie(shown: &Pictured) -> Vec<Picture> {
     let Canvas { side, .. } = shown.canvas;
     let at = |t: usize| {
         let images = shown.rows.iter().map(|row| image(&shown.canvas, &row[t]));

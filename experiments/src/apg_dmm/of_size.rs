@@ -60,7 +60,7 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
         for &leapfrog in &e.hmc.leapfrog {
             rows.push(self.hamiltonian(leapfrog, &ordinary)?);
         }
-        rows.extend(self.shown().map(|k| Row {
+        rows.extend(self.table_sweeps().map(|k| Row {
             separated: on_separated(own.get(k - 1)),
             ..self.row("APG", &watched[k - 1], [e.particles, k])
         }));
@@ -71,7 +71,7 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
     pub fn snapshots(&self, watched: &[Watched]) -> Vec<Snapshot> {
         let first = rings::<B::InnerBackend>(self.settings, TABLE, &[0], self.points, self.device);
         let first = numbers(first.x);
-        let shown = std::iter::once(1).chain(self.shown().filter(|&k| k > 1));
+        let shown = std::iter::once(1).chain(self.table_sweeps().filter(|&k| k > 1));
         let snapshot = |k: usize| {
             let data = first.chunks(2).map(|x| [x[0], x[1]]);
             let rings = watched[k - 1].first.iter().copied();
@@ -91,7 +91,7 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
         )
     }
 
-    fn shown(&self) -> impl Iterator<Item = usize> {
+    fn table_sweeps(&self) -> impl Iterator<Item = usize> {
         let shown = self.settings.evaluation.shown_sweeps.iter().copied();
         shown.filter(|&k| k <= self.learned())
     }

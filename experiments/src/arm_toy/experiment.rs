@@ -4,7 +4,7 @@ use super::{Estimator, Outcome, Run, Settings};
 use crate::backend::on_device;
 use crate::device::Device;
 use crate::request::Request;
-use crate::seeds::{Shown, together};
+use crate::seeds::{SeedDocument, together};
 use helmholtz_harness::driver::{Event, Observer};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::{self as harness, Cost, Experiment, Heading};
@@ -233,7 +233,7 @@ impl Experiment for Toy {
         for (index, result) in results.iter().enumerate() {
             let Some(result) = result else { continue };
             let settings = &self.settings[index];
-            shown.push(Shown {
+            shown.push(SeedDocument {
                 seed: settings.seed,
                 document: self.read(index, result)?.document(settings),
                 json: result.clone(),

@@ -39,12 +39,8 @@ pub fn man(args: &Man, mut command: Command, streams: &Streams) -> Result<End, H
     for command in written {
         file(command)?;
     }
-    streams.out.line(format!("Written to {}", shown(folder)));
+    streams.out.line(format!("Written to {}", folder.display()));
     Ok(End::Complete)
-}
-
-fn shown(folder: &Path) -> String {
-    folder.display().to_string()
 }
 
 /// A page, as `man` reads it.

@@ -5,7 +5,7 @@ use super::stepwise::{Request as OfRun, Stepwise};
 use crate::device::Device;
 use crate::events;
 use crate::request::Request;
-use crate::seeds::{Shown, together};
+use crate::seeds::{SeedDocument, together};
 use crate::source::Source;
 use helmholtz_datasets::Locator;
 use helmholtz_harness::cancel::check_cancelled;
@@ -365,7 +365,7 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
         for (index, result) in results.iter().enumerate() {
             let Some(result) = result else { continue };
             let (unit, experiment) = (&self.units[index], &self.runs[index].experiment);
-            shown.push(Shown {
+            shown.push(SeedDocument {
                 seed: unit.seed,
                 document: experiment.document(&self.read(index, result)?),
                 json: result.clone(),

@@ -1,7 +1,7 @@
 //! A figure or table of several experiments' runs, as an experiment.
 
 use super::Members;
-use crate::seeds::{Shown, together};
+use crate::seeds::{SeedDocument, together};
 use helmholtz_harness::driver::Observer;
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::{Cost, Experiment, Heading, Outcome};
@@ -106,7 +106,7 @@ impl<J: Joint> Experiment for Figure<'_, J> {
         let Self { joint, members } = self;
         let part = |index: usize, result: &Value| joint.part(members, index, result);
         let seeds = members.by_seed(results, part)?;
-        let shown = seeds.iter().map(|(seed, parts)| Shown {
+        let shown = seeds.iter().map(|(seed, parts)| SeedDocument {
             seed: *seed,
             document: joint.document(parts),
             json: joint.json(parts),

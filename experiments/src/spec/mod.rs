@@ -11,7 +11,7 @@ pub use cells::Selection;
 pub use profile::{Change, Profile};
 
 use crate::cell::{Overrides, OwnNet, Settings};
-use crate::cell_runner::Shown;
+use crate::cell_runner::Score;
 use crate::error::HarnessError;
 use crate::published::Published;
 use crate::registry::Registry;
@@ -42,7 +42,7 @@ pub struct Spec {
     pub bounds: bool,
     /// Which number of each run the table shows, and holds against the published ones.
     #[serde(default)]
-    pub shown: Shown,
+    pub shown: Score,
     /// Whether ± is the standard error over seeds, in place of their sample sd.
     #[serde(default)]
     pub standard_error: bool,

@@ -2,7 +2,7 @@
 
 use super::numbers::published_text;
 use super::{Row, Table};
-use crate::cell_runner::{CellResult, Shown};
+use crate::cell_runner::{CellResult, Score};
 use helmholtz_harness::names::format_seeds;
 use helmholtz_report as report;
 use helmholtz_report::{Block, Cell, Document, Kind};
@@ -27,7 +27,7 @@ fn results(table: &Table) -> report::Table {
     let published = ["Published", "Difference", "in sd"].iter();
     let published = published.filter(|_| !table.synthetic);
     let error = table.bounds.then_some("Error over images");
-    let bounds = (table.shown == Shown::Training).then_some("Test bound (S)");
+    let bounds = (table.shown == Score::Training).then_some("Test bound (S)");
     let seconds = bounds.map(|_| "Seconds");
     let details = ["Seeds", "S", "Test images"].into_iter();
     let details = details.chain(error).chain(bounds).chain(seconds);
@@ -85,7 +85,7 @@ fn cells(row: &Row, table: &Table, errors: String, images: String) -> Vec<Cell> 
     };
     cells.extend([row.epoch_text(), seeds, row.samples_text(), images].map(Cell::from));
     cells.extend(table.bounds.then(|| Cell::of(Kind::Ours, errors)));
-    if table.shown == Shown::Training {
+    if table.shown == Score::Training {
         cells.push(Cell::of(Kind::Ours, row.test_bounds_text()));
         cells.push(row.seconds_text().into());
     }

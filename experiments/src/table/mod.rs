@@ -21,7 +21,7 @@ pub use numbers::{Ours, PublishedNumber};
 pub use row::Row;
 
 use crate::cell::Cell;
-use crate::cell_runner::Shown;
+use crate::cell_runner::Score;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
 use crate::published::Published;
@@ -54,8 +54,8 @@ pub struct Table {
     /// Whether the variational bound and the standard error over test images stand beside each NLL.
     pub bounds: bool,
     /// Which number of each run it shows.
-    #[serde(skip_serializing_if = "Shown::is_test")]
-    pub shown: Shown,
+    #[serde(skip_serializing_if = "Score::is_test")]
+    pub shown: Score,
     /// Whether ± is the standard error over seeds.
     pub standard_error: bool,
     /// What must be known to read the numbers.
@@ -209,9 +209,9 @@ impl Table {
     /// What heads our numbers.
     fn ours_header(&self) -> &'static str {
         match self.shown {
-            Shown::Training => "Ours: training",
-            Shown::Test if self.bounds => "Ours (bound)",
-            Shown::Test => "Ours",
+            Score::Training => "Ours: training",
+            Score::Test if self.bounds => "Ours (bound)",
+            Score::Test => "Ours",
         }
     }
 

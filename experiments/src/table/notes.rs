@@ -3,7 +3,7 @@
 use super::cautions::{cautions, distinct, list};
 use super::{Row, Source};
 use crate::cell::Cell;
-use crate::cell_runner::{CellResult, Shown};
+use crate::cell_runner::{CellResult, Score};
 use crate::folders::CellStatus;
 use helmholtz_harness::names::format_seeds;
 use helmholtz_report::Note;
@@ -212,8 +212,8 @@ fn ours(
         false => format!(" (result.json has the NLL with S = {} too)", list(&others)),
     };
     let what = match source.spec.shown {
-        Shown::Test => "test NLL in nats at the epoch with the best validation NLL",
-        Shown::Training => {
+        Score::Test => "test NLL in nats at the epoch with the best validation NLL",
+        Score::Training => {
             "minus the training ELBO in nats over the last epoch, an estimate at parameters in motion; the test bound at the epoch with \
              the best validation NLL"
         }

@@ -68,7 +68,7 @@ impl Checkout {
 
     /// A file as the commit has it, whatever was planted in it.
     pub fn read(&self, file: &str) -> Result<String, String> {
-        shown(&self.tree, &["show", &format!("{}:{file}", self.commit)])
+        output_of(&self.tree, &["show", &format!("{}:{file}", self.commit)])
     }
 
     /// Writes a file of the checkout.
@@ -104,11 +104,11 @@ fn set_time(path: &Path, time: SystemTime) -> Result<(), String> {
 
 /// What git prints, without the space around it.
 fn git(at: &Path, arguments: &[&str]) -> Result<String, String> {
-    shown(at, arguments).map(|text| text.trim().to_owned())
+    output_of(at, arguments).map(|text| text.trim().to_owned())
 }
 
 /// What git prints.
-fn shown(at: &Path, arguments: &[&str]) -> Result<String, String> {
+fn output_of(at: &Path, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new("git").args(arguments).current_dir(at).output();
     let output = output.map_err(|error| format!("no git: {error}"))?;
     if !output.status.success() {
