@@ -201,6 +201,9 @@ settings! {
     /// Steps from one sleep phase to the next, with as many dreams an image, of a method that has one; absent: each step has its.
     #[serde(default, skip_serializing_if = "is_default")]
     sleep_every: Option<u64>,
+    /// β of the exponential means that follow the gradient of φ and its square, whose variance tables show; absent: it is not followed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    gradient_beta: Option<f64>,
     /// Stage I of JSA: 0 draws K proposals, the first of which starts the chain; 1 draws one more.
     stage1_extra: usize,
     /// The order in which training images are visited.
@@ -364,6 +367,8 @@ impl Settings {
             format!("`inference_rate` and `prior_rate` must be positive and finite, not {rate}")
         } else if !betas.all(|beta| (0.0..1.0).contains(beta)) {
             "`betas` and `inference_betas` are two numbers each, from 0 to below 1".into()
+        } else if let Some(beta) = self.gradient_beta.filter(|b| !(0.0..1.0).contains(b)) {
+            format!("`gradient_beta` must be from 0 to below 1, not {beta}")
         } else if self.stage1_extra > 1 {
             format!("`stage1_extra` is 0 or 1, not {}", self.stage1_extra)
         } else if finals.is_some_and(|all| all.first().is_none_or(|&least| least == 0)) {
@@ -397,6 +402,7 @@ pub(crate) mod tests {
             inference_rate: None,
             prior_rate: None,
             sleep_every: None,
+            gradient_beta: None,
             stage1_extra: 0,
             scan: ScanOrder::Shuffled,
             check_every: 5,

@@ -103,6 +103,10 @@ pub struct CellResult {
     /// The mean over the last epoch's steps of the estimated ELBO of their batches, in nats; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training_elbo: Option<f64>,
+    /// The variance of the gradient of φ at the end of training ([`GradientVariance`](helmholtz_training::GradientVariance)), where the
+    /// settings ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient_variance: Option<f64>,
     /// Epochs run.
     pub epochs_done: u64,
     /// Epochs asked for.

@@ -49,6 +49,7 @@ fn config() -> TrainConfig {
         inference_rate: None,
         prior_rate: None,
         sleep_every: None,
+        gradient_beta: Some(0.9),
         patience: None,
         scan: ScanOrder::Shuffled,
         check_every: 2,

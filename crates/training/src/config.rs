@@ -39,6 +39,9 @@ pub struct TrainConfig<E = Method> {
     /// Steps from one sleep phase to the next, of a method that has one: a step of its own of φ, on this many dreams a datum
     /// of the batch. Without it each step has its sleep phase, with a dream a datum.
     pub sleep_every: Option<u64>,
+    /// β of the exponential means by which [`GradientVariance`](crate::GradientVariance) follows the gradient of φ; not followed if
+    /// absent. The metrics of each epoch then hold its value as `gradient_variance`.
+    pub gradient_beta: Option<f64>,
     /// The order in which data are visited.
     pub scan: ScanOrder,
     /// Epochs from one check to the next; the last epoch is checked too.
@@ -102,6 +105,7 @@ impl<E> TrainConfig<E> {
             inference_rate: None,
             prior_rate: None,
             sleep_every: None,
+            gradient_beta: None,
             scan: ScanOrder::Shuffled,
             check_every: 1,
             patience: None,
@@ -169,6 +173,8 @@ impl<E: Declaration> TrainConfig<E> {
             .all(|beta| (0.0..1.0).contains(beta))
         {
             format!("{:?}: β of Adam must be from 0 to below 1", self.betas)
+        } else if let Some(beta) = self.gradient_beta.filter(|b| !(0.0..1.0).contains(b)) {
+            format!("`gradient_beta` is {beta}, but must be from 0 to below 1")
         } else {
             return Ok(());
         };

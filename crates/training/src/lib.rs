@@ -33,6 +33,7 @@
 //! | [`Learner`] | what an estimator learns beside the model, with its optimiser |
 //! | [`load_model`], [`load_learned`], [`load_chains`], [`save_chains`] | what a checkpoint holds |
 //! | `save_parameters`, `load_parameters` (feature `safetensors`) | the parameters of a model in a file that other frameworks read |
+//! | [`GradientVariance`] | the variance of the gradient of φ, followed during training |
 //! | [`Event`] | what a run tells while it goes on |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -41,6 +42,7 @@ mod adam;
 mod config;
 mod error;
 mod event;
+mod gradient_variance;
 mod learner;
 mod momentum;
 mod optimizer;
@@ -62,6 +64,7 @@ pub use adam::{Adam, AdamState};
 pub use config::{ChainStart, TrainConfig};
 pub use error::TrainError;
 pub use event::Event;
+pub use gradient_variance::GradientVariance;
 pub use learner::Learner;
 pub use momentum::{Momentum, MomentumState};
 pub use optimizer::{Betas, Optimizer};

@@ -265,6 +265,7 @@ where
             save_chains(&self.chains),
         ];
         parts.extend(self.learner.save());
+        parts.extend(self.gradient_variance.as_ref().map(|own| own.save()));
         parts
     }
 
@@ -289,6 +290,9 @@ where
         self.optimizer.load(model, bytes, device)?;
         let (latents, rows) = (self.chains.latents().clone(), self.chains.len());
         self.chains = load_chains(checkpoint, &latents, rows)?;
+        if let Some(variance) = &mut self.gradient_variance {
+            variance.load::<B, M>(checkpoint, model, &model.inference())?;
+        }
         self.learner.load(checkpoint, device)
     }
 

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::progress::{EpochSums, Progress};
 use crate::snapshot::{EVALUATED, SELECTED, decode_parameters, evaluated, of_evaluated};
-use crate::{Check, Event, Selected, TrainConfig, TrainError, Trainer};
+use crate::{Check, Event, GradientVariance, Selected, TrainConfig, TrainError, Trainer};
 
 const VALID: Purpose = Purpose::new("valid");
 const TEST: Purpose = Purpose::new("test");
@@ -317,7 +317,7 @@ where
     fn end_epoch(&mut self, epoch: u64) -> Result<(), TrainError> {
         let EpochSums { elbo, .. } = self.progress.sums;
         let info = self.progress.sums.info();
-        self.folder.append_metrics(&json!({
+        let mut row = json!({
             "kind": "epoch",
             "epoch": epoch + 1,
             "stage": self.stage(epoch),
@@ -327,7 +327,12 @@ where
             "cache_gap": info.mean_cache_gap(),
             "non_finite": info.non_finite,
             "seconds": self.folder.seconds(),
-        }))?;
+        });
+        let variance = self.trainer.gradient_variance.as_ref();
+        if let Some(value) = variance.and_then(GradientVariance::value) {
+            row["gradient_variance"] = json!(value);
+        }
+        self.folder.append_metrics(&row)?;
         self.progress.epochs_done = epoch + 1;
         self.progress.step = 0;
         self.progress.sums = EpochSums::default();

@@ -13,7 +13,7 @@ use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{Info, MemoryStore, SamplerError};
 
 use crate::optimizer::OfModel;
-use crate::{ChainStart, Learner, TrainConfig};
+use crate::{ChainStart, GradientVariance, Learner, TrainConfig};
 
 const NOISE: Purpose = Purpose::new("noise");
 const ACCEPT: Purpose = Purpose::new("accept");
@@ -46,6 +46,7 @@ where
     pub(crate) optimizer: OfModel<B, M>,
     pub(crate) learner: Learner<B>,
     pub(crate) chains: MemoryStore,
+    pub(crate) gradient_variance: Option<GradientVariance>,
     config: TrainConfig<E>,
     device: B::Device,
 }
@@ -78,6 +79,7 @@ where
             chains: MemoryStore::new(&model.latents(), rows)?,
             learner: Learner::new(learned, &needed),
             optimizer: OfModel::new(&config, &model),
+            gradient_variance: config.gradient_beta.map(GradientVariance::new),
             model: Some(model),
             config,
             device,
@@ -178,6 +180,9 @@ where
             }
         };
         let mut gradients = estimate.loss.backward();
+        if let Some(variance) = &mut self.gradient_variance {
+            variance.follow::<B, M>(&model, &model.inference(), &gradients);
+        }
         let rate = config.learning_rate;
         let optimizer = &mut self.optimizer;
         self.model = Some(optimizer.step(rate, rows.len(), model, &mut gradients));

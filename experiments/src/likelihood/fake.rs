@@ -122,6 +122,7 @@ impl FakeRunner {
             final_se: None,
             finals: vec![],
             training_elbo: None,
+            gradient_variance: None,
             log_likelihoods: None,
             released_nll: None,
             bound: None,

@@ -51,12 +51,14 @@ impl Group<'_> {
             let settings = Settings {
                 checkpoint_seconds: 1,
                 test_at_checks: None,
+                gradient_beta: None,
                 ..cell.settings.clone()
             };
             cells.unwrap_or_default().into_iter().any(|own| {
                 let own = Settings {
                     checkpoint_seconds: 1,
                     test_at_checks: None,
+                    gradient_beta: None,
                     ..own.settings
                 };
                 own == settings
@@ -174,6 +176,7 @@ fn trains_as(a: &Settings, b: &Settings) -> bool {
         reported_samples: None,
         train_images: None,
         checkpoint_seconds: 1,
+        gradient_beta: None,
         released_nll: false,
         ..settings.clone()
     };

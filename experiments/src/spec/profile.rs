@@ -136,6 +136,7 @@ impl Spec {
             check_every: 0,
             train_images: None,
             test_at_checks: None,
+            gradient_beta: None,
             checkpoint_seconds: 0,
             ..self.settings_of(profile, net, method, None)
         };

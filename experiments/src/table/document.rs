@@ -29,8 +29,10 @@ fn results(table: &Table) -> report::Table {
     let error = table.bounds.then_some("Error over images");
     let bounds = (table.shown == Score::Training).then_some("Test bound (S)");
     let seconds = bounds.map(|_| "Seconds");
+    let variance = table.follows_gradients().then_some("ln V of φ");
     let details = ["Seeds", "S", "Test images"].into_iter();
-    let details = details.chain(error).chain(bounds).chain(seconds);
+    let details = details.chain(error).chain(bounds).chain(variance);
+    let details = details.chain(seconds);
     let heads = ["Net", "Method", table.ours_header()].into_iter();
     let heads = heads.chain(published.copied()).chain(["Best epoch"]);
     let mut results = report::Table::new("results", "", heads.chain(details.clone()))
@@ -87,6 +89,13 @@ fn cells(row: &Row, table: &Table, errors: String, images: String) -> Vec<Cell> 
     cells.extend(table.bounds.then(|| Cell::of(Kind::Ours, errors)));
     if table.shown == Score::Training {
         cells.push(Cell::of(Kind::Ours, row.test_bounds_text()));
+    }
+    if table.follows_gradients() {
+        let value = row.log_gradient_variance();
+        let text = value.map_or(String::new(), |value| format!("{value:.2}"));
+        cells.push(number(Kind::Ours, text, value));
+    }
+    if table.shown == Score::Training {
         cells.push(row.seconds_text().into());
     }
     cells
@@ -109,7 +118,24 @@ fn quoted(table: &Table) -> report::Table {
     quoted
 }
 
+impl Table {
+    /// Whether a run has followed the variance of its gradient.
+    fn follows_gradients(&self) -> bool {
+        let of_row = |row: &Row| row.log_gradient_variance().is_some();
+        self.rows.iter().any(of_row)
+    }
+}
+
 impl Row {
+    /// ln V of the gradient of φ at the end of training, averaged over the seeds that have it.
+    fn log_gradient_variance(&self) -> Option<f64> {
+        let results = self.results.values();
+        let logs: Vec<f64> = results
+            .filter_map(|result| Some(result.gradient_variance?.ln()))
+            .collect();
+        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+    }
+
     /// The importance samples behind the reported numbers, as far as the results say.
     pub(crate) fn samples_text(&self) -> String {
         distinct(

@@ -272,6 +272,7 @@ mod tests {
             final_se: None,
             finals: vec![],
             training_elbo: None,
+            gradient_variance: None,
             log_likelihoods: None,
             released_nll: None,
             bound: None,

@@ -23,6 +23,7 @@ pub(crate) fn notes(
     }
     notes.extend(cells.iter().filter_map(several_programs));
     notes.extend(rows.iter().filter_map(released));
+    notes.extend(gradient_variance(rows));
     notes.extend(differences(rows));
     if source.spec.bounds {
         let what = "In brackets: the variational bound -ELBO, from the same samples.";
@@ -69,6 +70,16 @@ fn released(row: &Row) -> Option<String> {
         row.method_label,
         row.released?.text()
     ))
+}
+
+/// The meaning of the column.
+fn gradient_variance(rows: &[Row]) -> Option<String> {
+    let mut results = rows.iter().flat_map(|row| row.results.values());
+    results.any(|result| result.gradient_variance.is_some()).then(|| {
+        "ln V of φ: the logarithm of the variance of the batch's gradient by exponential means over steps, as in DisARM's released code; \
+         the mean over components, at parameters in motion."
+            .to_string()
+    })
 }
 
 /// What the differences are.

@@ -63,6 +63,7 @@ impl<B: Backend> Runner<B> {
             inference_rate: settings.inference_rate,
             prior_rate: settings.prior_rate,
             sleep_every: settings.sleep_every,
+            gradient_beta: settings.gradient_beta,
             scan: match settings.scan {
                 ScanOrder::Shuffled => SamplerScan::Shuffled,
                 ScanOrder::WithReplacement => SamplerScan::WithReplacement,
@@ -175,11 +176,14 @@ pub(crate) struct Run<'a, B: Backend> {
 }
 
 impl<B: Backend> Run<'_, B> {
-    /// The mean of the last epoch's ELBOs, as its record has it.
-    fn training_elbo(&self) -> Result<Option<f64>, HarnessError> {
+    /// Numbers of the last epoch, as its record has them.
+    fn last_epoch<const N: usize>(
+        &self,
+        keys: [&str; N],
+    ) -> Result<[Option<f64>; N], HarnessError> {
         let rows = read_metrics(self.folder.path())?;
-        let mut epochs = rows.iter().rev().filter(|row| row["kind"] == "epoch");
-        Ok(epochs.next().and_then(|row| row["elbo"].as_f64()))
+        let last = rows.iter().rev().find(|row| row["kind"] == "epoch");
+        Ok(keys.map(|key| last?[key].as_f64()))
     }
 
     pub(super) fn on<M: Artifacts<B>>(mut self, model: M) -> Result<CellResult, HarnessError> {
@@ -224,6 +228,8 @@ impl<B: Backend> Run<'_, B> {
         };
         let log_likelihoods = outcome.log_likelihoods.as_ref();
         let kept_file = |all| log_likelihoods::write(self.folder.path(), all);
+        let [training_elbo, gradient_variance] =
+            self.last_epoch(["elbo", "gradient_variance"])?;
         let result = CellResult {
             selected_epoch: selected.epoch,
             valid_nll: selected.valid.mean,
@@ -239,7 +245,8 @@ impl<B: Backend> Run<'_, B> {
             log_likelihoods: log_likelihoods.map(kept_file).transpose()?,
             released_nll: extra.released_nll,
             bound: Some(-last.unwrap_or(&test).elbo),
-            training_elbo: self.training_elbo()?,
+            training_elbo,
+            gradient_variance,
             epochs_done: outcome.epochs,
             epochs_planned: config.epochs,
             seconds: self.folder.seconds(),
