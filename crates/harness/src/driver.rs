@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// How a planned unit ended.
+/// End of a planned unit.
 #[derive(Debug)]
 pub enum Ended {
     /// With its result, now or in an earlier session, and what it is in a few words.

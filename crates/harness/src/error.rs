@@ -1,16 +1,16 @@
-//! What can go wrong in the harness. Every text names the thing and the remedy.
+//! Errors of the harness. Every text names the thing and the remedy.
 
 use std::path::PathBuf;
 
-/// What can go wrong between a user's request and a table.
+/// Errors between a user's request and a table.
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
     /// A name that the experiment does not know.
     #[error("unknown {what} `{name}`.{nearest} The choices are: {choices}")]
     Unknown {
-        /// What kind of thing was named.
+        /// Kind of the thing that was named.
         what: &'static str,
-        /// What was typed.
+        /// Name as typed.
         name: String,
         /// ` Did you mean …?`, or nothing.
         nearest: String,
@@ -30,7 +30,7 @@ pub enum HarnessError {
     Spec {
         /// The file.
         file: String,
-        /// What is wrong, with the key.
+        /// Problem, with the key.
         problem: String,
     },
     /// A flag that means nothing to the experiment.
@@ -40,7 +40,7 @@ pub enum HarnessError {
         experiment: String,
         /// The flag.
         flag: &'static str,
-        /// What to do instead.
+        /// Alternative that serves the purpose.
         remedy: String,
     },
     /// A file or folder that could not be read or written.
@@ -48,7 +48,7 @@ pub enum HarnessError {
     Io {
         /// `read`, `write`, …
         action: &'static str,
-        /// What could not be read or written.
+        /// Path that could not be read or written.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
@@ -69,7 +69,7 @@ pub enum HarnessError {
     Device {
         /// The device asked for.
         device: &'static str,
-        /// What is missing, and where it comes from.
+        /// Missing part, and where it comes from.
         problem: String,
     },
     /// Something that the plan needs is not free on this machine.
@@ -77,11 +77,11 @@ pub enum HarnessError {
     Machine {
         /// Memory or disk.
         what: &'static str,
-        /// How much is needed.
+        /// Amount that is needed.
         needed: String,
-        /// How much is free.
+        /// Amount that is free.
         free: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
     /// The data set could not be had.
@@ -94,7 +94,7 @@ pub enum HarnessError {
     NoSubstitute {
         /// The profile.
         profile: String,
-        /// Where the data were looked for, and the remedy.
+        /// Error of the data set: where the data were looked for, and the remedy.
         source: helmholtz_datasets::Error,
     },
     /// The run folder: of another configuration or version, locked, damaged, or a full disk.
@@ -105,15 +105,15 @@ pub enum HarnessError {
     Result {
         /// The run folder.
         folder: PathBuf,
-        /// What is wrong with it.
+        /// Parse error of the result.
         source: serde_json::Error,
     },
     /// A cluster that refuses a sweep, or a sweep that no cluster could run.
     #[error("{what}; {remedy}")]
     Cluster {
-        /// What is wrong.
+        /// Problem.
         what: String,
-        /// What to do.
+        /// Remedy.
         remedy: String,
     },
     /// A cell that cannot be run in its folder, as the plan found.

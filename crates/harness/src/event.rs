@@ -1,11 +1,11 @@
-//! What a running unit tells, and who hears it.
+//! Events of a running unit, and their observers.
 
 use serde_json::Value;
 
-/// What a running unit tells.
+/// Event of a running unit.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// It goes on after so many finished counts.
+    /// The unit resumes after so many finished counts.
     Resumed {
         /// Finished counts.
         done: u64,
@@ -21,7 +21,7 @@ pub enum Event {
     Evaluating {
         /// The part of it that is done, from 0 to 1, where that is known.
         part: Option<f64>,
-        /// What; empty where there is nothing to tell apart.
+        /// Name of the evaluation; empty where there is nothing to tell apart.
         what: String,
     },
     /// A check was made.
@@ -37,7 +37,7 @@ pub enum Event {
     },
     /// Something else, for lines of JSON: `checkpoint`, `chains-started`.
     Note {
-        /// What.
+        /// Name of the event.
         event: &'static str,
         /// The fields of its line.
         fields: Value,

@@ -1,4 +1,4 @@
-//! What an experiment is to the harness.
+//! Interface of an experiment to the harness.
 
 use crate::error::HarnessError;
 use crate::event::Observer;
@@ -13,23 +13,23 @@ use std::sync::atomic::AtomicBool;
 
 /// An experiment as it was asked for: with its profile, seeds, data and device.
 pub trait Experiment: Sync {
-    /// What the plan says of it.
+    /// Heading of the plan.
     fn heading(&self) -> Heading;
 
-    /// What can run alone, in the order in which the plan shows it.
+    /// Units that can run alone, in the order in which the plan shows them.
     fn units(&self) -> &[Unit];
 
-    /// What the folder of a unit holds.
+    /// State of a unit's run folder.
     fn status(&self, unit: &Unit) -> Status {
         status(&unit.folder, &unit.config, self.done_key())
     }
 
-    /// Where the state of a checkpoint has the number of finished counts.
+    /// Key under which the state of a checkpoint has the number of finished counts.
     fn done_key(&self) -> &'static str {
         "epochs_done"
     }
 
-    /// What a unit costs on this machine, from a short measurement on one thread.
+    /// Cost of a unit on this machine, from a short measurement on one thread.
     ///
     /// # Errors
     /// A unit that cannot be built, or for which there is not the memory.
@@ -65,18 +65,18 @@ pub trait Experiment: Sync {
     /// A result of another shape.
     fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError>;
 
-    /// What has come of it so far: `results` has one of each unit that is done. None if there is nothing to show.
+    /// Outcome so far: `results` has one of each unit that is done. None if there is nothing to show.
     ///
     /// # Errors
     /// A result of another shape, a folder that cannot be read.
     fn outcome(&self, results: &[Option<Value>]) -> Result<Option<Outcome<'_>>, HarnessError>;
 
-    /// What is said before anything runs, and again below the outcome: that the data are others than asked for.
+    /// Lines shown before anything runs, and again below the outcome: that the data are others than asked for.
     fn banner(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What another profile of the experiment would take here, if that is of interest; with so many units at once.
+    /// Hint at what another profile of the experiment would take here, if that is of interest; with so many units at once.
     ///
     /// # Errors
     /// A stop.
@@ -85,22 +85,22 @@ pub trait Experiment: Sync {
     }
 }
 
-/// What the plan says of an experiment.
+/// Heading of a plan: how it presents an experiment.
 #[derive(Debug, Clone, Default)]
 pub struct Heading {
     /// Heads it.
     pub title: String,
-    /// What is done, on what, where: names of a few letters, and a line each.
+    /// Facts on what is done, on what, where: names of a few letters, and a line each.
     pub facts: Vec<(&'static str, String)>,
-    /// What the names of units are: `Net`, `Method`.
+    /// Column headings for the names of units: `Net`, `Method`.
     pub columns: Vec<&'static str>,
     /// Whether runs may end before their last count.
     pub may_end_early: bool,
-    /// How to need less memory or disk.
+    /// Advice on how to need less memory or disk.
     pub remedy: &'static str,
 }
 
-/// What a unit costs: time, and the least that it needs.
+/// Cost of a unit: time, and the least that it needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
     /// Its work.
@@ -109,7 +109,7 @@ pub struct Cost {
     pub needs: Needs,
 }
 
-/// What has come of an experiment.
+/// Outcome of an experiment.
 pub struct Outcome<'a> {
     /// For people.
     pub document: Document,
@@ -119,7 +119,7 @@ pub struct Outcome<'a> {
     pub write: Box<dyn FnOnce() -> Result<Vec<PathBuf>, HarnessError> + 'a>,
 }
 
-/// What is said at the end of another profile.
+/// Hint about another profile, shown at the end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hint {
     /// For people.

@@ -34,7 +34,7 @@ pub(crate) struct Counting {
     pub panic: &'static str,
     /// The unit of this name ends after so many counts, and sets `stop`.
     pub stop_in: Option<(&'static str, u64)>,
-    /// What the driver watches.
+    /// Stop flag that the driver watches.
     pub stop: Option<Arc<AtomicBool>>,
     inside: Mutex<(usize, usize)>,
     came: Condvar,

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often a state is a line where there is no terminal: what takes less time has none.
+/// Interval between lines of a state where there is no terminal: what takes less time has none.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// How many plans are being made.
+/// Number of plans that are being made.
 static PLANNING: AtomicUsize = AtomicUsize::new(0);
 
 /// While it lives, nothing has begun: no run folder is open, and a program that is told to stop may end at once.

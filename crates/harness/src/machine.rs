@@ -6,18 +6,18 @@ use std::path::Path;
 /// The least that a plan needs, in bytes. What it takes in the end is more: nothing is refused that could have run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Of memory, while it runs.
+    /// Memory, while it runs.
     pub memory: u64,
-    /// On the disk that holds the run folders.
+    /// Space on the disk that holds the run folders.
     pub disk: u64,
 }
 
-/// What is free, in bytes; none where it cannot be told.
+/// Free memory and disk space, in bytes; none where it cannot be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Machine {
-    /// Of memory.
+    /// Memory.
     pub memory: Option<u64>,
-    /// On the disk that holds the run folders.
+    /// Space on the disk that holds the run folders.
     pub disk: Option<u64>,
 }
 
@@ -68,7 +68,8 @@ impl Machine {
     }
 }
 
-/// What is left of this process's limit on addresses (`ulimit -v`), in bytes; none without a limit, or where it cannot be told.
+/// Returns what is left of this process's limit on addresses (`ulimit -v`), in bytes; none without a limit, or where it cannot be
+/// told.
 fn address_space() -> Option<u64> {
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

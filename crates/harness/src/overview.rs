@@ -1,4 +1,4 @@
-//! How far an experiment is, from its run folders alone: nothing is computed, and no scheduler is asked.
+//! Progress of an experiment, from its run folders alone: nothing is computed, and no scheduler is asked.
 
 use crate::error::HarnessError;
 use crate::experiment::{Cost, Experiment};

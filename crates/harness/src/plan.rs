@@ -12,7 +12,7 @@ use crate::unit::Unit;
 pub struct PlannedUnit {
     /// The unit.
     pub unit: Unit,
-    /// What its folder holds.
+    /// State of its run folder.
     pub status: Status,
     /// Its work on this machine, and the least that it needs; nothing once it is done.
     pub cost: Cost,
@@ -41,7 +41,7 @@ impl PlannedUnit {
 /// The units of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// In the experiment's order.
+    /// Units, in the experiment's order.
     pub units: Vec<PlannedUnit>,
 }
 

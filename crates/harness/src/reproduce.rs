@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// How a request ended.
+/// End of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// Everything asked for is done.
@@ -36,7 +36,7 @@ pub enum End {
     Requeued,
 }
 
-/// What a user asks for, whatever the experiment.
+/// Options of a request, whatever the experiment.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// Units at once.
@@ -47,7 +47,7 @@ pub struct Options {
     pub json: bool,
     /// Start the units over; their old folders are kept aside.
     pub fresh: bool,
-    /// What is free where the run folders are.
+    /// Free memory and disk space where the run folders are.
     pub machine: Machine,
 }
 

@@ -1,4 +1,4 @@
-//! What a unit's run folder holds.
+//! State of a unit's run folder.
 
 use crate::error::HarnessError;
 use helmholtz_runs::{RunError, RunFolder, Status as Found, read_checkpoint};
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
 
-/// What a run folder holds. R is the type of results.
+/// State of a unit's run folder. R is the type of results.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Status<R = Value> {
     /// Nothing yet.

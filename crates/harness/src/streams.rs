@@ -1,10 +1,10 @@
-//! Where a command writes.
+//! Output streams of a command.
 
 use crate::error::HarnessError;
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Where a command writes, and what is at the other end.
+/// Output streams of a command, and what is at the other end.
 #[derive(Clone)]
 pub struct Streams {
     /// Results: plan and table, or JSON lines.
@@ -32,7 +32,7 @@ impl Streams {
         }
     }
 
-    /// That all results could be written, or nobody reads them any more.
+    /// Checks that all results could be written, or nobody reads them any more.
     ///
     /// # Errors
     /// What kept the first of them from being written: a full disk, say.
@@ -91,7 +91,7 @@ impl Write for Shared {
     }
 }
 
-/// What is written, kept in memory.
+/// Output kept in memory.
 #[derive(Clone, Default)]
 pub struct Captured(Arc<Mutex<Vec<u8>>>);
 
@@ -106,7 +106,7 @@ impl Captured {
         }
     }
 
-    /// What was written since it was last taken.
+    /// Takes the output written since the last call.
     pub fn take(&self) -> String {
         let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&std::mem::take(&mut *bytes)).into_owned()

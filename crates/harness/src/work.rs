@@ -1,13 +1,13 @@
-//! How long a unit takes: its work in planned seconds, split as a run goes through it.
+//! Work of a unit in planned seconds, split as a run goes through it.
 
 use serde::{Deserialize, Serialize};
 
-/// What a unit's progress is counted in.
+/// Count that measures a unit's progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
     /// `epoch`, `step`, `piece`.
     pub name: &'static str,
-    /// How many a whole run has.
+    /// Number of counts of a whole run.
     pub all: u64,
 }
 
@@ -52,7 +52,7 @@ pub fn checks_left(every: u64, all: u64, done: u64) -> u64 {
 /// Multiplications, about, of the longest step that a plan measures: seconds of one thread.
 const LONGEST: u64 = 1 << 33;
 
-/// What to measure in place of a step that would take long: these sizes, and times how much such a step takes the whole one's time.
+/// Returns smaller sizes at which to measure a step that would take long, and the ratio of the whole step's time to such a step's.
 /// The time is taken to be in proportion to the product of the sizes, each unit of which is `each` multiplications. The first sizes
 /// are cut first, none below the least that stands beside it, and none of a step that takes no more than seconds.
 pub fn shortened<const N: usize>(each: u64, sizes: [(u64, u64); N]) -> ([u64; N], f64) {

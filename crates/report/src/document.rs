@@ -76,13 +76,13 @@ pub enum Block {
 /// A remark.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Note {
-    /// How much it matters.
+    /// Importance of the note.
     pub severity: Severity,
     /// Its text.
     pub text: String,
 }
 
-/// How much a note matters.
+/// Importance of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {

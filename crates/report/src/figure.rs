@@ -48,14 +48,14 @@ pub struct Panel {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is drawn, the first at the bottom.
+    /// Series that are drawn, the first at the bottom.
     pub series: Vec<Series>,
 }
 
 /// An axis; it spans the values that are drawn on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What it measures, with the unit.
+    /// Quantity that it measures, with the unit.
     pub label: String,
     /// Whether it is logarithmic: values that are not positive are left out of the drawing, and kept in the data.
     pub log: bool,
@@ -94,9 +94,9 @@ impl Axis {
 pub struct Series {
     /// Its name in the legend and in the data; series of one name in several panels share an entry.
     pub label: String,
-    /// How the points are drawn.
+    /// Mark that draws the points.
     pub mark: Mark,
-    /// Which colour, dash pattern and marker: the first is solid and black. Numbers beyond the last style begin again.
+    /// Number of the colour, dash pattern and marker: the first is solid and black. Numbers beyond the last style begin again.
     pub style: usize,
     /// Pairs (x, y); a line breaks where one cannot be drawn.
     pub points: Vec<[f64; 2]>,
@@ -114,7 +114,7 @@ impl Series {
     }
 }
 
-/// How the points of a series are drawn.
+/// Mark that draws the points of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// Joined by a line.

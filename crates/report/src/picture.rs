@@ -4,7 +4,7 @@ use crate::error::ReportError;
 use crate::write::write_bytes;
 use std::path::Path;
 
-/// What is between images, and what is not given.
+/// Grey level between images, and of what is not given.
 pub const GREY: u8 = 160;
 /// Pixels between images.
 const GAP: usize = 2;

@@ -22,7 +22,7 @@ const MANIFEST: &str = "manifest.json";
 /// A checkpoint that a later open found damaged waits under this name until the next one is published.
 const DAMAGED: &str = ".damaged-";
 
-/// What a checkpoint held when it was saved.
+/// Content of a checkpoint when it was saved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
     /// The number in the run's sequence of checkpoints, from 1.
@@ -35,7 +35,7 @@ pub struct Checkpoint {
     pub seconds: f64,
 }
 
-/// How long some bytes were when a checkpoint was taken, and their hash.
+/// Length of some bytes when a checkpoint was taken, and their hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Recorded {
     pub(crate) bytes: u64,
@@ -50,9 +50,9 @@ pub(crate) struct Manifest {
     /// When the run was first opened.
     pub(crate) started: String,
     pub(crate) seconds: f64,
-    /// Of the metrics so far. Damage to them does not make the checkpoint unusable.
+    /// Seal of the metrics so far. Damage to them does not make the checkpoint unusable.
     pub(crate) metrics: Seal,
-    /// Which program trained which part; empty in older checkpoints.
+    /// Parts of the run, with the program that trained each; empty in older checkpoints.
     #[serde(default)]
     pub(crate) history: History,
     pub(crate) parts: BTreeMap<String, Recorded>,

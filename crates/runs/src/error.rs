@@ -1,4 +1,4 @@
-//! What can go wrong with a run folder, and what to do about it.
+//! Errors of a run folder, and what to do about them.
 
 use std::io;
 use std::path::PathBuf;
@@ -97,7 +97,7 @@ pub enum RunError {
     NotARunFolder {
         /// The path asked for.
         path: PathBuf,
-        /// What was found instead.
+        /// Reason: what was found instead.
         why: String,
     },
 
@@ -106,9 +106,9 @@ pub enum RunError {
     Damaged {
         /// The damaged file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Problem of the file.
         what: String,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
 
@@ -121,7 +121,7 @@ pub enum RunError {
     NoUsableCheckpoint {
         /// The run folder.
         folder: PathBuf,
-        /// What is wrong with each checkpoint, newest first.
+        /// Problem of each checkpoint, newest first.
         problems: Vec<String>,
     },
 
@@ -148,14 +148,14 @@ pub enum RunError {
     PartName {
         /// The part's name.
         name: String,
-        /// What is wrong with it.
+        /// Problem of the name.
         why: &'static str,
     },
 
     /// The operating system refused something else.
     #[error("cannot {action} {}: {source}; {}", .path.display(), helmholtz_files::remedy(.source))]
     Io {
-        /// What was tried, such as `create`.
+        /// Action that was tried, such as `create`.
         action: &'static str,
         /// On which file or folder.
         path: PathBuf,

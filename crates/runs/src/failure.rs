@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// the epoch and the step every random draw of that step can be made once more.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What happened.
+    /// Reason of the failure.
     pub reason: String,
     /// The run's seed.
     pub seed: u64,

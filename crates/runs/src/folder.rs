@@ -21,7 +21,7 @@ use crate::rewind::rewind;
 use crate::status::{read_failure, read_result};
 use crate::{Checkpoint, Failure, Provenance, RunError, sealed};
 
-/// What to do with a run that is already in the folder.
+/// Mode of opening a folder that already has a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenMode {
     /// Continue it from its newest whole checkpoint.
@@ -124,12 +124,12 @@ impl RunFolder {
         })
     }
 
-    /// Where the run lives. Files of one's own may be kept there, under names that this crate does not use.
+    /// Path of the run folder. Files of one's own may be kept there, under names that this crate does not use.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What opening the folder found and mended: a damaged checkpoint passed over, damaged metrics, an earlier failure.
+    /// Warnings of what opening the folder found and mended: a damaged checkpoint passed over, damaged metrics, an earlier failure.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -140,7 +140,7 @@ impl RunFolder {
         self.earlier + self.opened.elapsed().as_secs_f64()
     }
 
-    /// Where the run's numbers come from, with the configuration's hash, the start and the wall time of this folder.
+    /// Provenance of the run's numbers, with the configuration's hash, the start and the wall time of this folder.
     pub fn provenance(&self, seed: u64, device: &str) -> Provenance {
         Provenance {
             history: self.history.0.clone(),

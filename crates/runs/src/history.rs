@@ -1,11 +1,11 @@
-//! Which program trained which part of a run.
+//! History of a run: which program trained which part.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Provenance;
 use crate::arithmetic::unrecorded;
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
     /// Finished epochs; 0 in a run that is counted in steps alone.
@@ -38,11 +38,11 @@ pub struct Stint {
     pub arithmetic: u32,
     /// The device that computed.
     pub device: String,
-    /// Those of the processor's features by which numerical kernels are chosen.
+    /// Processor features by which numerical kernels are chosen.
     pub cpu_features: Vec<String>,
-    /// Where it began.
+    /// Position at which it began.
     pub from: Position,
-    /// Where its last checkpoint is.
+    /// Position of its last checkpoint.
     pub to: Position,
 }
 
@@ -60,7 +60,7 @@ impl Stint {
         }
     }
 
-    /// What differs in the program and machine of `now`: `commit b instead of a`.
+    /// Lists what differs in the program and machine of `now`: `commit b instead of a`.
     fn changes(&self, now: &Self) -> Vec<String> {
         let versions = [self, now].map(|stint| stint.arithmetic.to_string());
         let features = [self, now].map(|stint| format!("[{}]", stint.cpu_features.join(" ")));

@@ -20,7 +20,7 @@ const DAMAGED: &str = "metrics.damaged.jsonl";
 /// Hexadecimal digits of a line's seal, the first of its sha256.
 const DIGITS: usize = 8;
 
-/// How long the metrics were, their sha256, and a seal for each line.
+/// Length of the metrics, their sha256, and a seal for each line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seal {
     bytes: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Seal {
     lines: Option<String>,
 }
 
-/// What is left of some sealed metrics.
+/// Part of some sealed metrics that is left.
 enum Left<'a> {
     /// All of them.
     Whole(&'a [u8]),
@@ -39,7 +39,7 @@ enum Left<'a> {
 }
 
 impl Seal {
-    /// What `found`, the content of the file, holds of these metrics. A line is recognised by its seal, in order.
+    /// Finds what `found`, the content of the file, holds of these metrics. A line is recognised by its seal, in order.
     fn left<'a>(&self, found: &'a [u8]) -> Left<'a> {
         let prefix = found.get(..self.bytes as usize);
         if let Some(prefix) = prefix.filter(|prefix| sha256(prefix) == self.sha256) {

@@ -1,4 +1,4 @@
-//! What files are called in a run folder.
+//! Names of the files in a run folder.
 
 /// The configuration.
 pub(crate) const CONFIG: &str = "config.json";
@@ -9,7 +9,7 @@ pub(crate) const METRICS: &str = "metrics.jsonl";
 /// The folder of all checkpoints.
 pub(crate) const CHECKPOINTS: &str = "checkpoints";
 
-/// What came of a finished run.
+/// The result of a finished run.
 pub(crate) const RESULT: &str = "result.json";
 
 /// Why the last attempt failed.

@@ -1,4 +1,4 @@
-//! What is at a path, and making room for a run there.
+//! Content of a path, and making room for a run there.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,7 +13,7 @@ use crate::disk::{SCRATCH, failed, reject_link};
 use crate::lock;
 use crate::names::{CHECKPOINTS, CONFIG, METRICS};
 
-/// What is at a path.
+/// Content of a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Contents {
     /// Nothing, or what a run leaves that was killed before its configuration was published.

@@ -1,4 +1,4 @@
-//! Where a run's numbers come from.
+//! Provenance of a run's numbers.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use crate::arithmetic::{ARITHMETIC, unrecorded};
 use crate::config_hash;
 use crate::history::Stint;
 
-/// What must be known to make a result again: what was run, and on what. No host name, no path.
+/// Record of what is needed to make a result again: what was run, and on what. No host name, no path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// The source's commit: the environment variable `HELMHOLTZ_COMMIT`, else that of the build, else `unknown`.
@@ -30,7 +30,7 @@ pub struct Provenance {
     pub device: String,
     /// The processor's model, or `unknown`.
     pub cpu: String,
-    /// Those of the processor's features by which numerical kernels are chosen.
+    /// Processor features by which numerical kernels are chosen.
     pub cpu_features: Vec<String>,
     /// Operating system and architecture, such as `linux x86_64`.
     pub os: String,
@@ -38,13 +38,14 @@ pub struct Provenance {
     pub started: String,
     /// Wall time over all resumes, in seconds.
     pub seconds: f64,
-    /// Which program trained which part; empty where nothing was trained, and in older records, where all is by `commit`.
+    /// Parts of the run, with the program that trained each; empty where nothing was trained, and in older records, where all is
+    /// by `commit`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Stint>,
 }
 
 impl Provenance {
-    /// Of numbers that no run folder holds, made here and now with this configuration.
+    /// Provenance of numbers that no run folder holds, made here and now with this configuration.
     pub fn of(config: &Value, seed: u64, device: &str) -> Self {
         Self::new(
             &config_hash(config),
@@ -73,7 +74,7 @@ impl Provenance {
         [made, when].into_iter().chain(several).collect()
     }
 
-    /// Which program trained which part, in words, where there was more than one.
+    /// Describes which program trained which part, where there was more than one.
     pub fn several_programs(&self) -> Option<String> {
         let part = |stint: &Stint| {
             let Stint {

@@ -28,7 +28,7 @@ pub(crate) fn seal(content: &Value) -> Vec<u8> {
     format!("{sealed:#}\n").into_bytes()
 }
 
-/// As [`seal`], with the record of the metrics that belong to `content` beside it.
+/// Does what [`seal`] does, with the record of the metrics that belong to `content` beside it.
 pub(crate) fn seal_beside(content: &Value, metrics: &Value) -> Vec<u8> {
     let sealed = json!({"format": FORMAT, "sha256": config_hash(content), "content": content, METRICS: metrics});
     format!("{sealed:#}\n").into_bytes()
@@ -39,7 +39,7 @@ pub(crate) fn read(path: &Path) -> Result<Value, Unreadable> {
     read_beside(path).map(|(content, _)| content)
 }
 
-/// As [`read`], with the record of the metrics that [`seal_beside`] put there.
+/// Reads as [`read`] does, with the record of the metrics that [`seal_beside`] put there.
 pub(crate) fn read_beside(path: &Path) -> Result<(Value, Option<Value>), Unreadable> {
     let bytes = helmholtz_files::read(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => Unreadable::Missing,

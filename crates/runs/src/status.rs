@@ -1,4 +1,4 @@
-//! What a run folder says of its run, without opening it.
+//! Status of a run, from its folder, without opening it.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub enum Status {
         /// Its process id, where the lock file could be read.
         pid: Option<u32>,
     },
-    /// It stopped by itself; opening it tries again from its last checkpoint.
+    /// The run stopped by itself; opening it tries again from its last checkpoint.
     Failed(Failure),
     /// Done, with the value given to [`RunFolder::finish`].
     Finished(Value),
@@ -65,7 +65,7 @@ impl RunFolder {
         }
     }
 
-    /// As [`RunFolder::peek`], for a folder that must belong to `config`: [`RunError::OtherConfig`] where it doesn't,
+    /// Peeks as [`RunFolder::peek`] does, for a folder that must belong to `config`: [`RunError::OtherConfig`] where it doesn't,
     /// so that a result for other settings is never taken for this one's.
     pub fn peek_as(path: impl AsRef<Path>, config: &Value) -> Result<Status, RunError> {
         let folder = path.as_ref();

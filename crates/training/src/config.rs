@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Betas, Optimizer, TrainError};
 
-/// How to train and evaluate one model, by an estimator E.
+/// Configuration of the training and evaluation of one model, by an estimator E.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainConfig<E = Method> {
     /// Names every random stream.
@@ -17,7 +17,7 @@ pub struct TrainConfig<E = Method> {
     pub epochs: u64,
     /// The epochs of stage I: an estimator that keeps chains starts them when this many are done.
     pub switch_epoch: u64,
-    /// Where they start.
+    /// Start of the chains.
     pub chain_start: ChainStart,
     /// Data a step.
     pub batch: usize,
@@ -25,13 +25,13 @@ pub struct TrainConfig<E = Method> {
     pub particles: usize,
     /// Whether KL(q ‖ p(h)) is in closed form in the estimate ([`Declaration::takes_analytic_kl`]).
     pub analytic_kl: bool,
-    /// What moves the model's parameters. What a method learns beside the model always follows Adam.
+    /// Optimiser of the model's parameters. What a method learns beside the model always follows Adam.
     pub optimizer: Optimizer,
     /// β of Adam.
     pub betas: Betas,
     /// The optimiser's learning rate.
     pub learning_rate: f64,
-    /// That of the parameters of q, where it is another.
+    /// Learning rate of the parameters of q, where it is another.
     pub inference_rate: Option<f64>,
     /// The rate at which the learned logits of the prior ([`Parts::learned_prior`](helmholtz_estimators::Parts::learned_prior)) follow plain gradient
     /// descent on the batch mean; absent: they follow the optimiser with the rest of θ.
@@ -69,11 +69,11 @@ pub struct TrainConfig<E = Method> {
     pub checkpoint_seconds: f64,
     /// Threads of an evaluation; training itself runs on one.
     pub threads: usize,
-    /// What the provenance calls the device, such as `cpu`.
+    /// Name of the device in the provenance, such as `cpu`.
     pub device_name: String,
 }
 
-/// Where the chains start.
+/// Start of the chains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChainStart {

@@ -11,7 +11,7 @@ pub enum TrainError {
     /// A number of the configuration that makes no sense.
     #[error("{problem}")]
     Config {
-        /// Which, and what it must be.
+        /// Name of the number, and what it must be.
         problem: String,
     },
     /// The caller asked to stop; a checkpoint was made.
@@ -30,7 +30,7 @@ pub enum TrainError {
     Diverged {
         /// The estimated ELBO of the step's batch, nats a datum.
         elbo: f64,
-        /// What it must not fall below.
+        /// Limit that it must not fall below.
         limit: f64,
         /// The run's seed.
         seed: u64,
@@ -45,7 +45,7 @@ pub enum TrainError {
          Lower the learning rate and start with a fresh run folder"
     )]
     NotANumber {
-        /// What it was found in.
+        /// Quantity in which it was found.
         what: &'static str,
         /// The run's seed.
         seed: u64,
@@ -59,7 +59,7 @@ pub enum TrainError {
         "the checkpoint lacks `{part}`, or that cannot be read: it is of another version, or damaged; start with a fresh run folder"
     )]
     Checkpoint {
-        /// What is missing or unreadable.
+        /// Name of the part that is missing or unreadable.
         part: &'static str,
     },
     /// A file of parameters that cannot be written, or does not hold those of the model.
@@ -67,7 +67,7 @@ pub enum TrainError {
     Parameters {
         /// The file.
         path: std::path::PathBuf,
-        /// What is wrong with it.
+        /// Problem of the file.
         problem: String,
     },
     /// Parameters, or an optimiser's state, of another net.
@@ -76,9 +76,9 @@ pub enum TrainError {
          or start with a fresh run folder"
     )]
     OtherNet {
-        /// Which part.
+        /// Name of the part.
         part: &'static str,
-        /// What does not fit.
+        /// Difference between the part and the net.
         difference: String,
     },
     /// A checkpoint that is further than the run goes.
@@ -87,11 +87,11 @@ pub enum TrainError {
          run: start with a fresh run folder"
     )]
     BeyondEnd {
-        /// What is counted.
+        /// Name of what is counted.
         what: &'static str,
-        /// What the checkpoint says.
+        /// Count in the checkpoint.
         found: u64,
-        /// What the configuration says.
+        /// Largest count that the run can have.
         most: u64,
     },
     /// An objective that cannot be descended any further.

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on.
+//! Events of a run while it goes on.
 
 /// Something that happened in a run. Epochs and steps count finished ones; NLLs are in nats.
 #[derive(Clone, Debug, PartialEq)]

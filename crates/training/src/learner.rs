@@ -1,4 +1,4 @@
-//! What an estimator learns beside the model, and how.
+//! Parameters that an estimator learns beside the model, and their optimiser.
 
 use burn::module::Module;
 use burn::optim::adaptor::OptimizerAdaptor;
@@ -14,9 +14,10 @@ use crate::snapshot::{
 };
 use crate::{Adam, TrainError};
 
-/// What an estimator [learns](helmholtz_estimators::Declaration::controls) beside the model, with the Adam that trains it.
+/// Parameters that an estimator [learns](helmholtz_estimators::Declaration::controls) beside the model, with the Adam that trains
+/// them.
 pub struct Learner<B: AutodiffBackend> {
-    /// What is learned.
+    /// Learned parameters.
     pub learned: Learned<B>,
     optimizer: OptimizerAdaptor<Adam<B::InnerBackend>, Controls<B>, B>,
     /// The learning rate, in units of the model's.

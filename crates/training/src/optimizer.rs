@@ -11,7 +11,7 @@ use crate::ordered::Ordered;
 use crate::snapshot::{OPTIMIZER, decode_optimizer, encode};
 use crate::{Adam, Momentum, TrainConfig, TrainError};
 
-/// How the parameters of a model follow a gradient.
+/// Rule by which the parameters of a model follow a gradient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Optimizer {
@@ -25,9 +25,9 @@ pub enum Optimizer {
 /// β₁ and β₂ of the [`Adam`] of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Betas {
-    /// Those of the generative parameters θ.
+    /// β₁ and β₂ of the generative parameters θ.
     pub generative: [f64; 2],
-    /// Those of the inference model's, φ.
+    /// β₁ and β₂ of the inference model's, φ.
     pub inference: [f64; 2],
 }
 

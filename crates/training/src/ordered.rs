@@ -8,12 +8,12 @@ use burn::tensor::backend::Backend;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What belongs to each parameter, in the order in which the parameters were made. It is recorded as a map.
+/// Values that belong to the parameters, in the order in which the parameters were made. They are recorded as a map.
 #[derive(Clone, Debug)]
 pub(crate) struct Ordered<T>(Vec<(ParamId, T)>);
 
 impl<T> Ordered<T> {
-    /// Of a map, whatever its order.
+    /// Sorts the entries of a map, whatever its order.
     pub fn new(map: impl IntoIterator<Item = (ParamId, T)>) -> Self {
         let mut entries: Vec<_> = map.into_iter().collect();
         entries.sort_by_key(|(id, _)| id.val());

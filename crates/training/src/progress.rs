@@ -1,4 +1,4 @@
-//! Where a run is: what a checkpoint keeps besides tensors.
+//! Progress of a run: what a checkpoint keeps besides tensors.
 
 use helmholtz_evaluation::Nll;
 use helmholtz_runs::{Position, Provenance};
@@ -70,7 +70,7 @@ impl EpochSums {
     }
 }
 
-/// Where a run is.
+/// Progress of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Progress {
     /// Finished epochs; the harness reads it under this name.
@@ -95,7 +95,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// How far the run has come.
+    /// Position that the run has reached.
     pub fn position(&self) -> Position {
         Position {
             epochs: self.epochs_done,

@@ -77,7 +77,7 @@ fn forms<'a>(parameters: impl Iterator<Item = &'a TensorSnapshot>) -> Forms {
         .collect()
 }
 
-/// What of the file is not of the model.
+/// Rejects a file whose parameters are not those of the model, by name, shape and type of number.
 fn compare(own: &Forms, found: &Forms) -> Result<(), String> {
     if let Some(name) = found.keys().find(|name| !own.contains_key(*name)) {
         return Err(format!("`{name}` is not of this model"));

@@ -24,7 +24,7 @@ pub(crate) const MOMENTS: &str = "moments";
 pub(crate) const SELECTED: &str = "selected";
 pub(crate) const EVALUATED: &str = "evaluated";
 
-/// What the last evaluation has found so far, two numbers a datum.
+/// Encodes the results of the last evaluation so far, two numbers a datum.
 pub(crate) fn evaluated(data: &[LogWeights]) -> Vec<u8> {
     let numbers = data.iter().flat_map(|d| [d.log_mean, d.mean_log]);
     numbers.flat_map(f64::to_le_bytes).collect()
@@ -182,12 +182,12 @@ pub(crate) fn part<'a>(
     Ok(bytes.ok_or(TrainError::Checkpoint { part })?)
 }
 
-/// Which parameters of a checkpoint.
+/// Choice among the parameters of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameters {
-    /// Those of the last step.
+    /// Parameters of the last step.
     Last,
-    /// Those of the check with the smallest validation NLL.
+    /// Parameters of the check with the smallest validation NLL.
     Selected,
 }
 
@@ -209,7 +209,7 @@ pub fn load_model<B: Backend, M: Module<B>>(
     Ok(model.load_record(record))
 }
 
-/// What the method learned beside the model, as a checkpoint holds it; nothing where the method learns nothing.
+/// Loads what the method learned beside the model, as a checkpoint holds it; nothing where the method learns nothing.
 ///
 /// # Errors
 /// [`TrainError::Checkpoint`].

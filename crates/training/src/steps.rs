@@ -18,7 +18,7 @@ use crate::snapshot::{
 };
 use crate::{Adam, Event, TrainError};
 
-/// What is descended, one draw of it after the other. What it carries from step to step, such as chains and control variates,
+/// Objective to descend, one draw of it after the other. What it carries from step to step, such as chains and control variates,
 /// is part of the checkpoint.
 pub trait Objective<B: AutodiffBackend, M: AutodiffModule<B>> {
     /// The gradients of step `step`, counted from 0, and what progress shows of them. They depend on nothing but the model,
@@ -32,7 +32,7 @@ pub trait Objective<B: AutodiffBackend, M: AutodiffModule<B>> {
         step: u64,
     ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>>;
 
-    /// What is to be recorded of the model after `steps` steps, by name.
+    /// Returns what is to be recorded of the model after `steps` steps, by name.
     ///
     /// # Errors
     /// What keeps the run from going on.
@@ -42,8 +42,9 @@ pub trait Objective<B: AutodiffBackend, M: AutodiffModule<B>> {
         steps: u64,
     ) -> Result<Map<String, Value>, Box<dyn Error + Send + Sync>>;
 
-    /// What it carries from step to step, as parts of a checkpoint: nothing unless stated. [`Learner::save`](crate::Learner::save)
-    /// and [`save_chains`](crate::save_chains) make parts. The names `model` and `optimizer` are taken.
+    /// Saves what it carries from step to step, as parts of a checkpoint: nothing unless stated.
+    /// [`Learner::save`](crate::Learner::save) and [`save_chains`](crate::save_chains) make parts. The names `model` and
+    /// `optimizer` are taken.
     fn save(&self) -> Vec<(&'static str, Vec<u8>)> {
         Vec::new()
     }
@@ -57,7 +58,7 @@ pub trait Objective<B: AutodiffBackend, M: AutodiffModule<B>> {
     }
 }
 
-/// How long to descend, and what to keep of it.
+/// Configuration of a descent: its length, and what to keep of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepConfig {
     /// Names the run in errors.
@@ -74,7 +75,7 @@ pub struct StepConfig {
     pub check_every: u64,
     /// Seconds from one checkpoint to the next. One is also made after each check.
     pub checkpoint_seconds: f64,
-    /// What the provenance calls the device, such as `cpu`.
+    /// Name of the device in the provenance, such as `cpu`.
     pub device_name: String,
 }
 
@@ -91,7 +92,7 @@ impl StepConfig {
     }
 }
 
-/// Where a run is.
+/// Progress of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Progress {
     steps_done: u64,
@@ -103,7 +104,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// How far the run has come.
+    /// Position that the run has reached.
     fn position(&self) -> Position {
         Position {
             epochs: 0,

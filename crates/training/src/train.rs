@@ -30,7 +30,7 @@ const PIECE: usize = 50;
 /// tens of nats, and no sound start is near.
 const DIVERGED: f64 = 1e6;
 
-/// What a finished run gives.
+/// Outcome of a finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The check that was selected, with its test NLL.
@@ -145,7 +145,7 @@ where
     fingerprint: &'a str,
     /// The parameters at the selected check, as a checkpoint part; empty before the first.
     selected_model: Vec<u8>,
-    /// Of the last evaluation, as far as it has come: of the first test images, for each of `final_samples`.
+    /// Log weights of the last evaluation, as far as it has come: of the first test images, for each of `final_samples`.
     evaluated: Vec<LogWeights>,
     valid: Subset<'a, D>,
     test: Subset<'a, D>,
@@ -212,7 +212,7 @@ where
         Ok(())
     }
 
-    /// That the checkpoint is no further than the run goes.
+    /// Checks that the checkpoint is no further than the run goes.
     fn check_progress(&self) -> Result<(), TrainError> {
         let Progress {
             epochs_done,

@@ -24,7 +24,7 @@ const READ: Purpose = Purpose::new("read");
 /// Data refreshed at a time when the chains are started.
 const REFRESH_BATCH: usize = 250;
 
-/// What a step reports.
+/// Report of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepReport {
     /// The estimated ELBO of the batch, nats a datum.

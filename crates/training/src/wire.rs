@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer};
 /// Dimensions of a tensor at most.
 const RANKS: u64 = 8;
 
-/// What was met while reading.
+/// Item met while reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     /// A text, such as the id of a parameter.
@@ -25,7 +25,7 @@ pub(crate) enum Item {
     Rank(usize),
 }
 
-/// What burn writes around a record.
+/// Wrapper that burn writes around a record.
 #[derive(Deserialize)]
 struct Around<T> {
     #[serde(rename = "metadata")]

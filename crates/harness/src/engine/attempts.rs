@@ -1,4 +1,4 @@
-//! What became of each start of a task: a line when it starts, another when it ends by itself. A start without an end was killed.
+//! Log of the starts of a task: a line when it starts, another when it ends by itself. A start without an end was killed.
 
 use super::io;
 use crate::error::HarnessError;
@@ -17,21 +17,21 @@ pub enum Line {
         at: u64,
         /// The machine.
         host: String,
-        /// How often the job was started before.
+        /// Number of times that the job was started before.
         restart: u32,
     },
-    /// It ended by itself.
+    /// The task ended by itself.
     Ended {
         /// When, in seconds since 1970.
         at: u64,
-        /// How.
+        /// End of the task.
         how: How,
         /// Folders of runs that failed for good.
         failed: Vec<PathBuf>,
     },
 }
 
-/// How a task ended.
+/// End of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
@@ -55,7 +55,7 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Those of a task of the sweep in `folder`. Lines that were cut off by a crash are passed over.
+    /// Reads the lines of a task of the sweep in `folder`. Lines that were cut off by a crash are passed over.
     ///
     /// # Errors
     /// A file that is there and cannot be read.

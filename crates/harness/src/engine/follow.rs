@@ -87,7 +87,7 @@ pub fn follow(
     Ok(end(options, plan, &ends, streams))
 }
 
-/// What was seen of the runs.
+/// State of the runs, as far as it was seen.
 struct Followed<'a> {
     experiment: &'a dyn Experiment,
     plan: &'a Plan,

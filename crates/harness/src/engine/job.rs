@@ -7,7 +7,7 @@ use std::path::Path;
 /// The file's name in a sweep's folder.
 pub const SCRIPT: &str = "job.sh";
 
-/// What Slurm needs to know beside the options.
+/// Settings of a Slurm job beside the options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The name of the job.

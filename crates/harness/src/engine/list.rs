@@ -15,11 +15,11 @@ pub const LIST: &str = "runs.jsonl";
 pub struct Listed {
     /// The task that runs it.
     pub task: usize,
-    /// What messages call it.
+    /// Label in messages.
     pub label: String,
     /// Its run folder, from the root.
     pub folder: PathBuf,
-    /// What it costs, as it was measured where the plan was made.
+    /// Cost, as it was measured where the plan was made.
     pub work: Work,
 }
 

@@ -1,4 +1,4 @@
-//! Where units run beside this process: tasks of a Slurm array, or of any other launcher.
+//! Engines that run units beside this process: tasks of a Slurm array, or of any other launcher.
 //!
 //! A *sweep* is a folder `<out>/.sweeps/<name>`: the list of runs, a job script, a manifest. A *task* is one element of it: the program
 //! itself, started with the same request and the number of the task, which runs its units and ends. Slurm queues, places, pre-empts and
@@ -32,7 +32,7 @@ pub mod task;
 use crate::error::HarnessError;
 use std::path::Path;
 
-/// What hands tasks out.
+/// Engine that hands tasks out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// Slurm: one array, submitted by `sbatch`.

@@ -1,4 +1,4 @@
-//! What a cluster is asked for: from the command line, and from a file of defaults.
+//! Options of a cluster: from the command line, and from a file of defaults.
 
 use super::rejected;
 use crate::error::HarnessError;
@@ -8,10 +8,10 @@ use std::path::Path;
 /// The file of defaults, looked for in the working folder.
 pub const DEFAULTS: &str = "helmholtz-cluster.toml";
 
-/// How often a task whose node failed is started again, where nothing else is asked for.
+/// Default number of times that a task whose node failed is started again.
 const RETRIES: u32 = 3;
 
-/// What a cluster is asked for. What is not set is the cluster's default, or comes from the plan.
+/// Options of a cluster. An option that is not set is the cluster's default, or comes from the plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct ClusterOptions {
@@ -33,7 +33,7 @@ pub struct ClusterOptions {
     pub max: Option<usize>,
     /// Runs of a task.
     pub per_task: Option<usize>,
-    /// How often a task is started again after a fault of its node.
+    /// Number of times that a task is started again after a fault of its node.
     pub retries: Option<u32>,
     /// Further options of `sbatch`, a line of the job script each.
     pub sbatch: Vec<String>,
@@ -84,7 +84,7 @@ impl ClusterOptions {
         self.cpus.unwrap_or(1).max(1)
     }
 
-    /// How often a task is started again after a fault of its node.
+    /// Number of times that a task is started again after a fault of its node.
     pub fn retries(&self) -> u32 {
         self.retries.unwrap_or(RETRIES)
     }
@@ -106,7 +106,7 @@ impl ClusterOptions {
         }
     }
 
-    /// That every option is one line: it becomes a line of the job script.
+    /// Checks that every option is one line: it becomes a line of the job script.
     ///
     /// # Errors
     /// The first that is not.

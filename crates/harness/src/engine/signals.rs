@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether this process is a task.
 static TASK: AtomicBool = AtomicBool::new(false);
 
-/// Which requests to stop were heard.
+/// Flags of the requests to stop that were heard.
 #[derive(Debug, Clone, Default)]
 pub struct Signals {
-    /// Any.
+    /// Any request.
     pub stop: Arc<AtomicBool>,
-    /// That of the time limit, SIGUSR1.
+    /// Request at the time limit, SIGUSR1.
     pub time_limit: Arc<AtomicBool>,
 }
 

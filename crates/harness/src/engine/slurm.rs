@@ -82,7 +82,7 @@ impl Slurm {
         Ok(line.unwrap_or(1001).max(1))
     }
 
-    /// That the partition is there and allows the time.
+    /// Checks that the partition is there and allows the time.
     ///
     /// # Errors
     /// One that is not there, with those that are; a longer time than it allows.
@@ -124,7 +124,7 @@ impl Slurm {
         }
     }
 
-    /// That Slurm would take the script.
+    /// Checks that Slurm would take the script.
     ///
     /// # Errors
     /// What it says.
@@ -134,7 +134,7 @@ impl Slurm {
         asked.map(|_| ()).map_err(|error| not_taken(&error))
     }
 
-    /// That a node sees the folder, if one is free within a few seconds: whether it does, or none where no node was.
+    /// Checks that a node sees the folder, if one is free within a few seconds. Returns false where no node was.
     ///
     /// # Errors
     /// A node that does not.

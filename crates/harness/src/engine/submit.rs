@@ -28,7 +28,7 @@ use std::sync::atomic::AtomicBool;
 pub struct Submission {
     /// To whom.
     pub engine: Engine,
-    /// What is asked for.
+    /// Options of the cluster.
     pub options: ClusterOptions,
     /// The name of the sweep.
     pub name: String,
@@ -44,7 +44,7 @@ pub struct Submission {
     pub hints: [String; 2],
     /// Wait for its end, and show it.
     pub wait: bool,
-    /// How Slurm is reached.
+    /// Access to Slurm.
     pub slurm: Slurm,
 }
 
@@ -190,7 +190,7 @@ fn written(
     Ok((folder, made))
 }
 
-/// That Slurm takes the job, and its nodes see the folder.
+/// Checks that Slurm takes the job, and its nodes see the folder.
 fn check_taken(
     submission: &Submission,
     folder: &Path,
@@ -205,7 +205,7 @@ fn check_taken(
     Ok(())
 }
 
-/// Where a step that looks at the folder runs: as the tasks do, as far as that is in plain words.
+/// Options that place a step that looks at the folder: as the tasks run, as far as that is in plain words.
 fn places(cluster: &ClusterOptions) -> Vec<String> {
     let given = [
         ("partition", &cluster.partition),
@@ -288,7 +288,7 @@ fn print_running(running: usize, streams: &Streams) {
     }
 }
 
-/// What would be written.
+/// Prints what would be written.
 fn print_sweep(
     submission: &Submission,
     mut manifest: Manifest,
@@ -401,7 +401,7 @@ mod tests {
             Counting::new(self.out.path(), &["a", "b", "c", "d", "e", "f"])
         }
 
-        /// What comes of a submission with these programs in place of those that answer, and what is printed.
+        /// Returns the end of a submission with these programs in place of those that answer, and what is printed.
         fn submit(
             &self,
             programs: &[(&str, &str)],

@@ -19,7 +19,7 @@ pub(super) struct Subset<'a> {
 }
 
 impl<'a> Subset<'a> {
-    /// Those that are listed, found by their folders.
+    /// Takes the units that are listed, found by their folders.
     ///
     /// # Errors
     /// A folder that no unit has.

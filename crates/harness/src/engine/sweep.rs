@@ -17,7 +17,7 @@ pub const SWEEPS: &str = ".sweeps";
 /// The manifest's name in a sweep's folder.
 pub const MANIFEST: &str = "manifest.json";
 
-/// What a sweep is: enough to start any of its tasks again, and to know by what it was made.
+/// Manifest of a sweep: enough to start any of its tasks again, and to know by what it was made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The experiment's title.
@@ -44,12 +44,12 @@ pub struct Manifest {
     pub tasks: usize,
     /// The most runs of a task.
     pub per_task: usize,
-    /// What was asked for.
+    /// Options of the cluster, as asked for.
     pub options: ClusterOptions,
 }
 
 impl Manifest {
-    /// That of the sweep in `folder`.
+    /// Reads the manifest of the sweep in `folder`.
     ///
     /// # Errors
     /// A file that cannot be read, or is no manifest.
@@ -159,7 +159,7 @@ pub fn set_program_aside(out: &Path, made: &mut Made) -> Result<(PathBuf, String
     Ok((path, sha256))
 }
 
-/// That a program set aside runs: the file system may forbid it.
+/// Checks that a program set aside runs: the file system may forbid it.
 ///
 /// # Errors
 /// One that does not.

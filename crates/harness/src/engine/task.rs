@@ -1,4 +1,4 @@
-//! What runs in a task: its units, as anywhere, without a plan or a table; and how it ends.
+//! Run of a task: its units, as anywhere, without a plan or a table; and how it ends.
 
 use super::attempts::{Attempts, How, Line, now};
 use super::list;
@@ -34,19 +34,19 @@ pub struct Task {
     pub number: usize,
 }
 
-/// What Slurm says of the job that a task is.
+/// Job of a task, as Slurm describes it.
 #[derive(Debug, Clone, Default)]
 pub struct Job {
     /// Array and task, `17_3`: what `scontrol requeue` takes.
     pub name: Option<String>,
-    /// How often it was started before.
+    /// Number of times that it was started before.
     pub restart: u32,
-    /// How Slurm is reached.
+    /// Access to Slurm.
     pub slurm: Slurm,
 }
 
 impl Job {
-    /// That of the environment.
+    /// Reads the job from the environment.
     pub fn of_environment() -> Self {
         let value = |name: &str| std::env::var(name).ok();
         let array = value("SLURM_ARRAY_JOB_ID").zip(value("SLURM_ARRAY_TASK_ID"));
@@ -60,9 +60,9 @@ impl Job {
     }
 }
 
-/// How often a folder is looked at whose lock an earlier copy of the job may still hold.
+/// Interval at which a folder is looked at whose lock an earlier copy of the job may still hold.
 const LOOK: Duration = Duration::from_secs(5);
-/// How often a controller that does not answer is asked to requeue.
+/// Number of times that a controller that does not answer is asked to requeue.
 const TRIES: usize = 5;
 
 /// Runs the units of a task, each to its end unless a signal comes.
@@ -170,7 +170,7 @@ fn given_up(task: &Task, faults: usize) -> HarnessError {
     )
 }
 
-/// How a task ends whose runs ended so.
+/// Returns how a task ends whose runs ended so.
 fn how(verdicts: &[Verdict], time_is_up: bool) -> How {
     let any = |of: Verdict| verdicts.contains(&of);
     match () {
@@ -203,7 +203,7 @@ fn failed(plan: &Plan, ends: &[Ended], verdicts: &[Verdict], log: &dyn Fn(&str))
     failed
 }
 
-/// What an end means for the task.
+/// Meaning of a run's end for the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Done,

@@ -13,7 +13,7 @@ pub struct Bars {
     screen: MultiProgress,
     overall: ProgressBar,
     running: BTreeMap<usize, ProgressBar>,
-    /// Of each name of the units.
+    /// Width of each name of the units.
     widths: Vec<usize>,
     frozen: bool,
 }
@@ -90,7 +90,7 @@ impl Bars {
     }
 }
 
-/// What stands right of a unit's bar.
+/// Text right of a unit's bar.
 fn message(board: &Board, index: usize, wide: bool) -> String {
     let tracker = board.tracker(index);
     let count = tracker.count();

@@ -6,7 +6,7 @@ use crate::plan::Plan;
 use crate::schedule::makespan;
 use crate::unit::Unit;
 
-/// Where every unit of a plan is.
+/// Progress of every unit of a plan.
 #[derive(Debug, Clone)]
 pub struct Board {
     jobs: usize,
@@ -76,7 +76,7 @@ impl Board {
         &self.units
     }
 
-    /// Where a unit is.
+    /// Progress of a unit.
     pub fn tracker(&self, index: usize) -> &Tracker {
         &self.trackers[index]
     }

@@ -4,7 +4,7 @@ use crate::driver::Event;
 use crate::plan::PlannedUnit;
 use crate::work::{Count, Work};
 
-/// Where a unit is.
+/// Progress of a unit.
 #[derive(Debug, Clone)]
 pub struct Tracker {
     count: Count,
@@ -13,7 +13,7 @@ pub struct Tracker {
     pub at: u64,
     /// The last score.
     pub score: Option<f64>,
-    /// What is evaluated, if anything is.
+    /// Name of the evaluation in progress, if there is one.
     pub evaluating: Option<String>,
     began: Option<f64>,
     done_before: f64,
@@ -111,7 +111,7 @@ impl Tracker {
         }
     }
 
-    /// How many seconds a planned second takes; `None` until there is something to judge from.
+    /// Seconds that a planned second takes; `None` until there is something to judge from.
     pub fn slowness(&self, now: f64) -> Option<f64> {
         let worked = self.done() - self.done_before;
         let took = now - self.began?;
@@ -128,7 +128,7 @@ impl Tracker {
         self.steps.per_second()
     }
 
-    /// What progress is counted in.
+    /// Count that measures the progress.
     pub fn count(&self) -> Count {
         self.count
     }

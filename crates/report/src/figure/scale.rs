@@ -40,7 +40,7 @@ impl Scale {
         }
     }
 
-    /// Where a value lies: 0 at the beginning of the axis, 1 at its end.
+    /// Place of a value on the axis: 0 at its beginning, 1 at its end.
     pub fn share(&self, value: f64) -> f64 {
         match self.log {
             true => (value / self.low).ln() / (self.high / self.low).ln(),

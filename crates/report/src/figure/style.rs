@@ -1,4 +1,4 @@
-//! What tells series apart, in colours and without.
+//! Styles that tell series apart, in colours and without.
 
 /// The marker of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ const fn style(colour: &'static str, dash: Option<(u8, u8)>, marker: Marker) -> 
 }
 
 impl Style {
-    /// How many there are.
+    /// Number of styles.
     pub const COUNT: usize = STYLES.len();
 
     /// The style of this number; beyond the last they begin again.
