@@ -1,4 +1,4 @@
-//! What a run keeps of its selected parameters, besides likelihoods.
+//! Artifacts that a run keeps of its selected parameters, besides likelihoods.
 
 use crate::cell::Cell;
 use crate::completions;
@@ -19,12 +19,12 @@ use std::sync::atomic::AtomicBool;
 pub trait Artifacts<B: Backend>:
     Model<Autodiff<B>> + Parts<Autodiff<B>> + AutodiffModule<Autodiff<B>, InnerModule: Send>
 {
-    /// How it starts on these training images, where its start takes something from them.
+    /// Returns the model as it starts on these training images, where its start takes something from them.
     fn starting(self, _train: &Images) -> Self {
         self
     }
 
-    /// What a run keeps besides, from the selected parameters.
+    /// Computes what a run keeps besides, from the selected parameters.
     ///
     /// # Errors
     /// A stop.
@@ -60,7 +60,7 @@ pub(crate) fn pictures<B: Backend, M: Artifacts<B>>(
     }
 }
 
-/// What a picture shows.
+/// Content of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureKind {
     /// [`digits::sampled`].
@@ -81,7 +81,7 @@ impl PictureKind {
         }
     }
 
-    /// In words.
+    /// Caption, in words.
     pub fn caption(self) -> &'static str {
         match self {
             Self::Sampled => "sampled from p",
@@ -90,7 +90,7 @@ impl PictureKind {
         }
     }
 
-    /// What a file of a run folder shows.
+    /// Returns what a file of a run folder shows.
     pub fn of(file: &str) -> Option<Self> {
         let all = [Self::Sampled, Self::Reconstructed, Self::Completed];
         all.into_iter().find(|kind| kind.file() == file)
@@ -99,11 +99,11 @@ impl PictureKind {
 
 /// A run after its last epoch.
 pub struct Finished<'a, B: Backend> {
-    /// What was run.
+    /// Cell that was run.
     pub cell: &'a Cell,
     /// The test images.
     pub test: &'a Images,
-    /// Where to compute.
+    /// Device to compute on.
     pub device: &'a <B as BackendTypes>::Device,
     /// Threads of an evaluation.
     pub threads: usize,
@@ -111,7 +111,7 @@ pub struct Finished<'a, B: Backend> {
     pub stop: &'a AtomicBool,
 }
 
-/// What becomes part of the result.
+/// Extra parts of the result.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ExtraResults {
     /// See [`CellResult::released_nll`](crate::cell_runner::CellResult::released_nll).

@@ -94,7 +94,7 @@ pub(crate) fn added<V: Kind>(estimator: impl OnDevices<V>) -> Method {
 
 /// Work that can be done on any backend.
 pub(crate) trait OnBackend {
-    /// What comes of it.
+    /// Result of the work.
     type Output;
 
     /// Does it, on the backend's default device.
@@ -147,7 +147,7 @@ pub(crate) fn on_device<W: OnBackend>(device: Device, work: W) -> Result<W::Outp
     }
 }
 
-/// That a small computation comes back from a GPU, and right.
+/// Checks that a small computation comes back from a GPU, and right.
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 fn try_out<B: Backend>(device: Device) -> Result<(), HarnessError> {
     use burn::tensor::Tensor;
@@ -179,7 +179,7 @@ fn try_out<B: Backend>(device: Device) -> Result<(), HarnessError> {
     }
 }
 
-/// That there is an NVIDIA driver and a device, before the backend, which panics without them, is asked.
+/// Checks that there is an NVIDIA driver and a device, before the backend, which panics without them, is asked.
 #[cfg(feature = "cuda")]
 fn find_cuda() -> Result<(), HarnessError> {
     use cudarc::driver::{result, sys};

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io::Write;
 use std::panic::{set_hook, take_hook};
 
-/// What the symbols of a backtrace may take, in bytes.
+/// Memory that the symbols of a backtrace may take, in bytes.
 const SYMBOLS: usize = 256 << 20;
 
 /// Leaves the backtrace of a panic out where there is no memory for it; the message is printed all the same.
@@ -31,7 +31,7 @@ pub fn where_memory_allows() {
 mod tests {
     use std::process::Command;
 
-    /// What [`panics`] prints under a limit on its addresses, in KiB.
+    /// Returns what [`panics`] prints under a limit on its addresses, in KiB.
     fn printed(limit: &str) -> String {
         let under = "ulimit -c 0; ulimit -v \"$1\"; shift; exec \"$@\"";
         let output = Command::new("sh")

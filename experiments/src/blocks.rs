@@ -5,7 +5,7 @@ use helmholtz_report::{Block, Cell, Kind, Note, Table};
 use helmholtz_runs::Provenance;
 use serde_json::{Map, Value};
 
-/// In place of a number that there is none of.
+/// Text in place of a number that there is none of.
 pub const NONE: &str = "—";
 
 /// `1.25 ± 0.07`, of our runs.
@@ -45,7 +45,7 @@ pub fn checks(
     table
 }
 
-/// Where the numbers come from.
+/// Notes on where the numbers come from.
 pub fn provenance(of: &Provenance) -> Block {
     Block::Notes(of.lines().into_iter().map(Note::remark).collect())
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub struct OwnNet {
     /// The name of its family.
     pub family: String,
-    /// What differs from the first named net of the family.
+    /// Sizes that differ from those of the first named net of the family.
     #[serde(flatten)]
     pub sizes: Map<String, Value>,
 }
@@ -49,9 +49,9 @@ pub struct Cell {
     /// The numbers of a datum, where they are not those of the nets that have names.
     #[serde(default, skip_serializing_if = "is_default")]
     pub width: Option<usize>,
-    /// How it is trained and evaluated.
+    /// Settings of its training and evaluation.
     pub settings: Settings,
-    /// What its method's name means.
+    /// Methods that give its method's name a meaning.
     #[serde(skip)]
     pub methods: Methods,
 }
@@ -120,15 +120,15 @@ impl Cell {
     }
 }
 
-/// What the folders of a number of particles begin with.
+/// Prefix of the folders of a number of particles.
 pub(crate) const PARTICLES: &str = "particles-";
 
-/// What is absent from a configuration unless it is asked for.
+/// Returns whether a value is the default, which is absent from a configuration unless it is asked for.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// In which order the training images are visited.
+/// Order in which the training images are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScanOrder {
@@ -141,7 +141,7 @@ pub enum ScanOrder {
 /// Defines [`Settings`] and [`Overrides`] from one list of fields.
 macro_rules! settings {
     ($($(#[$attribute:meta])* $name:ident: $type:ty,)*) => {
-        /// How a cell is trained and evaluated.
+        /// Settings of a cell's training and evaluation.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Settings {
@@ -174,7 +174,7 @@ settings! {
     steps: Option<u64>,
     /// The fraction of the epochs after which stage II (JSA with its chain store) starts.
     switch: f64,
-    /// Where stage II starts its chains: at draws from q (`proposal`), or at uniform states (`uniform`).
+    /// Start of the chains of stage II: at draws from q (`proposal`), or at uniform states (`uniform`).
     #[serde(default, skip_serializing_if = "is_default")]
     chain_start: ChainStart,
     /// Images in a mini-batch.
@@ -192,7 +192,7 @@ settings! {
     inference_betas: Option<[f64; 2]>,
     /// Its learning rate.
     learning_rate: f64,
-    /// That of the parameters of q; absent: the same.
+    /// Learning rate of the parameters of q; absent: the same.
     #[serde(default, skip_serializing_if = "is_default")]
     inference_rate: Option<f64>,
     /// The rate at which a learned prior follows plain gradient descent; absent: it follows the optimiser with the rest.
@@ -215,13 +215,13 @@ settings! {
     patience: Option<u64>,
     /// Importance samples S for each validation image at a check.
     valid_samples: u64,
-    /// How many validation images (a seeded random subset); absent: all.
+    /// Number of validation images (a seeded random subset); absent: all.
     valid_images: Option<u64>,
     /// Importance samples S for each test image at a check.
     test_samples: u64,
-    /// How many test images (a seeded random subset); absent: all.
+    /// Number of test images (a seeded random subset); absent: all.
     test_images: Option<u64>,
-    /// How many training images (a seeded random subset) have their NLL computed at a check too, with `valid_samples`, for
+    /// Number of training images (a seeded random subset) whose NLL is computed at a check too, with `valid_samples`, for
     /// figures; absent: none, and nothing is spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     train_images: Option<u64>,
@@ -231,7 +231,7 @@ settings! {
     test_at_checks: Option<bool>,
     /// Importance samples S, one number or a list, with which the selected epoch's test NLL is computed again; absent: it is not.
     final_samples: Option<FinalSamples>,
-    /// That of several `final_samples` which tables report; absent: the largest.
+    /// Number among several `final_samples` that tables report; absent: the largest.
     #[serde(default, skip_serializing_if = "is_default")]
     reported_samples: Option<u64>,
     /// Seconds from one checkpoint to the next.

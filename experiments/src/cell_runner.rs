@@ -1,4 +1,4 @@
-//! What the harness asks of the code that trains a cell, and what that code tells while it runs.
+//! Interface of the code that trains a cell: what the harness asks of it, and what it tells while it runs.
 
 use crate::cell::Cell;
 use helmholtz_harness::driver::Observer;
@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Trains and evaluates cells. The harness knows no tensors; [`likelihood::runner`](crate::likelihood::runner) implements this over burn.
 pub trait CellRunner: Sync {
-    /// What the cell's work costs on this machine, from a short measured warm-up on one thread.
+    /// Measures the cost of the cell's work on this machine, in a short warm-up on one thread.
     ///
     /// # Errors
     /// A net, method or device that cannot be built.
@@ -31,7 +31,7 @@ pub trait CellRunner: Sync {
     ) -> Result<CellResult, HarnessError>;
 }
 
-/// Which number of a run a table shows and compares.
+/// Quantity of a run that a table shows and compares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Score {
@@ -49,7 +49,7 @@ impl Score {
     }
 }
 
-/// What a cell's work costs: seconds, on one thread, and bytes.
+/// Cost of a cell's work: seconds, on one thread, and bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
     /// Seconds for a training step.
@@ -86,14 +86,14 @@ pub struct CellResult {
     pub final_nll: Option<f64>,
     /// Its standard error over images.
     pub final_se: Option<f64>,
-    /// Where the last evaluation was for several S: what each gave, in one pass.
+    /// Results for each S, in one pass, where the last evaluation was for several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub finals: Vec<Final>,
     /// The file beside the result with the last evaluation's estimate of each image
     /// ([`LogLikelihoods`](helmholtz_evaluation::LogLikelihoods)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_likelihoods: Option<KeptFile>,
-    /// What released code reports for the same parameters, by a formula that estimates no likelihood
+    /// Number that released code reports for the same parameters, by a formula that estimates no likelihood
     /// ([`AnalyticKl`](helmholtz_evaluation::AnalyticKl)), over all test images; where the settings ask for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released_nll: Option<f64>,
@@ -122,7 +122,7 @@ pub struct CellResult {
     pub synthetic: bool,
 }
 
-/// What the last evaluation gave with one number of samples, in nats.
+/// Result of the last evaluation with one number of samples, in nats.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Final {
@@ -152,7 +152,7 @@ impl CellResult {
         self.final_nll.unwrap_or(self.test_nll)
     }
 
-    /// What a table of this quantity shows, in nats.
+    /// Returns what a table of this quantity shows, in nats.
     pub fn number(&self, shown: Score) -> Option<f64> {
         match shown {
             Score::Test => Some(self.reported_nll()),

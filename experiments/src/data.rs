@@ -1,4 +1,4 @@
-//! Which data a request runs on: what was asked for, or the profile's substitute, or a refusal.
+//! Data of a request: what was asked for, or the profile's substitute, or a refusal.
 
 use crate::cell::Cell;
 use crate::error::HarnessError;
@@ -25,7 +25,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Of this data set.
+    /// Returns the sizes of this data set.
     pub fn of(splits: &Splits) -> Self {
         let [train, valid, test] = [&splits.train, &splits.valid, &splits.test];
         let [train, valid, test] = [train, valid, test].map(|images| images.len() as u64);
@@ -40,7 +40,7 @@ pub enum Wanted {
     Known(DatasetName),
     /// Files.
     Own(OwnData),
-    /// What a program has added under this name.
+    /// Data that a program has added under this name.
     Added(String),
 }
 
@@ -135,7 +135,7 @@ impl Wanted {
         })
     }
 
-    /// Where the program finds these data again, for [`of_run`](Self::of_run): a file in the folder of the runs on them.
+    /// Writes where the program finds these data again, for [`of_run`](Self::of_run): a file in the folder of the runs on them.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -152,7 +152,7 @@ impl Wanted {
     }
 }
 
-/// What [`Wanted::remember`] has left in a folder above that of a run.
+/// Reads what [`Wanted::remember`] has left in a folder above that of a run.
 fn remembered(folder: &Path) -> Option<Wanted> {
     let folder = folder.canonicalize().ok()?;
     let text = folder.ancestors().take(6).find_map(|above| {

@@ -2,7 +2,7 @@
 
 use crate::error::HarnessError;
 
-/// Where cells run.
+/// Device that runs cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Device {
     /// The processor, one thread a run.
@@ -14,7 +14,7 @@ pub enum Device {
 }
 
 impl Device {
-    /// What the user types, and the name of the cargo feature.
+    /// Name that the user types, and that of the cargo feature.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -23,7 +23,7 @@ impl Device {
         }
     }
 
-    /// That this binary was built with the device.
+    /// Checks that this binary was built with the device.
     ///
     /// # Errors
     /// [`HarnessError::DeviceNotBuilt`], with the remedy.

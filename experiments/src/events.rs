@@ -1,10 +1,10 @@
-//! What training tells, as the harness hears it.
+//! Events of training, as the harness hears them.
 
 use helmholtz_harness::driver::Event;
 use helmholtz_training::Event as Training;
 use serde_json::json;
 
-/// What a training that is counted in epochs tells.
+/// Translates an event of a training that is counted in epochs.
 pub fn of_epochs(event: &Training) -> Event {
     match event {
         Training::Resumed { epoch, .. } => Event::Resumed { done: *epoch },
@@ -50,7 +50,7 @@ pub fn of_epochs(event: &Training) -> Event {
     }
 }
 
-/// What a training that is counted in gradient steps tells; its loss is the negative log evidence.
+/// Translates an event of a training that is counted in gradient steps; its loss is the negative log evidence.
 pub fn of_steps(event: &Training) -> Event {
     match event {
         Training::Resumed { step, .. } => Event::Resumed { done: *step },

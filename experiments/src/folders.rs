@@ -33,7 +33,7 @@ pub fn profile_of(part: &str) -> (&str, Option<u64>) {
     named.map_or((part, None), |(profile, epochs)| (profile, Some(epochs)))
 }
 
-/// What a cell's run folder holds.
+/// State of a cell's run folder.
 pub type CellStatus = status::Status<CellResult>;
 
 /// The state of a cell's run folder, without its lock.
@@ -41,7 +41,7 @@ pub fn status(folder: &Path, cell: &Cell) -> CellStatus {
     status::status(folder, &config(cell), EPOCHS_DONE)
 }
 
-/// Where the state of a cell's checkpoints has the number of finished epochs.
+/// Key of the number of finished epochs in the state of a cell's checkpoints.
 pub const EPOCHS_DONE: &str = "epochs_done";
 
 /// The configuration of a cell's run folder: the cell itself.

@@ -1,4 +1,4 @@
-//! What opens each kind of experiment.
+//! Opening of each kind of experiment.
 
 use crate::request::Request;
 use crate::source::Kind;

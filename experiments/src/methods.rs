@@ -13,7 +13,7 @@ pub struct Methods(Arc<Vec<Entry>>);
 static BUILT_IN: LazyLock<Methods> =
     LazyLock::new(|| Methods(Arc::new(Method::CATALOGUE.to_vec())));
 
-/// What comes with the program.
+/// Estimators that come with the program.
 impl Default for Methods {
     fn default() -> Self {
         BUILT_IN.clone()
@@ -47,7 +47,7 @@ impl Methods {
         &self.0
     }
 
-    /// Those of them that a program has added.
+    /// Returns the estimators that a program has added.
     #[cfg(feature = "cpu")]
     pub(crate) fn added(&self) -> &[Entry] {
         &self.0[Method::CATALOGUE.len()..]

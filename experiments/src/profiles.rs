@@ -6,8 +6,8 @@ use crate::source::{Source, is_folder_name};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-/// What a file describes by a profile, and the profile's gradient steps: the keys of `profile.<name>` are laid over the file's own,
-/// table by table.
+/// Reads what a file describes by a profile, and the profile's gradient steps: the keys of `profile.<name>` are laid over the
+/// file's own, table by table.
 ///
 /// # Errors
 /// A file that is not well-formed, holds an unknown key or lacks one; a profile that cannot name a folder; an unknown profile, with
@@ -48,7 +48,7 @@ pub fn profile<T: DeserializeOwned>(
     Ok((described, steps))
 }
 
-/// That the names of profiles, which run folders bear, lead nowhere else.
+/// Checks that the names of profiles, which run folders bear, lead nowhere else.
 ///
 /// # Errors
 /// The first that does.

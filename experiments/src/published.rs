@@ -14,19 +14,19 @@ const TEXT: &str = include_str!("../published.toml");
 pub struct Published {
     /// Authors, year, title, table.
     pub source: String,
-    /// What the numbers are, with their unit.
+    /// Quantity of the numbers, with their unit.
     pub quantity: String,
     /// The epochs of each published run, where they are stated.
     pub epochs: Option<u64>,
     /// The runs behind each mean and sd of the authors' own rows, where they are stated.
     pub seeds: Option<u64>,
-    /// What stands after ±, where there is one.
+    /// Description of mean and spread, such as `mean ± sd over 5 runs`, where there is one.
     #[serde(default)]
     pub spread: String,
-    /// What is wrong with doubtful numbers, where there are some.
+    /// Problem of doubtful numbers, where there are some.
     #[serde(default)]
     pub doubtful_note: String,
-    /// What to know about the quoted rows, where there are some.
+    /// Note on the quoted rows, where there are some.
     #[serde(default)]
     pub quoted_note: String,
     /// The rows, in the publication's order.
@@ -37,7 +37,7 @@ pub struct Published {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// What the publication calls the method.
+    /// Name of the method in the publication.
     pub label: String,
     /// Whose run it is.
     pub origin: Origin,
@@ -186,7 +186,7 @@ impl Row {
 }
 
 impl Published {
-    /// What is wrong with the table, if anything.
+    /// Returns what is wrong with the table, if anything.
     fn problem(&self) -> Option<String> {
         let several = self.seeds.is_some_and(|seeds| seeds > 1);
         for (i, row) in self.row.iter().enumerate() {

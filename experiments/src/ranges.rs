@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-/// What a number may be at most, by its key; other whole numbers have [`OTHERS`]. Tens of times the largest that any published
+/// Largest value of a number, by its key; other whole numbers have [`OTHERS`]. Tens of times the largest that any published
 /// experiment has, and small enough that products of several are no overflow.
 const MOST: [(&str, i64); 38] = [
     ("appearance", 8192),
@@ -45,7 +45,7 @@ const MOST: [(&str, i64); 38] = [
     ("warm_up", 1_000_000),
 ];
 
-/// What any other whole number may be at most.
+/// Largest value of any other whole number.
 const OTHERS: i64 = 1 << 40;
 
 /// Keys whose numbers only name something.

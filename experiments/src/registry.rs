@@ -1,4 +1,4 @@
-//! What the program knows by name: estimators and nets, those that come with it and those that a program adds.
+//! Registry of what the program knows by name: estimators and nets, those that come with it and those that a program adds.
 
 use crate::cell::{Cell, OwnNet};
 use crate::error::HarnessError;
@@ -18,7 +18,7 @@ pub struct Registry(Arc<Known>);
 struct Known {
     methods: Methods,
     nets: Vec<(String, Net)>,
-    /// How many of them come with the program.
+    /// Number of nets that come with the program.
     built_in: usize,
     families: Vec<nets::AnyFamily>,
     data: Vec<(String, Loader)>,
@@ -43,7 +43,7 @@ static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
     }))
 });
 
-/// What comes with the program.
+/// Names that come with the program.
 impl Default for Registry {
     fn default() -> Self {
         BUILT_IN.clone()
@@ -253,7 +253,7 @@ impl Registry {
     }
 }
 
-/// That a name names a folder, and nothing else yet.
+/// Checks that a name can name a folder, and names nothing else yet.
 fn free<'a>(
     what: &'static str,
     name: &str,

@@ -19,26 +19,26 @@ use std::sync::atomic::AtomicBool;
 pub type NewRunner =
     dyn Fn(Device, Arc<Splits>, usize) -> Result<Box<dyn CellRunner>, HarnessError>;
 
-/// What an experiment is opened with.
+/// Request that an experiment is opened with.
 pub struct Request<'a> {
-    /// What the user asks for.
+    /// Arguments of the command line.
     pub args: &'a Reproduce,
     /// The experiment's file.
     pub source: &'a Source,
-    /// What it knows by name.
+    /// Registry of the names that it knows.
     pub registry: &'a Registry,
-    /// Where data are.
+    /// Locator of the data.
     pub locator: &'a Locator,
     /// Makes the runner of cells.
     pub new_runner: &'a NewRunner,
     /// Set to stop.
     pub stop: &'a AtomicBool,
-    /// Where it speaks.
+    /// Output streams.
     pub streams: &'a Streams,
 }
 
 impl Request<'_> {
-    /// What is free where its runs are.
+    /// Returns what is free where its runs are.
     pub fn machine(&self) -> Machine {
         let machine = Machine::with_runs_in(&self.args.out);
         match self.args.device {
@@ -80,7 +80,7 @@ impl Request<'_> {
         }
     }
 
-    /// What it is, whatever the experiment.
+    /// Returns the options of the request, whatever the experiment.
     pub fn options(&self) -> Options {
         Options {
             jobs: self.jobs(),

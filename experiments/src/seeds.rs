@@ -3,7 +3,7 @@
 use helmholtz_report::{Document, Section};
 use serde_json::{Value, json};
 
-/// What a seed's run shows.
+/// Document of a seed's run, with its line of JSON.
 pub struct SeedDocument {
     /// The seed.
     pub seed: u64,

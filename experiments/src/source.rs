@@ -49,7 +49,7 @@ pub(crate) const BUNDLED: &[(&str, &str, &str)] = bundled![
     "table1-samples",
 ];
 
-/// What kind of experiment a file describes: its key `kind`.
+/// Kind of experiment that a file describes: its key `kind`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -66,7 +66,7 @@ pub enum Kind {
     ApgBmnist,
     /// The mixtures' proposals during training, by sweeps and particles.
     ApgKl,
-    /// What amortized population Gibbs reaches on several models.
+    /// Table of what amortized population Gibbs reaches on several models.
     ApgTable,
     /// The runs of a table, drawn.
     Curves,
@@ -79,9 +79,9 @@ pub enum Kind {
 /// The text of an experiment file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
-    /// What errors call it.
+    /// Name of the file in errors.
     pub file: String,
-    /// What is in it.
+    /// Content of the file.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! How the program was built and started.
+//! Build and start of the program.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 pub struct Run {
     /// Its folder.
     pub folder: PathBuf,
-    /// What was run.
+    /// Cell that was run.
     pub cell: Cell,
     /// Its newest checkpoint.
     pub checkpoint: Checkpoint,
-    /// Which parameters of it.
+    /// Choice among its parameters.
     pub parameters: Parameters,
 }
 
@@ -64,7 +64,7 @@ impl Run {
         }
     }
 
-    /// That these are the images of the run, where it says which it had.
+    /// Checks that these are the images of the run, where it says which it had.
     ///
     /// # Errors
     /// [`RunError::OtherData`].

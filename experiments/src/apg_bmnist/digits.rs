@@ -35,7 +35,7 @@ impl Digits {
         }
     }
 
-    /// How many.
+    /// Number of images.
     pub fn len(&self) -> usize {
         self.pixels.len() / self.area
     }
@@ -60,7 +60,7 @@ impl Digits {
         sums.iter().map(|sum| (sum / count) as f32).collect()
     }
 
-    /// Which images the sequences of a corpus show.
+    /// Returns which images the sequences of a corpus show.
     ///
     /// # Errors
     /// A corpus that cannot be made.

@@ -1,4 +1,4 @@
-//! What is measured of a tracker: reconstruction, density and tracking, after each sweep.
+//! Measures of a tracker: reconstruction, density and tracking, after each sweep.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ use crate::population::stepwise::{Measured, OnProgress};
 /// A frame's pixels, and the positions of the digits in it.
 pub type Frame = (Vec<f32>, Vec<[f64; 2]>);
 
-/// What a population is worth, for each sequence.
+/// Measures of a population, for each sequence.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Watched {
     /// Σ over pixels of (x − E ρ)², mean over frames.
@@ -89,7 +89,7 @@ pub fn watch<B: Backend>(
     Ok(all)
 }
 
-/// What particles with these weights `[L, B, 1]` are worth, but for their density.
+/// Measures particles with these weights `[L, B, 1]`, but for their density.
 pub(crate) fn score<B: Backend>(
     model: &Tracker<B>,
     bounce: &Bounce,
@@ -157,7 +157,7 @@ pub struct Row {
     pub log_joint: Measured,
     /// Tracking, pixels.
     pub error: Measured,
-    /// What the last row of its setting is better by on the row's own sequences, pairwise: in reconstruction and in nats.
+    /// Amount by which the last row of its setting is better on the row's own sequences, pairwise: in reconstruction and in nats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<[Measured; 2]>,
     /// The share of moves that were accepted, and the step size, of Hamiltonian Monte Carlo.
@@ -165,7 +165,7 @@ pub struct Row {
     pub accepted: Option<[f64; 2]>,
 }
 
-/// What was measured at the end.
+/// Measurements at the end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// Each setting: the one-shot proposal alone with as many particles as the last sweep has used in all. Then block population Gibbs;
@@ -258,7 +258,7 @@ pub fn evaluate<B: AutodiffBackend>(
     Ok((evaluation, shown))
 }
 
-/// What `best` is better by on the sequences of `own`, which are the first of its: in reconstruction and in nats.
+/// Returns by how much `best` is better on the sequences of `own`, which are the first of its: in reconstruction and in nats.
 fn behind(own: &Watched, best: &Watched) -> [Measured; 2] {
     let less = |more: &[f64], less: &[f64]| {
         let pairs = more.iter().zip(less);

@@ -28,9 +28,9 @@ pub use evaluation::Evaluation;
 pub use outcome::Outcome;
 pub use settings::{ChainSettings, EvaluationSettings, Published, Settings, TrainingSettings};
 
-/// Which sequences are whose: training has the numbers that its steps count, checks and evaluations their own seeds.
+/// Seed of checks. Training has the numbers that its steps count; checks and evaluations have their own seeds.
 pub(crate) const CHECK: u64 = 0x0063_6865_636b;
-/// What Hamiltonian Monte Carlo draws.
+/// Draws of Hamiltonian Monte Carlo.
 pub(crate) const DRAWS: helmholtz_random::Purpose = helmholtz_random::Purpose::new("tr-hmc");
 /// The sequences of the table.
 pub(crate) const TABLE: u64 = 0x0074_6162_6c65;

@@ -16,14 +16,14 @@ pub struct Outcome {
     pub steps: u64,
     /// The first check, at the start, and the last.
     pub checks: [Map<String, Value>; 2],
-    /// What was measured.
+    /// Measurements.
     pub evaluation: Evaluation,
-    /// Where it comes from.
+    /// Provenance of the result.
     pub provenance: Provenance,
 }
 
 impl Outcome {
-    /// What the samplers reached in the last setting, for the common table.
+    /// Returns what the samplers reached in the last setting, for the common table.
     pub fn column(&self, settings: &Settings) -> Column {
         let [frames, digits] = settings
             .evaluation
@@ -98,7 +98,7 @@ impl Outcome {
         [Block::Text(text), Block::Table(table)]
     }
 
-    /// What is said of the rows of Hamiltonian Monte Carlo, if there are any.
+    /// Describes the rows of Hamiltonian Monte Carlo, if there are any.
     fn about_moved(&self, settings: &Settings) -> String {
         let moved = self
             .evaluation
@@ -174,7 +174,7 @@ impl Outcome {
     }
 }
 
-/// How many sequences Hamiltonian Monte Carlo moves on, the first of all.
+/// Number of sequences that Hamiltonian Monte Carlo moves on, the first of all.
 fn moved_sequences(settings: &Settings) -> u64 {
     let e = &settings.evaluation;
     e.hmc.sequences.min(e.sequences)

@@ -69,8 +69,8 @@ impl Stepwise for Settings {
         ]
     }
 
-    /// What a digit is seen as in each frame, for all particles, with the index of each pixel (as much as two numbers), or with the
-    /// layer that sees it.
+    /// Bytes of the crops that digits are seen as in each frame, for all particles. With them the index of each pixel (as much as
+    /// two numbers), or the layer that sees it.
     fn memory(&self) -> u64 {
         let (t, e) = (&self.training, &self.evaluation);
         let pixels = self.model.canvas.digit_area() as u64;
@@ -150,7 +150,7 @@ impl Stepwise for Settings {
 }
 
 impl Settings {
-    /// Of training and test images.
+    /// Loads the digits of training and test images.
     fn digits(&self, locator: &Locator) -> Result<[Digits; 2], HarnessError> {
         let mnist = mnist(locator)?;
         let side = self.model.canvas.digit;
@@ -203,7 +203,7 @@ fn start<B: Backend>(
 
 struct Run<'a> {
     settings: &'a Settings,
-    /// Of training and test images.
+    /// Digits of training and test images.
     digits: [Digits; 2],
     request: Request<'a>,
 }

@@ -34,18 +34,18 @@ pub struct Settings {
     pub title: String,
     /// Names the random streams.
     pub seed: u64,
-    /// What is published.
+    /// Published numbers.
     #[serde(default, skip_serializing)]
     pub published: Vec<Published>,
     /// The model and its proposals.
     pub model: TrackerConfig,
-    /// How the nets learn.
+    /// Settings of the nets' training.
     pub training: TrainingSettings,
-    /// What is measured at the end.
+    /// Settings of the evaluation at the end.
     pub evaluation: EvaluationSettings,
 }
 
-/// How the nets learn.
+/// Settings of the nets' training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingSettings {
@@ -59,9 +59,9 @@ pub struct TrainingSettings {
     pub frames: usize,
     /// D.
     pub digits: usize,
-    /// How far a digit moves in a frame, in units of positions.
+    /// Distance that a digit moves in a frame, in units of positions.
     pub speed: f64,
-    /// How particles move before they are learned from, in HMC-RWS.
+    /// Moves of the particles before they are learned from, in HMC-RWS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hmc: Option<TrainingMoves>,
     /// Adam's.
@@ -78,7 +78,7 @@ pub struct TrainingSettings {
     pub checkpoint_seconds: f64,
 }
 
-/// What is measured at the end.
+/// Settings of the evaluation at the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluationSettings {
@@ -104,7 +104,7 @@ pub struct EvaluationSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChainSettings {
-    /// How the chains move.
+    /// Settings of the chains' moves.
     pub moves: HmcSettings,
     /// Sequences, the first of those of the table.
     pub sequences: u64,
@@ -130,7 +130,7 @@ impl Settings {
         }
     }
 
-    /// What is wrong with the settings, if anything.
+    /// Returns what is wrong with the settings, if anything.
     pub fn problem(&self) -> Option<&'static str> {
         let (t, e) = (&self.training, &self.evaluation);
         let counts = [

@@ -22,7 +22,7 @@ use crate::population::hamiltonian::TrainingMoves;
 use crate::population::parts::{Part, Step, gradients, parts};
 use crate::population::populations::{mean, sampler};
 
-/// What the nets descend: the losses of all blocks on fresh sequences.
+/// Objective of the nets: the losses of all blocks on fresh sequences.
 pub struct Training<'a, B: AutodiffBackend> {
     settings: &'a Settings,
     digits: &'a Digits,
@@ -35,7 +35,7 @@ pub struct Training<'a, B: AutodiffBackend> {
 }
 
 impl<'a, B: AutodiffBackend> Training<'a, B> {
-    /// Of these settings, on sequences of these digits and so many threads.
+    /// Makes the objective of these settings, on sequences of these digits and so many threads.
     ///
     /// # Errors
     /// Sequences that cannot be made.

@@ -1,4 +1,4 @@
-//! What is measured of a deep mixture: density and clustering, after each sweep.
+//! Measures of a deep mixture: density and clustering, after each sweep.
 
 use burn::module::{AutodiffModule, Module};
 use burn::tensor::Tensor;
@@ -15,7 +15,7 @@ use crate::error::HarnessError;
 use crate::population::populations::{mean, numbers};
 use crate::population::stepwise::{Measured, OnProgress};
 
-/// What a population is worth, for each instance.
+/// Measures of a population, for each instance.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Watched {
     /// Σ_l W_l log p(x, z_l), nats.
@@ -106,7 +106,7 @@ fn labels<B: Backend>(assignment: &Tensor<B, 4>) -> Vec<Vec<usize>> {
 pub struct Row {
     /// N.
     pub points: usize,
-    /// Which sampler.
+    /// Name of the sampler.
     pub label: String,
     /// L.
     pub particles: usize,
@@ -114,11 +114,11 @@ pub struct Row {
     pub sweeps: usize,
     /// Nats an instance.
     pub log_joint: Measured,
-    /// Of the likeliest particle.
+    /// Accuracy of the likeliest particle.
     pub accuracy: Measured,
     /// The same over other instances, whose rings do not touch.
     pub separated: Option<Measured>,
-    /// Of Hamiltonian Monte Carlo: the share of moves that were accepted, and the step size, means over batches.
+    /// Share of moves that were accepted, and step size, of Hamiltonian Monte Carlo: means over batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<[f64; 2]>,
 }
@@ -132,7 +132,7 @@ pub struct Snapshot {
     pub data: Vec<([f64; 2], usize)>,
 }
 
-/// What was measured at the end.
+/// Measurements at the end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// R.

@@ -24,7 +24,7 @@ pub use evaluation::Evaluation;
 pub use outcome::Outcome;
 pub use settings::{EvaluationSettings, Settings, TrainingSettings};
 
-/// Which instances are whose: training has the numbers that its steps count, checks and evaluations their own seeds.
+/// Seed of checks. Training has the numbers that its steps count; checks and evaluations have their own seeds.
 pub(crate) const CHECK: u64 = 0x0063_6865_636b;
 /// The draws of Hamiltonian Monte Carlo.
 pub(crate) const DRAWS: helmholtz_random::Purpose = helmholtz_random::Purpose::new("dmm-hmc");

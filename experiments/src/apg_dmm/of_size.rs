@@ -1,4 +1,4 @@
-//! What is measured on instances of one size.
+//! Measurements on instances of one size.
 
 use super::evaluation::{Row, Snapshot, Watched, watch};
 use super::hamiltonian::chains;
@@ -27,7 +27,7 @@ pub struct OfSize<'a, B: AutodiffBackend> {
     pub on_progress: OnProgress<'a>,
     /// Threads at once.
     pub threads: usize,
-    /// What is measured already.
+    /// Pieces that are measured already.
     pub pieces: &'a Pieces,
 }
 
@@ -189,7 +189,7 @@ fn on_separated(watched: Option<&Watched>) -> Option<Measured> {
         .map(|of| Measured::of(of))
 }
 
-/// How far instances are searched for those whose rings do not touch.
+/// Number of instances that are searched for those whose rings do not touch.
 const SEARCHED: u64 = 10_000;
 
 /// The numbers of the first instances whose rings do not touch: any two centres are more than two radii apart.

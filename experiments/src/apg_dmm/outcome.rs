@@ -16,14 +16,14 @@ pub struct Outcome {
     pub steps: u64,
     /// The first check, at the start, and the last.
     pub checks: [Map<String, Value>; 2],
-    /// What was measured.
+    /// Measurements.
     pub evaluation: Evaluation,
-    /// Where it comes from.
+    /// Provenance of the result.
     pub provenance: Provenance,
 }
 
 impl Outcome {
-    /// What the samplers reached on the largest instances, for the common table.
+    /// Returns what the samplers reached on the largest instances, for the common table.
     pub fn column(&self, settings: &Settings) -> Column {
         let points = settings.evaluation.points.last().copied().unwrap_or(0);
         let rows = self.evaluation.rows.iter();

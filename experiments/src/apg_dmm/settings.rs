@@ -20,15 +20,15 @@ pub struct Settings {
     pub seed: u64,
     /// The mixture and its proposals.
     pub model: DmmConfig,
-    /// How the data are made.
+    /// Generator of the data.
     pub data: Rings,
-    /// How the nets learn.
+    /// Settings of the nets' training.
     pub training: TrainingSettings,
-    /// What is measured at the end.
+    /// Settings of the evaluation at the end.
     pub evaluation: EvaluationSettings,
 }
 
-/// How the nets learn.
+/// Settings of the nets' training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingSettings {
@@ -40,7 +40,7 @@ pub struct TrainingSettings {
     pub batch: u64,
     /// Data of an instance.
     pub points: usize,
-    /// How particles move before they are learned from, in HMC-RWS.
+    /// Moves of the particles before they are learned from, in HMC-RWS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hmc: Option<TrainingMoves>,
     /// Adam's.
@@ -55,7 +55,7 @@ pub struct TrainingSettings {
     pub checkpoint_seconds: f64,
 }
 
-/// What is measured at the end.
+/// Settings of the evaluation at the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluationSettings {
@@ -80,7 +80,7 @@ pub struct EvaluationSettings {
 }
 
 impl Settings {
-    /// What is wrong with the settings, if anything.
+    /// Returns what is wrong with the settings, if anything.
     pub fn problem(&self) -> Option<&'static str> {
         let (t, e) = (&self.training, &self.evaluation);
         let counts = [

@@ -23,7 +23,7 @@ use crate::population::populations::{mean, sampler};
 /// Parts of a batch.
 const PARTS: u64 = 4;
 
-/// What is descended: the losses of all blocks on fresh instances.
+/// Objective of the nets: the losses of all blocks on fresh instances.
 pub struct Training<'a, B: AutodiffBackend> {
     settings: &'a Settings,
     device: B::Device,
@@ -46,7 +46,7 @@ pub(crate) fn rings<B: Backend>(
 }
 
 impl<'a, B: AutodiffBackend> Training<'a, B> {
-    /// Of these settings, on so many threads.
+    /// Makes the objective of these settings, on so many threads.
     pub fn new(settings: &'a Settings, threads: usize, device: &B::Device) -> Self {
         let t = &settings.training;
         let numbers: Vec<u64> = (0..t.check_instances).collect();

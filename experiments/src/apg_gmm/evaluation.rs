@@ -14,7 +14,7 @@ use crate::framework::failed;
 use crate::population::populations::{mean, numbers, sampler};
 use crate::population::stepwise::{Measured, OnProgress};
 
-/// What a sampler reached on the instances of the table.
+/// Result of a sampler on the instances of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The sampler.
@@ -226,7 +226,7 @@ impl<B: Backend> Measuring<'_, B> {
         Ok(rows)
     }
 
-    /// What moves particles by learned proposals of blocks.
+    /// Samplers that move particles by learned proposals of blocks.
     fn learned(&self) -> &'static [SamplerKind] {
         match self.settings.trains_blocks() {
             true => &[SamplerKind::ApgJoint, SamplerKind::Apg],

@@ -17,7 +17,7 @@ fn panel(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Panel {
     }
 }
 
-/// What was watched during training: the divergences of the proposals from the exact conditionals, and sample sizes.
+/// Draws what was watched during training: the divergences of the proposals from the exact conditionals, and sample sizes.
 pub fn training(metrics: &[Value]) -> Figure {
     let of = |key: &str| points(metrics, key);
     let steps = || Axis::linear("gradient steps");

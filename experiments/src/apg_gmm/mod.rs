@@ -27,7 +27,7 @@ pub use settings::{EvaluationSettings, Published, Settings, TrainingSettings};
 
 use helmholtz_random::Purpose;
 
-/// Which instances are whose: training has the numbers that its steps count, checks and evaluations their own seeds.
+/// Seed of checks. Training has the numbers that its steps count; checks and evaluations have their own seeds.
 pub(crate) const CHECK: u64 = 0x0063_6865_636b;
 /// The instances of the table.
 pub(crate) const TABLE: u64 = 0x0074_6162_6c65;

@@ -18,9 +18,9 @@ pub struct Outcome {
     pub checks: [Map<String, Value>; 2],
     /// −H(x, z): what the mean log joint of exact posterior draws is.
     pub expected: f64,
-    /// What was measured.
+    /// Measurements.
     pub evaluation: Evaluation,
-    /// Where it comes from.
+    /// Provenance of the result.
     pub provenance: Provenance,
 }
 
@@ -34,7 +34,7 @@ impl Outcome {
         Document::of_blocks(&settings.title, blocks)
     }
 
-    /// What the samplers reached, for the common table.
+    /// Returns what the samplers reached, for the common table.
     pub fn column(&self, settings: &Settings) -> Column {
         let rows = self.evaluation.rows.iter();
         let entry = |row: &Row| Entry {

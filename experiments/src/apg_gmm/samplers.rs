@@ -1,4 +1,4 @@
-//! What is compared: ways to move particles, from the same one-shot proposal.
+//! Samplers that are compared: ways to move particles, from the same one-shot proposal.
 
 use crate::error::HarnessError;
 use crate::framework::failed;
@@ -32,7 +32,7 @@ pub enum SamplerKind {
 }
 
 impl SamplerKind {
-    /// What tables and figures call it.
+    /// Label in tables and figures.
     pub fn label(self) -> String {
         match self {
             Self::Apg => "APG".into(),
@@ -74,7 +74,7 @@ impl Checkpoint {
     }
 }
 
-/// How many moves, of how many particles.
+/// Length of a trajectory: how many moves, of how many particles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Length {
     /// L.

@@ -18,14 +18,14 @@ pub struct Settings {
     pub title: String,
     /// Names the random streams.
     pub seed: u64,
-    /// What is published.
+    /// Published log joint.
     #[serde(default, skip_serializing)]
     pub published: Option<Published>,
     /// The mixture and its proposals.
     pub model: GmmConfig,
-    /// How the proposals learn.
+    /// Settings of the proposals' training.
     pub training: TrainingSettings,
-    /// What is measured at the end.
+    /// Settings of the evaluation at the end.
     pub evaluation: EvaluationSettings,
 }
 
@@ -35,13 +35,13 @@ pub struct Settings {
 pub struct Published {
     /// N of its instances.
     pub points: usize,
-    /// What reached it.
+    /// Sampler that reached it.
     pub sampler: String,
     /// Nats an instance.
     pub log_joint: f64,
 }
 
-/// How the proposals learn.
+/// Settings of the proposals' training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingSettings {
@@ -53,7 +53,7 @@ pub struct TrainingSettings {
     pub batch: u64,
     /// Data of an instance.
     pub points: usize,
-    /// How particles move before they are learned from, in HMC-RWS.
+    /// Moves of the particles before they are learned from, in HMC-RWS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hmc: Option<TrainingMoves>,
     /// Adam's.
@@ -68,7 +68,7 @@ pub struct TrainingSettings {
     pub checkpoint_seconds: f64,
 }
 
-/// What is measured at the end.
+/// Settings of the evaluation at the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluationSettings {
@@ -112,7 +112,7 @@ impl Settings {
         self.training.sweeps > 1
     }
 
-    /// What is wrong with the settings, if anything.
+    /// Returns what is wrong with the settings, if anything.
     pub fn problem(&self) -> Option<&'static str> {
         let (t, e) = (&self.training, &self.evaluation);
         let counts = [

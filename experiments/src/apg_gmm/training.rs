@@ -22,7 +22,7 @@ use crate::population::populations::{mean, numbers, sampler};
 /// processor time than one of twenty, two parts 7 %.
 const PARTS: u64 = 2;
 
-/// What the proposals descend: the losses of all blocks on fresh instances.
+/// Objective of the proposals: the losses of all blocks on fresh instances.
 pub struct Training<'a, B: AutodiffBackend> {
     settings: &'a Settings,
     sampler: Sampler<Systematic>,
@@ -33,7 +33,7 @@ pub struct Training<'a, B: AutodiffBackend> {
 }
 
 impl<'a, B: AutodiffBackend> Training<'a, B> {
-    /// Of these settings, on so many threads.
+    /// Makes the objective of these settings, on so many threads.
     pub fn new(settings: &'a Settings, threads: usize, device: &B::Device) -> Self {
         let training = &settings.training;
         let numbers: Vec<u64> = (0..training.check_instances).collect();

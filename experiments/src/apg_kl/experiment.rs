@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The figure of the seeds that are asked for.
 pub struct KlCurves {
     settings: Settings,
-    /// Of each unit: how its budget is divided, and the clusters of its mixtures.
+    /// Division of each unit's budget, and the clusters of its mixtures.
     of_units: Vec<(Division, usize)>,
 }
 

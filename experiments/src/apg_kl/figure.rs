@@ -21,7 +21,7 @@ pub struct Trained {
     pub folder: std::path::PathBuf,
     /// Its checks.
     pub metrics: Vec<Value>,
-    /// Where it comes from.
+    /// Provenance of the run.
     pub provenance: Provenance,
 }
 
@@ -79,7 +79,7 @@ pub fn figure(title: &str, runs: &[Trained]) -> Figure {
     }
 }
 
-/// Where the runs end.
+/// Document of where the runs end.
 pub fn document(title: &str, runs: &[Trained]) -> Document {
     let text = "At the end of training, on instances with known assignments: KL(p‖q) of (μ, τ) given c, by cluster, and of c given \
                 (μ, τ), by instance, in nats. The same of the one-shot proposal from (μ, τ) given c, by cluster; ESS / L of both \

@@ -31,7 +31,7 @@ pub struct Settings {
     pub title: String,
     /// The columns.
     pub members: Vec<Member>,
-    /// What is published.
+    /// Published log joints.
     pub published: Vec<LogJoint>,
 }
 

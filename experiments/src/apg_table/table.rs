@@ -15,12 +15,12 @@ pub struct Table {
     pub title: String,
     /// Its columns.
     pub columns: Vec<Column>,
-    /// What is published.
+    /// Published log joints.
     pub published: Vec<LogJoint>,
 }
 
 impl Table {
-    /// Of these columns.
+    /// Makes the table of these columns.
     pub fn new(settings: &Settings, columns: Vec<Column>) -> Self {
         Self {
             title: settings.title.clone(),

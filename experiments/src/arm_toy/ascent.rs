@@ -22,7 +22,7 @@ pub struct Ascent {
     pub sigma: Vec<[f64; 2]>,
     /// The estimates of ∂ E f / ∂a.
     pub estimates: Vec<[f64; 2]>,
-    /// What they estimate.
+    /// Gradients that they estimate.
     pub gradients: Vec<[f64; 2]>,
     /// The first estimate of each replicate, all of them at the start.
     pub first: Vec<f64>,

@@ -16,7 +16,7 @@ const MEASURED: Purpose = Purpose::new("toy-clsv");
 pub struct Climb {
     /// Who estimated; none of the exact gradient.
     pub estimator: Option<Estimator>,
-    /// What it was at on the way, the start and the end among it.
+    /// Points on the way, the start and the end among them.
     pub points: Vec<Point>,
 }
 

@@ -54,7 +54,7 @@ impl Estimator {
         found.expect("the catalogue has it")
     }
 
-    /// What figures and tables call it.
+    /// Label in figures and tables.
     pub fn label(self) -> &'static str {
         self.entry().label
     }
