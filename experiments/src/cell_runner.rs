@@ -152,7 +152,7 @@ impl CellResult {
         self.final_nll.unwrap_or(self.test_nll)
     }
 
-    /// Returns what a table of this quantity shows, in nats.
+    /// Returns the number that a table of this quantity shows, in nats.
     pub fn number(&self, shown: Score) -> Option<f64> {
         match shown {
             Score::Test => Some(self.reported_nll()),

@@ -16,7 +16,7 @@ Usage: cargo xtask <command> [arguments]
 
 Commands:
   reproduce <experiment>   Reproduce a published table or figure: builds the runner for the device, starts it
-  status <experiment>      Which runs are done, running, waiting and failed, from their folders alone
+  status <experiment>      Show which runs are done, running, waiting and failed, from their folders alone
   evaluate <run folder>    Evaluate a run's parameters again: its test NLL with any number of samples
   variance                 Measure how noisy the methods' gradients are, for what they cost
   report                   Put every recorded result into one report: tables, figures, a page

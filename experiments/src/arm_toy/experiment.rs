@@ -78,7 +78,7 @@ pub fn open(request: &Request<'_>) -> Result<Toy, HarnessError> {
     })
 }
 
-/// How many times as small the experiment is whose time is taken.
+/// Factor by which the experiment whose time is taken is smaller.
 const SMALLER: usize = 100;
 
 /// For how long one copy is timed at most, before a smaller one is.
@@ -249,7 +249,7 @@ impl Experiment for Toy {
     }
 }
 
-/// What a run writes, beside each figure's data.
+/// Files that a run writes, beside each figure's data.
 const FILES: [&str; 5] = [
     "table.md",
     "trajectories.svg",

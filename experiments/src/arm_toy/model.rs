@@ -49,7 +49,7 @@ impl<B: Backend> OneBit<B> {
 }
 
 impl<B: AutodiffBackend> OneBit<B> {
-    /// What an estimate with this surrogate loss ascends, for each copy: the estimate of ∂ E f / ∂a.
+    /// Returns what an estimate with this surrogate loss ascends, for each copy: the estimate of ∂ E f / ∂a.
     pub fn ascended(&self, loss: &Tensor<B, 1>) -> Vec<f64> {
         let logits = self.logits.val();
         let gradient = logits.grad(&loss.backward());

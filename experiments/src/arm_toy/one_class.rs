@@ -57,7 +57,7 @@ impl<B: Backend> OneClass<B> {
 }
 
 impl<B: AutodiffBackend> OneClass<B> {
-    /// What an estimate with this surrogate loss ascends: the estimates of ∂ E f / ∂φ of each copy, one after the other.
+    /// Returns what an estimate with this surrogate loss ascends: the estimates of ∂ E f / ∂φ of each copy, one after the other.
     pub fn ascended(&self, loss: &Tensor<B, 1>) -> Vec<f64> {
         let logits = self.logits.val();
         // The loss is a mean over the batch.

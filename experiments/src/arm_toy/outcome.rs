@@ -9,10 +9,10 @@ use helmholtz_report::{Block, Cell, Document, Kind, Table};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
 
-/// What a run found, beside the points of its figures.
+/// Numbers that a run found, beside the points of its figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Numbers {
-    /// Where the ascents ended.
+    /// Ends of the ascents.
     pub ascents: Vec<Ends>,
     /// Variances for one bit.
     pub variances: Vec<Variance>,
@@ -22,7 +22,7 @@ pub struct Numbers {
     pub t1: Vec<GradientVariance>,
 }
 
-/// Where all replicates of an ascent ended.
+/// End of all replicates of an ascent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ends {
     /// p₀.
@@ -35,7 +35,7 @@ pub struct Ends {
     pub exact: f64,
     /// Mean and sample sd of σ(a).
     pub mean: f64,
-    /// Of σ(a), over the replicates.
+    /// Sample sd of σ(a), over the replicates.
     pub sd: f64,
     /// The share of replicates on the optimum's side of ½.
     pub right: f64,
@@ -50,12 +50,12 @@ pub struct Ends {
 pub struct Outcome {
     /// The numbers.
     pub numbers: Numbers,
-    /// Where they come from.
+    /// Provenance of the numbers.
     pub provenance: Provenance,
 }
 
 impl Ends {
-    /// Of these runs, where the exact ascent ends at `exact`.
+    /// Summarises these runs, where the exact ascent ends at `exact`.
     pub fn new(ascent: &Ascent, exact: f64, start: f64) -> Self {
         let (mean, variance) = mean_and_variance(&ascent.last);
         let (_, first_variance) = mean_and_variance(&ascent.first);

@@ -13,7 +13,7 @@ use helmholtz_ops::Backend;
 use helmholtz_report::figure::Figure;
 use helmholtz_runs::Pieces;
 
-/// What a run gives.
+/// Report of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// The numbers.
@@ -24,13 +24,13 @@ pub struct Report {
 
 /// The experiment, on any backend that computes in f64.
 pub struct Run<'a> {
-    /// What to run.
+    /// Settings of the run.
     pub settings: &'a Settings,
     /// Hears what is done next, and may stop it with an error.
     pub before: &'a dyn Fn(&str) -> Result<(), HarnessError>,
     /// Hears how many parts are done.
     pub after: &'a dyn Fn(u64),
-    /// Where what is done is kept.
+    /// Pieces in which finished work is kept.
     pub pieces: &'a Pieces,
 }
 

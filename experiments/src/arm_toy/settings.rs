@@ -147,7 +147,7 @@ impl Settings {
             .max(classes)
     }
 
-    /// What is wrong with the settings, if anything.
+    /// Returns what is wrong with the settings, if anything.
     fn problem(&self) -> Option<String> {
         let Self {
             ascent,

@@ -25,7 +25,7 @@ pub struct GradientVariance {
     pub estimator: Estimator,
     /// K.
     pub samples: usize,
-    /// Of the gradient in the parameters of q.
+    /// Variance of the gradient in the parameters of q.
     pub phi: Variance,
 }
 

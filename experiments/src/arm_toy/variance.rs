@@ -18,7 +18,7 @@ pub struct Variance {
     pub logit: f64,
     /// The sample variance, K = 1 or the least that the estimator is defined for.
     pub sampled: f64,
-    /// In closed form, where that is known.
+    /// Variance in closed form, where that is known.
     pub law: Option<f64>,
 }
 

@@ -15,7 +15,7 @@ use helmholtz_harness::engine::task::Task;
 use helmholtz_harness::error::HarnessError;
 use std::path::{Path, PathBuf};
 
-/// What hands runs out.
+/// Engine that hands runs out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum On {
     /// One job array of Slurm
@@ -24,7 +24,8 @@ pub enum On {
     Script,
 }
 
-/// Where runs are, other than in this process. Defaults are read from `helmholtz-cluster.toml` in the working folder.
+/// Options for runs on a cluster, other than in this process. Defaults are read from `helmholtz-cluster.toml` in the working
+/// folder.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "On a cluster")]
 pub struct Cluster {
@@ -68,7 +69,7 @@ pub struct Cluster {
     #[arg(long, value_name = "N", requires = "on", value_parser = count())]
     pub per_task: Option<usize>,
 
-    /// How often a job is started again after a fault of its node [default: 3]
+    /// Number of times that a job is started again after a fault of its node [default: 3]
     #[arg(long, value_name = "N", requires = "on")]
     pub retries: Option<u32>,
 
@@ -119,7 +120,7 @@ pub fn planned(args: &Reproduce) -> Result<Reproduce, HarnessError> {
     Ok(args)
 }
 
-/// What is handed out of `args`, as [`planned`] has left it but for its device.
+/// Returns the submission of what is handed out of `args`, as [`planned`] has left it but for its device.
 ///
 /// # Errors
 /// A file of defaults that makes no sense; `--jobs`, which `--max` and `--cpus` take the place of.

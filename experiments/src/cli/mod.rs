@@ -1,4 +1,4 @@
-//! What a user types.
+//! Command line of the program.
 
 pub mod cluster;
 
@@ -18,17 +18,17 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "helmholtz", arg_required_else_help = true)]
 pub struct Cli {
-    /// What to do.
+    /// Command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// Command to run.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Reproduce a published table or figure: plan, run, resume, compare
     Reproduce(Reproduce),
-    /// Which runs of an experiment are done, running, waiting and failed, from their folders alone
+    /// Show which runs of an experiment are done, running, waiting and failed, from their folders alone
     #[command(after_help = STATUS_EXAMPLES)]
     Status(Status),
     /// Evaluate a run's parameters again: its test NLL with any number of samples
@@ -178,7 +178,7 @@ pub struct Reproduce {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: Option<u64>,
 
-    /// Where to compute
+    /// Device to compute on
     #[arg(long, value_enum, default_value = "cpu")]
     pub device: Device,
 
@@ -214,7 +214,7 @@ pub struct Reproduce {
     #[arg(long)]
     pub fresh: bool,
 
-    /// Where the runs are, other than here
+    /// Options for runs on a cluster
     #[command(flatten)]
     pub cluster: Cluster,
 }
@@ -249,10 +249,10 @@ Examples:
 It takes the options of `reproduce` that select runs, and asks no scheduler. A run whose machine died counts as running until its lock has not
 been renewed for ten minutes.";
 
-/// Which runs are done, running, waiting and failed.
+/// Show which runs are done, running, waiting and failed.
 #[derive(Debug, Clone, Args)]
 pub struct Status {
-    /// Which runs
+    /// Selection of the runs
     #[command(flatten)]
     pub request: Reproduce,
 }
@@ -291,7 +291,7 @@ pub struct Variance {
     #[arg(long, value_name = "K", value_parser = from_1_to(1 << 16))]
     pub particles: Option<usize>,
 
-    /// How often each estimate is made
+    /// Number of estimates of each method
     #[arg(long, value_name = "R", default_value = "1000", value_parser = at_least(2))]
     pub replicates: usize,
 
@@ -315,7 +315,7 @@ pub struct Variance {
     #[arg(long, requires = "run")]
     pub selected: bool,
 
-    /// Where to compute
+    /// Device to compute on
     #[arg(long, value_enum, default_value = "cpu")]
     pub device: Device,
 
@@ -395,7 +395,7 @@ pub struct Evaluate {
     #[arg(long)]
     pub last: bool,
 
-    /// Where to compute
+    /// Device to compute on
     #[arg(long, value_enum, default_value = "cpu")]
     pub device: Device,
 
@@ -505,7 +505,7 @@ pub struct Man {
     pub to: Option<PathBuf>,
 }
 
-/// What `--dataset` takes.
+/// Help text of `--dataset`.
 fn dataset_help() -> String {
     format!(
         "The data set instead of the experiment's or the run's. Names: {}. A file of your own: .npy, .npz, .amat, .idx, .mat, .parquet. \
@@ -521,7 +521,7 @@ pub struct DataArgs {
     #[arg(long, value_name = "NAME|FILE", help = dataset_help())]
     pub dataset: Option<Wanted>,
 
-    /// How one file of your own is divided into training, validation and test data [default: 0.8,0.1,0.1]
+    /// Division of one file of your own into training, validation and test data [default: 0.8,0.1,0.1]
     #[arg(long, value_name = "SHARES", value_delimiter = ',')]
     pub split: Option<Vec<f64>>,
 

@@ -22,7 +22,7 @@ type Tape = Autodiff<Flex>;
 /// Bits of the datum of every certificate.
 const DATUM: [f64; 4] = [1.0, 0.0, 1.0, 1.0];
 
-/// What is said of every table.
+/// Explanation of every table.
 const READING: &str = "Models small enough to enumerate, in f64: three bits in one layer, two layers of two bits, two variables of \
     three classes, two binomial counts of two trials. 200,000 estimates each, with K = 2 or the least (20,000 of those that learn temperatures, which differentiate twice). \
     A claim holds if the largest |t| over all coordinates of the gradient is below 7.3 (99 degrees of freedom): a right one of a \

@@ -167,7 +167,7 @@ fn print_result(
 struct Estimates {
     particles: usize,
     steps: usize,
-    /// Of p(x, h) for an image.
+    /// Evaluations of p(x, h) for an image.
     evaluations: usize,
     /// The NLL of the test images.
     nll: [f64; 2],

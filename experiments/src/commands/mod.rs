@@ -1,4 +1,4 @@
-//! What the program does, a file for each command.
+//! Commands of the program, a file for each.
 
 #[cfg(feature = "cpu")]
 pub mod certify;

@@ -47,7 +47,7 @@ pub struct Settings {
     pub title: String,
     /// The experiment whose runs are evaluated.
     pub table: String,
-    /// Which runs, and how.
+    /// Profiles: which runs, and how.
     pub profile: BTreeMap<String, Profile>,
 }
 

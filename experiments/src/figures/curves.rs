@@ -4,7 +4,7 @@ use crate::records::curve::{Curve, Point};
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use serde::Deserialize;
 
-/// What stands on the horizontal axis.
+/// Quantity on the horizontal axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Against {
@@ -16,7 +16,7 @@ pub enum Against {
     Time,
 }
 
-/// What stands on the vertical axis.
+/// Quantity on the vertical axis.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
@@ -32,7 +32,7 @@ pub enum Quantity {
 /// A run that is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// What the legend calls it.
+    /// Label in the legend.
     pub label: String,
     /// Its style; runs of one method have the same.
     pub style: usize,
@@ -43,7 +43,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Where finished epochs and seconds of training stand on a horizontal axis.
+    /// Place of finished epochs and seconds of training on a horizontal axis.
     fn x(&self, against: Against, epoch: f64, seconds: f64) -> f64 {
         match against {
             Against::Epochs => epoch,
@@ -124,7 +124,7 @@ pub fn panel(
     }
 }
 
-/// Where the chains of a run begin, if not with it, at a height that the panel spans anyway.
+/// Marks where the chains of a run begin, if not with it, at a height that the panel spans anyway.
 fn rule(line: &Line, drawn: &[Series], against: Against) -> Option<Series> {
     let (epoch, seconds) = line.curve.switch.filter(|(epoch, _)| *epoch > 0.0)?;
     let own = format!("{}, ", line.label);

@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 pub struct Curves {
     settings: Settings,
     runs: Vec<Run>,
-    /// Where they were looked for.
+    /// Folders where they were looked for.
     searched: String,
     /// The command that makes the others.
     missing: Option<String>,

@@ -1,4 +1,4 @@
-//! What a run's curve is called, and a figure.
+//! Labels of a run's curve and of a figure.
 
 use helmholtz_datasets::caution;
 

@@ -21,7 +21,7 @@ pub struct Run {
     pub particles: Option<usize>,
     /// The method's name.
     pub method: String,
-    /// What is drawn of it; none if there is no such run with a check.
+    /// Run that is drawn; none if there is no such run with a check.
     pub found: Option<Found>,
 }
 
@@ -34,13 +34,13 @@ pub struct Found {
     pub done: u64,
     /// Its planned epochs.
     pub planned: u64,
-    /// Where it is.
+    /// Path of its run folder.
     pub folder: PathBuf,
-    /// How it is drawn.
+    /// Line that draws it.
     pub line: Line,
 }
 
-/// What a request changes of a figure's settings.
+/// Changes that a request makes to a figure's settings.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
     /// The data set.

@@ -21,7 +21,7 @@ pub struct Settings {
     pub table: String,
     /// The methods that are drawn unless the user names some.
     pub methods: Vec<String>,
-    /// What stands on the vertical axes.
+    /// Quantity on the vertical axes.
     #[serde(default)]
     pub quantity: Quantity,
     /// The share of the epochs that the vertical axes leave out: they span the checks after it.
@@ -44,7 +44,7 @@ pub struct Panel {
     /// K, where the experiment compares numbers of particles.
     #[serde(default)]
     pub particles: Option<usize>,
-    /// What stands on the horizontal axis.
+    /// Quantity on the horizontal axis.
     pub against: Against,
 }
 
@@ -94,8 +94,8 @@ impl Settings {
         }
     }
 
-    /// What is wrong with the panels' numbers of particles, if anything. Where the experiment compares some, any other can be asked
-    /// for as well.
+    /// Returns what is wrong with the panels' numbers of particles, if anything. Where the experiment compares some, any other
+    /// can be asked for as well.
     fn particles_problem(&self, spec: &Spec) -> Option<String> {
         let compares = |profile: &Profile| !profile.particles.is_empty();
         let some = spec.profile.values().any(compares);

@@ -1,4 +1,4 @@
-//! What a cell costs: time, memory and disk, each net and method measured once.
+//! Costs of cells: time, memory and disk. Each net, method, batch size and number of particles is measured once.
 
 use super::work::work;
 use crate::cell::Cell;
@@ -38,7 +38,7 @@ pub fn step_bytes(registry: &Registry, cell: &Cell, sizes: Sizes) -> u64 {
     bytes(&[batch, particles as u64, net.values() as u64])
 }
 
-/// That there is the memory for a training step of the cell.
+/// Checks that there is the memory for a training step of the cell.
 ///
 /// # Errors
 /// If there is not.
@@ -74,7 +74,7 @@ impl Costs {
         }
     }
 
-    /// What a cell costs, as `runner` measures it.
+    /// Returns the cost of a cell, as `runner` measures it.
     ///
     /// # Errors
     /// A cell that the runner cannot build, or for which there is not the memory.

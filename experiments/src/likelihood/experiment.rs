@@ -244,8 +244,8 @@ impl Experiment for Likelihood<'_> {
             })
     }
 
-    /// How many runs the `paper` profile has for the selected nets and methods, and how many seconds they take here. It is given
-    /// after `quick`, where the data are the paper's and the profile has what is selected.
+    /// Returns the number of runs that the `paper` profile has for the selected nets and methods, and the seconds that they take
+    /// here. It is given after `quick`, where the data are the paper's and the profile has what is selected.
     fn hint(&self, jobs: usize) -> Result<Option<Hint>, HarnessError> {
         match self.time_of_paper(jobs) {
             Err(HarnessError::Interrupted { epoch }) => Err(HarnessError::Interrupted { epoch }),

@@ -30,7 +30,7 @@ pub(crate) struct FakeRunner {
     pub meet: usize,
     /// The most cells that were inside at once.
     pub most_at_once: AtomicUsize,
-    /// What a cell learns, besides 1000 numbers.
+    /// Numbers that a cell learns, besides 1000.
     pub parameters: u64,
     /// Cells of this net fail.
     pub fail: &'static str,
@@ -40,7 +40,7 @@ pub(crate) struct FakeRunner {
     pub interrupt_after: Option<u64>,
     /// The cell of this net sets `stop` after so many epochs.
     pub stop_in: Option<(&'static str, u64)>,
-    /// What the driver watches.
+    /// Stop flag that the driver watches.
     pub stop: std::sync::Arc<AtomicBool>,
     /// Cells inside now, and cells that ever came.
     pub inside: Mutex<(usize, usize)>,

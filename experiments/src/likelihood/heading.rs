@@ -1,4 +1,4 @@
-//! What the plan of a table says.
+//! Heading of a table's plan.
 
 use crate::cell::{Cell, ScanOrder, Settings};
 use crate::cli::Reproduce;
@@ -9,7 +9,7 @@ use helmholtz_harness::plan_text::count;
 use helmholtz_training::Optimizer;
 use std::path::Path;
 
-/// What runs, on what, where.
+/// Heading of the plan: what runs, on what, where.
 pub fn of(
     args: &Reproduce,
     spec: &Spec,

@@ -1,4 +1,4 @@
-//! How long a cell takes.
+//! Time that a cell takes.
 
 use crate::cell::Settings;
 use crate::cell_runner::Cost;

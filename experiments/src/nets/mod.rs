@@ -43,10 +43,10 @@ pub(crate) fn families() -> Vec<AnyFamily> {
     ]
 }
 
-/// What keeps a net from being built.
+/// Error that keeps a net from being built.
 pub type Failed = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a net states of itself, and how it is built.
+/// Configuration of a net: what it states of itself, and how it is built.
 pub trait NetConfig: Clone + Debug + Send + Sync + 'static {
     /// The model.
     type Model<B: Backend>: Artifacts<B>;
@@ -81,7 +81,7 @@ pub trait NetConfig: Clone + Debug + Send + Sync + 'static {
         None
     }
 
-    /// That it describes a model.
+    /// Checks that it describes a model.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -102,7 +102,7 @@ pub trait NetConfig: Clone + Debug + Send + Sync + 'static {
 
 /// A family of nets: those that have names, and those that an experiment file describes by `family` and their sizes.
 pub trait Family: NetConfig + Serialize + DeserializeOwned {
-    /// What `family` of a `[[net]]` calls it.
+    /// Name of the family in `family` of a `[[net]]`.
     const NAME: &'static str;
 
     /// The sizes that follow from the data.
@@ -149,7 +149,7 @@ impl Net {
         self.0.latents()
     }
 
-    /// That its likelihood takes these data.
+    /// Checks that its likelihood takes these data.
     ///
     /// # Errors
     /// The first number that it does not take.
@@ -195,7 +195,7 @@ impl Net {
         self.0.with(settings)
     }
 
-    /// That it describes a model.
+    /// Checks that it describes a model.
     pub(crate) fn check(&self) -> Result<(), Failed> {
         self.0.check()
     }

@@ -1,10 +1,10 @@
-//! What the samplers of a finished run reached: a column of a table.
+//! Column of a table: what the samplers of a finished run reached.
 
 use super::stepwise::Measured;
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
 
-/// What a sampler reached.
+/// Result of a sampler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The sampler, with K.
@@ -15,7 +15,7 @@ pub struct Entry {
     pub instances: u64,
 }
 
-/// What the run of a model's experiment reached.
+/// Results of the run of a model's experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     /// The experiment.
@@ -28,6 +28,6 @@ pub struct Column {
     pub folder: String,
     /// Sampler by sampler.
     pub entries: Vec<Entry>,
-    /// Where it comes from.
+    /// Provenance of the run.
     pub provenance: Provenance,
 }

@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json, to_value};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Where the state of a checkpoint has its steps.
+/// Key of the steps in the state of a checkpoint.
 const STEPS_DONE: &str = "steps_done";
 /// The key of a result under which it keeps how it was measured.
 const EVALUATION: &str = "evaluation_settings";
@@ -48,7 +48,7 @@ pub struct Population<'a, E> {
 /// One seed's.
 struct Run<E> {
     experiment: E,
-    /// How it is measured.
+    /// Settings by which it is measured.
     evaluation: Value,
 }
 
@@ -230,7 +230,7 @@ impl<E: Stepwise> Population<'_, E> {
         &self.runs[index].experiment
     }
 
-    /// What the samplers of a finished run reached, as a column of a table of several models.
+    /// Returns what the samplers of a finished run reached, as a column of a table of several models.
     ///
     /// # Errors
     /// A result of another shape.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::HarnessError;
 use crate::framework::failed;
 
-/// How the chains move.
+/// Settings of the chains' moves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HmcSettings {
@@ -30,7 +30,7 @@ impl HmcSettings {
     }
 }
 
-/// How the particles of reweighted wake-sleep move before they are learned from: HMC-RWS, trained.
+/// Settings of the moves of reweighted wake-sleep's particles before they are learned from: HMC-RWS, trained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingMoves {
@@ -43,7 +43,7 @@ pub struct TrainingMoves {
 }
 
 impl TrainingMoves {
-    /// What is wrong with the moves of a training by so many sweeps, if anything.
+    /// Returns what is wrong with the moves of a training by so many sweeps, if anything.
     pub(crate) fn problem(&self, sweeps: usize) -> Option<&'static str> {
         let positive = self.step_size > 0.0 && self.step_size.is_finite();
         match self.moves > 0 && self.leapfrog > 0 && positive {
@@ -57,7 +57,7 @@ impl TrainingMoves {
         }
     }
 
-    /// As an evaluation's chains move, without a warm-up.
+    /// Returns the moves as settings of an evaluation's chains, without a warm-up.
     pub(crate) fn held(&self) -> HmcSettings {
         HmcSettings {
             leapfrog: Vec::new(),
@@ -70,7 +70,7 @@ impl TrainingMoves {
 
 /// A population whose continuous latents are rows, one for each chain.
 pub struct Chains<S, R, D, N> {
-    /// Where the chains start.
+    /// State at which the chains start.
     pub start: S,
     /// Their rows.
     pub rows: R,
@@ -80,7 +80,7 @@ pub struct Chains<S, R, D, N> {
     pub next: N,
 }
 
-/// How often chains moved, and how far.
+/// Acceptance and step size of the moves of chains.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Moves {
     /// The share of proposals that were accepted.

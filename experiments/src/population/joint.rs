@@ -12,15 +12,15 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// What the runs of one seed show together.
+/// Result that the runs of one seed show together.
 pub trait Joint: Sync {
-    /// What a finished run adds to it.
+    /// Part that a finished run adds to it.
     type Part;
 
     /// Heads it.
     fn title(&self) -> &str;
 
-    /// What the run of a unit adds.
+    /// Returns the part that the run of a unit adds.
     ///
     /// # Errors
     /// A result of another shape, files that cannot be read.
@@ -37,7 +37,7 @@ pub trait Joint: Sync {
     /// Its line of JSON.
     fn json(&self, parts: &[Self::Part]) -> Value;
 
-    /// What the result of its folder keeps.
+    /// Returns what the result of its folder keeps.
     fn record(&self, _parts: &[Self::Part]) -> Option<Value> {
         None
     }
@@ -49,9 +49,9 @@ pub trait Joint: Sync {
     fn write(&self, parts: &[Self::Part], folder: &Path) -> Result<Vec<PathBuf>, HarnessError>;
 }
 
-/// It, and the runs that it is made of.
+/// Joint result, and the runs that it is made of.
 pub struct Figure<'a, J> {
-    /// What they show.
+    /// Result that they show together.
     pub joint: J,
     /// The runs.
     pub members: Members<'a>,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// An experiment whose runs are shown beside others.
 pub trait Member: Experiment {
-    /// What the samplers of a finished run reached.
+    /// Returns what the samplers of a finished run reached.
     ///
     /// # Errors
     /// A result of another shape.
@@ -111,7 +111,7 @@ impl<'a> Members<'a> {
         Ok(())
     }
 
-    /// Of each seed whose runs are all that there are: the seed, and what `of` makes of each finished run.
+    /// Returns each seed with finished runs, and what `of` makes of each of these runs.
     ///
     /// # Errors
     /// Those of `of`.

@@ -22,7 +22,7 @@ pub fn parts(step: u64, batch: u64, most: u64) -> Vec<Range<u64>> {
         .collect()
 }
 
-/// Where a step's gradients are computed.
+/// Step whose gradients are computed, and the threads that compute them.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     /// Names the run.
@@ -33,7 +33,7 @@ pub struct Step {
     pub threads: usize,
 }
 
-/// What a part gives: its gradient, and log Ẑ of its instances.
+/// Result of a part: its gradient, and log Ẑ of its instances.
 pub type Part = Result<(GradientsParams, Vec<f64>), Box<dyn Error + Send + Sync>>;
 
 /// The gradient of the mean over all instances, and the mean of −log Ẑ: what an objective gives.

@@ -1,4 +1,4 @@
-//! What experiments with populations of particles share: their sampler, and the plain numbers of a tensor.
+//! Helpers that experiments with populations of particles share: their sampler, and the plain numbers of a tensor.
 
 use burn::tensor::{Tensor, backend::Backend};
 use helmholtz_apg::Sampler;
@@ -20,7 +20,7 @@ pub(crate) fn numbers<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Vec<f
     tensor.into_data().iter::<f64>().collect()
 }
 
-/// How many of the sweeps that are asked for have learned proposals, the one-shot proposal counted: training by one sweep learns that
+/// Number of the sweeps asked for that have learned proposals, the one-shot proposal counted: training by one sweep learns that
 /// proposal alone.
 pub fn learned_sweeps(trained: usize, asked: usize) -> usize {
     match trained {

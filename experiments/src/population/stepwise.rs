@@ -22,10 +22,10 @@ use serde_json::Value;
 
 /// An experiment: one model trained by gradient steps in a run folder, then measured.
 pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
-    /// What its folder keeps.
+    /// Result that its folder keeps.
     type Outcome: Serialize + DeserializeOwned;
 
-    /// What it writes beside `table.md`.
+    /// Files that it writes beside `table.md`.
     const FILES: &'static [&'static str];
 
     /// Whether it reads a data set.
@@ -46,7 +46,7 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
         }
     }
 
-    /// What is wrong with the settings, if anything.
+    /// Returns what is wrong with the settings, if anything.
     fn problem(&self) -> Option<&'static str>;
 
     /// Names the run folder.
@@ -55,10 +55,10 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     /// Heads the table.
     fn title(&self) -> &str;
 
-    /// What names the random streams.
+    /// Seed that names the random streams.
     fn seed(&mut self) -> &mut u64;
 
-    /// What a step is, and what is measured at the end.
+    /// Describes a step, and what is measured at the end.
     fn plan(&self) -> [String; 2];
 
     /// The least memory that it needs, in bytes.
@@ -75,7 +75,7 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     /// The same with a shorter step, where one would take more than seconds, and times how much that takes the whole one's time.
     fn shorter(&self) -> (Self, f64);
 
-    /// How long a gradient step takes on the device with so many threads, by making two.
+    /// Measures the seconds of a gradient step on the device with so many threads, by making two.
     ///
     /// # Errors
     /// Data or a device that are not there, a step that cannot be made, a stop.
@@ -95,7 +95,7 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     /// The outcome as a document.
     fn document(&self, outcome: &Self::Outcome) -> Document;
 
-    /// What the samplers reached, as a column of a table of several models; the caller names the folder.
+    /// Returns what the samplers reached, as a column of a table of several models; the caller names the folder.
     fn column(&self, outcome: &Self::Outcome) -> Column;
 }
 
@@ -109,17 +109,17 @@ pub fn bytes(sizes: &[u64]) -> u64 {
 /// Hears what is measured, from any thread, and may stop it with an error.
 pub type OnProgress<'a> = &'a (dyn Fn(&str) -> Result<(), HarnessError> + Sync);
 
-/// What a run is asked for.
+/// Request for a run.
 pub struct Request<'a> {
     /// Gradient steps.
     pub steps: u64,
-    /// Where it computes.
+    /// Device that computes.
     pub device: Device,
     /// Threads of the run.
     pub threads: usize,
-    /// Where data are.
+    /// Locator of the data.
     pub locator: &'a Locator,
-    /// Where it is kept.
+    /// Run folder that keeps it.
     pub folder: &'a mut RunFolder,
     /// Hears of each step.
     pub observe: &'a dyn Fn(&Event),
@@ -130,7 +130,7 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// What is kept of an evaluation of the trained model, by these settings.
+    /// Returns what is kept of an evaluation of the trained model, by these settings.
     ///
     /// # Errors
     /// A checkpoint that cannot be read.
@@ -139,7 +139,7 @@ impl Request<'_> {
         Ok(self.folder.pieces(&evaluation)?)
     }
 
-    /// How to train, with Adam's learning rate, which is held, and β₂.
+    /// Returns the configuration of the training, with Adam's learning rate, which is held, and β₂.
     pub fn config(
         &self,
         seed: u64,
@@ -218,7 +218,7 @@ where
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// What checks have under a key, by gradient steps, to be drawn.
+/// Returns the values that checks have under a key, by gradient steps, to be drawn.
 pub fn points(checks: &[Value], key: &str) -> Vec<[f64; 2]> {
     let point = |row: &Value| Some([row["step"].as_f64()?, row.get(key)?.as_f64()?]);
     checks.iter().filter_map(point).collect()
@@ -234,7 +234,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Of these values, at least two.
+    /// Computes mean and standard error of these values, at least two.
     pub fn of(values: &[f64]) -> Self {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;

@@ -1,4 +1,4 @@
-//! What a run's metrics say at each check.
+//! Curve of a run: what its metrics say at each check.
 
 use serde_json::Value;
 

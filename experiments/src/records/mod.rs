@@ -23,13 +23,13 @@ pub struct Record {
     pub place: String,
     /// Its folder.
     pub folder: PathBuf,
-    /// What was run.
+    /// Content of the run.
     pub what: What,
-    /// What is wrong with its metrics, if anything: then they are not drawn.
+    /// Problem of its metrics, if there is one: then they are not drawn.
     pub damage: Option<String>,
 }
 
-/// What was run, and what came of it.
+/// Content of a run: what was run, and what came of it.
 #[derive(Debug, Clone)]
 pub enum What {
     /// A net trained by a method.
@@ -41,9 +41,9 @@ pub enum What {
 /// A net trained by a method.
 #[derive(Debug, Clone)]
 pub struct CellRun {
-    /// What was run.
+    /// Cell that was run.
     pub cell: Cell,
-    /// What came of it.
+    /// State of its run folder.
     pub status: CellStatus,
     /// Its checks.
     pub curve: Curve,
@@ -54,9 +54,9 @@ pub struct CellRun {
 pub struct OtherRun {
     /// Its title, or its place.
     pub title: String,
-    /// Where its numbers come from, if it is finished.
+    /// Provenance of its numbers, if it is finished.
     pub provenance: Option<Provenance>,
-    /// What became of it, if it is not.
+    /// State of the run, if it is not finished.
     pub unfinished: Option<String>,
     /// Its numbers, as far as this program can read them.
     pub blocks: Vec<Block>,
@@ -64,16 +64,16 @@ pub struct OtherRun {
     pub figures: Vec<(&'static str, Figure)>,
     /// The other figures and pictures that it keeps: name and content.
     pub images: Vec<(String, Vec<u8>)>,
-    /// What is measured, where a net is trained for that.
+    /// Measurement, where a net is trained for that.
     pub measured: Option<Measured>,
 }
 
 /// A net trained by a method, and measured on the way.
 #[derive(Debug, Clone)]
 pub struct Measured {
-    /// What is trained.
+    /// Cell that is trained.
     pub cell: Cell,
-    /// What has come of it; nothing before it is finished.
+    /// Outcome; nothing before it is finished.
     pub outcome: Option<Outcome>,
 }
 
@@ -134,7 +134,7 @@ impl Record {
     }
 }
 
-/// What the folder says, and where it keeps no checkpoint (a record does not), what its metrics say.
+/// Returns what the folder says, and where it keeps no checkpoint (a record does not), what its metrics say.
 fn cell_status(status: Status, curve: &Curve, folder: &Path) -> Result<CellStatus, HarnessError> {
     Ok(match status {
         Status::Finished(result) => {
@@ -203,7 +203,7 @@ impl OtherRun {
 }
 
 impl Measured {
-    /// What a configuration and a result say, if they are of such a run.
+    /// Reads a configuration and a result, if they are of such a run.
     fn of(config: &Value, result: Option<Value>) -> Option<Self> {
         let cell = serde_json::from_value(config["cell"].clone()).ok()?;
         let outcome = result.map(serde_json::from_value).transpose().ok()?;

@@ -15,13 +15,13 @@ use helmholtz_runs::Provenance;
 
 pub use crate::works::draw::Drawn as Picture;
 
-/// What is known of a run's pictures: those that there are, and why there are no more, if so.
+/// Function that gives a run's pictures.
 pub type Pictures<'a> = dyn FnMut(&Record, &CellRun) -> Vec<Picture> + 'a;
 
 /// The runs below the folder that was searched, and what is wrong with other folders there.
 #[derive(Debug)]
 pub struct Found {
-    /// What the report calls the folder.
+    /// Name of the folder in the report.
     pub root: String,
     /// The runs, by place.
     pub records: Vec<Record>,
@@ -223,7 +223,7 @@ fn of_group(group: &Group, place: &str, id: String, pictures: &mut Pictures<'_>)
     }
 }
 
-/// Where the profile departs from the publication, of runs that have its settings; and which have others.
+/// Lists where the profile departs from the publication, for runs that have its settings; and which runs have others.
 fn deviations(group: &Group, profile: &str) -> Vec<String> {
     let Ok(own) = group.spec.deviations(profile) else {
         // The experiment has no such profile.
@@ -248,7 +248,7 @@ fn deviations(group: &Group, profile: &str) -> Vec<String> {
     notes
 }
 
-/// That other profiles' runs, which stand in sections of their own here, may take the place of these.
+/// Notes that other profiles' runs, which stand in sections of their own here, may take the place of these.
 fn choice(group: &Group, profile: &str) -> Option<String> {
     let others = &group.spec.profile.get(profile)?.chosen_from;
     let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
@@ -289,7 +289,7 @@ pub(super) fn anchor(id: &str, place: &str) -> String {
     format!("{id}-run-{}", slug(place))
 }
 
-/// Where each number comes from.
+/// Table of where each number comes from.
 fn runs(group: &Group, place: &str, id: &str) -> Table {
     let heads = [
         "Run folder",
@@ -400,7 +400,7 @@ fn first(hash: &str) -> String {
     }
 }
 
-/// What the runs have learned, and what they keep to look at.
+/// Images of what the runs have learned, and what they keep to look at.
 fn images(group: &Group, id: &str, pictures: &mut Pictures<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (record, run) in &group.runs {
@@ -451,7 +451,7 @@ fn of_other(run: &OtherRun, place: &str, own: &str, id: String) -> Section {
     }
 }
 
-/// Where the numbers of these run folders come from.
+/// Table of where the numbers of these run folders come from.
 pub(super) fn provenance<'a>(
     runs: impl IntoIterator<Item = (String, &'a Provenance)>,
     id: &str,

@@ -9,7 +9,7 @@ use crate::records::{CellRun, Record};
 use helmholtz_report::Block;
 use helmholtz_report::figure::Style;
 
-/// As many methods in a figure as styles tell apart, below what is to be known of all; nothing where no run has two checks.
+/// Draws as many methods in a figure as styles tell apart, below what is to be known of all; nothing where no run has two checks.
 pub fn blocks(group: &Group, id: &str) -> Vec<Block> {
     let drawn: Vec<&(&Record, &CellRun)> = group
         .runs

@@ -12,7 +12,7 @@ use std::path::Path;
 /// The runs of an experiment on a data set that lie in one folder.
 #[derive(Debug)]
 pub struct Group<'a> {
-    /// That folder, below the one that was searched.
+    /// Path of that folder, below the one that was searched.
     pub place: String,
     /// The data set's name.
     pub dataset: String,
@@ -69,7 +69,7 @@ impl Group<'_> {
     }
 }
 
-/// What chooses a cell of an experiment, and no other.
+/// Returns the selection of a cell of an experiment, and of no other.
 fn alone(cell: &Cell, epochs: Option<u64>) -> Selection {
     Selection {
         nets: vec![cell.net.clone()],

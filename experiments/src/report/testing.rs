@@ -100,7 +100,7 @@ pub fn table(section: &Section, end: &str) -> Table {
     find(&section.blocks, end).expect("the table")
 }
 
-/// What stands in a column of a table.
+/// Returns the cells of a column of a table.
 pub fn column<'a>(table: &'a Table, head: &str) -> Vec<&'a TableCell> {
     let at = table.columns.iter().position(|column| column == head);
     let at = at.expect("the column");

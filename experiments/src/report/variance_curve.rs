@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// The runs of an experiment on a data set that lie in one folder.
 #[derive(Debug)]
 pub struct Curves<'a> {
-    /// That folder, below the one that was searched.
+    /// Path of that folder, below the one that was searched.
     pub place: String,
     /// The experiment's title.
     title: String,
@@ -68,7 +68,7 @@ fn bundled(experiment: &str) -> Option<(Settings, Spec)> {
 }
 
 impl Curves<'_> {
-    /// How many of the runs are finished.
+    /// Number of the runs that are finished.
     pub fn finished(&self) -> usize {
         let runs = self.runs.iter();
         runs.filter(|(_, run, _)| run.unfinished.is_none()).count()

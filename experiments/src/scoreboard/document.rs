@@ -29,7 +29,7 @@ pub fn section(lines: &[Line]) -> Section {
     section
 }
 
-/// How many numbers came how far.
+/// Counts how many numbers came how far.
 fn summary(lines: &[Line]) -> Section {
     let words = [Word::Reproduced, Word::Differs, Word::Cut, Word::NotRun];
     let heads = ["Source", "Numbers"].into_iter();

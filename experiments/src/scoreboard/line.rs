@@ -21,7 +21,7 @@ pub struct Line {
     pub experiment: String,
     /// Net, data set and K, or the model.
     pub setting: String,
-    /// What the publication calls the method.
+    /// Name of the method in the publication.
     pub method: String,
     /// `NLL`, `-ELBO`, `log joint`.
     pub quantity: &'static str,
@@ -41,11 +41,11 @@ pub struct Line {
     pub steps: [u64; 2],
     /// `epochs`, `steps`.
     pub unit: &'static str,
-    /// How far it came.
+    /// Verdict: how far it came.
     pub word: Word,
 }
 
-/// How far a reproduction came, in a word.
+/// Verdict on a reproduction, in a word: how far it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
@@ -67,7 +67,7 @@ pub const LEAST: f64 = 0.05;
 pub const UNSTATED: f64 = 0.5;
 
 impl Word {
-    /// As it is printed.
+    /// Returns the word as it is printed.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",

@@ -6,7 +6,7 @@ use crate::error::HarnessError;
 use crate::names::lookup;
 use helmholtz_datasets::DatasetName;
 
-/// Which cells of a profile are wanted; empty lists mean the profile's own.
+/// Selection of the cells of a profile; empty lists mean the profile's own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Selection {
     /// The nets.

@@ -1,10 +1,10 @@
-//! What is wrong with an experiment's file as a whole.
+//! Check of an experiment's file as a whole.
 
 use super::{Net, Profile, Spec};
 use crate::source::is_folder_name;
 
 impl Spec {
-    /// What is wrong with the file as a whole, if anything.
+    /// Returns what is wrong with the file as a whole, if anything.
     pub(super) fn problem(&self) -> Option<String> {
         let nets: Vec<&str> = self.net.iter().map(|n| n.name.as_str()).collect();
         let methods: Vec<&str> = self.method.iter().map(|m| m.name.as_str()).collect();

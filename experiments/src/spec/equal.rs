@@ -53,7 +53,7 @@ mod tests {
     use crate::source::Source;
     use crate::spec::Selection;
 
-    /// What a cell's method declares for an image and step, in each stage that the cell goes through.
+    /// Returns what a cell's method declares for an image and step, in each stage that the cell goes through.
     fn declared(cell: &Cell) -> Vec<usize> {
         let s = &cell.settings;
         let method = cell.method().unwrap();

@@ -40,7 +40,7 @@ pub struct Spec {
     /// Whether the table shows the variational bound and the standard error over test images beside each NLL.
     #[serde(default)]
     pub bounds: bool,
-    /// Which number of each run the table shows, and holds against the published ones.
+    /// Quantity of each run that the table shows, and holds against the published ones.
     #[serde(default)]
     pub shown: Score,
     /// Whether ± is the standard error over seeds, in place of their sample sd.
@@ -49,7 +49,7 @@ pub struct Spec {
     /// Evaluations of f an image and step that every cell makes, in all its stages: its number of particles follows from what
     /// its method declares ([`Declaration::evaluations`](helmholtz_estimators::Declaration::evaluations)).
     pub evaluations: Option<usize>,
-    /// What every cell starts from.
+    /// Settings that every cell starts from.
     pub settings: Settings,
     /// The scales at which the experiment can be run.
     pub profile: BTreeMap<String, Profile>,
@@ -58,7 +58,7 @@ pub struct Spec {
     /// The methods, in the table's order: those of the file, then the rest of the catalogue.
     #[serde(default)]
     pub method: Vec<Method>,
-    /// What the names mean.
+    /// Registry that gives the names their meaning.
     #[serde(skip)]
     pub registry: Registry,
 }
@@ -67,9 +67,9 @@ pub struct Spec {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "NetEntry")]
 pub struct Net {
-    /// What the user types.
+    /// Name that the user types.
     pub name: String,
-    /// What the table prints; the name if absent.
+    /// Label that the table prints; the name if absent.
     pub label: String,
     /// The net; absent: the one of this name that the program knows.
     pub own: Option<OwnNet>,
@@ -111,15 +111,15 @@ impl TryFrom<NetEntry> for Net {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Method {
-    /// What the user types: its name in the catalogue.
+    /// Name that the user types: its name in the catalogue.
     pub name: String,
-    /// What the table prints; the catalogue's label if absent.
+    /// Label that the table prints; the catalogue's label if absent.
     #[serde(default)]
     pub label: String,
     /// The nets on which it runs unless the user names both; all if there are none.
     #[serde(default)]
     pub nets: Vec<String>,
-    /// What the method changes, after the profile.
+    /// Settings that the method changes, after the profile.
     #[serde(default)]
     pub settings: Overrides,
 }

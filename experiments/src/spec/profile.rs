@@ -30,7 +30,7 @@ pub struct Profile {
     pub dataset: Option<String>,
     /// The data set that takes the place of one that cannot be had; absent: the run is refused.
     pub substitute: Option<String>,
-    /// Where the profile departs from the publication: printed below the table.
+    /// Departures of the profile from the publication: printed below the table.
     #[serde(default)]
     pub deviations: Vec<String>,
     /// Profiles that differ in what validation chooses, a learning rate say. Of each net, method and number of particles the
@@ -38,10 +38,10 @@ pub struct Profile {
     /// others' runs are finished.
     #[serde(default)]
     pub chosen_from: Vec<String>,
-    /// What the profile changes.
+    /// Settings that the profile changes.
     #[serde(default)]
     pub settings: Overrides,
-    /// What it changes of single nets and methods, after what those change themselves; the later the stronger.
+    /// Changes to single nets and methods, after what those change themselves; the later the stronger.
     #[serde(default)]
     pub change: Vec<Change>,
 }
@@ -99,7 +99,7 @@ impl Spec {
         Ok(epochs.next().unwrap_or(self.settings.epochs))
     }
 
-    /// Where a profile departs from the publication, and where the one that it is like does.
+    /// Lists where a profile departs from the publication, and where the one that it is like does.
     ///
     /// # Errors
     /// An unknown profile.

@@ -1,4 +1,4 @@
-//! What keeps a table's numbers from standing beside published ones.
+//! Cautions that keep a table's numbers from standing beside published ones.
 
 use super::Source;
 use crate::cell::Cell;
@@ -6,7 +6,7 @@ use crate::cell_runner::CellResult;
 use crate::folders::CellStatus;
 use helmholtz_datasets::caution;
 
-/// Of a table of these runs.
+/// Lists the cautions of a table of these runs.
 pub(super) fn cautions(
     source: Source,
     results: &[&CellResult],
@@ -44,7 +44,7 @@ fn fewer_epochs_than_published(source: Source, results: &[&CellResult]) -> Optio
     })
 }
 
-/// Where nobody published how many there were.
+/// Warns of fewer epochs than the profile that trains to the end has, where nobody published how many there were.
 fn fewer_epochs_than_the_profile(source: Source, cells: &[(Cell, CellStatus)]) -> Option<String> {
     if source
         .published

@@ -22,7 +22,7 @@ pub fn document(table: &Table) -> Document {
     Document::of_blocks(&table.title, blocks)
 }
 
-/// Of generated images nothing published is shown.
+/// Table of the results; beside those of generated images nothing published is shown.
 fn results(table: &Table) -> report::Table {
     let published = ["Published", "Difference", "in sd"].iter();
     let published = published.filter(|_| !table.synthetic);

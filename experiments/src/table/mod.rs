@@ -53,12 +53,12 @@ pub struct Table {
     pub nets: Vec<String>,
     /// Whether the variational bound and the standard error over test images stand beside each NLL.
     pub bounds: bool,
-    /// Which number of each run it shows.
+    /// Quantity of each run that it shows.
     #[serde(skip_serializing_if = "Score::is_test")]
     pub shown: Score,
     /// Whether ± is the standard error over seeds.
     pub standard_error: bool,
-    /// What must be known to read the numbers.
+    /// Notes that must be known to read the numbers.
     pub notes: Vec<Note>,
 }
 
@@ -73,7 +73,7 @@ pub struct Quoted {
     pub bounds: Vec<Option<PublishedNumber>>,
 }
 
-/// What a table is built from, besides the cells.
+/// Source of a table, besides the cells.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     /// The experiment.
@@ -206,7 +206,7 @@ pub(crate) fn rows(
 }
 
 impl Table {
-    /// What heads our numbers.
+    /// Heading of our numbers.
     fn ours_header(&self) -> &'static str {
         match self.shown {
             Score::Training => "Ours: training",

@@ -82,7 +82,7 @@ fn gradient_variance(rows: &[Row]) -> Option<String> {
     })
 }
 
-/// What the differences are.
+/// Explains the differences.
 fn differences(rows: &[Row]) -> Vec<String> {
     let with: Vec<&Row> = rows.iter().filter(|row| row.difference.is_some()).collect();
     if with.is_empty() {
@@ -127,7 +127,7 @@ fn equal_evaluations(source: Source) -> Option<String> {
     ))
 }
 
-/// Where the published numbers are from, and their marks.
+/// Names the source of the published numbers, and explains their marks.
 fn published(source: Source, rows: &[Row]) -> Vec<String> {
     let Some(published) = source.published.filter(|_| !source.synthetic) else {
         return Vec::new();
@@ -146,7 +146,7 @@ fn published(source: Source, rows: &[Row]) -> Vec<String> {
     notes
 }
 
-/// Which learning rates were chosen, where a profile chooses.
+/// Lists the learning rates that were chosen, where a profile chooses.
 pub(super) fn choice(source: Source, rows: &[Row], cells: &[(Cell, CellStatus)]) -> Option<Note> {
     // A report knows runs of profiles that are no more.
     let profile = source.spec.profile(source.profile).ok()?;
@@ -176,7 +176,7 @@ pub(super) fn choice(source: Source, rows: &[Row], cells: &[(Cell, CellStatus)])
     })
 }
 
-/// What our numbers are: samples, images, seeds, selection.
+/// Describes our numbers: samples, images, seeds, selection.
 fn ours(
     source: Source,
     results: &[&CellResult],

@@ -28,9 +28,9 @@ pub struct PublishedNumber {
 /// Ours minus published.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Difference {
-    /// In nats.
+    /// Difference in nats.
     pub nats: f64,
-    /// In units of √(sd² published + sd² ours), where the publication has an sd.
+    /// Difference in units of √(sd² published + sd² ours), where the publication has an sd.
     pub sds: Option<f64>,
 }
 

@@ -33,7 +33,7 @@ pub struct Row {
     pub published_bound: Option<PublishedNumber>,
     /// Ours minus published, where the published number is a target; of the bounds where no NLL is published.
     pub difference: Option<Difference>,
-    /// What released code reports for the same parameters, where the settings ask for it.
+    /// Number that released code reports for the same parameters, where the settings ask for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub released: Option<Ours>,
     /// Seeds that are not finished, with what there is of them.

@@ -1,4 +1,4 @@
-//! How noisy the gradient estimates of several methods are at the same parameters, and what an estimate costs: the protocol
+//! Noise of the gradient estimates of several methods at the same parameters, and the cost of an estimate: the protocol
 //! of Ou & Song (2020), figure 3, for any method.
 //!
 //! * [`request`]: what is measured; the parameters, fresh or of a run folder.

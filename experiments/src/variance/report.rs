@@ -21,13 +21,13 @@ pub struct Report {
     pub particles: usize,
     /// R.
     pub replicates: usize,
-    /// Where the parameters come from.
+    /// Origin of the parameters.
     pub parameters: String,
     /// The measured methods, the smallest V × seconds first.
     pub rows: Vec<Row>,
-    /// What must be known to read them.
+    /// Notes that must be known to read them.
     pub notes: Vec<Note>,
-    /// Where the numbers come from.
+    /// Provenance of the numbers.
     pub provenance: Provenance,
 }
 

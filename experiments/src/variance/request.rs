@@ -1,4 +1,4 @@
-//! What is measured.
+//! Request for a measurement.
 
 use crate::error::HarnessError;
 use crate::names::unknown;
@@ -48,7 +48,7 @@ impl Request {
         }
     }
 
-    /// That every method means something for the net.
+    /// Checks that every method means something for the net.
     ///
     /// # Errors
     /// The first that is not.
@@ -63,7 +63,7 @@ impl Request {
             .map_or(Ok(()), |text| Err(HarnessError::Unusable(text)))
     }
 
-    /// That every method is defined for so many particles.
+    /// Checks that every method is defined for so many particles.
     ///
     /// # Errors
     /// The first that is not, with what it needs.

@@ -15,12 +15,12 @@ pub struct Run {
     pub label: String,
     /// The run's seed.
     pub seed: u64,
-    /// What was measured.
+    /// Outcome of the measurements.
     pub outcome: Outcome,
 }
 
-/// What the released code's scale adds to ln V φ, with what it does. ARSM's gradient is summed over the images, and that of
-/// RLOO, which it calls VIMCO, lacks the factor K/(K − 1). Every other gradient, and those in θ, are as they should be.
+/// Returns what the released code's scale adds to ln V φ, with what it does. ARSM's gradient is summed over the images, and that
+/// of RLOO, which it calls VIMCO, lacks the factor K/(K − 1). Every other gradient, and those in θ, are as they should be.
 pub fn released(method: &str, images: usize, particles: usize) -> Option<(f64, &'static str)> {
     let k = particles as f64;
     match method {

@@ -28,7 +28,7 @@ pub struct Settings {
     pub methods: Vec<String>,
     /// The seed, unless the user names some.
     pub seed: u64,
-    /// What differs from the table's settings.
+    /// Settings that differ from the table's.
     #[serde(default)]
     pub settings: Overrides,
     /// The scales at which it can be run.

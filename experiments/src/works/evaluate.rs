@@ -16,34 +16,34 @@ use helmholtz_training::load_model;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Of a run's own last evaluation: with the run's seed and as many samples the number is the same.
+/// Draws of a run's own last evaluation: with the run's seed and as many samples the number is the same.
 const TEST: Purpose = Purpose::new("test");
-/// Of tempered particles.
+/// Draws of tempered particles.
 const TEMPERED: Purpose = Purpose::new("tempered");
 
-/// What was evaluated.
+/// Result of an evaluation.
 pub(crate) struct Evaluated {
     /// `[rows, samples]`.
     pub weights: Vec<LogWeights>,
-    /// Where it was asked for.
+    /// Tempered estimates, where they were asked for.
     pub tempered: Option<Tempered>,
 }
 
-/// What tempered sequential Monte Carlo gives.
+/// Result of tempered sequential Monte Carlo.
 pub(crate) struct Tempered {
     /// ln p̂(x) of each row.
     pub log_evidence: Vec<f64>,
-    /// Of as many data drawn from the model.
+    /// Bounds of as many data drawn from the model.
     pub bounds: Vec<Bounds>,
     /// Evaluations of p(x, h) for a datum.
     pub evaluations: usize,
 }
 
-/// What to evaluate; nothing comes of it if it was stopped.
+/// Work of an evaluation; nothing comes of it if it was stopped.
 pub(crate) struct Work<'a> {
     pub run: &'a Run,
     pub images: &'a Images,
-    /// Those of the images.
+    /// Rows of the images.
     pub rows: Range<usize>,
     pub samples: &'a [usize],
     /// Particles and steps of tempered sequential Monte Carlo, if it is asked for.

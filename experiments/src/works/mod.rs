@@ -30,7 +30,7 @@ use variance::{Measurement, Row};
 
 /// Work that is done with a model on any backend.
 pub(crate) trait OnModel {
-    /// What comes of it.
+    /// Result of the work.
     type Output;
 
     /// Does it, by the method of [`AnyModel`] that is this work's.

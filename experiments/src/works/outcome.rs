@@ -1,4 +1,4 @@
-//! What was measured.
+//! Outcome of a run with its measurements.
 
 use super::variance::{Chains, Row};
 use helmholtz_evaluation::Variance;
@@ -15,9 +15,9 @@ pub struct Point {
     pub stage: u8,
     /// Whether the chains move on from replicate to replicate, so that V is over their states too; else they are held.
     pub moving: bool,
-    /// Of the gradient in θ.
+    /// Variance of the gradient in θ.
     pub theta: Variance,
-    /// Of the gradient in φ.
+    /// Variance of the gradient in φ.
     pub phi: Variance,
     /// R.
     pub replicates: usize,
@@ -26,7 +26,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// What a row of a measurement says.
+    /// Takes a point from a row of a measurement.
     pub fn of(epoch: u64, row: &Row) -> Self {
         let measured = &row.measured;
         Self {
@@ -62,6 +62,6 @@ pub struct Outcome {
     pub fingerprint: Option<String>,
     /// Whether the images are generated.
     pub synthetic: bool,
-    /// Where the numbers come from.
+    /// Provenance of the numbers.
     pub provenance: Provenance,
 }

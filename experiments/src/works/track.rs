@@ -47,10 +47,10 @@ impl Profile {
     }
 }
 
-/// What is told while a run goes on.
+/// Event of a run that goes on.
 #[derive(Debug)]
 pub enum TrackEvent<'a> {
-    /// Of training.
+    /// Event of training.
     Training(&'a Training),
     /// So many replicates are done before this epoch's updates.
     Replicates(u64, usize),
@@ -60,7 +60,7 @@ pub enum TrackEvent<'a> {
 
 /// A cell that is trained in its folder, from its last checkpoint, and measured on the way.
 pub(crate) struct Track<'a> {
-    /// What is trained.
+    /// Cell that is trained.
     pub cell: &'a Cell,
     /// When, and how, is measured.
     pub profile: &'a Profile,
@@ -68,7 +68,7 @@ pub(crate) struct Track<'a> {
     pub folder: &'a mut RunFolder,
     /// The images.
     pub data: &'a Arc<Splits>,
-    /// What the provenance calls the device.
+    /// Name of the device in the provenance.
     pub device: &'a str,
     /// Hears of everything.
     pub on_event: &'a (dyn Fn(TrackEvent<'_>) + Sync),

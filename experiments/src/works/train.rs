@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Runner<B: Backend> {
     pub data: Arc<Splits>,
     pub threads: usize,
-    /// What the provenance calls the device.
+    /// Name of the device in the provenance.
     pub name: String,
     pub device: <B as BackendTypes>::Device,
 }
@@ -41,7 +41,7 @@ impl<B: Backend> Runner<B> {
         }
     }
 
-    /// How a cell is trained.
+    /// Returns the configuration of a cell's training.
     pub(crate) fn config(&self, cell: &Cell) -> Result<TrainConfig, HarnessError> {
         let settings = &cell.settings;
         let final_samples = settings
@@ -259,8 +259,8 @@ impl<B: Backend> Run<'_, B> {
         Ok(result)
     }
 
-    /// What the run keeps of the parameters selected after so many epochs, which the last checkpoint holds, and pictures of what they
-    /// have learned; `model` has the right sizes.
+    /// Returns what the run keeps of the parameters selected after so many epochs, which the last checkpoint holds. Writes
+    /// pictures of what they have learned; `model` has the right sizes.
     fn extra_results<M: Artifacts<B>>(
         &self,
         model: M::InnerModule,

@@ -21,7 +21,7 @@ const START: Purpose = Purpose::new("start");
 /// The bits of data that are drawn anew whenever they are read.
 const READ: Purpose = Purpose::new("read");
 
-/// What becomes of the chains from one replicate to the next.
+/// Treatment of the chains from one replicate to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Chains {
@@ -34,7 +34,7 @@ pub enum Chains {
 }
 
 impl Chains {
-    /// How a row and a file call it; nothing for none.
+    /// Name in a row and a file; nothing for none.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "",
@@ -51,11 +51,11 @@ pub struct Row {
     pub method: String,
     /// Its chains.
     pub chains: Chains,
-    /// What its estimate is unbiased for.
+    /// Quantity that its estimate is unbiased for.
     pub target: String,
     /// Values of f that one estimate takes for an image.
     pub evaluations: usize,
-    /// What was measured.
+    /// Measured variance.
     #[serde(flatten)]
     pub measured: GradientVariance,
 }
@@ -85,7 +85,7 @@ pub fn label(method: &str, chains: Chains) -> String {
     }
 }
 
-/// What is measured: methods, on a mini-batch, at the same parameters.
+/// Request for a measurement: methods, on a mini-batch, at the same parameters.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The net's name.
@@ -100,9 +100,9 @@ pub struct Request {
     pub chains: bool,
     /// Whether the methods that [take it](Method::takes_analytic_kl) are given KL(q ‖ p(h)) in closed form.
     pub analytic_kl: bool,
-    /// How often, and what names the draws. Fresh parameters come from the same seed.
+    /// Number of replicates, and what names the draws. Fresh parameters come from the same seed.
     pub replication: Replication,
-    /// Where the parameters come from; fresh ones without.
+    /// Run that the parameters come from; fresh ones without.
     pub run: Option<Run>,
 }
 
@@ -113,20 +113,20 @@ impl Request {
     }
 }
 
-/// What is told while measuring goes on.
+/// Event of a measurement that goes on.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A row begins.
     Begins(&'a str),
     /// So many replicates of it are done.
     Replicates(usize),
-    /// It is done.
+    /// The row is done.
     Measured(&'a Row),
 }
 
 /// A request with its data and its listener, who answers whether to go on.
 pub(crate) struct Measurement<'a> {
-    /// What to measure.
+    /// Request that is measured.
     pub request: &'a Request,
     /// The training images.
     pub train: &'a Images,
@@ -186,7 +186,7 @@ impl Measurement<'_> {
         Ok(rows)
     }
 
-    /// What the method learns beside the model: the run's, if the run's method is this one.
+    /// Returns what the method learns beside the model: the run's, if the run's method is this one.
     fn learned<B: Backend, M: Artifacts<B>>(
         &self,
         entry: &Entry,
