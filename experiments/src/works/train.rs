@@ -228,8 +228,7 @@ impl<B: Backend> Run<'_, B> {
         };
         let log_likelihoods = outcome.log_likelihoods.as_ref();
         let kept_file = |all| log_likelihoods::write(self.folder.path(), all);
-        let [training_elbo, gradient_variance] =
-            self.last_epoch(["elbo", "gradient_variance"])?;
+        let [training_elbo, gradient_variance] = self.last_epoch(["elbo", "gradient_variance"])?;
         let result = CellResult {
             selected_epoch: selected.epoch,
             valid_nll: selected.valid.mean,

@@ -113,7 +113,8 @@ pub fn unlisted(book: &Path, pages: &[PathBuf]) -> Vec<String> {
         .collect();
     let times = |page: &PathBuf| listed.iter().filter(|listed| *listed == page).count();
     let wrong = |page: &&PathBuf| **page != summary && times(page) != 1;
-    let describe = |page: &PathBuf| format!("{}: {} times in the summary", page.display(), times(page));
+    let describe =
+        |page: &PathBuf| format!("{}: {} times in the summary", page.display(), times(page));
     pages.iter().filter(wrong).map(describe).collect()
 }
 

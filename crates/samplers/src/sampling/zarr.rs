@@ -91,7 +91,9 @@ impl Folder {
         };
         let group = Group::new_with_metadata(self.store.clone(), &format!("/{name}"), group.into())
             .map_err(|e| write_error(e.to_string()))?;
-        group.store_metadata().map_err(|e| write_error(e.to_string()))?;
+        group
+            .store_metadata()
+            .map_err(|e| write_error(e.to_string()))?;
         self.metadata
             .insert(format!("{prefix}.zgroup"), json!({ "zarr_format": 2 }));
         self.metadata.insert(format!("{prefix}.zattrs"), attributes);
@@ -123,7 +125,9 @@ impl Folder {
             of_array.with_attributes(of_attributes).into(),
         )
         .map_err(|e| write_error(e.to_string()))?;
-        array.store_metadata().map_err(|e| write_error(e.to_string()))?;
+        array
+            .store_metadata()
+            .map_err(|e| write_error(e.to_string()))?;
         if !values.is_empty() {
             array
                 .store_chunk(&vec![0; shape.len()], values)
