@@ -75,6 +75,7 @@ fn by_profile(record: &Record, cell: &Cell) -> &'static str {
         particles: cell.particles().into_iter().collect(),
         seeds: vec![cell.seed],
         epochs,
+        images: None,
     };
     let cells = spec.cells(profile, &selection, &cell.dataset).unwrap();
     match folders::status(&record.folder, &cells[0]) {

@@ -2,10 +2,15 @@
 
 use serde_json::{Map, Value};
 
-/// Keys, at any depth, that change no parameter, no selection and no reported number: how often checkpoints are made, how
-/// many threads evaluate, whether test images are evaluated at checks. Configurations that differ in these alone belong
-/// to the same run.
-pub const FREE_KEYS: [&str; 3] = ["checkpoint_seconds", "threads", "test_at_checks"];
+/// Keys, at any depth, that change no parameter, no selection and no reported NLL: how often checkpoints are made, how many threads
+/// evaluate, whether test images are evaluated at checks, whether the gradient is followed. Configurations that differ in these
+/// alone belong to the same run.
+pub const FREE_KEYS: [&str; 4] = [
+    "checkpoint_seconds",
+    "threads",
+    "test_at_checks",
+    "gradient_beta",
+];
 
 /// The key, at any depth, of the data's fingerprint. A configuration without it says nothing of its data: they are unknown,
 /// not others.

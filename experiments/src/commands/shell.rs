@@ -5,7 +5,6 @@ use crate::error::HarnessError;
 use clap::Command;
 use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::Streams;
-use std::path::Path;
 
 /// Prints the completions of a shell.
 pub fn completions(args: &Completions, mut command: Command, streams: &Streams) -> End {
