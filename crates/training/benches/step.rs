@@ -35,6 +35,7 @@ fn config() -> TrainConfig {
         inference_rate: None,
         prior_rate: None,
         sleep_every: None,
+        gradient_beta: None,
         patience: None,
         scan: ScanOrder::Shuffled,
         check_every: 1,

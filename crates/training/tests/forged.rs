@@ -38,6 +38,7 @@ fn config(method: &str, epochs: u64) -> TrainConfig {
         inference_rate: None,
         prior_rate: None,
         sleep_every: None,
+        gradient_beta: None,
         patience: None,
         scan: ScanOrder::Shuffled,
         check_every: 1,

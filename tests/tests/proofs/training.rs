@@ -86,6 +86,7 @@ fn trained(method: Method, data: &[(Vec<f64>, usize)]) -> f64 {
             inference_rate: None,
             prior_rate: None,
             sleep_every: None,
+            gradient_beta: None,
             patience: None,
             scan: ScanOrder::Shuffled,
             check_every: epochs,
