@@ -174,7 +174,7 @@ fn grey_levels_are_said_and_other_numbers_refused_by_a_net_of_bits() {
     assert!(text.contains("NUMBERS (own data)"), "{text}");
     let text = rejection(&of("counts.npz"));
     assert!(
-        text.contains("of the data has 3 in column") && text.contains("scale or binarise"),
+        text.contains("of the data has 3 in column") && text.contains("Scale or binarise"),
         "{text}"
     );
     let text = rejection(&of("nowhere.npz"));
