@@ -16,7 +16,8 @@
 //! ```
 //!
 //! [`Sampling`] has what that call leaves out: threads, progress and cancelling, kernels that are tuned for each chain,
-//! and [`run_in`](Sampling::run_in) a folder. With the feature `zarr`, `Chains::write_inference_data` writes them for ArviZ.
+//! and [`run_in`](Sampling::run_in) or [`run_tuned_in`](Sampling::run_tuned_in) a folder. With the feature `zarr`,
+//! `Chains::write_inference_data` writes them for ArviZ.
 //!
 //! **Randomness.** Transition t of chain i draws from a stream of its own, named by (seed, i, t). So the chains are the
 //! same bits on any number of threads. A run of more draws begins with those of a run of fewer, and a run that was
@@ -24,6 +25,7 @@
 
 mod chains;
 mod driver;
+mod folder;
 #[cfg(feature = "zarr")]
 mod inference_data;
 mod record;

@@ -1,14 +1,12 @@
 //! The loop over chains and transitions.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use helmholtz_random::{Purpose, Stream};
 
-use super::trace::{Name, Trace};
-use super::{Chains, Record};
+use super::Chains;
 use crate::{Info, Kernel, SamplerError};
 
 /// `draws` states of a chain from each of `starts`, after `warm_up` transitions that are not kept, on as many threads as
@@ -35,9 +33,9 @@ where
 /// How to run chains: how long, on how many threads, and who is told.
 #[derive(Clone, Copy)]
 pub struct Sampling<'a> {
-    seed: u64,
-    warm_up: usize,
-    draws: usize,
+    pub(super) seed: u64,
+    pub(super) warm_up: usize,
+    pub(super) draws: usize,
     threads: usize,
     watch: Option<Watch<'a>>,
 }
@@ -59,7 +57,7 @@ const STEPS: Purpose = Purpose::new("sample");
 const TUNING: Purpose = Purpose::new("tune");
 
 /// Transitions from one report of progress, and hand-over of a trace to the system, to the next.
-const REPORT: usize = 64;
+pub(super) const REPORT: usize = 64;
 
 impl<'a> Sampling<'a> {
     /// `draws` draws a chain, without warm-up, on as many threads as the machine has cores.
@@ -75,6 +73,10 @@ impl<'a> Sampling<'a> {
     }
 
     /// With `transitions` before the first draw that are not kept.
+    ///
+    /// They are made by the same fixed kernel as the draws. So a warm-up of N, and N more after it, is one of 2 N, and
+    /// a folder goes on from the first to the second. A warm-up that adapts, as [`Hmc::warm_up`](crate::Hmc::warm_up)
+    /// in [`run_tuned`](Self::run_tuned), has a schedule made for its own length: two of N are not one of 2 N.
     pub fn warm_up(mut self, transitions: usize) -> Self {
         self.warm_up = transitions;
         self
@@ -136,63 +138,18 @@ impl<'a> Sampling<'a> {
         K: Kernel<S, Stream, Info = Info>,
     {
         self.chains(starts, |chain, mut state| {
-            let mut stream = Stream::new(self.seed, TUNING, [chain as u64, 0]);
-            let kernel = tune(chain, &mut state, &mut stream)?;
-            self.continued(chain, state, &kernel, Vec::new(), |_, _, _| Ok(()))
+            let kernel = tune(chain, &mut state, &mut self.tuning(chain))?;
+            self.continued(chain, state, Some(&kernel), Vec::new(), |_, _, _| Ok(()))
         })
     }
 
-    /// As [`run`](Self::run), with every transition in a file of `folder`, one a chain. From these files the same call
-    /// goes on after a kill at any moment, to the same bits. So does a call for more draws, or more warm-up, than
-    /// before.
-    ///
-    /// `label` says what is sampled: a folder of another label, seed or start is refused, and one of another kernel
-    /// should have another label. A file holds 64 bytes and the state for each transition. A kill of the process loses 64
-    /// transitions a chain at most, which are made again; a stop of the machine may lose more. One process at a time
-    /// may use a folder.
-    ///
-    /// # Errors
-    /// Those of [`run`](Self::run), [`SamplerError::Shape`] for a folder of another run, [`SamplerError::Damaged`],
-    /// [`SamplerError::Io`].
-    pub fn run_in<S, K>(
-        &self,
-        folder: &Path,
-        label: &str,
-        kernel: &K,
-        starts: Vec<S>,
-    ) -> Result<Chains<S>, SamplerError>
-    where
-        S: Clone + Send + Record,
-        K: Kernel<S, Stream, Info = Info> + Sync,
-    {
-        std::fs::create_dir_all(folder).map_err(|source| SamplerError::Io {
-            action: "create",
-            path: folder.to_owned(),
-            source,
-        })?;
-        self.chains(starts, |chain, start| {
-            let name = Name {
-                label,
-                seed: self.seed,
-                chain: chain as u64,
-            };
-            let path = folder.join(format!("chain-{chain}.trace"));
-            let (mut trace, made) = Trace::open(&path, &name, &start)?;
-            let result = self.continued(chain, start, kernel, made, |t, info, state| {
-                trace.append(info, state)?;
-                if t % REPORT == 0 {
-                    trace.flush()
-                } else {
-                    Ok(())
-                }
-            });
-            trace.sync()?;
-            result
-        })
+    /// The stream of a chain's warm-up.
+    pub(super) fn tuning(&self, chain: usize) -> Stream {
+        Stream::new(self.seed, TUNING, [chain as u64, 0])
     }
 
     /// `run` of every start, on threads, in order.
-    fn chains<S: Send>(
+    pub(super) fn chains<S: Send>(
         &self,
         starts: Vec<S>,
         run: impl Fn(usize, S) -> Result<(Vec<S>, Vec<Info>), SamplerError> + Sync,
@@ -238,11 +195,12 @@ impl<'a> Sampling<'a> {
     }
 
     /// The draws of one chain from its `start`, after the transitions `made` already; `keep` is told of each new one.
-    fn continued<S: Clone, K: Kernel<S, Stream, Info = Info>>(
+    /// Without a kernel no new one is made.
+    pub(super) fn continued<S: Clone, K: Kernel<S, Stream, Info = Info>>(
         &self,
         chain: usize,
         start: S,
-        kernel: &K,
+        kernel: Option<&K>,
         made: Vec<(Info, S)>,
         mut keep: impl FnMut(usize, &Info, &S) -> Result<(), SamplerError>,
     ) -> Result<(Vec<S>, Vec<Info>), SamplerError> {
@@ -264,6 +222,7 @@ impl<'a> Sampling<'a> {
             state = after;
         }
         for t in begun..of {
+            let Some(kernel) = kernel else { break };
             let mut stream = Stream::new(self.seed, STEPS, [chain as u64, t as u64]);
             let info = kernel.step(&mut state, &mut stream);
             keep(t, &info, &state)?;

@@ -13,6 +13,9 @@ use crate::{Info, SamplerError};
 
 const MAGIC: &[u8; 8] = b"HHTRACE1";
 
+/// Of a chain with a tuned kernel, whose first record is the state after the tuning.
+const TUNED: &[u8; 8] = b"HHTUNED1";
+
 /// Bytes of a record beside its state: length, report, checksum.
 const AROUND: usize = 4 + 7 * 8 + 4;
 
@@ -28,6 +31,8 @@ pub(super) struct Name<'a> {
     pub label: &'a str,
     pub seed: u64,
     pub chain: u64,
+    /// Whether its kernel is tuned.
+    pub tuned: bool,
 }
 
 impl Trace {
@@ -56,7 +61,7 @@ impl Trace {
         // A header cut short is a run that was killed before its first step.
         let mut end = 0;
         if bytes.len() >= header.len() {
-            if bytes[..8] != *MAGIC {
+            if bytes[..8] != *MAGIC && bytes[..8] != *TUNED {
                 return Err(SamplerError::Damaged {
                     reason: format!("{} is no trace of a chain", path.display()),
                 });
@@ -64,7 +69,7 @@ impl Trace {
             if bytes[..header.len()] != header {
                 return Err(SamplerError::Shape {
                     found: format!(
-                        "a trace of another label, seed, chain or start in {}",
+                        "a trace of another label, seed, chain, start or way to tune in {}",
                         path.display()
                     ),
                     expected: format!("{:?}, seed {}, chain {}", name.label, name.seed, name.chain),
@@ -133,7 +138,7 @@ fn io(action: &'static str, path: &Path) -> impl Fn(std::io::Error) -> SamplerEr
 fn header(name: &Name<'_>, start: &impl Record) -> Vec<u8> {
     let mut of_start = Vec::new();
     start.write(&mut of_start);
-    let mut header = MAGIC.to_vec();
+    let mut header = if name.tuned { TUNED } else { MAGIC }.to_vec();
     header.extend(name.seed.to_le_bytes());
     header.extend(name.chain.to_le_bytes());
     header.extend(crc32fast::hash(name.label.as_bytes()).to_le_bytes());

@@ -1,6 +1,9 @@
 //! The driver: the same bits on any number of threads, in parts, and after a kill at any byte.
 
 mod check;
+#[cfg(unix)]
+mod kills;
+mod tuned;
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -209,16 +212,12 @@ fn a_run_without_starts_is_refused() {
 #[cfg(unix)]
 #[test]
 fn a_process_that_is_killed_goes_on_to_the_same_bits() {
-    use std::process::Command;
-    use std::time::Duration;
-
     let sampling = Sampling::new(5, 20_000).threads(1);
-    if let Some(folder) = std::env::var_os("TRACE_FOLDER_OF_A_CHILD") {
+    if let Some(folder) = kills::folder_of_a_child() {
         let slow = |_| {
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::sleep(std::time::Duration::from_millis(1));
             ControlFlow::Continue(())
         };
-        let folder = std::path::PathBuf::from(folder);
         let run = sampling
             .watched_by(&slow)
             .run_in(&folder, "walk", &kernel(), starts(1));
@@ -226,26 +225,16 @@ fn a_process_that_is_killed_goes_on_to_the_same_bits() {
         return;
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
+    // Killed once it has come further than the one before it.
     let path = folder.path().join("chain-0.trace");
-    let mut length = 0;
+    let length = || fs::metadata(&path).map_or(0, |data| data.len());
     for _ in 0..3 {
-        let mut child = Command::new(std::env::current_exe().expect("this test"))
-            .args([
-                "--exact",
-                "a_process_that_is_killed_goes_on_to_the_same_bits",
-            ])
-            .env("TRACE_FOLDER_OF_A_CHILD", folder.path())
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .expect("a child");
-        // Killed once it has come further than the one before it.
-        let further = || fs::metadata(&path).is_ok_and(|data| data.len() > length + 20_000);
-        while !further() && child.try_wait().expect("a child").is_none() {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        child.kill().expect("killed");
-        child.wait().expect("ended");
-        length = fs::metadata(&path).expect("a trace").len();
+        let before = length();
+        kills::kill_once(
+            "a_process_that_is_killed_goes_on_to_the_same_bits",
+            folder.path(),
+            || length() > before + 20_000,
+        );
     }
     let resumed = sampling
         .run_in(folder.path(), "walk", &kernel(), starts(1))
