@@ -261,15 +261,15 @@ pub enum SamplerError {
     },
     /// A run that was told to stop.
     #[error(
-        "the run was cancelled when chain {chain} had made {done} of {of} transitions; a run in a folder goes on from there"
+        "the run was cancelled when chain {chain} had made {done} {}transitions; a run in a folder goes on from there", of.map_or(String::new(), |of| format!("of {of} "))
     )]
     Cancelled {
-        /// Which chain.
+        /// Which chain; 0 for an SMC run.
         chain: usize,
-        /// Transitions made.
+        /// Transitions made, or steps of an SMC run.
         done: usize,
-        /// Transitions in all.
-        of: usize,
+        /// The same in all, where that is known.
+        of: Option<usize>,
     },
     /// The file system refused.
     #[error("cannot {action} {path}: {source}")]

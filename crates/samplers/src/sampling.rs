@@ -34,6 +34,7 @@ mod trace;
 mod zarr;
 
 pub use chains::Chains;
+pub(crate) use driver::tell;
 pub use driver::{Progress, Sampling, sample};
 #[cfg(feature = "zarr")]
 pub use inference_data::Variable;

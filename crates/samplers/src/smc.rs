@@ -24,7 +24,8 @@
 //! * [`Smc`]: a resampling scheme and a policy, and the step above;
 //! * [`Tempered`]: the ready-made sampler from an easy density to a hard one through any [`Kernel`](crate::Kernel);
 //! * [`Tempered::step_waste_free`]: the same, with every state of the chains kept;
-//! * [`run_in`] a folder, and [`Tempered::run_in`]: samplers that go on after a kill, to the same bits;
+//! * [`run_in`] a folder, and [`Tempered::run_in`]: samplers that go on after a kill, to the same bits; by [`InFolder`] with
+//!   progress and cancelling;
 //! * [`Ancestry`]: who descends from whom, and from it [`relative_variance`], the variance of Ẑ from one run;
 //! * [`ConditionalSmc`]: a kernel on whole paths of a [`PathModel`], for particle Gibbs, with ancestor or backward sampling.
 //!
@@ -41,7 +42,8 @@
 //! One generator, in order: the resampling draws first, then the particles' by index, those of weight zero left out. So
 //! a step is a function of the population and the generator. Give each step a stream of its own, named by (seed,
 //! purpose, run, step), and a sampler resumed at any step goes on bit for bit. Populations are independent of each
-//! other if their streams are.
+//! other if their streams are. One population is moved on one thread, unless what moves its particles uses more; run
+//! several populations on several.
 //!
 //! ```
 //! use helmholtz_samplers::random::{Draws, Purpose, Stream};
@@ -88,7 +90,7 @@ pub use increment::Increment;
 pub use path::TemperedPath;
 pub use path_model::{PathModel, ScoredPathModel};
 pub use population::Population;
-pub use run::run_in;
+pub use run::{InFolder, run_in};
 pub use sampler::{Smc, StepInfo};
 pub use tempered::{Tempered, TemperedInfo};
 pub use variance::relative_variance;

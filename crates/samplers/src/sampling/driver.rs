@@ -42,15 +42,15 @@ pub struct Sampling<'a> {
 
 type Watch<'a> = &'a (dyn Fn(Progress) -> ControlFlow<()> + Sync);
 
-/// Where a chain is.
+/// Where a chain is, or an SMC run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Which chain, from 0.
+    /// Which chain, from 0; 0 for an SMC run.
     pub chain: usize,
-    /// Transitions made, those of the warm-up included.
+    /// Transitions made, those of the warm-up included; steps of an SMC run.
     pub done: usize,
-    /// Transitions in all.
-    pub of: usize,
+    /// The same in all. `None` for an SMC run until its end, which its steps alone can tell.
+    pub of: Option<usize>,
 }
 
 const STEPS: Purpose = Purpose::new("sample");
@@ -229,15 +229,25 @@ impl<'a> Sampling<'a> {
             collect(t, info, &state);
             let done = t + 1;
             if done % REPORT == 0 || done == of {
-                let told = Progress { chain, done, of };
-                let answer = self
-                    .watch
-                    .map_or(ControlFlow::Continue(()), |watch| watch(told));
-                if answer.is_break() {
-                    return Err(SamplerError::Cancelled { chain, done, of });
-                }
+                let of = Some(of);
+                tell(self.watch, Progress { chain, done, of })?;
             }
         }
         Ok((draws, reports))
+    }
+}
+
+/// Tells `watch`, if there is one, and asks it whether to go on.
+///
+/// # Errors
+/// [`SamplerError::Cancelled`].
+pub(crate) fn tell<W>(watch: Option<W>, told: Progress) -> Result<(), SamplerError>
+where
+    W: Fn(Progress) -> ControlFlow<()>,
+{
+    let Progress { chain, done, of } = told;
+    match watch.map(|watch| watch(told)) {
+        Some(ControlFlow::Break(())) => Err(SamplerError::Cancelled { chain, done, of }),
+        _ => Ok(()),
     }
 }

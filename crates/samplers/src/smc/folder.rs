@@ -12,6 +12,7 @@ use crate::SamplerError;
 const MAGIC: &[u8; 8] = b"HHSMC001";
 
 /// What a run is: a folder goes on only for the same.
+#[derive(Clone, Copy)]
 pub(super) struct Name<'a> {
     pub label: &'a str,
     pub seed: u64,

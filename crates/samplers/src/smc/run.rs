@@ -1,5 +1,6 @@
 //! SMC samplers that go on from a folder.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use helmholtz_random::{Purpose, Stream};
@@ -7,7 +8,7 @@ use helmholtz_random::{Purpose, Stream};
 use super::folder::{Folder, Name};
 use super::{Smc, Tempered, TemperedInfo, TemperedPath};
 use crate::resampling::Resampler;
-use crate::sampling::Record;
+use crate::sampling::{Progress, Record, tell};
 use crate::{Info, Kernel, SamplerError};
 
 const STEPS: Purpose = Purpose::new("smc");
@@ -22,7 +23,9 @@ const STEPS: Purpose = Purpose::new("smc");
 ///
 /// `label` says what is sampled: a folder of another label or seed is refused, and one of another model should have another
 /// label. The folder holds the last state and the reports. A kill loses the step under way, which is made again. One
-/// process at a time may use a folder.
+/// process at a time may use a folder. [`InFolder`] is the same run with someone who is told and may cancel it.
+///
+/// One population is moved on one thread, the caller's, unless `step` itself uses more.
 ///
 /// ```
 /// use helmholtz_samplers::random::Draws;
@@ -71,52 +74,163 @@ pub fn run_in<T: Record, I: Record>(
     start: impl FnOnce(&mut Stream) -> Result<T, SamplerError>,
     step: impl FnMut(u64, &mut T, &mut Stream) -> Result<Option<I>, SamplerError>,
 ) -> Result<(T, Vec<I>), SamplerError> {
-    let files = (T::write as fn(&T, &mut Vec<u8>), T::read);
-    run(folder, &Name { label, seed }, files, start, step)
+    InFolder::new(folder, label, seed).run(start, step)
 }
 
-/// [`run_in`] for a state that `files` writes and reads.
-fn run<T, I: Record>(
-    folder: &Path,
-    name: &Name<'_>,
-    files: (impl Fn(&T, &mut Vec<u8>), impl FnOnce(&[u8]) -> Option<T>),
-    start: impl FnOnce(&mut Stream) -> Result<T, SamplerError>,
-    mut step: impl FnMut(u64, &mut T, &mut Stream) -> Result<Option<I>, SamplerError>,
-) -> Result<(T, Vec<I>), SamplerError> {
-    let (write, read) = files;
-    let stream = |t: u64| Stream::new(name.seed, STEPS, [0, t]);
-    let mut bytes = Vec::new();
-    let (mut files, kept) = Folder::open(folder, name)?;
-    let (mut state, mut reports) = match kept {
-        Some(kept) => {
-            let damaged = || SamplerError::Damaged {
-                reason: format!("{} holds a state of another kind", folder.display()),
-            };
-            let reports: Option<Vec<I>> = kept.reports.iter().map(|r| I::read(r)).collect();
-            (
-                read(&kept.state).ok_or_else(damaged)?,
-                reports.ok_or_else(damaged)?,
-            )
+/// A run in a folder: where it is, what it is of, and who is told.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use helmholtz_samplers::SamplerError;
+/// use helmholtz_samplers::random::Draws;
+/// use helmholtz_samplers::sampling::Progress;
+/// use helmholtz_samplers::smc::InFolder;
+///
+/// let folder = std::env::temp_dir().join(format!("helmholtz-told-{}", std::process::id()));
+/// let half = |told: Progress| match told.done {
+///     5 => ControlFlow::Break(()),
+///     _ => ControlFlow::Continue(()),
+/// };
+/// let walk = InFolder::new(&folder, "walk", 1);
+/// let run = |walk: InFolder| {
+///     walk.run(
+///         |_| Ok(0.0),
+///         |t, x: &mut f64, stream| {
+///             if t > 10 {
+///                 return Ok(None);
+///             }
+///             *x += stream.normal();
+///             Ok(Some(*x))
+///         },
+///     )
+/// };
+/// let cancelled = run(walk.watched_by(&half));
+/// assert!(matches!(cancelled, Err(SamplerError::Cancelled { done: 5, .. })));
+/// assert_eq!(run(walk)?.1.len(), 10); // goes on from the fifth step
+/// # std::fs::remove_dir_all(&folder).unwrap();
+/// # Ok::<(), SamplerError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct InFolder<'a> {
+    folder: &'a Path,
+    name: Name<'a>,
+    watch: Option<&'a dyn Fn(Progress) -> ControlFlow<()>>,
+}
+
+impl<'a> InFolder<'a> {
+    /// A run of what `label` says, in `folder`; see [`run_in`].
+    pub fn new(folder: &'a Path, label: &'a str, seed: u64) -> Self {
+        Self {
+            folder,
+            name: Name { label, seed },
+            watch: None,
         }
-        None => {
-            let state = start(&mut stream(0))?;
+    }
+
+    /// Tells `watch` how many steps are done, after each step that is in the files, and once more at the end, when their
+    /// number in all is known. If it answers [`ControlFlow::Break`], the run ends with [`SamplerError::Cancelled`].
+    pub fn watched_by(mut self, watch: &'a dyn Fn(Progress) -> ControlFlow<()>) -> Self {
+        self.watch = Some(watch);
+        self
+    }
+
+    /// As [`run_in`].
+    ///
+    /// # Errors
+    /// Those of [`run_in`], [`SamplerError::Cancelled`].
+    pub fn run<T: Record, I: Record>(
+        &self,
+        start: impl FnOnce(&mut Stream) -> Result<T, SamplerError>,
+        step: impl FnMut(u64, &mut T, &mut Stream) -> Result<Option<I>, SamplerError>,
+    ) -> Result<(T, Vec<I>), SamplerError> {
+        self.go_on((T::write as fn(&T, &mut Vec<u8>), T::read), start, step)
+    }
+
+    /// As [`Tempered::run_in`].
+    ///
+    /// # Errors
+    /// Those of [`Tempered::run_in`], [`SamplerError::Cancelled`].
+    pub fn tempered<'p, S, P, T, R, K>(
+        &self,
+        (particles, draw): (usize, impl FnMut(&mut Stream) -> S),
+        path: &'p TemperedPath<P, T>,
+        smc: Smc<R>,
+        share: f64,
+        kernel: impl Fn(f64) -> Result<K, SamplerError>,
+    ) -> Result<(Tempered<'p, S, P, T, R>, Vec<TemperedInfo<Info>>), SamplerError>
+    where
+        S: Clone + Record,
+        P: Fn(&S) -> f64,
+        T: Fn(&S) -> f64,
+        R: Resampler<Stream> + Clone,
+        K: Kernel<S, Stream, Info = Info>,
+    {
+        let again = smc.clone();
+        self.go_on(
+            (Tempered::write, |bytes: &[u8]| {
+                Tempered::read(path, again, bytes)
+            }),
+            |stream| Tempered::start(particles, path, smc, stream, draw),
+            |_, sampler, stream| {
+                if sampler.beta() >= 1.0 {
+                    return Ok(None);
+                }
+                let beta = sampler.next_beta(share)?;
+                let mut report = sampler.step(beta, &kernel(beta)?, stream)?;
+                report.moves = vec![report.moves.iter().copied().sum()];
+                Ok(Some(report))
+            },
+        )
+    }
+
+    /// [`run`](Self::run) for a state that `files` writes and reads.
+    fn go_on<T, I: Record>(
+        &self,
+        files: (impl Fn(&T, &mut Vec<u8>), impl FnOnce(&[u8]) -> Option<T>),
+        start: impl FnOnce(&mut Stream) -> Result<T, SamplerError>,
+        mut step: impl FnMut(u64, &mut T, &mut Stream) -> Result<Option<I>, SamplerError>,
+    ) -> Result<(T, Vec<I>), SamplerError> {
+        let (write, read) = files;
+        let stream = |t: u64| Stream::new(self.name.seed, STEPS, [0, t]);
+        let told = |done: usize, of: Option<usize>| {
+            let chain = 0;
+            tell(self.watch, Progress { chain, done, of })
+        };
+        let mut bytes = Vec::new();
+        let (mut files, kept) = Folder::open(self.folder, &self.name)?;
+        let (mut state, mut reports) = match kept {
+            Some(kept) => {
+                let damaged = || SamplerError::Damaged {
+                    reason: format!("{} holds a state of another kind", self.folder.display()),
+                };
+                let reports: Option<Vec<I>> = kept.reports.iter().map(|r| I::read(r)).collect();
+                (
+                    read(&kept.state).ok_or_else(damaged)?,
+                    reports.ok_or_else(damaged)?,
+                )
+            }
+            None => {
+                let state = start(&mut stream(0))?;
+                write(&state, &mut bytes);
+                files.publish(&bytes)?;
+                (state, Vec::new())
+            }
+        };
+        loop {
+            let t = reports.len() as u64 + 1;
+            let Some(report) = step(t, &mut state, &mut stream(t))? else {
+                told(reports.len(), Some(reports.len()))?;
+                return Ok((state, reports));
+            };
+            bytes.clear();
+            report.write(&mut bytes);
+            files.append(&bytes)?;
+            bytes.clear();
             write(&state, &mut bytes);
             files.publish(&bytes)?;
-            (state, Vec::new())
+            reports.push(report);
+            told(reports.len(), None)?;
         }
-    };
-    loop {
-        let t = reports.len() as u64 + 1;
-        let Some(report) = step(t, &mut state, &mut stream(t))? else {
-            return Ok((state, reports));
-        };
-        bytes.clear();
-        report.write(&mut bytes);
-        files.append(&bytes)?;
-        bytes.clear();
-        write(&state, &mut bytes);
-        files.publish(&bytes)?;
-        reports.push(report);
     }
 }
 
@@ -131,7 +245,8 @@ where
     /// does. The ladder is that of [`next_beta`](Self::next_beta) with this `share`, and `kernel` makes the kernel at
     /// β.
     ///
-    /// The reports hold what `kernel` said of all particles as one sum.
+    /// The reports hold what `kernel` said of all particles as one sum. [`InFolder::tempered`] is the same run with
+    /// someone who is told and may cancel it.
     ///
     /// ```
     /// use helmholtz_samplers::random::Draws;
@@ -177,21 +292,6 @@ where
         share: f64,
         kernel: impl Fn(f64) -> Result<K, SamplerError>,
     ) -> Result<(Self, Vec<TemperedInfo<Info>>), SamplerError> {
-        let again = smc.clone();
-        run(
-            folder,
-            &Name { label, seed },
-            (Self::write, |bytes: &[u8]| Self::read(path, again, bytes)),
-            |stream| Self::start(particles, path, smc, stream, draw),
-            |_, sampler, stream| {
-                if sampler.beta() >= 1.0 {
-                    return Ok(None);
-                }
-                let beta = sampler.next_beta(share)?;
-                let mut report = sampler.step(beta, &kernel(beta)?, stream)?;
-                report.moves = vec![report.moves.iter().copied().sum()];
-                Ok(Some(report))
-            },
-        )
+        InFolder::new(folder, label, seed).tempered((particles, draw), path, smc, share, kernel)
     }
 }

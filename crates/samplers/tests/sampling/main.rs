@@ -173,7 +173,7 @@ fn progress_is_told_and_a_cancelled_run_goes_on() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let told = AtomicUsize::new(0);
     let stop = |progress: Progress| {
-        assert_eq!((progress.of, progress.done % 64), (1000, 0));
+        assert_eq!((progress.of, progress.done % 64), (Some(1000), 0));
         match told.fetch_add(1, Ordering::Relaxed) {
             5.. => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
@@ -184,7 +184,7 @@ fn progress_is_told_and_a_cancelled_run_goes_on() {
         (sampling.watched_by(&stop)).run_in(folder.path(), "walk", &kernel(), starts(2));
     assert!(matches!(
         cancelled,
-        Err(SamplerError::Cancelled { of: 1000, .. })
+        Err(SamplerError::Cancelled { of: Some(1000), .. })
     ));
     let resumed = sampling
         .run_in(folder.path(), "walk", &kernel(), starts(2))
@@ -192,7 +192,10 @@ fn progress_is_told_and_a_cancelled_run_goes_on() {
     assert_eq!(resumed, sampling.run(&kernel(), starts(2)).expect("chains"));
     let ends = AtomicUsize::new(0);
     let count = |progress: Progress| {
-        ends.fetch_add(usize::from(progress.done == progress.of), Ordering::Relaxed);
+        ends.fetch_add(
+            usize::from(Some(progress.done) == progress.of),
+            Ordering::Relaxed,
+        );
         ControlFlow::Continue(())
     };
     sampling

@@ -1,6 +1,7 @@
 //! SMC samplers in a folder: the same bits in parts, after a cut at any byte, and after kills by the system.
 
 mod check;
+mod watch;
 
 use std::fs;
 use std::path::Path;
