@@ -3,8 +3,9 @@
 use helmholtz_random::Chance;
 
 use super::{CoupledKernel, accept_both, choose_both};
+use crate::kernels::index::mtmis::log_ratio;
 use crate::{
-    Barker, Cis, Independence, IndependenceProposal, IndexKernel, Info, Kernel, Mis, Target,
+    Barker, Cis, Independence, IndependenceProposal, IndexKernel, Info, Kernel, Mis, Mtmis, Target,
 };
 
 /// An index kernel that can run two chains on the same proposals.
@@ -107,6 +108,32 @@ impl CoupledIndexKernel for Cis {
     }
 }
 
+impl CoupledIndexKernel for Mtmis {
+    /// Both are offered the same trial J, whose law ω_j / W does not depend on the current states, and accept it by a
+    /// common uniform. They end in one proposal with probability Σ_j min(P(j), P'(j)), which no coupling exceeds.
+    fn run_both(
+        &self,
+        log_w_current: [f64; 2],
+        log_w_proposals: &[f64],
+        chance: &mut (impl Chance + ?Sized),
+        visits: [&mut Vec<u32>; 2],
+    ) -> [Info; 2] {
+        let trial = chance.choose(log_w_proposals);
+        let accepted = trial.map_or([false; 2], |j| {
+            let log_ratios = log_w_current.map(|current| log_ratio(current, log_w_proposals, j));
+            accept_both(log_ratios, chance)
+        });
+        let mut infos = log_w_current.map(|current| Info::of_weights(current, log_w_proposals));
+        for ((info, accepted), visits) in infos.iter_mut().zip(accepted).zip(visits) {
+            info.moves = 1;
+            info.accepted = u64::from(accepted);
+            let moved = trial.filter(|_| accepted);
+            *visits = vec![moved.map_or(0, |j| j as u32 + 1)];
+        }
+        infos
+    }
+}
+
 impl<S, C, T, Q, K> CoupledKernel<S, C> for Independence<T, Q, K>
 where
     S: Clone,
@@ -157,8 +184,8 @@ mod tests {
         law
     }
 
-    #[track_caller]
-    fn check(kernel: impl CoupledIndexKernel) {
+    /// What two chains do that they must not, if anything.
+    fn defect(kernel: impl CoupledIndexKernel) -> Option<&'static str> {
         for current in WEIGHTS {
             for proposals in PROPOSALS {
                 let pairs = enumerate(|chance: &mut Enumerator| {
@@ -176,30 +203,107 @@ mod tests {
                         visits
                     }));
                     let of_pairs = law(of_pairs);
-                    assert_eq!(of_pairs.len(), alone.len());
-                    for (visits, p) in alone {
-                        assert!((of_pairs[&visits] - p).abs() < 1e-14);
+                    let close = |(visits, p): (&Vec<u32>, &f64)| {
+                        (of_pairs.get(visits).unwrap_or(&0.0) - p).abs() < 1e-14
+                    };
+                    if of_pairs.len() != alone.len() || !alone.iter().all(close) {
+                        return Some("another law than its own");
                     }
                 }
                 for (_, (a, b, infos)) in &pairs {
-                    assert!(current[0] != current[1] || a == b, "faithful");
-                    assert_eq!(infos[0].moves, a.len() as u64);
-                    let ends = [a, b].map(|visits| Visits::new(visits).last());
-                    assert!(
-                        infos
-                            .iter()
-                            .zip(ends)
-                            .all(|(i, end)| (end == 0) == (i.accepted == 0))
-                    );
+                    if current[0] == current[1] && a != b {
+                        return Some("apart after they met");
+                    }
+                    for (info, visits) in infos.iter().zip([a, b]) {
+                        let end = Visits::new(visits).last();
+                        if info.moves != visits.len() as u64 || (end == 0) != (info.accepted == 0) {
+                            return Some("a wrong report");
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn each_of_two_chains_has_its_own_law_and_equal_ones_stay_equal() {
+        assert_eq!(defect(Mis), None);
+        assert_eq!(defect(Barker), None);
+        assert_eq!(defect(Cis), None);
+        assert_eq!(defect(Mtmis), None);
+    }
+
+    /// Couplings of [`Mtmis`] that are none.
+    enum Broken {
+        OwnTrials,
+        FirstDecides,
+    }
+
+    impl IndexKernel for Broken {
+        fn run(
+            &self,
+            log_w_current: f64,
+            log_w_proposals: &[f64],
+            chance: &mut (impl Chance + ?Sized),
+            visits: &mut Vec<u32>,
+        ) -> Info {
+            Mtmis.run(log_w_current, log_w_proposals, chance, visits)
+        }
+    }
+
+    impl CoupledIndexKernel for Broken {
+        fn run_both(
+            &self,
+            [first, second]: [f64; 2],
+            log_w_proposals: &[f64],
+            chance: &mut (impl Chance + ?Sized),
+            [a, b]: [&mut Vec<u32>; 2],
+        ) -> [Info; 2] {
+            let info = self.run(first, log_w_proposals, chance, a);
+            match self {
+                Self::OwnTrials => [info, self.run(second, log_w_proposals, chance, b)],
+                Self::FirstDecides => {
+                    b.clone_from(a);
+                    [info; 2]
                 }
             }
         }
     }
 
     #[test]
-    fn each_of_two_chains_has_its_own_law_and_equal_ones_stay_equal() {
-        check(Mis);
-        check(Barker);
-        check(Cis);
+    fn twins_of_the_coupled_multiple_trials_are_found() {
+        assert_eq!(defect(Broken::OwnTrials), Some("apart after they met"));
+        let other_law = Some("another law than its own");
+        assert_eq!(defect(Broken::FirstDecides), other_law);
+    }
+
+    #[test]
+    fn multiple_trials_meet_in_a_proposal_as_often_as_can_be() {
+        for current in WEIGHTS {
+            for proposals in PROPOSALS {
+                let pairs = enumerate(|chance: &mut Enumerator| {
+                    let (mut a, mut b) = (Vec::new(), Vec::new());
+                    Mtmis.run_both(current, proposals, chance, [&mut a, &mut b]);
+                    [a[0], b[0]]
+                });
+                let together = pairs.iter().filter(|(_, [a, b])| a == b && *a > 0);
+                let found: f64 = together.map(|(p, _)| p).sum();
+                let laws = current.map(|log_w| {
+                    law(enumerate(|chance: &mut Enumerator| {
+                        let mut visits = Vec::new();
+                        Mtmis.run(log_w, proposals, chance, &mut visits);
+                        visits
+                    }))
+                });
+                let most: f64 = (1..=proposals.len() as u32)
+                    .map(|j| {
+                        let [p, q] = laws.each_ref().map(|law| law.get(&vec![j]).unwrap_or(&0.0));
+                        p.min(*q)
+                    })
+                    .sum();
+                assert!((found - most).abs() < 1e-14, "{found} {most}");
+            }
+        }
     }
 }

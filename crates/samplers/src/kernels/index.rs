@@ -5,7 +5,7 @@ mod cis;
 mod frozen_reference;
 mod index_kernel;
 mod mis;
-mod mtmis;
+pub(crate) mod mtmis;
 mod visits;
 
 pub use barker::Barker;

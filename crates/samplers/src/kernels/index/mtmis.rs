@@ -44,7 +44,7 @@ impl IndexKernel for Mtmis {
 }
 
 /// ln of W / (W - ω_j + ω(current)), where weights that are not finite are zero.
-fn log_ratio(log_w_current: f64, log_w_proposals: &[f64], j: usize) -> f64 {
+pub(crate) fn log_ratio(log_w_current: f64, log_w_proposals: &[f64], j: usize) -> f64 {
     let weight = |l: f64| if l.is_finite() { l } else { f64::NEG_INFINITY };
     let forward = log_w_proposals.iter().map(|&l| weight(l));
     // The same set with the chosen trial replaced by the current state.
