@@ -59,6 +59,60 @@ use crate::{Info, Kernel, SamplerError, log_sum_exp};
 /// kernel.step(&mut path, &mut stream);
 /// # Ok::<(), helmholtz_samplers::SamplerError>(())
 /// ```
+///
+/// **Particle Gibbs.** The state is a parameter θ and a path. A cycle draws θ given the path, and moves the path by the
+/// kernel of that θ. Its invariant law is the joint posterior, ∝ p(θ) γ_θ(x), with any number of particles.
+///
+/// ```
+/// use helmholtz_samplers::random::{Chance, Draws, Purpose, Stream};
+/// use helmholtz_samplers::resampling::{Policy, Systematic};
+/// use helmholtz_samplers::smc::{ConditionalSmc, PathModel, ScoredPathModel};
+/// use helmholtz_samplers::{Cycle, Gibbs, Info, Kernel};
+///
+/// const SEEN: [f64; 6] = [0.3, 1.1, 0.8, 2.0, 2.2, 2.9];
+/// const SCALES: [f64; 2] = [0.3, 1.0]; // a priori alike
+///
+/// /// A random walk with steps of unknown scale, seen through noise.
+/// struct Walk { scale: f64 }
+/// impl<C: Draws> PathModel<f64, C> for Walk {
+///     fn times(&self) -> usize { SEEN.len() }
+///     fn propose(&self, _: usize, previous: Option<&f64>, chance: &mut C) -> f64 {
+///         previous.copied().unwrap_or(0.0) + self.scale * chance.normal()
+///     }
+///     fn log_weight(&self, t: usize, _: Option<&f64>, x: &f64) -> f64 { -0.5 * (x - SEEN[t]).powi(2) }
+/// }
+/// impl<C: Draws> ScoredPathModel<f64, C> for Walk {
+///     fn log_move(&self, _: usize, previous: &f64, x: &f64) -> f64 {
+///         -0.5 * ((x - previous) / self.scale).powi(2) - self.scale.ln()
+///     }
+/// }
+///
+/// struct State { walk: Walk, path: Vec<f64> }
+/// // p(scale | path): of the weights, nothing depends on the scale.
+/// let scale = Gibbs::new(|state: &mut State, stream: &mut Stream| {
+///     let log_p = SCALES.map(|scale| {
+///         let starts = std::iter::once(&0.0).chain(&state.path);
+///         let step = |(from, to)| ScoredPathModel::<f64, Stream>::log_move(&Walk { scale }, 0, from, to);
+///         starts.zip(&state.path).map(step).sum::<f64>()
+///     });
+///     state.walk.scale = SCALES[stream.choose(&log_p).unwrap_or(0)];
+/// });
+/// let path = Gibbs::new(|state: &mut State, stream: &mut Stream| {
+///     let kernel = ConditionalSmc::new(&state.walk, Systematic, Policy::Always, 10).unwrap();
+///     kernel.with_backward_sampling().step(&mut state.path, stream);
+/// });
+/// let parts: [Box<dyn Kernel<State, Stream, Info = Info>>; 2] = [Box::new(scale), Box::new(path)];
+/// let particle_gibbs = Cycle::new(parts.into());
+///
+/// let mut stream = Stream::new(7, Purpose::new("pair"), [0, 0]);
+/// let mut state = State { walk: Walk { scale: 1.0 }, path: SEEN.to_vec() };
+/// let mut small = 0;
+/// for _ in 0..500 {
+///     particle_gibbs.step(&mut state, &mut stream);
+///     small += usize::from(state.walk.scale < 1.0);
+/// }
+/// assert!((50..450).contains(&small)); // both scales are plausible
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ConditionalSmc<M, R, F = Traced> {
     model: M,

@@ -12,13 +12,13 @@ use crate::law::{Law, Shape, Uniforms, law, law_of_sorted, law_of_steps};
 use crate::toy::{TOLERANCE, choose};
 
 /// Moves and weights at random, of a few states. The weights depend on both ends of a move.
-struct Model {
+pub struct Model {
     states: usize,
     /// m_0, and m_t(x_t | x_{t-1}) at t - 1.
     first: Vec<f64>,
     moves: Vec<Vec<Vec<f64>>>,
     /// G_t(x_{t-1}, x_t); of x_0 in row 0.
-    weights: Vec<Vec<Vec<f64>>>,
+    pub weights: Vec<Vec<Vec<f64>>>,
     /// Twin: whether moves are scored.
     scored: bool,
 }
@@ -26,7 +26,16 @@ struct Model {
 impl Model {
     /// With `zero`, one move at each time has weight zero.
     fn new(states: usize, times: usize, zero: bool) -> Self {
-        let mut stream = Stream::new(41, Purpose::new("test"), [states as u64, times as u64]);
+        Self::numbered(0, states, times, zero)
+    }
+
+    /// Another model for each `number`.
+    pub fn numbered(number: u64, states: usize, times: usize, zero: bool) -> Self {
+        let mut stream = Stream::new(
+            41 + number,
+            Purpose::new("test"),
+            [states as u64, times as u64],
+        );
         let mut row = |normalise: bool| -> Vec<f64> {
             let row: Vec<f64> = (0..states)
                 .map(|_| 0.1 + 3.0 * stream.uniform_f64())
@@ -50,7 +59,7 @@ impl Model {
         }
     }
 
-    fn paths(&self) -> Vec<Vec<usize>> {
+    pub fn paths(&self) -> Vec<Vec<usize>> {
         let mut paths = vec![Vec::new()];
         for _ in 0..self.weights.len() {
             paths = (paths.iter())
@@ -62,7 +71,8 @@ impl Model {
         paths
     }
 
-    fn probability(&self, path: &[usize]) -> f64 {
+    /// γ(x).
+    pub fn probability(&self, path: &[usize]) -> f64 {
         let first = self.first[path[0]] * self.weights[0][0][path[0]];
         let steps = path.windows(2).enumerate().map(|(t, pair)| {
             self.moves[t][pair[0]][pair[1]] * self.weights[t + 1][pair[0]][pair[1]]
@@ -121,7 +131,7 @@ fn error(model: &Model, kernel: &dyn Kernel<Vec<usize>, Enumerator, Info = Info>
     errors.fold(0.0, f64::max)
 }
 
-const POLICIES: [Policy; 3] = [Policy::Always, Policy::Never, Policy::EssBelow(0.85)];
+pub const POLICIES: [Policy; 3] = [Policy::Always, Policy::Never, Policy::EssBelow(0.85)];
 
 /// The worst error of the three forms.
 fn errors<R>(model: &Model, scheme: &R, policy: Policy, particles: usize) -> [f64; 3]

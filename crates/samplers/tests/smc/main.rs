@@ -8,6 +8,7 @@ mod ising;
 #[allow(dead_code)] // shared with the proofs of the schemes
 #[path = "../resampling/law.rs"]
 mod law;
+mod particle_gibbs;
 mod tempered;
 mod toy;
 mod waste_free;
