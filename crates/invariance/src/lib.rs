@@ -65,8 +65,8 @@
 //! # What a test should come with
 //!
 //! * **A twin that is wrong.** A certificate is worth what it refuses. For each test of a kernel keep a broken copy of the
-//!   kernel that must fail: [`Report::assert_failed`]. The crate's gallery (`examples/gallery`) has some thirty defects
-//!   with their repaired twins; the README says how many samples each took.
+//!   kernel that must fail: [`Report::assert_failed`]. The crate's gallery (`examples/gallery`) has defects of many
+//!   kinds with their repaired twins; the README lists them all, and how many samples each took.
 //! * **A seed that nobody chose by looking**, and no retries: see [`Suite`].
 //! * **A space that can tell.** On two states every kernel is reversible; at a symmetric target a missing reverse density
 //!   is invisible; with uniform weights everything is accepted. Take five uneven states rather than two even ones.

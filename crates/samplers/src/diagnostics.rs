@@ -23,7 +23,8 @@
 //!
 //! Chains of different lengths or with fewer than 4 draws, values that are not finite and draws that never vary are
 //! typed errors. The cost is that of sorting and of Fourier transforms, O(S log S) for S draws. The numbers are those of
-//! Stan and ArviZ, but for an indicator of [`tail_ess`] that never varies, which those count as S independent draws.
+//! ArviZ 0.23.4, beside which they are tested; not those of another program. An indicator of [`tail_ess`] that never varies
+//! is the exception: ArviZ counts it as S independent draws.
 //!
 //! ```
 //! use helmholtz_samplers::random::{Draws, Purpose, Stream};

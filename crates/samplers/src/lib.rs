@@ -79,8 +79,10 @@
 //! | [`Repeat`] | Pⁿ | thinning; moves inside an SMC sampler |
 //!
 //! Metropolis-within-Gibbs is a mixture or a cycle of kernels that change one component each. They may be of different
-//! kinds: box them, as `Box<dyn Kernel<S, C, Info = Info>>` is a kernel too. All of them leave the target invariant,
-//! and all but [`Cycle`] are reversible, if their parts are. Only reversible kernels have a spectrum on the real line
+//! kinds: box them, as `Box<dyn Kernel<S, C, Info = Info>>` is a kernel too.
+//!
+//! All kernels of this table but DULA leave the target invariant. All but DULA, [`Cycle`] and [`AutomaticCycle`] are
+//! reversible too, if their parts are. Only reversible kernels have a spectrum on the real line
 //! and a place in Peskun's order, while averages converge for kernels of both kinds. No kernel adapts while it samples:
 //! what adapts ([`Hmc::warm_up`]) takes a kernel and gives back one that is fixed.
 //!

@@ -10,7 +10,7 @@ impl TransitionMatrix {
     /// than [`TOLERANCE`]; `None` if neither kernel dominates.
     ///
     /// For two kernels that are reversible with respect to the same law, the average of any function along the chain
-    /// has the smaller asymptotic variance under the greater one. (Peskun, 1973; for general states Tierney, 1998.)
+    /// has an asymptotic variance that is not larger under the greater one. (Peskun, 1973; for general states Tierney, 1998.)
     ///
     /// # Errors
     /// [`InvarianceError::Length`] if they have different numbers of states.

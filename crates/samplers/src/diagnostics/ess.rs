@@ -9,7 +9,7 @@ use crate::SamplerError;
 ///
 /// S / τ for S draws, where τ = 1 + 2 Σ ρ_t is the integrated autocorrelation time of the combined chains. Here
 /// ρ_t = 1 - (W - mean γ_t) / var⁺, summed by Geyer's initial monotone positive sequence (Geyer, 1992; Vehtari et al.,
-/// 2021, eqs. 10-13). The form is that in which Stan and ArviZ compute it, to the last digit but rounding. In it γ_t
+/// 2021, eqs. 10-13). The form is that in which ArviZ computes it, as tests beside its numbers show. In it γ_t
 /// has the divisor N, the lags end five before N, and the first term of the pair that ends the sum counts once. This
 /// count lowers the variance for antithetic chains. Those are worth more than S, but at most S log₁₀ S is reported. It
 /// asks for a finite variance; [`bulk_ess`] does not.

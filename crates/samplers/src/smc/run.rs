@@ -150,6 +150,7 @@ impl<'a> InFolder<'a> {
     ///
     /// # Errors
     /// Those of [`Tempered::run_in`], [`SamplerError::Cancelled`].
+    #[allow(clippy::type_complexity)] // a sampler and its reports, as `Tempered::run_in` answers
     pub fn tempered<'p, S, P, T, R, K>(
         &self,
         (particles, draw): (usize, impl FnMut(&mut Stream) -> S),

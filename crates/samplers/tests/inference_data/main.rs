@@ -1,4 +1,4 @@
-//! InferenceData that ArviZ opens: every number comes back, and the diagnostics are its own.
+//! InferenceData that ArviZ opens: sums of what was written come back, and the diagnostics are its own.
 //!
 //! Python with ArviZ, Zarr and xarray is that of the variable `HELMHOLTZ_PYTHON`, or `python3`; without them the test says
 //! SKIPPED. `.ci/python` installs them and runs it.

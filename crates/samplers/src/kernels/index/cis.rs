@@ -14,8 +14,8 @@ use crate::{IndexKernel, Info};
 /// Doucet and Holenstein, 2010). It is also the kernel of Markovian score climbing (Naesseth, Lindsten and Blei, 2020,
 /// Algorithm 2; gradient-estimators §7.4).
 ///
-/// [`Mtmis`](crate::Mtmis) leaves the state at least as often for the same proposals, and so has the lower asymptotic
-/// variance (Peskun, 1973).
+/// [`Mtmis`](crate::Mtmis) leaves the state at least as often for the same proposals, and so has an asymptotic
+/// variance that is not larger (Peskun, 1973).
 ///
 /// ```
 /// use helmholtz_samplers::random::{Purpose, Stream};
