@@ -9,8 +9,8 @@ impl TransitionMatrix {
     /// Compares the probabilities of moving: `Greater` if P(x, y) >= P'(x, y) for all x ≠ y and somewhere more, by more
     /// than [`TOLERANCE`]; `None` if neither kernel dominates.
     ///
-    /// For two kernels that are reversible with respect to the same law, the average of any function along the chain
-    /// has an asymptotic variance that is not larger under the greater one. (Peskun, 1973; for general states Tierney, 1998.)
+    /// Take two kernels that are reversible with respect to the same law. The average of any function along the chain has
+    /// an asymptotic variance that is not larger under the greater one. (Peskun, 1973; for general states Tierney, 1998.)
     ///
     /// # Errors
     /// [`InvarianceError::Length`] if they have different numbers of states.

@@ -67,11 +67,13 @@ impl Sampling<'_> {
     /// # Ok::<(), helmholtz_samplers::SamplerError>(())
     /// ```
     ///
-    /// **After a kill** `tune` is called again for each chain that still lacks transitions, from the same start and
-    /// with the same stream; up to 64 transitions a chain are made again too. A kernel is not kept, as it may hold
-    /// anything. So `tune` must be a function of what it is given, and use no other randomness or memory. The state
-    /// that it leaves is kept as the file's first record, and a `tune` that comes to another one is refused. Chains that
-    /// are complete are read without tuning.
+    /// **What is made again.** A kernel is not kept, as it may hold anything. So each chain that still lacks transitions
+    /// is tuned again, its whole warm-up, from the same start and with the same stream. Up to 64 transitions a chain are
+    /// made again too. Chains that are complete are read without tuning.
+    ///
+    /// `tune` must be a function of what it is given, without other randomness or memory. The state that it leaves is
+    /// kept as the file's first record, and a `tune` that comes to another one is refused. One that leaves the same
+    /// state and another kernel is not noticed: give it another label.
     ///
     /// # Errors
     /// Those of [`run_in`](Self::run_in) and of `tune`; [`SamplerError::Shape`] if `tune` leaves another state than

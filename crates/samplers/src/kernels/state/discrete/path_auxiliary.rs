@@ -58,8 +58,8 @@ struct Path<V> {
 }
 
 impl<T, G: Fn(f64) -> f64> PathAuxiliary<T, G> {
-    /// The kernel with g, as a function from ln t to ln g(t), and ρ = `mean_length`, the mean length of the
-    /// paths that are not made single changes; over all paths it is 0.98 ρ + 0.02.
+    /// The kernel with g, as a function from ln t to ln g(t), and ρ = `mean_length`. That is the mean length of the paths
+    /// that are not made single changes; of all paths it is 0.98 ρ + 0.02.
     ///
     /// # Errors
     /// [`SamplerError::Parameter`] unless the mean length is at least 1 and finite.
