@@ -8,7 +8,7 @@ use helmholtz_samplers::smc::*;
 use crate::tempered::{Flip, PROBLEM};
 use crate::toy::*;
 
-/// Four particles in two chains along the ladder; with `twin`, the ends of the chains only, twice each.
+/// Four particles in two chains along the ladder; with `twin`, the chains keep the target of its end at every step.
 fn run(
     ladder: &[f64],
     twin: bool,

@@ -3,7 +3,7 @@
 use helmholtz_invariance::{
     Calibration, Geweke, InvarianceError, OneStep, ProbabilityCalibration, Report, Share, step_fn,
 };
-use helmholtz_random::{Chance, Draws, Purpose, Stream};
+use helmholtz_random::{Chance, Draws, Stream};
 
 use super::{Check, Specimen};
 
@@ -13,16 +13,12 @@ pub fn specimens() -> Vec<Specimen> {
         found_by,
         check: Check::Sampled(check),
     };
-    let ks = "one step, Kolmogorov-Smirnov";
     vec![
-        specimen("no Jacobian for a step on ln x", ks, no_jacobian),
-        specimen("HMC: every momentum from the same key", ks, same_momentum),
         specimen(
-            "HMC: wrong sign in the closing half step",
-            ks,
-            wrong_half_step,
+            "no Jacobian for a step on ln x",
+            "one step, Kolmogorov-Smirnov",
+            no_jacobian,
         ),
-        specimen("HMC: accepted by potential energy alone", ks, no_kinetic),
         specimen(
             "step size that adapts for ever",
             "30 steps, Kolmogorov-Smirnov",
@@ -74,84 +70,6 @@ fn no_jacobian(repaired: bool, samples: usize, share: Share) -> Result<Report, I
     OneStep::new(|rng| gamma(2, 2.0, rng), |tau| vec![*tau])
         .samples(samples)
         .marginals(&kernel, share)
-}
-
-/// What may be wrong in Hamiltonian Monte Carlo.
-#[derive(Clone, Copy, PartialEq)]
-enum Hmc {
-    Right,
-    SameMomentum,
-    WrongHalfStep,
-    NoKinetic,
-}
-
-/// Three leapfrog steps of 0.8 on a standard normal.
-fn hmc(version: Hmc, samples: usize, share: Share) -> Result<Report, InvarianceError> {
-    let kernel = step_fn(|x: &mut f64, rng: &mut Stream| {
-        let start = if version == Hmc::SameMomentum {
-            Stream::new(1, Purpose::new("momentum"), [0, 0]).normal()
-        } else {
-            rng.normal()
-        };
-        let (mut q, mut r, step) = (*x, start, 0.8);
-        for _ in 0..3 {
-            r -= 0.5 * step * q;
-            q += step * r;
-            let closing = if version == Hmc::WrongHalfStep {
-                -0.5
-            } else {
-                0.5
-            };
-            r -= closing * step * q;
-        }
-        let kinetic = if version == Hmc::NoKinetic {
-            0.0
-        } else {
-            0.5 * (start * start - r * r)
-        };
-        if rng.accept(0.5 * (*x * *x - q * q) + kinetic) {
-            *x = q;
-        }
-    });
-    OneStep::new(|rng| rng.normal(), |x| vec![*x])
-        .samples(samples)
-        .marginals(&kernel, share)
-}
-
-fn same_momentum(repaired: bool, samples: usize, share: Share) -> Result<Report, InvarianceError> {
-    hmc(
-        if repaired {
-            Hmc::Right
-        } else {
-            Hmc::SameMomentum
-        },
-        samples,
-        share,
-    )
-}
-
-fn wrong_half_step(
-    repaired: bool,
-    samples: usize,
-    share: Share,
-) -> Result<Report, InvarianceError> {
-    hmc(
-        if repaired {
-            Hmc::Right
-        } else {
-            Hmc::WrongHalfStep
-        },
-        samples,
-        share,
-    )
-}
-
-fn no_kinetic(repaired: bool, samples: usize, share: Share) -> Result<Report, InvarianceError> {
-    hmc(
-        if repaired { Hmc::Right } else { Hmc::NoKinetic },
-        samples,
-        share,
-    )
 }
 
 /// A narrow and a wide normal, half and half; the scale of the walk follows the last acceptance.

@@ -7,7 +7,7 @@ use helmholtz_samplers::{
     PathAuxiliary, Scale, balancing_functions, log_sum_exp,
 };
 
-use super::{Check, Specimen};
+use super::{Check, NO_KERNEL, Specimen};
 
 /// Log-densities of three bits.
 const LOG_P: [f64; 8] = [0.0, -1.1, 0.7, 0.2, -0.6, 1.4, -0.3, 0.9];
@@ -141,7 +141,7 @@ fn unbalanced(repaired: bool) -> Result<f64, InvarianceError> {
 
 fn unadjusted(repaired: bool) -> Result<f64, InvarianceError> {
     let Ok(exact) = DiscreteLangevin::new(target(), 1.0) else {
-        return Ok(0.0);
+        return Ok(NO_KERNEL);
     };
     match repaired {
         true => error(&exact),
@@ -151,6 +151,12 @@ fn unadjusted(repaired: bool) -> Result<f64, InvarianceError> {
 
 /// All bits at once, α = 1.
 fn stale_langevin(repaired: bool) -> Result<f64, InvarianceError> {
+    if repaired {
+        return match DiscreteLangevin::new(target(), 1.0) {
+            Ok(kernel) => error(&kernel),
+            Err(_) => Ok(NO_KERNEL),
+        };
+    }
     // ln of the probability to flip, and not to, of bits with these differences.
     let flip = |d: &f64| 0.5 * d - 0.5;
     let log_q = |differences: &[f64], flipped: &[bool]| -> f64 {
@@ -167,12 +173,9 @@ fn stale_langevin(repaired: bool) -> Result<f64, InvarianceError> {
             .map(|d| chance.choose(&[0.0, flip(d)]) == Some(1))
             .collect();
         let to: Bits = x.iter().zip(&flipped).map(|(a, b)| a != b).collect();
-        let there = match repaired {
-            true => differences(&to),
-            false => (here.iter().zip(&flipped))
-                .map(|(d, &flipped)| if flipped { -d } else { *d })
-                .collect(),
-        };
+        let there: Vec<f64> = (here.iter().zip(&flipped))
+            .map(|(d, &flipped)| if flipped { -d } else { *d })
+            .collect();
         let log_q_ratio = log_q(&there, &flipped) - log_q(&here, &flipped);
         if chance.accept(log_p(&to) - log_p(x) + log_q_ratio) {
             *x = to;
@@ -185,7 +188,7 @@ fn changed_sites(repaired: bool) -> Result<f64, InvarianceError> {
     if repaired {
         return match PathAuxiliary::new(target(), balancing_functions::square_root, 2.0) {
             Ok(kernel) => error(&kernel),
-            Err(_) => Ok(0.0),
+            Err(_) => Ok(NO_KERNEL),
         };
     }
     error(&step_fn(|x: &mut Bits, chance: &mut Enumerator| {
@@ -255,7 +258,7 @@ fn auxiliary_elsewhere(repaired: bool) -> Result<f64, InvarianceError> {
 fn length_by_state(repaired: bool) -> Result<f64, InvarianceError> {
     let path = |length| PathAuxiliary::new(target(), balancing_functions::square_root, length);
     let (Ok(short), Ok(long)) = (path(1.0), path(2.0)) else {
-        return Ok(0.0);
+        return Ok(NO_KERNEL);
     };
     error(&step_fn(|x: &mut Bits, chance: &mut Enumerator| {
         if repaired {
@@ -273,7 +276,7 @@ fn length_by_state(repaired: bool) -> Result<f64, InvarianceError> {
 fn step_by_state(repaired: bool) -> Result<f64, InvarianceError> {
     let kernels = [4.0, 0.3].map(|step_size| DiscreteLangevin::new(target(), step_size));
     let [Ok(large), Ok(small)] = kernels else {
-        return Ok(0.0);
+        return Ok(NO_KERNEL);
     };
     error(&step_fn(|x: &mut Bits, chance: &mut Enumerator| {
         if repaired {
@@ -297,7 +300,7 @@ fn exponent_by_state(repaired: bool) -> Result<f64, InvarianceError> {
         AutomaticCycle::new(target(), vec![scale])
     };
     let (Ok(timid), Ok(bold)) = (of(0.5), of(0.95)) else {
-        return Ok(0.0);
+        return Ok(NO_KERNEL);
     };
     error(&step_fn(|x: &mut Bits, chance: &mut Enumerator| {
         // Where many flips are liked, the bold exponent proposes more of them.

@@ -4,7 +4,10 @@ mod continuous;
 mod discrete;
 mod estimators;
 mod finite;
+mod hmc;
+mod lagged;
 mod paths;
+mod smc;
 mod trials;
 
 use helmholtz_invariance::{InvarianceError, Report, Share, Suite};
@@ -37,6 +40,9 @@ pub enum Found {
 /// Whether the repaired twin is tested.
 pub const REPAIRED: bool = true;
 
+/// The error of a specimen whose kernel could not be made: no twin passes with it.
+const NO_KERNEL: f64 = f64::INFINITY;
+
 /// Everything in the gallery.
 pub fn all() -> Vec<Specimen> {
     [
@@ -45,7 +51,10 @@ pub fn all() -> Vec<Specimen> {
         discrete::specimens(),
         paths::specimens(),
         continuous::specimens(),
+        hmc::specimens(),
         estimators::specimens(),
+        smc::specimens(),
+        lagged::specimens(),
     ]
     .into_iter()
     .flatten()

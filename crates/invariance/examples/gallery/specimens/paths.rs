@@ -8,7 +8,7 @@ use helmholtz_samplers::resampling::{
 use helmholtz_samplers::smc::{ConditionalSmc, PathModel, ScoredPathModel};
 use helmholtz_samplers::{Kernel, SamplerError};
 
-use super::{Check, Specimen};
+use super::{Check, NO_KERNEL, Specimen};
 
 /// m_0, m_t(x_t | x_{t-1}), and G_t(x_t) of two states.
 const FIRST: [f64; 2] = [0.3, 0.7];
@@ -149,12 +149,12 @@ fn overwritten(repaired: bool) -> Result<f64, InvarianceError> {
     if repaired {
         return match ConditionalSmc::new(model, MultinomialByChoice, Policy::Always, 3) {
             Ok(kernel) => error(2, &kernel),
-            Err(_) => Ok(0.0),
+            Err(_) => Ok(NO_KERNEL),
         };
     }
     match ConditionalSmc::new(model, Overwritten, Policy::Always, 3) {
         Ok(kernel) => error(2, &kernel),
-        Err(_) => Ok(0.0),
+        Err(_) => Ok(NO_KERNEL),
     }
 }
 
@@ -165,7 +165,7 @@ fn without_density(repaired: bool) -> Result<f64, InvarianceError> {
     };
     match ConditionalSmc::new(model, MultinomialByChoice, Policy::Always, 2) {
         Ok(kernel) => error(3, &kernel.with_ancestor_sampling()),
-        Err(_) => Ok(0.0),
+        Err(_) => Ok(NO_KERNEL),
     }
 }
 
@@ -176,24 +176,29 @@ fn backward_without_density(repaired: bool) -> Result<f64, InvarianceError> {
     };
     match ConditionalSmc::new(model, MultinomialByChoice, Policy::Always, 2) {
         Ok(kernel) => error(3, &kernel.with_backward_sampling()),
-        Err(_) => Ok(0.0),
+        Err(_) => Ok(NO_KERNEL),
     }
 }
 
 /// Two particles, two times, never resampled; the end chosen by the last weights alone.
 fn weights_reset(repaired: bool) -> Result<f64, InvarianceError> {
+    if repaired {
+        let model = Model {
+            times: 2,
+            scored: true,
+        };
+        return match ConditionalSmc::new(model, MultinomialByChoice, Policy::Never, 2) {
+            Ok(kernel) => error(2, &kernel),
+            Err(_) => Ok(NO_KERNEL),
+        };
+    }
     let kernel = step_fn(|path: &mut Vec<usize>, chance: &mut Enumerator| {
         let first = chance.choose(&FIRST.map(f64::ln)).unwrap_or(0);
         let second = chance.choose(&MOVE[first].map(f64::ln)).unwrap_or(0);
         let particles = [path.clone(), vec![first, second]];
-        let log_w = particles.each_ref().map(|particle| {
-            let kept = if repaired {
-                WEIGHT[0][particle[0]]
-            } else {
-                1.0
-            };
-            (kept * WEIGHT[1][particle[1]]).ln()
-        });
+        let log_w = particles
+            .each_ref()
+            .map(|particle| WEIGHT[1][particle[1]].ln());
         *path = particles[chance.choose(&log_w).unwrap_or(0)].clone();
     });
     error(2, &kernel)
