@@ -74,6 +74,7 @@
 //! | [`MetropolisHastings`] | min(1, p(x') q(x given x') / (p(x) q(x' given x))) | any proposal that can be scored both ways; [`RandomWalk`] for a few real coordinates without a gradient |
 //! | [`Hmc`] | a leapfrog trajectory, min(1, exp(H - H')) | many real coordinates with a gradient, by hand or by burn (feature `burn`), after [`Hmc::warm_up`]; constrained ones after a change of variables with its Jacobian |
 //! | `BatchedHmc` (feature `burn`) | the same for the rows of a tensor | many chains at once, one gradient by burn for all |
+//! | the crate `nuts-rs`, on our streams | the no-U-turn sampler | purely continuous targets: `examples/nuts.rs` (feature `nuts-rs`) |
 //! | [`Mixture`] | one of several kernels, Σ π_k P_k | random-scan Metropolis-within-Gibbs; bold and timid moves together |
 //! | [`Cycle`] | several in turn, P_1 P_2 ... P_n | systematic-scan Metropolis-within-Gibbs |
 //! | [`Repeat`] | Pⁿ | thinning; moves inside an SMC sampler |

@@ -1,5 +1,5 @@
-//! Every kernel on discrete sites on the classical targets of DISCS, and on Ising and Potts models around the critical
-//! temperature:
+//! Every kernel on discrete sites on the classical targets of DISCS, and on Ising models without a field at 0.8, 1 and 1.1
+//! of the critical coupling:
 //!
 //! ```console
 //! $ cargo run --release -p helmholtz-samplers --example discs -- --steps 1000 --picture discs.svg

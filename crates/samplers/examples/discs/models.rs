@@ -1,4 +1,4 @@
-//! The classical targets of DISCS, with its parameters drawn by its rules, and the critical Ising and Potts models.
+//! The classical targets of DISCS, with its parameters drawn by its rules, and Ising models near the critical coupling.
 
 use helmholtz_samplers::DifferenceTarget;
 use helmholtz_samplers::random::{Draws, Purpose, Stream};

@@ -82,6 +82,15 @@ impl<T, G: Fn(f64) -> f64> DiscreteLangevin<T, G> {
     }
 
     /// The kernel without the acceptance test (DULA). Its stationary law is not the target.
+    ///
+    /// On three bits, by enumeration, the total variation distance of the two was
+    ///
+    /// | α | 10 | 1 | 0.2 | 0.1 | 0.05 |
+    /// |---|---|---|---|---|---|
+    /// | distance | 0.24 | 0.17 | 0.028 | 0.0023 | 0.000016 |
+    ///
+    /// It falls as exp(-1 / (2 α)), but so does the share of sites that change. (`tests/discrete/langevin.rs` of
+    /// `helmholtz-invariance`, for a target with log-densities from -2 to 1.5.)
     pub fn unadjusted(mut self) -> Self {
         self.adjusted = false;
         self
