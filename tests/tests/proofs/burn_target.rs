@@ -51,7 +51,7 @@ fn rows_by_burn(x: Tensor<Tape, 2>) -> Tensor<Tape, 1> {
     sum.squeeze_dim(1)
 }
 
-fn chains(values: Vec<f64>, coordinates: usize) -> Tensor<Inner, 2> {
+pub fn chains(values: Vec<f64>, coordinates: usize) -> Tensor<Inner, 2> {
     let shape = [values.len() / coordinates, coordinates];
     Tensor::from_data(
         TensorData::new(values, shape),
@@ -59,7 +59,7 @@ fn chains(values: Vec<f64>, coordinates: usize) -> Tensor<Inner, 2> {
     )
 }
 
-fn values(chains: Tensor<Inner, 2>) -> Vec<f64> {
+pub fn values(chains: Tensor<Inner, 2>) -> Vec<f64> {
     chains.into_data().iter().collect()
 }
 
@@ -73,6 +73,38 @@ fn one_chain_of_a_batch_moves_as_a_chain_alone() {
         x = batched.step(x, &mut stream).0;
     }
     assert!(max_difference(&values(x), &hand) < 1e-8);
+}
+
+/// The largest distance, over 50 starts, between a step of a batch of one chain with the mass `batched` and one of [`Hmc`] with
+/// the mass (2, ½). Both jitter, and draw from the same stream, which they leave at the same place.
+fn difference_of_a_step(batched: [f64; 2]) -> f64 {
+    let jittered = BatchedHmc::new(rows_by_burn, 0.3, 6).unwrap().jittered();
+    let batched = jittered.with_mass(batched.to_vec()).unwrap();
+    let alone = Hmc::new(by_hand(1.0), 0.3, 6).unwrap().jittered();
+    let alone = alone.with_mass(vec![2.0, 0.5]).unwrap();
+    let mut starts = Stream::new(8, Purpose::new("start"), [0, 0]);
+    let differences = (0..50).map(|i| {
+        let start = vec![starts.normal(), starts.normal()];
+        let stream = || Stream::new(8, Purpose::new("hmc"), [i, 0]);
+        let (mut a, mut b, mut x) = (stream(), stream(), start.clone());
+        alone.step(&mut x, &mut a);
+        let (y, _) = batched.step(chains(start, 2), &mut b);
+        assert_eq!(a.normal(), b.normal());
+        max_difference(&values(y), &x)
+    });
+    differences.fold(0.0, f64::max)
+}
+
+/// The twin has the inverse of the mass.
+#[test]
+fn a_step_of_a_batch_with_mass_and_jitter_is_that_of_a_chain_alone() {
+    let (same, twin) = (
+        difference_of_a_step([2.0, 0.5]),
+        difference_of_a_step([0.5, 2.0]),
+    );
+    println!("largest difference {same:.1e}, with the inverse mass {twin:.1e}");
+    assert!(same < 1e-12, "{same}");
+    assert!(twin > 1e-3, "{twin}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod added;
 mod analytic_kl;
 mod arms_bound;
+mod batched_warm_up;
 mod bounds;
 mod burn_target;
 mod catalogue;
