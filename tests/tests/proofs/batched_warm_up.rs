@@ -23,7 +23,7 @@ fn badly_scaled(x: Tensor<Tape, 2>) -> Tensor<Tape, 1> {
 }
 
 /// Chains after a warm-up of 500 steps from standard normals: the mass, and summaries of z_i = x_i / scale_i and of its
-/// squares, with the gradients a chain that the draws took.
+/// squares. The gradients are those of a chain's draws.
 struct Run {
     mass: Option<Vec<f64>>,
     z: Vec<Summary>,
