@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-/// Keys, at any depth, that change no parameter, no selection and no reported NLL: how often checkpoints are made, how many threads
-/// evaluate, whether test images are evaluated at checks, whether the gradient is followed. Configurations that differ in these
-/// alone belong to the same run.
+/// Keys, at any depth, that change no parameter, no selection and no reported NLL. They say how often checkpoints are made, how
+/// many threads evaluate, whether test images are evaluated at checks, and whether the gradient is followed. Configurations that
+/// differ in these alone belong to the same run.
 pub const FREE_KEYS: [&str; 4] = [
     "checkpoint_seconds",
     "threads",
