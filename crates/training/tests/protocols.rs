@@ -39,6 +39,7 @@ fn config(method: &str) -> TrainConfig {
         inference_rate: None,
         prior_rate: None,
         sleep_every: Some(2),
+        gradient_beta: None,
         patience: None,
         scan: ScanOrder::Shuffled,
         check_every: 1,
