@@ -186,6 +186,7 @@ async function watched(browser) {
     await title.filter({ hasText: /^second/ }).waitFor({ timeout: 30000 });
     write("last", "");
     await title.filter({ hasText: /^last/ }).waitFor({ timeout: 30000 });
+    await page.waitForLoadState("load");
     let loads = 0;
     page.on("load", () => { loads += 1; });
     await page.waitForTimeout(2500);
