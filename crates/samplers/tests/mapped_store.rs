@@ -524,3 +524,35 @@ fn a_store_that_is_open_is_refused_and_its_synced_states_stay() {
     let store = open(folder.path(), Some(&mark)).expect("the synced states");
     assert_eq!(contents(&store), then);
 }
+
+#[test]
+fn who_holds_a_store_is_named_as_far_as_it_is_known() {
+    for (pid, host, holder) in [
+        (Some(7), Some("this one"), "process 7 on this one"),
+        (Some(7), None, "process 7"),
+        (None, None, "another process"),
+        (None, Some("this one"), "another process"),
+    ] {
+        let error = SamplerError::Locked {
+            path: "chains".into(),
+            pid,
+            host: host.map(str::to_owned),
+        };
+        let start = format!("the chain store in chains is in use by {holder}; ");
+        assert!(error.to_string().starts_with(&start), "{error}");
+    }
+}
+
+/// From 64 MiB on the rows to come are announced to the system.
+#[test]
+fn the_rows_of_a_large_store_come_back() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let latents = Latents::new(&[1 << 23]).expect("a layout"); // 1 MiB a row
+    let mut store = MappedStore::create(folder.path(), &latents, 65).expect("a new store");
+    let rows = [64, 0, 33];
+    let states: Vec<u8> = (0..3 << 20).map(|i| (i >> 10) as u8 ^ i as u8).collect();
+    store.store(&rows, &states).expect("a write");
+    let mut packed = vec![0; states.len()];
+    store.load(&rows, &mut packed).expect("all rows exist");
+    assert!(packed == states);
+}

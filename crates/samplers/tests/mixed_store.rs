@@ -109,6 +109,17 @@ proptest! {
 }
 
 #[test]
+fn a_store_tells_its_rows_and_its_layers() {
+    let latents = latents();
+    assert_eq!(latents.layers(), [13, 4, 32]);
+    for rows in [0, 1, 3] {
+        let store = MemoryStore::new(&latents, rows).expect("a new store");
+        assert_eq!((store.len(), store.is_empty()), (rows, rows == 0));
+        assert_eq!(store.bits(), 13 + 4 + 32);
+    }
+}
+
+#[test]
 fn a_code_that_is_no_class_is_not_stored() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let mut memory = MemoryStore::new(&latents(), 5).expect("a store");

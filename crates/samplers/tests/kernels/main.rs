@@ -2,6 +2,7 @@
 //! enumerated as tuples with their probability under q, coins by the enumerator.
 
 mod broken;
+mod chance;
 mod exact;
 mod frozen_reference;
 mod info;

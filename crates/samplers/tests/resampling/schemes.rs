@@ -362,3 +362,37 @@ fn a_million_particles_are_a_matter_of_course() {
         assert!((copies as f64 - n as f64 * share).abs() < 6.5 * sd);
     }
 }
+
+#[test]
+fn a_boxed_scheme_is_that_scheme() {
+    let log_weights = [0.1f64, 0.2, 0.3, 0.4].map(f64::ln);
+    let draw = |scheme: &dyn Resampler<Stream>| {
+        let (mut stream, mut ancestors) = (Stream::new(9, Purpose::new("test"), [0, 0]), [0; 8]);
+        scheme
+            .resample(&log_weights, &mut stream, &mut ancestors)
+            .expect("weights");
+        ancestors
+    };
+    let boxed: Box<dyn Resampler<Stream>> = Box::new(Systematic);
+    assert_eq!(draw(&boxed), draw(&Systematic));
+    assert_ne!(draw(&boxed), [0; 8]);
+}
+
+#[test]
+fn policies_are_equal_to_themselves_alone() {
+    let first: fn(&[f64]) -> bool = |log_weights| log_weights[0] > 1.0;
+    let other: fn(&[f64]) -> bool = |log_weights| log_weights[0] > 2.0;
+    let policies = [
+        Policy::Never,
+        Policy::Always,
+        Policy::EssBelow(0.5),
+        Policy::EssBelow(0.25),
+        Policy::When(first),
+        Policy::When(other),
+    ];
+    for (i, a) in policies.iter().enumerate() {
+        for (j, b) in policies.iter().enumerate() {
+            assert_eq!(a == b, i == j, "{a:?}, {b:?}");
+        }
+    }
+}

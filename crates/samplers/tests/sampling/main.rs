@@ -3,6 +3,7 @@
 mod check;
 #[cfg(unix)]
 mod kills;
+mod trace;
 mod tuned;
 
 use std::fs;
@@ -43,6 +44,16 @@ fn a_chain_is_the_kernel_with_a_stream_a_transition() {
     assert_eq!(chains.draws()[2], by_hand[20..]);
     assert_eq!(chains.infos()[2], info);
     assert_eq!(chains.info().moves, 3 * 130);
+}
+
+#[test]
+fn reports_are_those_of_the_transitions_to_draws() {
+    let (kernel, mut x) = (kernel(), vec![1.0, 0.0]);
+    let step = |t| kernel.step(&mut x, &mut Stream::new(5, Purpose::new("sample"), [1, t]));
+    let by_hand: Vec<Info> = (0..50).map(step).collect();
+    let chains = run(20, 30);
+    assert_eq!(chains.reports().len(), 3);
+    assert_eq!(chains.reports()[1], by_hand[20..]);
 }
 
 #[test]

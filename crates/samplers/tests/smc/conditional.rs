@@ -333,6 +333,58 @@ fn new_pasts_without_the_density_of_the_move_are_wrong() {
     assert!(ancestor > 1e-3 && backward > 1e-3, "{ancestor} {backward}");
 }
 
+/// P(z) where two are drawn from `law`, and one of them is chosen in proportion to its weight.
+fn one_of_two(law: &[f64], weights: &[f64]) -> Vec<f64> {
+    let mut chosen = vec![0.0; law.len()];
+    for (a, p) in law.iter().enumerate() {
+        for (b, q) in law.iter().enumerate() {
+            let share = p * q / (weights[a] + weights[b]);
+            chosen[a] += share * weights[a];
+            chosen[b] += share * weights[b];
+        }
+    }
+    chosen
+}
+
+/// Of two times and two particles, by the formula: without resampling they are two paths, with it two children, independent
+/// given their parents.
+#[test]
+fn a_path_to_start_from_has_the_law_of_the_filter() {
+    let model = Model::new(2, 2, false);
+    let paths = model.paths();
+    let moves = |path: &Vec<usize>| model.moves[0][path[0]][path[1]];
+    let last = |path: &Vec<usize>| model.weights[1][path[0]][path[1]];
+    let (first, then): (_, Vec<f64>) = (&model.weights[0][0], paths.iter().map(last).collect());
+
+    let proposed = paths.iter().map(|path| model.first[path[0]] * moves(path));
+    let weights: Vec<f64> = paths.iter().map(|p| first[p[0]] * last(p)).collect();
+    let never = one_of_two(&proposed.collect::<Vec<f64>>(), &weights);
+
+    let mut always = vec![0.0; paths.len()];
+    for [a, b] in [[0, 0], [0, 1], [1, 0], [1, 1]] {
+        let share = |x: usize| {
+            let copies = f64::from(u8::from(x == a) + u8::from(x == b));
+            copies * first[x] / (first[a] + first[b])
+        };
+        let child: Vec<f64> = paths.iter().map(|p| share(p[0]) * moves(p)).collect();
+        for (sum, p) in always.iter_mut().zip(one_of_two(&child, &then)) {
+            *sum += model.first[a] * model.first[b] * p;
+        }
+    }
+
+    for (policy, expected) in [(Policy::Never, never), (Policy::Always, always)] {
+        let kernel = ConditionalSmc::new(&model, MultinomialByChoice, policy, 2).expect("a kernel");
+        let mut found = vec![0.0; paths.len()];
+        for (p, path) in enumerate(|chance: &mut Enumerator| kernel.start(chance)) {
+            let path = path.expect("possible paths");
+            found[2 * path[0] + path[1]] += p;
+        }
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found - expected).abs() < TOLERANCE, "{policy:?}");
+        }
+    }
+}
+
 #[test]
 fn an_impossible_path_is_left_and_an_impossible_model_is_counted() {
     let model = Model::new(2, 3, true);

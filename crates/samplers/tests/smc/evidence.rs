@@ -155,3 +155,12 @@ fn exact_kernels_have_weight_one() {
         assert!(increment.log_weight().abs() < 1e-15);
     }
 }
+
+#[test]
+fn states_that_are_moved_by_other_means_stay_moved() {
+    let mut population = Population::new(vec![3, 5], vec![0.0, 1.0]).expect("weights");
+    let before = population.log_weights().to_vec();
+    population.states_mut().iter_mut().for_each(|x| *x += 1);
+    assert_eq!(population.states(), [4, 6]);
+    assert_eq!(population.log_weights(), before);
+}

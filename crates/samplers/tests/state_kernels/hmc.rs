@@ -110,6 +110,15 @@ fn averages_of_warmed_up_chains_are_those_of_the_target() {
 }
 
 #[test]
+fn a_kernel_tells_what_it_was_given() {
+    let hmc = Hmc::new(standard_normal, 0.25, 8).expect("a kernel");
+    assert_eq!((hmc.step_size(), hmc.leapfrog_steps()), (0.25, 8));
+    assert_eq!(hmc.mass(), None);
+    let hmc = hmc.with_mass(vec![2.0, 0.5]).expect("masses");
+    assert_eq!(hmc.mass(), Some(&[2.0, 0.5][..]));
+}
+
+#[test]
 fn a_divergence_is_a_rise_of_the_energy_whatever_constant_the_density_has() {
     let normal = |constant: f64| {
         move |x: &[f64], gradient: &mut [f64]| {
