@@ -422,6 +422,19 @@ fn a_store_of_another_shape_is_refused_by_name() {
 }
 
 #[test]
+fn a_base_of_another_generation_is_damage() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let mut store = create(folder.path());
+    let mark = store.sync().expect("a mark");
+    store.fold().expect("a fold");
+    drop(store);
+    let [first, second] = ["000000.base", "000001.base"].map(|name| folder.path().join(name));
+    fs::copy(second, first).expect("a copy");
+    let error = open(folder.path(), Some(&mark)).unwrap_err();
+    assert!(matches!(error, SamplerError::Damaged { .. }), "{error}");
+}
+
+#[test]
 fn files_of_others_are_left_alone() {
     // Files that are not the store's stay, whatever the store does in their folder.
     let folder = tempfile::tempdir().expect("a scratch folder");

@@ -120,6 +120,27 @@ fn a_store_tells_its_rows_and_its_layers() {
 }
 
 #[test]
+fn a_row_beyond_a_store_has_no_state() {
+    let mut store = MemoryStore::new(&latents(), 8).expect("a new store");
+    store.store(&[7], &state(4, 0.5)).expect("a write");
+    assert!(store.is_initialised(7));
+    assert!(!store.is_initialised(8) && !store.is_initialised(u32::MAX));
+}
+
+#[test]
+fn layers_of_every_kind_are_named() {
+    let all = [Layer::F64(2), DIGIT, Layer::F32(1), Layer::Bernoulli(3)];
+    let all = Latents::mixed(&all).expect("a layout");
+    let snapshot = MemoryStore::new(&all, 5).expect("a store").snapshot();
+    let error = MemoryStore::restore(&snapshot, &latents(), 5).unwrap_err();
+    assert!(
+        matches!(&error, SamplerError::Shape { found, .. }
+            if found == "5 rows of 2 f64 + 1 of 10 classes + 1 f32 + 3 bits"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_code_that_is_no_class_is_not_stored() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let mut memory = MemoryStore::new(&latents(), 5).expect("a store");

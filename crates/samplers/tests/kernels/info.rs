@@ -19,3 +19,11 @@ fn moves_and_acceptances_are_counted() {
     assert_eq!(counted(Barker), (4, 1));
     assert_eq!(counted(FrozenReferenceMis), (4, 1));
 }
+
+#[test]
+fn without_a_finite_proposal_there_is_no_gap() {
+    let mut stream = Stream::new(1, Purpose::new("counts"), [0, 0]);
+    let info = Mis.run(-1.0, &[f64::NEG_INFINITY; 3], &mut stream, &mut Vec::new());
+    assert_eq!((info.non_finite, info.gaps, info.cache_gap), (3, 0, 0.0));
+    assert_eq!(info.mean_cache_gap(), None);
+}

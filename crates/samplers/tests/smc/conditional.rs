@@ -385,6 +385,52 @@ fn a_path_to_start_from_has_the_law_of_the_filter() {
     }
 }
 
+/// Of two states, of which one is impossible and cannot be left.
+struct Cliff;
+
+impl<C: Chance> PathModel<usize, C> for Cliff {
+    fn times(&self) -> usize {
+        3
+    }
+
+    fn propose(&self, _: usize, previous: Option<&usize>, chance: &mut C) -> usize {
+        assert_ne!(previous, Some(&1));
+        choose(&[0.5, 0.5], chance)
+    }
+
+    fn log_weight(&self, _: usize, _: Option<&usize>, state: &usize) -> f64 {
+        [0.0, f64::NEG_INFINITY][*state]
+    }
+}
+
+#[test]
+fn an_impossible_particle_is_not_moved() {
+    let kernel = ConditionalSmc::new(Cliff, MultinomialByChoice, Policy::Never, 2);
+    let kernel = kernel.expect("a kernel");
+    for (_, path) in enumerate(|chance: &mut Enumerator| kernel.start(chance)) {
+        match path {
+            Ok(path) => assert_eq!(path, [0; 3]),
+            Err(error) => assert!(matches!(error, SamplerError::AllWeightsZero { .. })),
+        }
+    }
+}
+
+#[test]
+fn a_weight_that_is_none_is_named() {
+    for weight in [f64::NAN, f64::INFINITY] {
+        let model = Model {
+            weights: vec![vec![vec![weight; 2]; 2]; 3],
+            ..Model::new(2, 3, false)
+        };
+        let kernel = ConditionalSmc::new(&model, Ssp, Policy::Never, 2).expect("a kernel");
+        let error = kernel.start(&mut Stream::new(3, Purpose::new("test"), [0, 0]));
+        assert!(matches!(
+            error,
+            Err(SamplerError::LogWeight { index: 0, .. })
+        ));
+    }
+}
+
 #[test]
 fn an_impossible_path_is_left_and_an_impossible_model_is_counted() {
     let model = Model::new(2, 3, true);

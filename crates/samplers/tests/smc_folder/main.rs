@@ -102,6 +102,37 @@ fn a_log_that_is_ahead_is_cut_off_and_one_that_is_behind_or_changed_is_refused()
     }
 }
 
+/// With the checksum that belongs to it.
+#[test]
+fn a_sealed_state_that_is_too_short_is_refused() {
+    let own = folder();
+    filter(own.path(), 2, |_| Ok(())).expect("a run");
+    let path = own.path().join("state");
+    let state = fs::read(&path).unwrap();
+    // Magic, seed, label, and the length of the log.
+    for length in 0..8 + 8 + 4 + 8 {
+        let mut short = state[..length].to_vec();
+        short.extend(crc32fast::hash(&short).to_le_bytes());
+        fs::write(&path, short).unwrap();
+        let refused = filter(own.path(), 3, |_| Ok(()));
+        assert!(
+            matches!(refused, Err(SamplerError::Damaged { .. })),
+            "{length}"
+        );
+    }
+}
+
+#[test]
+fn a_state_that_cannot_be_read_is_an_error() {
+    let own = folder();
+    fs::create_dir(own.path().join("state")).unwrap();
+    let refused = filter(own.path(), 2, |_| Ok(()));
+    assert!(matches!(
+        refused,
+        Err(SamplerError::Io { action: "read", .. })
+    ));
+}
+
 #[test]
 fn a_folder_of_another_run_is_refused() {
     let own = folder();

@@ -3,7 +3,9 @@
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::coupling::LaggedChains;
 use helmholtz_samplers::{
-    DifferenceTarget, EachChange, Independence, IndependenceProposal, Mis, SamplerError, Site,
+    AutomaticCycle, DifferenceTarget, DiscreteLangevin, EachChange, Independence,
+    IndependenceProposal, Info, Kernel, LocallyBalanced, Mis, PathAuxiliary, SamplerError, Scale,
+    Site,
 };
 
 #[test]
@@ -53,5 +55,56 @@ fn a_pair_says_when_it_met_and_what_it_can_average() {
         assert_eq!(expected(3, 3), None);
         assert_eq!(expected(4, 3), Some(4));
         assert_eq!(expected(0, 1000), Some(meeting.max(30)));
+    }
+}
+
+/// Eight bits, of which the last makes the density NaN.
+fn with_a_hole(x: &Vec<bool>) -> f64 {
+    match x[7] {
+        true => f64::NAN,
+        false => x
+            .iter()
+            .zip(1..)
+            .map(|(b, i)| f64::from(*b) / f64::from(i))
+            .sum(),
+    }
+}
+
+/// Each state that is reached has one neighbour of density NaN: a step meets it here, and there.
+#[test]
+fn neighbours_that_are_no_numbers_are_counted_at_both_ends() {
+    fn counts(kernel: &impl Kernel<Vec<bool>, Stream, Info = Info>) {
+        let (mut x, mut stream) = (vec![false; 8], Stream::new(1, Purpose::new("test"), [0, 0]));
+        for _ in 0..50 {
+            assert_eq!(kernel.step(&mut x, &mut stream).non_finite, 2);
+            assert!(!x[7]);
+        }
+    }
+    let target = || EachChange::new(with_a_hole, 2);
+    counts(&LocallyBalanced::gibbs_with_gradients(target()));
+    counts(&PathAuxiliary::new(target(), |log_t| 0.5 * log_t, 2.0).expect("a kernel"));
+    counts(&DiscreteLangevin::new(target(), 0.4).expect("a kernel"));
+}
+
+#[test]
+fn a_cycle_of_one_scale_is_that_kernel() {
+    let log_p = |x: &Vec<bool>| with_a_hole(&[&x[..7], &[false]].concat());
+    let target = EachChange::new(log_p, 2);
+    let scale = Scale {
+        step_size: 0.7,
+        exponent: 0.9,
+    };
+    let cycle = AutomaticCycle::new(&target, vec![scale]).expect("a kernel");
+    let kernel = DiscreteLangevin::with_balancing(&target, |log_t| 0.9 * log_t, 0.7);
+    let kernel = kernel.expect("a kernel");
+    let (mut x, mut y) = (vec![false; 8], vec![false; 8]);
+    for t in 0..100 {
+        let stream = || Stream::new(1, Purpose::new("test"), [0, t]);
+        let infos = [
+            cycle.step(&mut x, &mut stream()),
+            kernel.step(&mut y, &mut stream()),
+        ];
+        assert_eq!(infos[0], infos[1]);
+        assert_eq!(x, y);
     }
 }
