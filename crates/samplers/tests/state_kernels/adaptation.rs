@@ -190,6 +190,27 @@ fn the_warm_up_finds_scales_of_a_hundredth_and_a_hundred() {
     assert!(step_size_alone > 1.5, "{step_size_alone}");
 }
 
+/// In 400 coordinates of N(0, 1) a trajectory turns after half a period, π, give or take 2 / √400 = 3 % of it. The mean
+/// length is 0.65 of that, rounded to steps of about 0.2, and is the same whatever length was given.
+#[test]
+fn the_mean_length_is_a_share_of_half_a_period() {
+    let normal = |x: &[f64], gradient: &mut [f64]| {
+        gradient.iter_mut().zip(x).for_each(|(g, x)| *g -= x);
+        -0.5 * x.iter().map(|x| x * x).sum::<f64>()
+    };
+    for (which, given) in [(40, 1), (41, 10), (42, 300)] {
+        let mut stream = stream(which);
+        let mut x: Vec<f64> = (0..400).map(|_| stream.normal()).collect();
+        let hmc = Hmc::new(normal, 1.0, given)
+            .and_then(|hmc| hmc.with_mass(vec![1.0; 400]))
+            .and_then(|hmc| hmc.warm_up(0.98, 200, &mut x, &mut stream))
+            .expect("a kernel");
+        let length = hmc.step_size() * hmc.leapfrog_steps() as f64;
+        let share = length / std::f64::consts::PI;
+        assert!((share / 0.65 - 1.0).abs() < 0.2, "{given}: {share}");
+    }
+}
+
 /// The squared length of a jump of a standard normal by trajectories of a whole period is that of leapfrog's error; by
 /// jittered ones it is of the order of one.
 #[test]

@@ -108,3 +108,20 @@ fn a_cycle_of_one_scale_is_that_kernel() {
         assert_eq!(x, y);
     }
 }
+
+/// Twelve bits. Where the first is set, each other one wants to be set, by a factor of e⁶⁰⁰: the product of eleven
+/// normalisers there is about e³²⁴⁵.
+#[test]
+fn normalisers_that_are_far_larger_there_do_not_overflow() {
+    let log_p = |x: &Vec<bool>| {
+        let others = x[1..].iter().filter(|b| **b).count() as f64;
+        if x[0] { 1e4 + 600.0 * others } else { 0.0 }
+    };
+    let kernel = DiscreteLangevin::new(EachChange::new(log_p, 2), 0.1).expect("a kernel");
+    let (mut x, mut stream) = (
+        vec![false; 12],
+        Stream::new(1, Purpose::new("test"), [0, 0]),
+    );
+    let info = kernel.step(&mut x, &mut stream);
+    assert_eq!((info.accepted, info.non_finite, x[0]), (1, 0, true));
+}
