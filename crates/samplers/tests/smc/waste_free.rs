@@ -1,9 +1,9 @@
 //! Waste-free SMC and the variance from one run, exactly.
 
 use helmholtz_random::{Enumerator, enumerate};
-use helmholtz_samplers::SamplerError;
 use helmholtz_samplers::resampling::*;
 use helmholtz_samplers::smc::*;
+use helmholtz_samplers::{Kernel, SamplerError};
 
 use crate::tempered::{Flip, PROBLEM};
 use crate::toy::*;
@@ -78,6 +78,42 @@ fn chains_must_divide_the_particles() {
         assert!(matches!(refused, Err(SamplerError::Parameter { .. })));
     }
     assert_eq!(sampler.beta(), 0.0, "nothing has moved");
+}
+
+/// Leaves every state as it is.
+struct Still;
+
+impl<C: ?Sized> Kernel<usize, C> for Still {
+    type Info = ();
+
+    fn step(&self, _: &mut usize, _: &mut C) {}
+}
+
+/// Of six particles that do not move, each is its ancestor.
+#[test]
+fn a_waste_free_step_tells_ancestors_and_its_evidence() {
+    let path = TemperedPath::new(|_: &usize| 0.0, |&x: &usize| x as f64);
+    let smc = Smc::new(Systematic, Policy::Always).expect("a policy");
+    let mut chance =
+        helmholtz_random::Stream::new(2, helmholtz_random::Purpose::new("test"), [0, 0]);
+    let mut numbers = 0..6;
+    let start = Tempered::start(6, &path, smc, &mut chance, |_| {
+        numbers.next().expect("six particles")
+    });
+    let mut sampler = start.expect("a start");
+    let mut log_evidence = 0.0;
+    for beta in [0.1, 0.3] {
+        let before = sampler.population().states().to_vec();
+        let info = sampler
+            .step_waste_free(beta, &Still, 3, &mut chance)
+            .expect("weights");
+        let ancestors = info.ancestors.expect("always").into_iter();
+        let states: Vec<usize> = ancestors.map(|a| before[a as usize]).collect();
+        assert_eq!(sampler.population().states(), states);
+        assert!(states[0] < states[5], "not all of one");
+        log_evidence += info.log_increment;
+    }
+    assert!((log_evidence - sampler.population().log_evidence()).abs() < TOLERANCE);
 }
 
 /// E[Ẑ² V] and E[Ẑ²] - Z² of three generations of a toy with this many particles.

@@ -59,7 +59,7 @@ fn a_pair_says_when_it_met_and_what_it_can_average() {
 }
 
 /// Eight bits, of which the last makes the density NaN.
-fn with_a_hole(x: &Vec<bool>) -> f64 {
+fn with_a_hole(x: &[bool]) -> f64 {
     match x[7] {
         true => f64::NAN,
         false => x
@@ -80,7 +80,7 @@ fn neighbours_that_are_no_numbers_are_counted_at_both_ends() {
             assert!(!x[7]);
         }
     }
-    let target = || EachChange::new(with_a_hole, 2);
+    let target = || EachChange::new(|x: &Vec<bool>| with_a_hole(x), 2);
     counts(&LocallyBalanced::gibbs_with_gradients(target()));
     counts(&PathAuxiliary::new(target(), |log_t| 0.5 * log_t, 2.0).expect("a kernel"));
     counts(&DiscreteLangevin::new(target(), 0.4).expect("a kernel"));
