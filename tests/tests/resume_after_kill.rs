@@ -337,7 +337,13 @@ fn the_comparison_sees_one_bit() {
     let ((_, one, ..), (_, mut two, ..)) = (outcome(&one), outcome(&two));
     assert!(one == two, "two unbroken runs agree");
     let names: Vec<&str> = one.iter().map(|(name, _)| name.as_str()).collect();
-    let kept = ["chains", "evaluated", "gradient-variance", "model", "selected"];
+    let kept = [
+        "chains",
+        "evaluated",
+        "gradient-variance",
+        "model",
+        "selected",
+    ];
     assert_eq!(names, kept);
     let model = two.iter_mut().find(|(name, _)| name == "model").unwrap();
     *model.1.last_mut().unwrap() ^= 1;

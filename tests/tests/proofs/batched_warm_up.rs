@@ -47,7 +47,7 @@ fn run(only_step_size: bool) -> Run {
     };
     gradients.set(0);
     // By coordinate and chain.
-    let mut z = vec![vec![Vec::with_capacity(DRAWS); CHAINS]; SCALES.len()];
+    let mut z = vec![vec![Vec::new(); CHAINS]; SCALES.len()];
     for _ in 0..DRAWS {
         x = hmc.step(x, &mut stream).0;
         for (entry, value) in values(x.clone()).into_iter().enumerate() {
