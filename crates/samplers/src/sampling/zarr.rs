@@ -63,7 +63,7 @@ impl Folder {
             path: path.to_owned(),
             source,
         })?;
-        let store = FilesystemStore::new(path).map_err(|e| write_error(path, e))?;
+        let store = FilesystemStore::new(path).map_err(|e| refused(path, e))?;
         let mut folder = Self {
             path: path.to_owned(),
             store: Arc::new(store),
@@ -75,7 +75,7 @@ impl Folder {
 
     /// A group below the root, or the root itself.
     pub fn group(&mut self, name: &str) -> Result<(), SamplerError> {
-        let refused = |e: String| write_error(&self.path, e);
+        let refused = |e: String| refused(&self.path, e);
         let attributes = match name {
             "" => json!({
                 "creation_library": env!("CARGO_PKG_NAME"),
@@ -90,10 +90,8 @@ impl Folder {
             _ => format!("{name}/"),
         };
         let group = Group::new_with_metadata(self.store.clone(), &format!("/{name}"), group.into())
-            .map_err(|e| write_error(e.to_string()))?;
-        group
-            .store_metadata()
-            .map_err(|e| write_error(e.to_string()))?;
+            .map_err(|e| refused(e.to_string()))?;
+        group.store_metadata().map_err(|e| refused(e.to_string()))?;
         self.metadata
             .insert(format!("{prefix}.zgroup"), json!({ "zarr_format": 2 }));
         self.metadata.insert(format!("{prefix}.zattrs"), attributes);
@@ -108,7 +106,7 @@ impl Folder {
         shape: &[usize],
         values: &[T],
     ) -> Result<(), SamplerError> {
-        let refused = |e: String| write_error(&self.path, e);
+        let refused = |e: String| refused(&self.path, e);
         let (dtype, fill_value, filters) = T::metadata();
         let chunks: Vec<usize> = shape.iter().map(|&n| n.max(1)).collect();
         let metadata = json!({
@@ -117,21 +115,19 @@ impl Folder {
         });
         let attributes = json!({ "_ARRAY_DIMENSIONS": axes });
         let of_array: ArrayMetadataV2 =
-            serde_json::from_value(metadata.clone()).map_err(|e| write_error(e.to_string()))?;
+            serde_json::from_value(metadata.clone()).map_err(|e| refused(e.to_string()))?;
         let of_attributes = attributes.as_object().cloned().unwrap_or_default();
         let array = Array::new_with_metadata(
             self.store.clone(),
             &format!("/{path}"),
             of_array.with_attributes(of_attributes).into(),
         )
-        .map_err(|e| write_error(e.to_string()))?;
-        array
-            .store_metadata()
-            .map_err(|e| write_error(e.to_string()))?;
+        .map_err(|e| refused(e.to_string()))?;
+        array.store_metadata().map_err(|e| refused(e.to_string()))?;
         if !values.is_empty() {
             array
                 .store_chunk(&vec![0; shape.len()], values)
-                .map_err(|e| write_error(e.to_string()))?;
+                .map_err(|e| refused(e.to_string()))?;
         }
         self.metadata.insert(format!("{path}/.zarray"), metadata);
         self.metadata.insert(format!("{path}/.zattrs"), attributes);
@@ -141,14 +137,14 @@ impl Folder {
     /// Writes the metadata of all into one file, the last of the folder.
     pub fn finish(self) -> Result<(), SamplerError> {
         let all = json!({ "zarr_consolidated_format": 1, "metadata": self.metadata });
-        let key = StoreKey::new(".zmetadata").map_err(|e| write_error(&self.path, e))?;
+        let key = StoreKey::new(".zmetadata").map_err(|e| refused(&self.path, e))?;
         (self.store)
             .set(&key, Bytes::from(all.to_string()))
-            .map_err(|e| write_error(&self.path, e))
+            .map_err(|e| refused(&self.path, e))
     }
 }
 
-fn write_error(path: &Path, error: impl ToString) -> SamplerError {
+fn refused(path: &Path, error: impl ToString) -> SamplerError {
     SamplerError::Io {
         action: "write InferenceData into",
         path: path.to_owned(),
