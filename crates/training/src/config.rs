@@ -40,7 +40,8 @@ pub struct TrainConfig<E = Method> {
     /// of the batch. Without it each step has its sleep phase, with a dream a datum.
     pub sleep_every: Option<u64>,
     /// β of the exponential means by which [`GradientVariance`](crate::GradientVariance) follows the gradient of φ; not followed if
-    /// absent. The metrics of each epoch then hold its value as `gradient_variance`.
+    /// absent. The metrics of each epoch then hold its value as `gradient_variance`. Every step copies the gradient to the host, which
+    /// a GPU waits for.
     pub gradient_beta: Option<f64>,
     /// The order in which data are visited.
     pub scan: ScanOrder,

@@ -128,7 +128,8 @@ impl CoupledIndexKernel for Mtmis {
             info.moves = 1;
             info.accepted = u64::from(accepted);
             let moved = trial.filter(|_| accepted);
-            *visits = vec![moved.map_or(0, |j| j as u32 + 1)];
+            visits.clear();
+            visits.push(moved.map_or(0, |j| j as u32 + 1));
         }
         infos
     }
