@@ -44,7 +44,9 @@ pub(crate) const BUNDLED: &[(&str, &str, &str)] = bundled![
     "fig2",
     "fig3",
     "fig4",
+    "fig-disarm",
     "fig-poster",
+    "fig-rodeo",
     "fig-table3",
     "table1-samples",
 ];

@@ -82,7 +82,7 @@ Examples:
   cargo xtask reproduce apg-kl --profile cpu          how the mixtures' proposals learn, for three K and L
   cargo xtask reproduce apg-table1 --profile cpu      what every sampler reaches on the three models, side by side
   cargo xtask reproduce fig1 --profile paper          NLL during training, from the runs of table1; fig2, fig4, fig-poster,
-                                                      fig-table3 from those of their tables
+                                                      fig-table3, fig-disarm, fig-rodeo from those of their tables
   cargo xtask reproduce fig3                          gradient variance during training: makes its own runs
 
 Nets of table1:    linear, nonlinear, two-layers
@@ -137,7 +137,7 @@ pub struct Reproduce {
     /// The experiment, by its name or by the path of a TOML file like those in experiments/. The names are `table1`, `table2`,
     /// `table3`, `helmholtz`, `showdown`, `estimators`, `disarm`, `rodeo`, `rodeo-3`, `categorical`, `counts`, `arm-table2`,
     /// `arm-table3`, `arm-toy`, `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-kl`, `apg-table1`, `fig1` to `fig4`, `fig-poster`,
-    /// `fig-table3` and `arm-fig2`
+    /// `fig-table3`, `fig-disarm`, `fig-rodeo` and `arm-fig2`
     pub experiment: String,
 
     /// The scale: `quick` (minutes), `paper` (the published protocol), or another of the experiment's file

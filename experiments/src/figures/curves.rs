@@ -27,6 +27,10 @@ pub enum Quantity {
     ValidationNll,
     /// Minus the ELBO on the test images.
     TestBound,
+    /// Minus the training ELBO over the epoch of the check, an estimate at parameters in motion.
+    TrainingBound,
+    /// ln of the variance of the gradient of φ by exponential means, of runs that follow it.
+    GradientVariance,
 }
 
 /// A run that is drawn.
@@ -95,6 +99,10 @@ pub fn panel(
             }
             Quantity::ValidationNll => draw("validation", Mark::Solid, &|point| Some(point.valid)),
             Quantity::TestBound => draw("test", Mark::Solid, &|point| point.test_bound),
+            Quantity::TrainingBound => draw("training", Mark::Solid, &|point| point.train_bound),
+            Quantity::GradientVariance => {
+                draw("ln V", Mark::Solid, &|point| point.gradient_variance);
+            }
         }
     }
     let within = (first > 0.0 && late[0] < late[1]).then_some(late);
@@ -111,6 +119,8 @@ pub fn panel(
         Quantity::Nll => "NLL, nats",
         Quantity::ValidationNll => "validation NLL, nats",
         Quantity::TestBound => "test -ELBO, nats",
+        Quantity::TrainingBound => "training -ELBO, nats",
+        Quantity::GradientVariance => "ln V of φ",
     });
     Panel {
         title: title.into(),
@@ -166,6 +176,8 @@ pub(crate) mod tests {
             valid: 101.0 - epoch,
             test: Some(100.0 - epoch),
             test_bound: Some(110.0 - epoch),
+            train_bound: Some(120.0 - epoch),
+            gradient_variance: train.then_some(-0.1 * epoch),
         };
         Line {
             label: label.into(),
@@ -241,5 +253,18 @@ pub(crate) mod tests {
         assert_eq!(panel.series[1].points, [[2.5, 100.0]]);
         let figure = both("t", &[("Linear".into(), lines.to_vec())], Quantity::Nll);
         assert_eq!(figure.panels.len(), 2);
+    }
+
+    #[test]
+    fn the_training_bound_is_in_every_run_and_the_gradients_variance_in_those_that_follow_it() {
+        let lines = [line("JSA", 0, true, false), line("RWS", 1, false, false)];
+        let of = |quantity| panel("Linear", &lines, quantity, Against::Epochs, 0.0);
+        let drawn = of(Quantity::TrainingBound);
+        assert_eq!(drawn.series.len(), 2);
+        assert_eq!(drawn.series[1].points[0], [5.0, 115.0]);
+        let drawn = of(Quantity::GradientVariance);
+        assert_eq!(drawn.series.len(), 1);
+        assert_eq!(drawn.series[0].label, "JSA, ln V");
+        assert_eq!(drawn.series[0].points[2], [15.0, -1.5]);
     }
 }

@@ -151,7 +151,8 @@ pub fn figure(settings: &Settings, runs: &[Run], dataset: &str) -> Figure {
             true => format!("{}: no runs", of.title),
             false => of.title.clone(),
         };
-        panel(&title, &lines, settings.quantity, of.against, settings.from)
+        let quantity = of.quantity.unwrap_or(settings.quantity);
+        panel(&title, &lines, quantity, of.against, settings.from)
     });
     Figure {
         title: titled(&settings.title, dataset),

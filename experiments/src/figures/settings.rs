@@ -21,7 +21,7 @@ pub struct Settings {
     pub table: String,
     /// The methods that are drawn unless the user names some.
     pub methods: Vec<String>,
-    /// Quantity on the vertical axes.
+    /// Quantity on the vertical axes of panels that name none.
     #[serde(default)]
     pub quantity: Quantity,
     /// The share of the epochs that the vertical axes leave out: they span the checks after it.
@@ -46,6 +46,9 @@ pub struct Panel {
     pub particles: Option<usize>,
     /// Quantity on the horizontal axis.
     pub against: Against,
+    /// Quantity on the vertical axis, if another than the figure's.
+    #[serde(default)]
+    pub quantity: Option<Quantity>,
 }
 
 impl Settings {
@@ -141,7 +144,7 @@ mod tests {
             }
             figures += 1;
         }
-        assert_eq!(figures, 6);
+        assert_eq!(figures, 8);
     }
 
     #[test]

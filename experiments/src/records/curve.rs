@@ -17,6 +17,10 @@ pub struct Point {
     pub test: Option<f64>,
     /// Minus the ELBO on the test images, where it is recorded.
     pub test_bound: Option<f64>,
+    /// Minus the mean over the epoch's steps of the batch's ELBO, at parameters in motion.
+    pub train_bound: Option<f64>,
+    /// ln of the variance of the gradient of φ by exponential means, where it is recorded.
+    pub gradient_variance: Option<f64>,
 }
 
 /// The checks of a run, and when its second stage began.
@@ -36,6 +40,7 @@ impl Curve {
         let mut curve = Self::default();
         // Seconds at the end of the last epoch, and how many so far were spent in checks.
         let (mut epoch_end, mut checking) = (0.0, 0.0);
+        let (mut train_bound, mut gradient_variance) = (None, None);
         for line in metrics {
             let (Some(epoch), Some(seconds)) = (line["epoch"].as_f64(), line["seconds"].as_f64())
             else {
@@ -48,6 +53,8 @@ impl Curve {
                     }
                     epoch_end = seconds;
                     curve.epochs = epoch as u64;
+                    train_bound = line["elbo"].as_f64().map(|elbo| -elbo);
+                    gradient_variance = line["gradient_variance"].as_f64().map(f64::ln);
                 }
                 Some("check") => {
                     let number = |part: &str, key: &str| line[part][key].as_f64();
@@ -61,6 +68,8 @@ impl Curve {
                         valid,
                         test: number("test", "mean"),
                         test_bound: number("test", "elbo").map(|elbo| -elbo),
+                        train_bound,
+                        gradient_variance,
                     });
                     checking += seconds - epoch_end;
                     epoch_end = seconds;
@@ -92,6 +101,8 @@ mod tests {
             check(3, 90.0, 95.0),
         ];
         lines[4]["train"] = json!({"mean": 80.0});
+        lines[1]["elbo"] = json!(-101.5);
+        lines[3]["gradient_variance"] = json!(1.0);
         lines.push(json!({"kind": "variance", "epoch": 3}));
         let curve = Curve::of(&lines);
         let seconds: Vec<f64> = curve.points.iter().map(|point| point.seconds).collect();
@@ -101,6 +112,10 @@ mod tests {
         let train: Vec<_> = curve.points.iter().map(|point| point.train).collect();
         assert_eq!(train, [None, Some(80.0)]);
         assert_eq!(curve.points[0].test_bound, Some(105.0));
+        // Those of the epoch that the check follows.
+        let of_epochs = |point: &Point| (point.train_bound, point.gradient_variance);
+        let of_epochs: Vec<_> = curve.points.iter().map(of_epochs).collect();
+        assert_eq!(of_epochs, [(Some(101.5), None), (None, Some(0.0))]);
     }
 
     #[test]

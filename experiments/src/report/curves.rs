@@ -2,6 +2,7 @@
 
 use super::group::Group;
 use crate::cell::Cell;
+use crate::cell_runner::Score;
 use crate::figures::curves::{Line, Quantity, both};
 use crate::figures::label;
 use crate::figures::runs::steps_an_epoch;
@@ -27,13 +28,18 @@ pub fn blocks(group: &Group, id: &str) -> Vec<Block> {
     }
     // What one importance sample estimates is the ELBO.
     let bound = (group.runs.iter()).all(|(_, run)| run.cell.settings.test_samples == 1);
-    let (quantity, file, lines) = match bound {
-        true => (
+    let (quantity, file, lines) = match (group.spec.shown, bound) {
+        (Score::Training, _) => (
+            Quantity::TrainingBound,
+            "training",
+            "Minus the training ELBO over an epoch, an estimate at parameters in motion.",
+        ),
+        (Score::Test, true) => (
             Quantity::TestBound,
             "bound",
             "Minus the ELBO on test images.",
         ),
-        false => (
+        (Score::Test, false) => (
             Quantity::Nll,
             "nll",
             "Solid: on training images, where a run records it; dashed: on test images.",

@@ -16,7 +16,7 @@ use crate::{Chains, Coefficient, Domain, Dream, Joint, Proposals, Propose, Weigh
 #[derive(Clone, Debug)]
 pub struct Estimate<B: Backend> {
     /// The surrogate whose gradient is the estimate, to be **minimised**: a scalar. It is
-    /// −(1/B) Σ_b Σ_k theta_bk log p(x_b, h_bk) + phi_bk log q(h_bk | x_b), and the mean of −log q over dreams. Its value
+    /// −(1/B) Σ_b Σ_k \[theta_bk log p(x_b, h_bk) + phi_bk log q(h_bk | x_b)\], and the mean of −log q over dreams. Its value
     /// means nothing. A coefficient of zero contributes a gradient of zero whatever the log-density is, and where all of φ's
     /// are zero φ has no gradient but the dreams'.
     pub loss: Tensor<B, 1>,
