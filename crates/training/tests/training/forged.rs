@@ -3,86 +3,29 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use burn::backend::Autodiff;
-use burn::tensor::DType;
-use burn_flex::Flex;
-use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load};
+use helmholtz_datasets::Splits;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_runs::{Checkpoint, OpenMode, RunFolder, Status, read_checkpoint};
-use helmholtz_samplers::ScanOrder;
-use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
-use helmholtz_training::{
-    Betas, ChainStart, Event, Optimizer, Outcome, Parameters, TrainConfig, TrainError, load_model,
-    train,
-};
+use helmholtz_sbn::Sbn;
+use helmholtz_training::{Event, Outcome, Parameters, TrainConfig, TrainError, load_model, train};
 use serde_json::json;
 
-type Ad = Autodiff<Flex>;
+use super::{Ad, model};
 
 /// 2^40 as an integer of variable length.
 const HUGE: [u8; 9] = [253, 0, 0, 0, 0, 0, 1, 0, 0];
 
 fn config(method: &str, epochs: u64) -> TrainConfig {
     TrainConfig {
-        seed: 3,
-        method: method.parse().unwrap(),
         epochs,
-        switch_epoch: 0,
-        chain_start: ChainStart::Proposal,
-        batch: 10,
-        particles: 2,
-        analytic_kl: false,
-        optimizer: Optimizer::Adam,
-        betas: Betas::default(),
-        learning_rate: 1e-3,
-        inference_rate: None,
-        prior_rate: None,
-        sleep_every: None,
-        gradient_beta: None,
-        patience: None,
-        scan: ScanOrder::Shuffled,
-        check_every: 1,
         valid_samples: 2,
-        train_images: None,
-        valid_images: None,
         test_samples: 2,
-        test_images: None,
-        final_samples: vec![],
-        test_at_checks: true,
-        checkpoint_seconds: 1000.0,
-        threads: 1,
-        device_name: "cpu".into(),
+        ..super::config(method)
     }
 }
 
 fn data() -> Splits {
-    let images = |part: u64, len: usize| {
-        let mut stream = Stream::new(part, Purpose::new("images"), [0, 0]);
-        Images::from_fn(len, 8, |_, pixel| stream.uniform_f64() < 0.1 * pixel as f64)
-    };
-    let offline = Locator::new(None).offline();
-    let named = load(DatasetName::Glyphs, &offline, &mut |_| {}).unwrap();
-    Splits {
-        train: images(1, 40),
-        valid: images(2, 20),
-        test: images(3, 20),
-        ..named
-    }
-}
-
-fn model(latent: &[usize]) -> Sbn<Ad> {
-    let net = SbnConfig {
-        visible: 8,
-        latent: latent.to_vec(),
-        hidden: vec![],
-        slope: 0.01,
-        learned_prior: true,
-        signed: false,
-        tanh: false,
-        centred: false,
-        initialisation: Initialisation::FanIn,
-    };
-    net.init(3, DType::F32, &Default::default()).unwrap()
+    super::data(20)
 }
 
 fn run(model: Sbn<Ad>, config: &TrainConfig, folder: &Path) -> Result<Outcome, TrainError> {

@@ -5,86 +5,34 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use burn::backend::Autodiff;
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
+use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
-use burn::tensor::{DType, Tensor};
-use burn_flex::Flex;
-use helmholtz_datasets::{DatasetName, Images, Locator, Splits, load};
-use helmholtz_estimators::{Method, Parts};
-use helmholtz_random::{Purpose, Stream};
+use helmholtz_datasets::Splits;
+use helmholtz_estimators::Parts;
 use helmholtz_runs::{OpenMode, Position, RunError, RunFolder, Stint, read_metrics};
-use helmholtz_samplers::ScanOrder;
-use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
+use helmholtz_sbn::Sbn;
 use helmholtz_training::{
-    Betas, ChainStart, Event, Optimizer, Outcome, TrainConfig, TrainError, Trainer, train,
+    Betas, Event, Optimizer, Outcome, TrainConfig, TrainError, Trainer, train,
 };
 use serde_json::json;
 
-type Ad = Autodiff<Flex>;
+use super::Ad;
 
 fn config(method: &str) -> TrainConfig {
     TrainConfig {
-        seed: 3,
-        method: method.parse::<Method>().unwrap(),
-        epochs: 3,
-        switch_epoch: 0,
-        chain_start: ChainStart::Proposal,
-        batch: 10,
-        particles: 2,
-        analytic_kl: false,
         optimizer: Optimizer::Momentum,
-        betas: Betas::default(),
-        learning_rate: 1e-3,
-        inference_rate: None,
-        prior_rate: None,
         sleep_every: Some(2),
-        gradient_beta: None,
-        patience: None,
-        scan: ScanOrder::Shuffled,
-        check_every: 1,
-        valid_samples: 5,
-        train_images: None,
-        valid_images: None,
-        test_samples: 5,
-        test_images: None,
-        final_samples: vec![],
-        test_at_checks: true,
-        checkpoint_seconds: 1000.0,
-        threads: 1,
-        device_name: "cpu".into(),
+        ..super::config(method)
     }
 }
 
-/// Small images of random bits, some pixels rarer than others.
 fn data() -> Splits {
-    let images = |part: u64, len: usize| {
-        let mut stream = Stream::new(part, Purpose::new("images"), [0, 0]);
-        Images::from_fn(len, 8, |_, pixel| stream.uniform_f64() < 0.1 * pixel as f64)
-    };
-    let offline = Locator::new(None).offline();
-    let named = load(DatasetName::Glyphs, &offline, &mut |_| {}).unwrap();
-    Splits {
-        train: images(1, 40),
-        valid: images(2, 20),
-        test: images(3, 130),
-        ..named
-    }
+    super::data(130)
 }
 
 fn model() -> Sbn<Ad> {
-    let net = SbnConfig {
-        visible: 8,
-        latent: vec![4, 3],
-        hidden: vec![],
-        slope: 0.01,
-        learned_prior: true,
-        signed: false,
-        tanh: false,
-        centred: false,
-        initialisation: Initialisation::FanIn,
-    };
-    net.init(3, DType::F32, &Default::default()).unwrap()
+    super::model(&[4, 3])
 }
 
 /// The values of these parameters, one after the other.
