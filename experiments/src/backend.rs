@@ -131,13 +131,13 @@ pub(crate) fn on_device<W: OnBackend>(device: Device, work: W) -> Result<W::Outp
         Device::Cpu => work.on::<burn_flex::Flex>(),
         #[cfg(feature = "wgpu")]
         Device::Wgpu => {
-            try_out::<burn_wgpu::Wgpu>(device)?;
+            helmholtz_ops::try_device::<burn_wgpu::Wgpu>().map_err(absent(device))?;
             work.on::<burn_wgpu::Wgpu>()
         }
         #[cfg(feature = "cuda")]
         Device::Cuda => {
-            find_cuda()?;
-            try_out::<burn_cuda::Cuda>(device)?;
+            helmholtz_ops::find_cuda().map_err(absent(device))?;
+            helmholtz_ops::try_device::<burn_cuda::Cuda>().map_err(absent(device))?;
             work.on::<burn_cuda::Cuda>()
         }
         #[allow(unreachable_patterns)] // with all devices built
@@ -147,55 +147,19 @@ pub(crate) fn on_device<W: OnBackend>(device: Device, work: W) -> Result<W::Outp
     }
 }
 
-/// Checks that a small computation comes back from a GPU, and right.
+/// What is wrong with a device, and what to do.
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
-fn try_out<B: Backend>(device: Device) -> Result<(), HarnessError> {
-    use burn::tensor::Tensor;
-    let problem = |problem: String| HarnessError::Device {
-        device: device.as_str(),
-        problem,
-    };
-    // The backends panic where there is no device: the hook keeps that from the user's screen.
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let sum = std::panic::catch_unwind(|| {
-        let twos = Tensor::<B, 1>::full([1000], 2.0, &Default::default());
-        (twos.clone() * twos).sum().into_scalar()
-    });
-    std::panic::set_hook(hook);
-    match sum {
-        Ok(sum) if burn::tensor::ElementConversion::elem::<f64>(sum) == 4000.0 => Ok(()),
-        Ok(_) => Err(problem("it computes a small sum wrong".into())),
-        Err(panic) => {
-            let text = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or(panic.downcast_ref::<&str>().copied());
-            Err(problem(format!(
-                "it did not answer ({}); without a GPU and its driver, use `--device cpu`",
-                text.unwrap_or("no reason given")
-            )))
+fn absent(device: Device) -> impl Fn(helmholtz_ops::DeviceError) -> HarnessError {
+    use helmholtz_ops::DeviceError;
+    move |error| {
+        let remedy = match error {
+            DeviceError::Silent(_) => "; without a GPU and its driver, use `--device cpu`",
+            DeviceError::NoDriver => "; install it, or use `--device wgpu` or `--device cpu`",
+            _ => "",
+        };
+        HarnessError::Device {
+            device: device.as_str(),
+            problem: format!("{error}{remedy}"),
         }
-    }
-}
-
-/// Checks that there is an NVIDIA driver and a device, before the backend, which panics without them, is asked.
-#[cfg(feature = "cuda")]
-fn find_cuda() -> Result<(), HarnessError> {
-    use cudarc::driver::{result, sys};
-    let problem = |problem: String| HarnessError::Device {
-        device: Device::Cuda.as_str(),
-        problem,
-    };
-    // SAFETY: it looks for the driver's library and calls nothing in it.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(problem(
-            "there is no NVIDIA driver (libcuda was not found); install it, or use `--device wgpu` or `--device cpu`".into(),
-        ));
-    }
-    match result::init().and_then(|()| result::device::get_count()) {
-        Ok(0) => Err(problem("the NVIDIA driver is there, but no device".into())),
-        Ok(_) => Ok(()),
-        Err(error) => Err(problem(format!("the NVIDIA driver answered {error:?}"))),
     }
 }

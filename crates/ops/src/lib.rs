@@ -38,6 +38,8 @@
 //! | [`log_gamma`], [`digamma`], [`trigamma`] | ln Γ and its derivatives |
 //! | [`adam`] | one Adam update of a parameter and its moments |
 //!
+//! [`try_device`] says whether a backend's device is there and computes, before it gets work.
+//!
 //! Rows are broadcast **cyclically**: with `N` rows on one side and `M` on the other, `M` dividing `N`, row `n` meets
 //! row `n mod M`. A batch of `B` data with `P` particles each is laid out particle-major, `[P · B, ·]`, so that `B` rows
 //! of data or logits meet every particle without being copied.
@@ -50,6 +52,7 @@ mod backend;
 mod cat;
 #[cfg(feature = "cubecl")]
 mod cubecl;
+mod device;
 
 #[cfg(feature = "flex")]
 mod flex;
@@ -76,6 +79,9 @@ pub use backend::{
     PerceptronGradients,
 };
 pub use cat::cat;
+#[cfg(feature = "cuda")]
+pub use device::find_cuda;
+pub use device::{DeviceError, try_device};
 pub use values::{PackedBits, Values};
 
 #[cfg(feature = "flex")]

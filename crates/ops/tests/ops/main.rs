@@ -10,6 +10,7 @@ mod categorical;
 mod categorical_edges;
 mod categorical_sampling;
 mod correlation;
+mod device;
 mod elementwise;
 mod first_derivatives;
 mod layouts;

@@ -1,6 +1,6 @@
 //! That a GPU trains as the CPU does: the same twenty steps from the same uniforms.
 //!
-//! Needs a device: `cargo test -p helmholtz-tests --features wgpu --test devices`.
+//! Needs a device: `cargo test -p helmholtz-devices --features wgpu`.
 
 #![cfg(feature = "wgpu")]
 
