@@ -116,6 +116,24 @@ fn a_run_in_a_folder_goes_on_to_the_same_bits() {
     assert_eq!(in_folder(60, 500), run(60, 500));
 }
 
+#[test]
+fn a_run_makes_its_folder_and_says_where_it_cannot() {
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let run_in = |folder: &std::path::Path| {
+        Sampling::new(5, 30)
+            .warm_up(10)
+            .run_in(folder, "walk", &kernel(), starts(3))
+    };
+    let folder = scratch.path().join("not/there");
+    assert_eq!(run_in(&folder).expect("chains"), run(10, 30));
+    assert!(folder.join("chain-2.trace").exists());
+
+    let file = scratch.path().join("file");
+    std::fs::write(&file, "").expect("a file");
+    let error = run_in(&file.join("below")).expect_err("a file is no folder");
+    assert!(error.to_string().contains("cannot create"), "{error}");
+}
+
 /// `warm_up(N)` twice: what was kept after the first warm-up is not among the draws after the second.
 #[test]
 fn two_warm_ups_of_n_are_one_of_2n() {
