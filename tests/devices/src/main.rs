@@ -15,8 +15,7 @@ fn main() {
     #[cfg(feature = "cuda")]
     say(
         "cuda",
-        helmholtz_ops::find_cuda()
-            .and_then(|()| helmholtz_ops::try_device::<burn_cuda::Cuda>()),
+        helmholtz_ops::find_cuda().and_then(|()| helmholtz_ops::try_device::<burn_cuda::Cuda>()),
     );
     if cfg!(not(any(feature = "wgpu", feature = "cuda"))) {
         println!("built for no device: --features wgpu,cuda");
