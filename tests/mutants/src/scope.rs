@@ -38,6 +38,7 @@ const OF_PLAIN: &[&str] = &[
     "correct",
     "discrete",
     "gallery",
+    "numbers",
     "spec",
 ];
 
