@@ -4,12 +4,16 @@
 
 use std::cell::Cell;
 
+use helmholtz_invariance::families::finite_problems;
+use helmholtz_invariance::proptest::strategy::{Strategy, ValueTree};
+use helmholtz_invariance::proptest::test_runner::TestRunner;
 use helmholtz_invariance::{
     Calibration, Comparison, Evidence, Geweke, InvarianceError, Law, OneStep,
-    ProbabilityCalibration, Report, Suite, TransitionMatrix, Unbiased, energy_distance,
-    expectation, step_fn,
+    ProbabilityCalibration, Ranks, Report, Suite, TransitionMatrix, Unbiased, Uniforms,
+    energy_distance, expectation, ks_one_sample, ks_two_sample, step_fn,
 };
 use helmholtz_random::{Chance, Draws, Enumerator, Stream};
+use rand_core::TryRng;
 
 /// ((a i + 1) mod m) / m.
 fn pattern(i: usize, a: usize, m: usize) -> f64 {
@@ -455,10 +459,10 @@ fn log_weights_are_taken_from_their_largest() {
     near(law.probabilities()[1], 0.75);
     for wrong in [f64::NAN, f64::INFINITY] {
         let result = Law::from_log_weights(&[0.0, wrong]);
-        assert!(
-            matches!(result, Err(InvarianceError::NoLaw { index: 1, .. })),
-            "{result:?}"
-        );
+        let Err(InvarianceError::NoLaw { index, needs, .. }) = result else {
+            panic!("{result:?}")
+        };
+        assert_eq!((index, needs), (1, "log-weights that are finite or -inf"));
     }
 }
 
@@ -480,4 +484,216 @@ fn errors_of_a_matrix_are_differences() {
         matches!(error, InvarianceError::NotReversible { forward, .. } if (forward - 0.2).abs() < 1e-12),
         "{error:?}"
     );
+}
+
+#[test]
+fn what_is_needed_to_see_a_discrepancy_grows_as_its_inverse_square() {
+    let report = both(patterns(), 1e-4).unwrap();
+    let comparison = Comparison {
+        samples: 1000,
+        sees: 0.1,
+        ..report.comparisons[0].clone()
+    };
+    assert_eq!(comparison.samples_to_see(0.01), 100_000);
+    assert_eq!(comparison.samples_to_see(0.03), 11_112);
+}
+
+#[test]
+fn values_of_any_size_are_equal_up_to_their_rounding() {
+    let test = |unbiased: Unbiased, values: [f64; 2]| {
+        let call = counter();
+        let draw = |_: &mut Stream, out: &mut [f64]| out[0] = values[call() % 2];
+        let report = unbiased.samples(1000).test(draw, share(1e-4));
+        report.unwrap().comparisons[0].passed()
+    };
+    let exact = |value: f64| Unbiased::new(&[value]);
+    assert!(test(exact(1e6 + 1e-7), [1e6; 2]));
+    assert!(test(exact(1e6 + 1e-7).bounded(1e6, 1e6), [1e6; 2]));
+    assert!(!test(exact(1e6 + 1e-5), [1e6; 2]));
+    assert!(!test(exact(1e6 + 1e-5).bounded(1e6, 1e6), [1e6; 2]));
+    // Two neighbours among the numbers are one value: their mean is not held to the z-test.
+    let neighbours = [1e10f64, 1e10f64.next_up()];
+    assert!(test(exact(1e10 + 1e-4), neighbours));
+    assert!(!test(exact(1e10 + 1.0), neighbours));
+}
+
+/// The number of samples that a refusal asks for.
+#[track_caller]
+fn asked_for<T: std::fmt::Debug>(result: Result<T, InvarianceError>) -> usize {
+    match result {
+        Err(InvarianceError::TooFewSamples { needed, .. }) => needed,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn too_few_values_for_a_distance_of_laws_are_refused() {
+    let few = [0.1, 0.2, 0.3, 0.4, 0.5];
+    assert_eq!(asked_for(ks_one_sample(&few, |x| x, share(1e-4))), 16);
+    assert_eq!(asked_for(ks_two_sample(&few, &few, share(1e-4))), 32);
+}
+
+/// Ranks among one draw: a bin's count, of probability 1/2, is refused where 2^(1 - n) is at most 2.5e-5, from n = 17 on.
+#[test]
+fn too_few_replicates_for_a_histogram_are_refused() {
+    let run = |replicates: usize| {
+        let call = counter();
+        let test = Calibration::new(
+            |_: &mut Stream| (call() % 2) as f64,
+            |_: &f64, _: &mut Stream| (),
+            |theta: &f64, (): &()| vec![*theta],
+        );
+        let test = test.replicates(replicates).draws(1);
+        test.test_sampler(|(), _| 0.5, share(1e-4))
+    };
+    assert_eq!(asked_for(run(15)), 30);
+    assert!(run(17).is_ok());
+}
+
+#[test]
+fn ties_of_ranks_are_broken_at_random() {
+    let test = Calibration::new(
+        |_: &mut Stream| (),
+        |(): &(), _: &mut Stream| (),
+        |(): &(), (): &()| vec![1.0],
+    );
+    let report = test.test_sampler(|(), _| (), share(1e-4)).unwrap();
+    report.assert_passed();
+    for rank in 0..=19 {
+        assert!(report.ranks[0].ranks.contains(&rank), "{rank}");
+    }
+}
+
+#[test]
+fn the_first_of_several_errors_is_told() {
+    let call = counter();
+    let test = Calibration::new(
+        |_: &mut Stream| 0,
+        |_: &usize, _: &mut Stream| (),
+        |theta: &usize, (): &()| match theta {
+            3 => vec![f64::NAN],
+            5 => vec![1.0, 2.0],
+            _ => vec![0.0],
+        },
+    );
+    let result = test.test_sampler(|(), _| call(), share(1e-4));
+    assert!(
+        matches!(result, Err(InvarianceError::NotFinite { .. })),
+        "{result:?}"
+    );
+}
+
+#[test]
+fn functions_of_a_geweke_test_split_the_rate() {
+    let test = Geweke::new(
+        |rng: &mut Stream| rng.normal(),
+        |_: &f64, _: &mut Stream| (),
+        |theta: &f64, (): &()| vec![*theta, theta * theta],
+    );
+    let report = test.chains(1000).length(1);
+    let report = report.test(|theta, (), rng| *theta = rng.normal(), share(1e-4));
+    for comparison in &report.unwrap().comparisons {
+        near(comparison.false_alarm, 0.25e-4);
+    }
+}
+
+/// The same probabilities for each replicate, and class 0.
+fn certain(
+    probabilities: &[f64],
+    replicates: usize,
+    class: usize,
+) -> Result<Report, InvarianceError> {
+    let test = ProbabilityCalibration::new(
+        |_: &mut Stream| (),
+        |(): &(), _: &mut Stream| (),
+        |(): &()| class,
+        |(): &()| vec![],
+    );
+    let test = test.replicates(replicates);
+    test.test(|()| probabilities.to_vec(), share(1e-4))
+}
+
+/// Of coins that always fall one that does not is too many: twenty of a group whose probability is less by s show it with
+/// probability 1 - (1 - s)^20, which is 0.99 at s = 0.2057, 843/4096 from above.
+#[test]
+fn certainty_is_refuted_by_one_case() {
+    let report = certain(&[1.0, 0.0], 200, 0).unwrap();
+    assert_eq!(report.comparisons[0].statistic, 0.0);
+    near(report.comparisons[0].sees, 843.0 / 4096.0);
+    let report = certain(&[0.0, 1.0], 200, 1).unwrap();
+    near(report.comparisons[0].sees, 843.0 / 4096.0);
+}
+
+#[test]
+fn probabilities_that_could_not_be_refused_are_told_so() {
+    assert_eq!(asked_for(certain(&[0.5, 0.5], 5, 0)), 20);
+    assert_eq!(asked_for(certain(&[0.5, 0.5], 20, 0)), 40);
+    let outside = certain(&[0.5, 0.2, 0.3], 200, 3);
+    assert!(
+        matches!(
+            outside,
+            Err(InvarianceError::Length {
+                found: 3,
+                expected: 4,
+                ..
+            })
+        ),
+        "{outside:?}"
+    );
+}
+
+#[test]
+fn words_and_bytes_are_those_of_the_uniforms() {
+    let mut uniforms = Uniforms::new(&[0.75, 0.5]);
+    assert_eq!(uniforms.try_next_u32(), Ok(0xC000_0000));
+    let mut bytes = [1; 12];
+    uniforms.try_fill_bytes(&mut bytes).unwrap();
+    assert_eq!(bytes, [0, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0]);
+}
+
+#[test]
+fn proposals_of_random_problems_are_normalised() {
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..50 {
+        let problem = finite_problems(2..=8)
+            .new_tree(&mut runner)
+            .unwrap()
+            .current();
+        near(problem.log_q().iter().map(|l| l.exp()).sum(), 1.0);
+    }
+}
+
+/// `ranks.svg` was made by other code from the description: panels of 300 by 160, margins of 40, bands at the thresholds, and 5 %
+/// of room. Of its first row a bin is at its threshold, and the curve beyond; of the second the band is beyond all bins.
+#[test]
+fn the_picture_of_ranks_is_the_one_described() {
+    let comparison = |name: &str, statistic: f64, threshold: f64| Comparison {
+        name: name.into(),
+        statistic,
+        threshold,
+        false_alarm: 1e-4,
+        samples: 8,
+        sees: 0.0,
+        unit: "",
+    };
+    let report = Report {
+        name: "two & ranks".into(),
+        comparisons: vec![
+            comparison("law <1>", 0.375, 0.2),
+            comparison("bins 1", 3.0, 3.0),
+            comparison("law 2", 0.1, 0.3),
+            comparison("bins 2", 1.0, 5.0),
+        ],
+        ranks: vec![
+            Ranks {
+                ranks: vec![0, 0, 0, 0, 0, 2, 3, 3],
+                draws: 3,
+            },
+            Ranks {
+                ranks: (0..40).map(|i| (7 * i) % 31).collect(),
+                draws: 30,
+            },
+        ],
+    };
+    assert_eq!(report.to_svg().as_deref(), Some(include_str!("ranks.svg")));
 }
