@@ -457,6 +457,10 @@ fn log_weights_are_taken_from_their_largest() {
     let law = Law::from_log_weights(&[1000.0, 1000.0 + 3f64.ln(), f64::NEG_INFINITY]).unwrap();
     near(law.probabilities()[0], 0.25);
     near(law.probabilities()[1], 0.75);
+}
+
+#[test]
+fn log_weights_that_are_no_numbers_are_told_apart_from_weights() {
     for wrong in [f64::NAN, f64::INFINITY] {
         let result = Law::from_log_weights(&[0.0, wrong]);
         let Err(InvarianceError::NoLaw { index, needs, .. }) = result else {
@@ -464,6 +468,23 @@ fn log_weights_are_taken_from_their_largest() {
         };
         assert_eq!((index, needs), (1, "log-weights that are finite or -inf"));
     }
+}
+
+/// States 0 and 2 are exchanged, and 1 and 3: equal diagonals beside zeros.
+#[test]
+fn a_matrix_in_two_parts_has_the_eigenvalue_one_twice() {
+    let kernel = step_fn(|x: &mut usize, chance: &mut Enumerator| {
+        if chance.accept(0.25f64.ln()) {
+            *x = (*x + 2) % 4;
+        }
+    });
+    let matrix = TransitionMatrix::of(&kernel, &[0, 1, 2, 3]).unwrap();
+    let law = Law::from_weights(&[1.0; 4]).unwrap();
+    let eigenvalues = matrix.eigenvalues(&law).unwrap();
+    for (found, expected) in eigenvalues.iter().zip([1.0, 1.0, 0.5, 0.5]) {
+        near(*found, expected);
+    }
+    near(matrix.second_modulus(&law).unwrap(), 1.0);
 }
 
 /// Flows of 0.5 · 0.4 = 0.20 against 0.3 · 0.5 = 0.15 between the first two states, of 0.3 · 0.1 = 0.03 against 0.2 · 0.05 = 0.01
