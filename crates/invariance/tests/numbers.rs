@@ -131,16 +131,13 @@ fn a_test_that_could_see_nothing_says_how_many_draws_it_needs() {
     let needed = |unbiased: Unbiased, ones: usize, rate: f64| {
         let call = counter();
         let draw = |_: &mut Stream, out: &mut [f64]| out[0] = f64::from(u8::from(call() < ones));
-        match unbiased.test(draw, share(rate)) {
-            Err(InvarianceError::TooFewSamples { needed, .. }) => needed,
-            other => panic!("{other:?}"),
-        }
+        asked_for(unbiased.test(draw, share(rate)))
     };
     let rare = || Unbiased::new(&[0.002]).samples(2000);
     assert_eq!(needed(rare(), 4, 1e-4), 31994, "skewed");
     assert_eq!(needed(rare(), 20, 1e-4), 6245, "skewed");
     assert_eq!(needed(rare().samples(999), 500, 1e-4), 1000, "few");
-    // Of 50 draws between bounds, 20 ones: 50 see nothing of size 1, 100 do, as solved by hand below.
+    // Of 50 draws between bounds, 20 ones: 50 see nothing of size 1, 100 do.
     let sees = |n: f64| {
         let variance = 20.0 * 30.0 / 50.0 / 49.0;
         let radius = |ln: f64| (2.0 * variance * ln / n).sqrt() + 7.0 * ln / (3.0 * (n - 1.0));
