@@ -11,8 +11,8 @@ use burn::tensor::{Tensor, TensorData, activation};
 use burn_flex::{Flex, FlexTensor};
 use criterion::{BatchSize, Criterion};
 use helmholtz_ops::{
-    Activation, AdamStep, Backend, adam, bernoulli_log_prob, cat, leaky_relu, linear, perceptron,
-    pinned_logits, sample_bernoulli, sample_categorical,
+    Activation, AdamStep, Backend, adam, bernoulli_log_prob, cat, linear, linear_splines,
+    perceptron, pinned_logits, sample_bernoulli, sample_categorical,
 };
 use helmholtz_random::{Purpose, Stream};
 
@@ -235,30 +235,39 @@ fn adam_step(criterion: &mut Criterion) {
     );
 }
 
-/// RODEO's surrogates, two numbers to two by 100 rectified units, and the gradient of their squares: K (K − 1) B (D + 1) rows for batches of
-/// 50 and of 100, K = 2 and 3, D = 200. Portable is a product, a rectifier and a product.
+/// RODEO's surrogates, two numbers to two by 100 rectified units, and the gradient of their squares: as splines along the first number, and
+/// unit by unit. For K = 2 and 3 with batches of 100 and K = 12 with batches of 50; the bits are 200.
 fn surrogates(criterion: &mut Criterion) {
     type Tape = Autodiff<Flex>;
     const UNITS: usize = 100;
-    for rows in [2 * 50 * 201, 6 * 100 * 201] {
+    const POINTS: usize = 201;
+    for [particles, batch] in [[2, 100], [3, 100], [12, 50]] {
         let tracked = |shape| Tensor::<Tape, 2>::from_inner(uniform(shape, -1.0, 1.0));
+        let curves = particles * batch;
+        let rows = (particles - 1) * curves;
         let inputs = || {
             let weights = [[2, UNITS], [1, UNITS], [UNITS, 2], [1, 2]].map(tracked);
-            (tracked([rows, 2]), weights.map(Tensor::require_grad))
+            let (points, others) = (tracked([rows, POINTS]), tracked([curves, 1]));
+            (points, others, weights.map(Tensor::require_grad))
         };
         let flat = |bias: Tensor<Tape, 2>| bias.flatten::<1>(0, 1);
+        let of: Vec<usize> = (0..rows).map(|row| row % curves).collect();
         compare(
             criterion,
-            &format!("surrogates and their gradient, {rows} rows"),
+            &format!("surrogates and their gradient, {rows} rows of {POINTS} points"),
             inputs,
-            |(x, [w, b, v, c])| {
-                let units = Activation::LeakyRelu(0.3);
-                let y = perceptron(x, (w, flat(b)), (v, flat(c)), units);
+            |(x, others, [w, b, v, c])| {
+                let first = w.clone().narrow(0, 0, 1).flatten::<1>(0, 1);
+                let offsets = linear(others, w.narrow(0, 1, 1), flat(b));
+                let y = linear_splines(x, &of, (first, offsets), (v, flat(c)), 0.3);
                 y.square().sum().backward()
             },
-            |(x, [w, b, v, c])| {
-                let units = leaky_relu(linear(x, w, flat(b)), 0.3);
-                linear(units, v, flat(c)).square().sum().backward()
+            |(x, others, [w, b, v, c])| {
+                let others = others.repeat_dim(0, rows / curves).expand([rows, POINTS]);
+                let x = cat(vec![x.unsqueeze_dim::<3>(2), others.unsqueeze_dim(2)], 2);
+                let units = Activation::LeakyRelu(0.3);
+                let y = perceptron(x.reshape([-1, 2]), (w, flat(b)), (v, flat(c)), units);
+                y.square().sum().backward()
             },
         );
     }

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use burn::backend::Autodiff;
+use burn::backend::autodiff::NodeId;
 use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
@@ -213,6 +214,33 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
             OpsKind::UnTracked(prep) => {
                 let weights = weights.map(|tensor| tensor.primitive);
                 prep.finish(B::perceptron(x.primitive, weights, activation))
+            }
+        }
+    }
+
+    fn linear_splines(
+        points: FloatTensor<Self>,
+        curves: &[usize],
+        weights: [FloatTensor<Self>; 4],
+        slope: f64,
+    ) -> FloatTensor<Self> {
+        let [w, c, v, b] = weights.each_ref().map(|tensor| tensor.node.clone());
+        match LinearSplines
+            .prepare::<C>([points.node.clone(), w, c, v, b])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let of_points = points.is_tracked();
+                let kept = weights.each_ref().map(|tensor| tensor.primitive.clone());
+                let output =
+                    B::linear_splines(points.primitive.clone(), curves, kept.clone(), slope);
+                let state = (points.primitive, curves.to_vec(), kept, slope, of_points);
+                prep.finish(state, output)
+            }
+            OpsKind::UnTracked(prep) => {
+                let weights = weights.map(|tensor| tensor.primitive);
+                prep.finish(B::linear_splines(points.primitive, curves, weights, slope))
             }
         }
     }
@@ -475,12 +503,40 @@ impl<B: Backend> Backward<B, 5> for Perceptron {
         let (x, weights, activation, of_input) = ops.state;
         let PerceptronGradients { input, weights } =
             B::perceptron_backward(x, weights, activation, grad, of_input);
-        let gradients = std::iter::once(input).chain(weights.map(Some));
-        for (node, gradient) in ops.parents.into_iter().zip(gradients) {
-            if let (Some(node), Some(gradient)) = (node, gradient) {
-                grads.register::<B>(node.id, gradient);
-            }
+        let nodes = ops.parents.map(|node| node.map(|node| node.id));
+        register::<B>(grads, nodes, input, weights);
+    }
+}
+
+/// Adds the gradients of a net to those of its input and weights, as far as they have one.
+fn register<B: Backend>(
+    grads: &mut Gradients,
+    nodes: [Option<NodeId>; 5],
+    input: Option<FloatTensor<B>>,
+    weights: [FloatTensor<B>; 4],
+) {
+    let gradients = std::iter::once(input).chain(weights.map(Some));
+    for (node, gradient) in nodes.into_iter().zip(gradients) {
+        if let (Some(node), Some(gradient)) = (node, gradient) {
+            grads.register::<B>(node, gradient);
         }
+    }
+}
+
+#[derive(Debug)]
+struct LinearSplines;
+
+impl<B: Backend> Backward<B, 5> for LinearSplines {
+    /// The points, their curves, the weights, the slope, and whether the points have a gradient.
+    type State = (FloatTensor<B>, Vec<usize>, [FloatTensor<B>; 4], f64, bool);
+
+    fn backward(self, ops: Ops<Self::State, 5>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let (points, curves, weights, slope, of_points) = ops.state;
+        let PerceptronGradients { input, weights } =
+            B::linear_splines_backward(points, &curves, weights, slope, grad, of_points);
+        let nodes = ops.parents.map(|node| node.map(|node| node.id));
+        register::<B>(grads, nodes, input, weights);
     }
 }
 

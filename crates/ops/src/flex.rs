@@ -31,6 +31,7 @@ mod perceptron;
 mod product;
 mod rows;
 mod softmax;
+mod splines;
 
 /// Runs `$function::<FMA>((arguments))` compiled for the best instruction set of this machine.
 ///
@@ -273,6 +274,37 @@ impl Backend for Flex {
         let weights = weights.map(|t| t.to_contiguous());
         let [x, grad] = [x, grad].map(|t| t.to_contiguous());
         perceptron::backward(&x, &weights, activation, &grad, of_input)
+    }
+
+    fn linear_splines(
+        points: FlexTensor,
+        curves: &[usize],
+        weights: [FlexTensor; 4],
+        slope: f64,
+    ) -> FlexTensor {
+        if !all_f32([&points]) || !all_f32(weights.each_ref()) {
+            return portable::linear_splines::<Self>(points, curves, weights, slope);
+        }
+        let weights = weights.map(|t| t.to_contiguous());
+        splines::forward(&points.to_contiguous(), curves, &weights, slope)
+    }
+
+    fn linear_splines_backward(
+        points: FlexTensor,
+        curves: &[usize],
+        weights: [FlexTensor; 4],
+        slope: f64,
+        grad: FlexTensor,
+        of_points: bool,
+    ) -> PerceptronGradients<Self> {
+        if !all_f32([&points, &grad]) || !all_f32(weights.each_ref()) {
+            return portable::linear_splines_backward::<Self>(
+                points, curves, weights, slope, grad, of_points,
+            );
+        }
+        let weights = weights.map(|t| t.to_contiguous());
+        let [points, grad] = [points, grad].map(|t| t.to_contiguous());
+        splines::backward(&points, curves, &weights, slope, &grad, of_points)
     }
 
     fn softmax_sums(logits: FlexTensor, values: FlexTensor) -> FlexTensor {

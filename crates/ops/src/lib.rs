@@ -29,6 +29,7 @@
 //! | [`linear`] | x W + b |
 //! | [`additive_scores`] | a net of one hidden layer on pairs |
 //! | [`perceptron`], [`Activation`] | a small net of one hidden layer |
+//! | [`linear_splines`] | a net of rectifiers along one of its inputs |
 //! | [`softmax_sums`] | sums over data, weighted by a softmax |
 //! | [`normal_log_probs`] | log-densities of data under normals, in pairs |
 //! | [`beta_log_prob`] | log-densities of beta laws |
@@ -71,8 +72,8 @@ pub use burn_ndarray::NdArray;
 pub use api::{
     adam, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, beta_log_prob,
     categorical_log_prob, cross_correlation, digamma, directions, draw_bernoulli, draw_categorical,
-    leaky_relu, linear, log_gamma, normal_log_probs, perceptron, pinned_logits, sample_bernoulli,
-    sample_categorical, softmax_sums, squared_norms, trigamma,
+    leaky_relu, linear, linear_splines, log_gamma, normal_log_probs, perceptron, pinned_logits,
+    sample_bernoulli, sample_categorical, softmax_sums, squared_norms, trigamma,
 };
 pub use backend::{
     Activation, AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients,

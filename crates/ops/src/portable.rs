@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use burn::tensor::ops::{ConvOptions, FloatTensor, IntTensor};
 use burn::tensor::{
-    DType, ElementConversion, Int, Tensor, TensorMetadata, TensorPrimitive, activation, module,
+    DType, ElementConversion, IndexingUpdateOp, Int, Tensor, TensorData, TensorMetadata,
+    TensorPrimitive, activation, module,
 };
 
 use crate::{
@@ -409,6 +410,72 @@ pub fn perceptron_backward<B: Backend>(
     PerceptronGradients {
         input: inner.input,
         weights: [w, b, v, c],
+    }
+}
+
+/// f(w_h x + c_sh) `[N, P, H]` of points x `[N, P]`, and the curves' numbers as a tensor.
+fn spline_units<B: Backend>(
+    points: FloatTensor<B>,
+    curves: &[usize],
+    [w, c]: [FloatTensor<B>; 2],
+    slope: f64,
+) -> (Tensor<B, 3>, Tensor<B, 1, Int>) {
+    let (points, c) = (wrap::<B, 2>(points), wrap::<B, 2>(c));
+    let (rows, hidden) = (curves.len(), c.dims()[1]);
+    let curves: Vec<i64> = curves.iter().map(|&curve| curve as i64).collect();
+    let curves = Tensor::from_data(TensorData::new(curves, [rows]), &c.device());
+    let offsets = c.select(0, curves.clone()).unsqueeze_dim::<3>(1);
+    let w = wrap::<B, 1>(w).reshape([1, 1, hidden]);
+    let sums = points.unsqueeze_dim::<3>(2) * w + offsets;
+    (activate(sums, Activation::LeakyRelu(slope)), curves)
+}
+
+pub fn linear_splines<B: Backend>(
+    points: FloatTensor<B>,
+    curves: &[usize],
+    [w, c, v, b]: [FloatTensor<B>; 4],
+    slope: f64,
+) -> FloatTensor<B> {
+    let (units, _) = spline_units::<B>(points, curves, [w, c], slope);
+    let [rows, per_row, hidden] = units.dims();
+    let outputs = b.shape()[0];
+    let y = B::fused_linear(unwrap(units.reshape([rows * per_row, hidden])), v, b);
+    let y = wrap::<B, 2>(y).transpose();
+    unwrap(y.reshape([outputs, rows, per_row]))
+}
+
+pub fn linear_splines_backward<B: Backend>(
+    points: FloatTensor<B>,
+    curves: &[usize],
+    [w, c, v, _]: [FloatTensor<B>; 4],
+    slope: f64,
+    grad: FloatTensor<B>,
+    of_points: bool,
+) -> PerceptronGradients<B> {
+    let given = [w.clone(), c.clone()];
+    let (units, curves) = spline_units::<B>(points.clone(), curves, given, slope);
+    let [rows, per_row, hidden] = units.dims();
+    let outputs = grad.shape()[0];
+    let flat = units.clone().reshape([rows * per_row, hidden]);
+    let grad = wrap::<B, 3>(grad).reshape([outputs, rows * per_row]);
+    let outer = linear_backward::<B>(Some(unwrap(flat)), Some(v), unwrap(grad.transpose()));
+    let in_units = wrap::<B, 2>(outer.input.expect("asked for"));
+    let in_units = in_units.reshape([rows, per_row, hidden]);
+    let in_sums = times_slope(units, in_units, Activation::LeakyRelu(slope));
+    let points = wrap::<B, 2>(points).unsqueeze_dim::<3>(2);
+    let in_w = (in_sums.clone() * points).reshape([rows * per_row, hidden]);
+    let in_rows = in_sums.clone().sum_dim(1).reshape([rows, hidden]);
+    let in_c = wrap::<B, 2>(c).zeros_like();
+    let in_c = in_c.select_assign(0, curves, in_rows, IndexingUpdateOp::Add);
+    let in_points = of_points.then(|| {
+        let w = wrap::<B, 1>(w).reshape([1, 1, hidden]);
+        unwrap((in_sums * w).sum_dim(2).reshape([rows, per_row]))
+    });
+    let (v, b) = outer.parameters.expect("asked for");
+    let in_w = unwrap(in_w.sum_dim(0).reshape([hidden]));
+    PerceptronGradients {
+        input: in_points,
+        weights: [in_w, unwrap(in_c), v, b],
     }
 }
 

@@ -2,13 +2,9 @@
 
 use burn::module::{Module, Param, ParamId};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
-use helmholtz_ops::{Activation, leaky_relu, linear, perceptron};
+use helmholtz_ops::{leaky_relu, linear, linear_splines};
 use helmholtz_random::Stream;
 use rand_core::Rng;
-
-/// Inputs up to which a net of one hidden layer is computed at once. From some number on two products of matrices are faster; no net has
-/// between 3 and a data set's size of them.
-const FEW: usize = 8;
 
 /// Linear layers with tanh, or a leaky rectifier, between them.
 #[derive(Module, Debug)]
@@ -82,15 +78,7 @@ impl<B: helmholtz_ops::Backend> Mlp<B> {
         self.outputs(inputs).reshape([rows])
     }
 
-    /// The outputs for each row of `inputs` `[rows, inputs]`: `[rows, outputs]`. The hidden units of a net with few inputs are never in
-    /// memory.
-    pub fn outputs(&self, inputs: Tensor<B, 2>) -> Tensor<B, 2> {
-        if let ([w, v], [b, c]) = (&self.weights[..], &self.biases[..])
-            && inputs.dims()[1] <= FEW
-        {
-            let activation = self.slope.map_or(Activation::Tanh, Activation::LeakyRelu);
-            return perceptron(inputs, (w.val(), b.val()), (v.val(), c.val()), activation);
-        }
+    fn outputs(&self, inputs: Tensor<B, 2>) -> Tensor<B, 2> {
         let last = self.weights.len() - 1;
         let layers = self.weights.iter().zip(&self.biases).enumerate();
         layers.fold(inputs, |inputs, (index, (weight, bias))| {
@@ -101,5 +89,23 @@ impl<B: helmholtz_ops::Backend> Mlp<B> {
                 None => outputs.tanh(),
             }
         })
+    }
+
+    /// The outputs of a net of one hidden layer of rectifiers, along its first input. Row n of `points` `[rows, points]` holds values of that
+    /// input, row `of[n]` of `others` `[have, inputs − 1]` the other inputs: `[outputs, rows, points]`.
+    pub(crate) fn along_first(
+        &self,
+        points: Tensor<B, 2>,
+        of: &[usize],
+        others: Tensor<B, 2>,
+    ) -> Tensor<B, 3> {
+        let ([w, v], [b, c], Some(slope)) = (&self.weights[..], &self.biases[..], self.slope)
+        else {
+            unreachable!("such nets are made with one hidden layer of rectifiers");
+        };
+        let [inputs, hidden] = w.dims();
+        let first = w.val().narrow(0, 0, 1).reshape([hidden]);
+        let offsets = linear(others, w.val().narrow(0, 1, inputs - 1), b.val());
+        linear_splines(points, of, (first, offsets), (v.val(), c.val()), slope)
     }
 }

@@ -125,7 +125,7 @@ struct Surrogate<B: AutodiffBackend> {
     turned: Tensor<B, 2>,
 }
 
-/// H and H̃ of a layer.
+/// H and H̃ of a layer: at h and with each of its bits turned, for each of the other particles.
 fn surrogates<B: AutodiffBackend>(
     controls: &Controls<B>,
     level: usize,
@@ -133,24 +133,23 @@ fn surrogates<B: AutodiffBackend>(
 ) -> [Surrogate<B>; 2] {
     let bits = siblings.bits.clone();
     let [rows, count] = bits.dims();
+    let (others, batch) = (siblings.particles - 1, rows / siblings.particles);
     let step = bits.clone().mul_scalar(-2.0).add_scalar(1.0);
-    let outputs = (1..siblings.particles).map(|by| {
+    let linear = (1..=others).map(|by| {
         let of_other = |tensor: &Tensor<B, 2>| siblings.shifted(tensor.clone(), by);
         let slopes = of_other(&siblings.slopes);
         let here = (slopes.clone() * (bits.clone() - of_other(&siblings.bits))).sum_dim(1);
-        let linear = cat(vec![here.clone(), here + slopes * step.clone()], 1);
-        let values = of_other(&siblings.values).expand([rows, count + 1]);
-        let inputs = cat(
-            vec![linear.unsqueeze_dim::<3>(2), values.unsqueeze_dim(2)],
-            2,
-        );
-        let outputs = controls.surrogates[level].outputs(inputs.reshape([-1, 2]));
-        outputs.reshape([rows, count + 1, 2])
+        cat(vec![here.clone(), here + slopes * step.clone()], 1)
     });
-    let sum = outputs.reduce(|a, b| a + b).expect("there are others");
-    let mean = sum.mul_scalar(1.0 / (siblings.particles - 1) as f64);
+    let linear = cat(linear.collect(), 0);
+    let other = |by| (0..rows).map(move |row| (row + by * batch) % rows);
+    let others_of_rows: Vec<usize> = (1..=others).flat_map(other).collect();
+    let net = &controls.surrogates[level];
+    let outputs = net.along_first(linear, &others_of_rows, siblings.values.clone());
+    let outputs = outputs.reshape([2, others, rows, count + 1]);
+    let mean = outputs.mean_dim(1).reshape([2, rows, count + 1]);
     [0, 1].map(|output| {
-        let own = mean.clone().narrow(2, output, 1).reshape([rows, count + 1]);
+        let own = mean.clone().narrow(0, output, 1).reshape([rows, count + 1]);
         Surrogate {
             here: own.clone().narrow(1, 0, 1),
             turned: own.narrow(1, 1, count),

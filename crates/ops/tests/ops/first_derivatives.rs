@@ -3,8 +3,8 @@
 use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
     Activation, Backend, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob,
-    beta_log_prob, categorical_log_prob, directions, leaky_relu, linear, normal_log_probs,
-    perceptron, softmax_sums, squared_norms,
+    beta_log_prob, categorical_log_prob, directions, leaky_relu, linear, linear_splines,
+    normal_log_probs, perceptron, softmax_sums, squared_norms,
 };
 
 use crate::data::Matrix;
@@ -136,6 +136,23 @@ impl Function for Perceptron {
         let y = perceptron(x, hidden, output, self.0);
         let c: Vec<f64> = (0..8).map(|i| f64::from(i) - 3.5).collect();
         (y.clone() * y * constant(&c, [4, 2])).sum()
+    }
+}
+
+/// Σ c ∘ y² of linear splines, two outputs of three rows on two curves, in x, w, c, V and b.
+pub struct LinearSplines;
+
+impl Function for LinearSplines {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[3, 4], [1, 5], [2, 5], [5, 2], [1, 2]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [x, w, c, v, b] = [0, 1, 2, 3, 4].map(|i| arguments[i].clone());
+        let (hidden, output) = ((w.squeeze_dim(0), c), (v, b.squeeze_dim(0)));
+        let y = linear_splines(x, &[1, 0, 1], hidden, output, 0.1).reshape([2, 12]);
+        let c: Vec<f64> = (0..24).map(|i| (f64::from(i) - 11.5) / 8.0).collect();
+        (y.clone() * y * constant(&c, [2, 12])).sum()
     }
 }
 
@@ -288,6 +305,11 @@ fn the_gradient_of_additive_scores_is_that_of_the_net() {
 fn the_gradient_of_a_perceptron_is_that_of_the_net() {
     check(&Perceptron(Activation::Tanh));
     check(&Perceptron(Activation::LeakyRelu(0.1)));
+}
+
+#[test]
+fn the_gradient_of_linear_splines_is_that_of_the_net() {
+    check(&LinearSplines);
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod sampling;
 mod second_derivatives;
 mod softmax;
 mod special;
+mod splines;
 mod threads;
 mod zero_coefficients;
 

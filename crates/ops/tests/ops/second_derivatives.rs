@@ -6,8 +6,8 @@ use helmholtz_ops::{Activation, Backend, bernoulli_log_prob};
 use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, gradient, hessian_times};
 use crate::first_derivatives::{
-    AdditiveScores, Affine, BetaLogProb, COLUMNS, CategoricalRows, Lengths, MeanRows, Network,
-    NormalLogProbs, Perceptron, Rectifier, RowPass, SoftmaxSums,
+    AdditiveScores, Affine, BetaLogProb, COLUMNS, CategoricalRows, Lengths, LinearSplines,
+    MeanRows, Network, NormalLogProbs, Perceptron, Rectifier, RowPass, SoftmaxSums,
 };
 
 /// The gradient along a direction is a function like any other.
@@ -65,6 +65,11 @@ fn the_gradient_of_additive_scores_can_be_differentiated() {
 fn the_gradient_of_a_perceptron_can_be_differentiated() {
     check(&Perceptron(Activation::Tanh));
     check(&Perceptron(Activation::LeakyRelu(0.1)));
+}
+
+#[test]
+fn the_gradient_of_linear_splines_can_be_differentiated() {
+    check(&LinearSplines);
 }
 
 #[test]

@@ -1,0 +1,216 @@
+//! Linear splines and their gradients: the fast path in f32 against the portable definition in f64, and that against the formula.
+
+use burn::backend::Autodiff;
+use burn::tensor::{DType, Tensor};
+use burn_flex::Flex;
+use helmholtz_ops::linear_splines;
+use proptest::prelude::*;
+
+use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
+
+/// N, P, C, H, O.
+type Shape = [usize; 5];
+
+/// Points, w, c, V, b, and coefficients of the outputs.
+struct Case {
+    shape: Shape,
+    slope: f64,
+    curves: Vec<usize>,
+    points: Matrix,
+    weights: [Matrix; 4],
+    coefficients: Matrix,
+}
+
+/// Outputs, and the gradients of Σ (coefficient · output) in the points, w, c, V and b.
+struct Outcome {
+    outputs: Vec<f64>,
+    gradients: [Vec<f64>; 5],
+}
+
+impl Case {
+    fn new(shape: Shape, slope: f64, scale: f32, seed: u64) -> Self {
+        let [n, p, c, h, o] = shape;
+        let matrix = |shape, scale, own| Matrix::symmetric(shape, scale, seed.wrapping_add(own));
+        let curves = Matrix::uniform([1, n], seed.wrapping_add(6)).elements;
+        Self {
+            shape,
+            slope,
+            curves: curves.iter().map(|u| (u * c as f32) as usize).collect(),
+            points: matrix([n, p], scale, 0),
+            weights: [
+                matrix([1, h], 1.0, 1),
+                matrix([c, h], 1.0, 2),
+                matrix([h, o], 1.0, 3),
+                matrix([1, o], 1.0, 4),
+            ],
+            coefficients: matrix([o, n * p], 1.0, 5),
+        }
+    }
+
+    fn outcome(&self, dtype: DType) -> Outcome {
+        let [n, p, _, _, o] = self.shape;
+        let lay = |matrix: &Matrix| matrix.tensor::<Autodiff<Flex>>(dtype).require_grad();
+        let points = lay(&self.points);
+        let [w, c, v, b] = self.weights.each_ref().map(lay);
+        let vector = |row: &Tensor<Autodiff<Flex>, 2>| row.clone().squeeze_dim::<1>(0);
+        let outputs = linear_splines(
+            points.clone(),
+            &self.curves,
+            (vector(&w), c.clone()),
+            (v.clone(), vector(&b)),
+            self.slope,
+        );
+        assert_eq!(outputs.dims(), [o, n, p]);
+        let outputs = outputs.flatten::<2>(1, 2);
+        let weighted = outputs.clone() * self.coefficients.tensor(dtype);
+        let gradients = weighted.sum().backward();
+        Outcome {
+            outputs: read(outputs),
+            gradients: [points, w, c, v, b].map(|tensor| read(tensor.grad(&gradients).unwrap())),
+        }
+    }
+
+    /// The same by loops over all hidden units.
+    fn by_hand(&self) -> Outcome {
+        let [rows, per_row, curves, hidden, outputs] = self.shape;
+        let [w, c, v, b] = &self.weights;
+        let sizes = [
+            rows * per_row,
+            hidden,
+            curves * hidden,
+            hidden * outputs,
+            outputs,
+        ];
+        let mut gradients = sizes.map(|size| vec![0.0; size]);
+        let mut all = vec![0.0; outputs * rows * per_row];
+        for at in 0..rows * per_row {
+            let (row, column) = (at / per_row, at % per_row);
+            let (x, curve) = (self.points.at(row, column), self.curves[row]);
+            for output in 0..outputs {
+                all[output * rows * per_row + at] = b.at(0, output);
+                gradients[4][output] += self.coefficients.at(output, at);
+            }
+            for unit in 0..hidden {
+                let sum = w.at(0, unit) * x + c.at(curve, unit);
+                let slope = if sum > 0.0 { 1.0 } else { self.slope };
+                let mut back = 0.0;
+                for output in 0..outputs {
+                    let g = self.coefficients.at(output, at);
+                    all[output * rows * per_row + at] += v.at(unit, output) * slope * sum;
+                    gradients[3][unit * outputs + output] += g * slope * sum;
+                    back += g * slope * v.at(unit, output);
+                }
+                gradients[0][at] += back * w.at(0, unit);
+                gradients[1][unit] += back * x;
+                gradients[2][curve * hidden + unit] += back;
+            }
+        }
+        Outcome {
+            outputs: all,
+            gradients,
+        }
+    }
+}
+
+/// With ρ = 2⁻²⁴, weights and coefficients of at most 1 and |x| ≤ s, f32 errs
+/// * in an output, by the roundings of a line of H units, H s + H + 1 at most, of its product and its sum, and by ρ for each unit whose
+///   knot is rounded to the other side of x;
+/// * in the gradient at a point, of O terms of at most H, by a rounding of the line, of a product and of each sum;
+/// * in the other gradients, which are summed in f64, by a rounding of the sum and of what it is added to.
+fn bounds([n, p, _, h, o]: Shape, scale: f64) -> [f64; 6] {
+    let [points, h, o] = [n * p, h, o].map(|size| size as f64);
+    [
+        4.0 * (h * scale + h + 1.0) + h,
+        o * h * (o + 2.0),
+        2.0 * points * o * scale,
+        2.0 * points * o,
+        2.0 * points * (scale + 1.0),
+        2.0 * points,
+    ]
+    .map(|roundings| roundings * ROUNDING)
+}
+
+const NAMES: [&str; 5] = ["in x", "in w", "in c", "in V", "in b"];
+
+fn assert_agree(found: &Outcome, expected: &Outcome, bounds: [f64; 6]) {
+    assert_within("outputs", &found.outputs, &expected.outputs, |_| bounds[0]);
+    for (i, name) in NAMES.into_iter().enumerate() {
+        let (found, expected) = (&found.gradients[i], &expected.gradients[i]);
+        assert_within(name, found, expected, |_| bounds[i + 1]);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    #[test]
+    fn the_fast_splines_agree_with_the_portable_ones_and_these_with_the_formula(
+        shape in [1usize..7, 1usize..20, 1usize..4, 1usize..40, 1usize..4],
+        slope in prop::sample::select(vec![0.0, 0.3, 1.0, 2.0]),
+        scale in prop::sample::select(vec![0.01f32, 1.0, 20.0]),
+        seed in any::<u64>(),
+    ) {
+        let case = Case::new(shape, slope, scale, seed);
+        let portable = case.outcome(DType::F64);
+        assert_agree(&portable, &case.by_hand(), [1e-11; 6]);
+        let fast = case.outcome(DType::F32);
+        assert_agree(&fast, &portable, bounds(shape, f64::from(scale)));
+    }
+}
+
+/// Units that never turn, that turn far away, and several that turn at the same place.
+#[test]
+fn knots_may_be_nowhere_far_away_or_equal() {
+    let shape = [3, 30, 2, 8, 2];
+    let mut case = Case::new(shape, 0.3, 1.0, 7);
+    case.weights[0].row_mut(0)[..4].copy_from_slice(&[0.0, -0.0, 1e-30, -1e-38]);
+    for curve in 0..2 {
+        case.weights[1].row_mut(curve)[4] = case.weights[1].row(curve)[5];
+    }
+    case.weights[0].row_mut(0)[4] = case.weights[0].row(0)[5];
+    // Neither on nor off.
+    case.weights[1].row_mut(0)[1] = 0.0;
+    let (fast, right) = (case.outcome(DType::F32), case.by_hand());
+    assert_agree(&fast, &right, bounds(shape, 1.0));
+}
+
+/// Another slope, or coefficients of other points: each gradient is off.
+#[test]
+fn gradients_that_are_wrong_are_caught() {
+    let shape = [5, 8, 2, 18, 2];
+    let (right, bounds) = (
+        Case::new(shape, 0.3, 1.0, 4).outcome(DType::F32),
+        bounds(shape, 1.0),
+    );
+    let off = |found: &[f64], expected: &[f64], bound: f64| {
+        let errors = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+        errors.fold(0.0, f64::max) > 10.0 * bound
+    };
+    let other = Case::new(shape, 0.31, 1.0, 4).by_hand();
+    assert!(off(&right.outputs, &other.outputs, bounds[0]));
+    let mut turned = Case::new(shape, 0.3, 1.0, 4);
+    turned.coefficients.elements.rotate_left(1);
+    let turned = turned.by_hand();
+    for (i, name) in NAMES.into_iter().enumerate() {
+        let (found, expected) = (&right.gradients[i], &turned.gradients[i]);
+        assert!(off(found, expected, bounds[i + 1]), "{name}");
+    }
+}
+
+/// No rows or no points: gradients of zero.
+#[test]
+fn nothing_gives_nothing() {
+    for shape in [[0, 3, 2, 4, 1], [3, 0, 2, 4, 1]] {
+        let found = Case::new(shape, 0.3, 1.0, 1).outcome(DType::F32);
+        assert!(found.outputs.is_empty() && found.gradients[0].is_empty());
+        assert!(found.gradients[1..].iter().flatten().all(|&g| g == 0.0));
+    }
+}
+
+#[test]
+#[should_panic(expected = "there is no such curve")]
+fn a_curve_that_is_not_there_is_refused() {
+    let mut case = Case::new([2, 3, 2, 4, 1], 0.3, 1.0, 1);
+    case.curves[1] = 2;
+    case.outcome(DType::F32);
+}
