@@ -259,7 +259,7 @@ fn surrogates(criterion: &mut Criterion) {
             |(x, others, [w, b, v, c])| {
                 let first = w.clone().narrow(0, 0, 1).flatten::<1>(0, 1);
                 let offsets = linear(others, w.narrow(0, 1, 1), flat(b));
-                let y = linear_splines(x, &of, (first, offsets), (v, flat(c)), 0.3);
+                let y = linear_splines(x, &of, curves, (first, offsets), (v, flat(c)), 0.3);
                 y.square().sum().backward()
             },
             |(x, others, [w, b, v, c])| {

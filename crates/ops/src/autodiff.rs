@@ -221,6 +221,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     fn linear_splines(
         points: FloatTensor<Self>,
         curves: &[usize],
+        rows: usize,
         weights: [FloatTensor<Self>; 4],
         slope: f64,
     ) -> FloatTensor<Self> {
@@ -234,13 +235,15 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let of_points = points.is_tracked();
                 let kept = weights.each_ref().map(|tensor| tensor.primitive.clone());
                 let output =
-                    B::linear_splines(points.primitive.clone(), curves, kept.clone(), slope);
-                let state = (points.primitive, curves.to_vec(), kept, slope, of_points);
+                    B::linear_splines(points.primitive.clone(), curves, rows, kept.clone(), slope);
+                let curves = (curves.to_vec(), rows);
+                let state = (points.primitive, curves, kept, slope, of_points);
                 prep.finish(state, output)
             }
             OpsKind::UnTracked(prep) => {
                 let weights = weights.map(|tensor| tensor.primitive);
-                prep.finish(B::linear_splines(points.primitive, curves, weights, slope))
+                let points = points.primitive;
+                prep.finish(B::linear_splines(points, curves, rows, weights, slope))
             }
         }
     }
@@ -527,14 +530,20 @@ fn register<B: Backend>(
 struct LinearSplines;
 
 impl<B: Backend> Backward<B, 5> for LinearSplines {
-    /// The points, their curves, the weights, the slope, and whether the points have a gradient.
-    type State = (FloatTensor<B>, Vec<usize>, [FloatTensor<B>; 4], f64, bool);
+    /// The points, their curves and the number of sums, the weights, the slope, and whether the points have a gradient.
+    type State = (
+        FloatTensor<B>,
+        (Vec<usize>, usize),
+        [FloatTensor<B>; 4],
+        f64,
+        bool,
+    );
 
     fn backward(self, ops: Ops<Self::State, 5>, grads: &mut Gradients, _: &mut Checkpointer) {
         let grad = grads.consume::<B>(&ops.node);
-        let (points, curves, weights, slope, of_points) = ops.state;
+        let (points, (curves, rows), weights, slope, of_points) = ops.state;
         let PerceptronGradients { input, weights } =
-            B::linear_splines_backward(points, &curves, weights, slope, grad, of_points);
+            B::linear_splines_backward(points, &curves, rows, weights, slope, grad, of_points);
         let nodes = ops.parents.map(|node| node.map(|node| node.id));
         register::<B>(grads, nodes, input, weights);
     }

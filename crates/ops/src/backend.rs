@@ -286,27 +286,31 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::perceptron_backward::<Self>(x, weights, activation, grad, of_input)
     }
 
-    /// Σ_h V_ho f(w_h x + c_sh) + b_o, f the rectifier of this slope below 0, at points x `[N, P]` of curves s `[N]`: `[O, N, P]`. The
-    /// weights are w `[H]`, c `[C, H]`, V `[H, O]`, b `[O]`.
+    /// Σ_n (Σ_h V_ho f(w_h x_np + c_sh) + b_o), f the rectifier of this slope below 0, at points x `[N, P]` of curves s `[N]`, summed
+    /// over the rows n of the same n mod R: `[O, R, P]`. The weights are w `[H]`, c `[C, H]`, V `[H, O]`, b `[O]`.
     fn linear_splines(
         points: FloatTensor<Self>,
         curves: &[usize],
+        rows: usize,
         weights: [FloatTensor<Self>; 4],
         slope: f64,
     ) -> FloatTensor<Self> {
-        portable::linear_splines::<Self>(points, curves, weights, slope)
+        portable::linear_splines::<Self>(points, curves, rows, weights, slope)
     }
 
-    /// The gradients of [`Backend::linear_splines`] for the output's gradient `[O, N, P]`: in w, c, V and b, and in x if asked for.
+    /// The gradients of [`Backend::linear_splines`] for the output's gradient `[O, R, P]`: in w, c, V and b, and in x if asked for.
     fn linear_splines_backward(
         points: FloatTensor<Self>,
         curves: &[usize],
+        rows: usize,
         weights: [FloatTensor<Self>; 4],
         slope: f64,
         grad: FloatTensor<Self>,
         of_points: bool,
     ) -> PerceptronGradients<Self> {
-        portable::linear_splines_backward::<Self>(points, curves, weights, slope, grad, of_points)
+        portable::linear_splines_backward::<Self>(
+            points, curves, rows, weights, slope, grad, of_points,
+        )
     }
 
     /// Σ_n γ_nm (1, v_n) with γ_n the softmax of logits `[G, N, M]`, values v `[G, N, D]`: `[G, M, 1 + D]`.

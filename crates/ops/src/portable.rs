@@ -433,20 +433,23 @@ fn spline_units<B: Backend>(
 pub fn linear_splines<B: Backend>(
     points: FloatTensor<B>,
     curves: &[usize],
+    rows: usize,
     [w, c, v, b]: [FloatTensor<B>; 4],
     slope: f64,
 ) -> FloatTensor<B> {
     let (units, _) = spline_units::<B>(points, curves, [w, c], slope);
-    let [rows, per_row, hidden] = units.dims();
+    let [all, per_row, hidden] = units.dims();
     let outputs = b.shape()[0];
-    let y = B::fused_linear(unwrap(units.reshape([rows * per_row, hidden])), v, b);
-    let y = wrap::<B, 2>(y).transpose();
-    unwrap(y.reshape([outputs, rows, per_row]))
+    let y = B::fused_linear(unwrap(units.reshape([all * per_row, hidden])), v, b);
+    let y = wrap::<B, 2>(y).reshape([all / rows, rows * per_row, outputs]);
+    let sums = y.sum_dim(0).reshape([rows * per_row, outputs]).transpose();
+    unwrap(sums.reshape([outputs, rows, per_row]))
 }
 
 pub fn linear_splines_backward<B: Backend>(
     points: FloatTensor<B>,
     curves: &[usize],
+    rows: usize,
     [w, c, v, _]: [FloatTensor<B>; 4],
     slope: f64,
     grad: FloatTensor<B>,
@@ -454,22 +457,23 @@ pub fn linear_splines_backward<B: Backend>(
 ) -> PerceptronGradients<B> {
     let given = [w.clone(), c.clone()];
     let (units, curves) = spline_units::<B>(points.clone(), curves, given, slope);
-    let [rows, per_row, hidden] = units.dims();
+    let [all, per_row, hidden] = units.dims();
     let outputs = grad.shape()[0];
-    let flat = units.clone().reshape([rows * per_row, hidden]);
+    let flat = units.clone().reshape([all * per_row, hidden]);
     let grad = wrap::<B, 3>(grad).reshape([outputs, rows * per_row]);
-    let outer = linear_backward::<B>(Some(unwrap(flat)), Some(v), unwrap(grad.transpose()));
+    let grad = cycle(grad.transpose(), all * per_row);
+    let outer = linear_backward::<B>(Some(unwrap(flat)), Some(v), unwrap(grad));
     let in_units = wrap::<B, 2>(outer.input.expect("asked for"));
-    let in_units = in_units.reshape([rows, per_row, hidden]);
+    let in_units = in_units.reshape([all, per_row, hidden]);
     let in_sums = times_slope(units, in_units, Activation::LeakyRelu(slope));
     let points = wrap::<B, 2>(points).unsqueeze_dim::<3>(2);
-    let in_w = (in_sums.clone() * points).reshape([rows * per_row, hidden]);
-    let in_rows = in_sums.clone().sum_dim(1).reshape([rows, hidden]);
+    let in_w = (in_sums.clone() * points).reshape([all * per_row, hidden]);
+    let in_rows = in_sums.clone().sum_dim(1).reshape([all, hidden]);
     let in_c = wrap::<B, 2>(c).zeros_like();
     let in_c = in_c.select_assign(0, curves, in_rows, IndexingUpdateOp::Add);
     let in_points = of_points.then(|| {
         let w = wrap::<B, 1>(w).reshape([1, 1, hidden]);
-        unwrap((in_sums * w).sum_dim(2).reshape([rows, per_row]))
+        unwrap((in_sums * w).sum_dim(2).reshape([all, per_row]))
     });
     let (v, b) = outer.parameters.expect("asked for");
     let in_w = unwrap(in_w.sum_dim(0).reshape([hidden]));

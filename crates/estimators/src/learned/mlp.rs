@@ -92,11 +92,13 @@ impl<B: helmholtz_ops::Backend> Mlp<B> {
     }
 
     /// The outputs of a net of one hidden layer of rectifiers, along its first input. Row n of `points` `[rows, points]` holds values of that
-    /// input, row `of[n]` of `others` `[have, inputs − 1]` the other inputs: `[outputs, rows, points]`.
+    /// input, row `of[n]` of `others` `[have, inputs − 1]` the other inputs. Summed over the rows n of the same n mod `sums`:
+    /// `[outputs, sums, points]`.
     pub(crate) fn along_first(
         &self,
         points: Tensor<B, 2>,
         of: &[usize],
+        sums: usize,
         others: Tensor<B, 2>,
     ) -> Tensor<B, 3> {
         let ([w, v], [b, c], Some(slope)) = (&self.weights[..], &self.biases[..], self.slope)
@@ -106,6 +108,13 @@ impl<B: helmholtz_ops::Backend> Mlp<B> {
         let [inputs, hidden] = w.dims();
         let first = w.val().narrow(0, 0, 1).reshape([hidden]);
         let offsets = linear(others, w.val().narrow(0, 1, inputs - 1), b.val());
-        linear_splines(points, of, (first, offsets), (v.val(), c.val()), slope)
+        linear_splines(
+            points,
+            of,
+            sums,
+            (first, offsets),
+            (v.val(), c.val()),
+            slope,
+        )
     }
 }

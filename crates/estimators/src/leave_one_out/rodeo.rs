@@ -145,9 +145,8 @@ fn surrogates<B: AutodiffBackend>(
     let other = |by| (0..rows).map(move |row| (row + by * batch) % rows);
     let others_of_rows: Vec<usize> = (1..=others).flat_map(other).collect();
     let net = &controls.surrogates[level];
-    let outputs = net.along_first(linear, &others_of_rows, siblings.values.clone());
-    let outputs = outputs.reshape([2, others, rows, count + 1]);
-    let mean = outputs.mean_dim(1).reshape([2, rows, count + 1]);
+    let sum = net.along_first(linear, &others_of_rows, rows, siblings.values.clone());
+    let mean = sum.mul_scalar(1.0 / others as f64);
     [0, 1].map(|output| {
         let own = mean.clone().narrow(0, output, 1).reshape([rows, count + 1]);
         Surrogate {

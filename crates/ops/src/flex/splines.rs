@@ -117,25 +117,25 @@ fn by_curve(curves: &[usize], mut visit: impl FnMut(usize, &[usize])) {
 pub fn forward(
     points: &FlexTensor,
     curves: &[usize],
+    sums: usize,
     weights: &[FlexTensor; 4],
     slope: f64,
 ) -> FlexTensor {
     let net = Net::new(weights, slope);
     let (outputs, per_row) = (net.b.len(), size(points, 1));
-    let plane = curves.len() * per_row;
-    let mut output = zeros([outputs, curves.len(), per_row]);
+    let plane = sums * per_row;
+    let mut output = zeros([outputs, sums, per_row]);
     let (points, y) = (elements(points), output.storage_mut::<f32>());
     let mut spline = Spline::default();
     by_curve(curves, |curve, rows| {
         spline.set(&net, curve);
-        for at in rows
-            .iter()
-            .flat_map(|row| row * per_row..(row + 1) * per_row)
-        {
-            let x = points[at];
-            let lines = &spline.lines[spline.piece(x) * outputs..][..outputs];
-            for (output, [a, b]) in lines.iter().enumerate() {
-                y[output * plane + at] = a * x + b;
+        for &row in rows {
+            let first = row % sums * per_row;
+            for (at, &x) in points[row * per_row..][..per_row].iter().enumerate() {
+                let lines = &spline.lines[spline.piece(x) * outputs..][..outputs];
+                for (output, [a, b]) in lines.iter().enumerate() {
+                    y[output * plane + first + at] += a * x + b;
+                }
             }
         }
     });
@@ -146,6 +146,7 @@ pub fn forward(
 pub fn backward(
     points: &FlexTensor,
     curves: &[usize],
+    sums: usize,
     weights: &[FlexTensor; 4],
     slope: f64,
     grad: &FlexTensor,
@@ -153,45 +154,42 @@ pub fn backward(
 ) -> PerceptronGradients<Flex> {
     let net = Net::new(weights, slope);
     let (outputs, per_row) = (net.b.len(), size(points, 1));
-    let plane = curves.len() * per_row;
+    let plane = sums * per_row;
     let mut input = of_points.then(|| zeros([curves.len(), per_row]));
     let mut of_x = input.as_mut().map(FlexTensor::storage_mut::<f32>);
     let (points, grad) = (elements(points), elements(grad));
-    let mut sums = Sums::new(&net);
+    let mut totals = Totals::new(&net);
     let mut spline = Spline::default();
     by_curve(curves, |curve, rows| {
         spline.set(&net, curve);
-        sums.pieces.clear();
-        sums.pieces.resize(spline.lines.len(), [0.0; 2]);
-        for at in rows
-            .iter()
-            .flat_map(|row| row * per_row..(row + 1) * per_row)
-        {
-            let x = points[at];
-            let first = spline.piece(x) * outputs;
-            let pieces = &mut sums.pieces[first..][..outputs];
-            for (output, [sum, moment]) in pieces.iter_mut().enumerate() {
-                let g = f64::from(grad[output * plane + at]);
-                *sum += g;
-                *moment += g * f64::from(x);
-            }
-            if let Some(of_x) = &mut of_x {
-                let lines = spline.lines[first..][..outputs].iter().enumerate();
-                of_x[at] = lines
-                    .map(|(output, line)| grad[output * plane + at] * line[0])
-                    .sum();
+        totals.pieces.clear();
+        totals.pieces.resize(spline.lines.len(), [0.0; 2]);
+        for &row in rows {
+            let first = row % sums * per_row;
+            for (at, &x) in points[row * per_row..][..per_row].iter().enumerate() {
+                let g = |output: usize| grad[output * plane + first + at];
+                let piece = spline.piece(x) * outputs;
+                let pieces = &mut totals.pieces[piece..][..outputs];
+                for (output, [sum, moment]) in pieces.iter_mut().enumerate() {
+                    *sum += f64::from(g(output));
+                    *moment += f64::from(g(output)) * f64::from(x);
+                }
+                if let Some(of_x) = &mut of_x {
+                    let lines = spline.lines[piece..][..outputs].iter().enumerate();
+                    of_x[row * per_row + at] = lines.map(|(o, line)| g(o) * line[0]).sum();
+                }
             }
         }
-        sums.add(&net, curve, &spline);
+        totals.add(&net, curve, &spline);
     });
     PerceptronGradients {
         input,
-        weights: sums.tensors(),
+        weights: totals.tensors(),
     }
 }
 
 /// The gradients.
-struct Sums {
+struct Totals {
     /// Of the pieces of one curve and each output, Σ g and Σ g x.
     pieces: Vec<[f64; 2]>,
     /// As the arrays of [`Net`].
@@ -201,7 +199,7 @@ struct Sums {
     b: Vec<f64>,
 }
 
-impl Sums {
+impl Totals {
     fn new(net: &Net<'_>) -> Self {
         Self {
             pieces: Vec::new(),

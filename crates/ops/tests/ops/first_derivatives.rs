@@ -139,20 +139,20 @@ impl Function for Perceptron {
     }
 }
 
-/// Σ c ∘ y² of linear splines, two outputs of three rows on two curves, in x, w, c, V and b.
+/// Σ c ∘ y² of linear splines, two outputs of four rows on two curves, two sums of two, in x, w, c, V and b.
 pub struct LinearSplines;
 
 impl Function for LinearSplines {
     fn shapes(&self) -> Vec<[usize; 2]> {
-        vec![[3, 4], [1, 5], [2, 5], [5, 2], [1, 2]]
+        vec![[4, 3], [1, 5], [2, 5], [5, 2], [1, 2]]
     }
 
     fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
         let [x, w, c, v, b] = [0, 1, 2, 3, 4].map(|i| arguments[i].clone());
         let (hidden, output) = ((w.squeeze_dim(0), c), (v, b.squeeze_dim(0)));
-        let y = linear_splines(x, &[1, 0, 1], hidden, output, 0.1).reshape([2, 12]);
-        let c: Vec<f64> = (0..24).map(|i| (f64::from(i) - 11.5) / 8.0).collect();
-        (y.clone() * y * constant(&c, [2, 12])).sum()
+        let y = linear_splines(x, &[1, 0, 1, 1], 2, hidden, output, 0.1).reshape([2, 6]);
+        let c: Vec<f64> = (0..12).map(|i| (f64::from(i) - 5.5) / 4.0).collect();
+        (y.clone() * y * constant(&c, [2, 6])).sum()
     }
 }
 
