@@ -67,7 +67,6 @@ pub const SCOPES: [Scope; 7] = [
         ],
         tests: &[
             "proofs",
-            "readme",
             "settings",
             "ops",
             "layers",
