@@ -1,10 +1,12 @@
 //! Nets of one hidden layer of rectifiers on one number. Such a net is a linear spline: with its knots in order, a point costs a search
 //! among them and one line, not all the hidden units.
 
+use std::hint::select_unpredictable;
+
 use burn::tensor::TensorData;
 use burn_flex::{Flex, FlexTensor};
 
-use super::{elements, size, zeros};
+use super::{dispatch, elements, size, zeros};
 use crate::PerceptronGradients;
 
 /// w `[H]`, c `[C, H]`, V `[H, O]`, b `[O]` and the slope of the rectifier below zero.
@@ -90,17 +92,19 @@ impl Spline {
             self.lines.extend(line.iter().map(rounded));
         }
     }
+}
 
-    /// How many knots are below x.
-    #[inline]
-    fn piece(&self, x: f32) -> usize {
-        let mut piece = 0;
-        let mut half = self.knots.len().div_ceil(2);
-        while half > 0 {
-            piece += usize::from(self.knots[piece + half - 1] < x) * half;
-            half /= 2;
+/// How many of the knots are below each point. One halving of all points after the other: they do not wait for each other.
+#[inline(always)]
+fn search<const FMA: bool>((knots, points, below): (&[f32], &[f32], &mut [usize])) {
+    below.fill(0);
+    let mut half = knots.len().div_ceil(2);
+    while half > 0 {
+        for (below, &x) in below.iter_mut().zip(points) {
+            // Which half is in is never guessed right.
+            *below += select_unpredictable(knots[*below + half - 1] < x, half, 0);
         }
-        piece
+        half /= 2;
     }
 }
 
@@ -126,15 +130,17 @@ pub fn forward(
     let plane = sums * per_row;
     let mut output = zeros([outputs, sums, per_row]);
     let (points, y) = (elements(points), output.storage_mut::<f32>());
-    let mut spline = Spline::default();
+    let (mut spline, mut pieces) = (Spline::default(), vec![0; per_row]);
     by_curve(curves, |curve, rows| {
         spline.set(&net, curve);
         for &row in rows {
-            let first = row % sums * per_row;
-            for (at, &x) in points[row * per_row..][..per_row].iter().enumerate() {
-                let lines = &spline.lines[spline.piece(x) * outputs..][..outputs];
-                for (output, [a, b]) in lines.iter().enumerate() {
-                    y[output * plane + first + at] += a * x + b;
+            let points = &points[row * per_row..][..per_row];
+            dispatch!(search(&spline.knots, points, &mut pieces));
+            for output in 0..outputs {
+                let y = &mut y[output * plane + row % sums * per_row..][..per_row];
+                for ((y, x), piece) in y.iter_mut().zip(points).zip(&pieces) {
+                    let [a, b] = spline.lines[piece * outputs + output];
+                    *y += a * x + b;
                 }
             }
         }
@@ -159,24 +165,26 @@ pub fn backward(
     let mut of_x = input.as_mut().map(FlexTensor::storage_mut::<f32>);
     let (points, grad) = (elements(points), elements(grad));
     let mut totals = Totals::new(&net);
-    let mut spline = Spline::default();
+    let (mut spline, mut pieces) = (Spline::default(), vec![0; per_row]);
     by_curve(curves, |curve, rows| {
         spline.set(&net, curve);
         totals.pieces.clear();
         totals.pieces.resize(spline.lines.len(), [0.0; 2]);
         for &row in rows {
-            let first = row % sums * per_row;
-            for (at, &x) in points[row * per_row..][..per_row].iter().enumerate() {
-                let g = |output: usize| grad[output * plane + first + at];
-                let piece = spline.piece(x) * outputs;
-                let pieces = &mut totals.pieces[piece..][..outputs];
-                for (output, [sum, moment]) in pieces.iter_mut().enumerate() {
-                    *sum += f64::from(g(output));
-                    *moment += f64::from(g(output)) * f64::from(x);
+            let points = &points[row * per_row..][..per_row];
+            dispatch!(search(&spline.knots, points, &mut pieces));
+            for output in 0..outputs {
+                let grad = &grad[output * plane + row % sums * per_row..][..per_row];
+                for ((&g, &x), piece) in grad.iter().zip(points).zip(&pieces) {
+                    let [sum, moment] = &mut totals.pieces[piece * outputs + output];
+                    *sum += f64::from(g);
+                    *moment += f64::from(g) * f64::from(x);
                 }
                 if let Some(of_x) = &mut of_x {
-                    let lines = spline.lines[piece..][..outputs].iter().enumerate();
-                    of_x[row * per_row + at] = lines.map(|(o, line)| g(o) * line[0]).sum();
+                    let of_x = &mut of_x[row * per_row..][..per_row];
+                    for ((of_x, g), piece) in of_x.iter_mut().zip(grad).zip(&pieces) {
+                        *of_x += g * spline.lines[piece * outputs + output][0];
+                    }
                 }
             }
         }
