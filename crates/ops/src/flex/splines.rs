@@ -135,7 +135,11 @@ pub fn forward(
         spline.set(&net, curve);
         for &row in rows {
             let points = &points[row * per_row..][..per_row];
-            dispatch!(search(&spline.knots, points, &mut pieces));
+            dispatch!(search(
+                spline.knots.as_slice(),
+                points,
+                pieces.as_mut_slice()
+            ));
             for output in 0..outputs {
                 let y = &mut y[output * plane + row % sums * per_row..][..per_row];
                 for ((y, x), piece) in y.iter_mut().zip(points).zip(&pieces) {
@@ -172,7 +176,11 @@ pub fn backward(
         totals.pieces.resize(spline.lines.len(), [0.0; 2]);
         for &row in rows {
             let points = &points[row * per_row..][..per_row];
-            dispatch!(search(&spline.knots, points, &mut pieces));
+            dispatch!(search(
+                spline.knots.as_slice(),
+                points,
+                pieces.as_mut_slice()
+            ));
             for output in 0..outputs {
                 let grad = &grad[output * plane + row % sums * per_row..][..per_row];
                 for ((&g, &x), piece) in grad.iter().zip(points).zip(&pieces) {
