@@ -174,7 +174,8 @@ where
         let means = repeat(variables.mean(logits), drawn.rows);
         Siblings {
             particles,
-            bits: bits.clone().detach(),
+            // Not by `detach`, which leaves what was made to have a gradient so.
+            bits: Tensor::from_inner(bits.clone().inner()),
             means: Tensor::from_inner(means),
             values: values.clone(),
             slopes: Tensor::from_inner(slopes),

@@ -187,12 +187,14 @@ where
         let slope = mean
             .grad(&gradients)
             .expect("the signal depends on the mean");
+        // Not by `detach`, which leaves what was made to have a gradient so.
+        let mean = Tensor::from_inner(mean.inner());
         points.push(Point {
-            mean: mean.clone().detach(),
+            mean: mean.clone(),
             value: value.detach(),
             slope: Tensor::from_inner(slope),
         });
-        below.push(mean.detach());
+        below.push(mean);
     }
     points
 }
