@@ -10,7 +10,7 @@ use helmholtz_ops::{AutodiffBackend, Backend, Values, cat};
 use helmholtz_samplers::Info;
 
 use crate::logits::logit_gradient::{fold, mean_loss, plus, repeat, surrogate, tracked};
-use crate::objective::{Drawn, at_least, mean};
+use crate::objective::{Drawn, at_least, constant, mean};
 use crate::{Controls, Estimate, EstimateError, Joint, Layered, Particles};
 
 pub use double_cv::DoubleCv;
@@ -174,8 +174,7 @@ where
         let means = repeat(variables.mean(logits), drawn.rows);
         Siblings {
             particles,
-            // Not by `detach`, which leaves what was made to have a gradient so.
-            bits: Tensor::from_inner(bits.clone().inner()),
+            bits: constant(bits),
             means: Tensor::from_inner(means),
             values: values.clone(),
             slopes: Tensor::from_inner(slopes),

@@ -128,6 +128,11 @@ pub(crate) fn at_least<B: Backend>(
     Ok(())
 }
 
+/// The same numbers without a gradient, whatever the tensor was made to have: `detach` of burn leaves a leaf that has one so.
+pub(crate) fn constant<B: AutodiffBackend, const D: usize>(tensor: &Tensor<B, D>) -> Tensor<B, D> {
+    Tensor::from_inner(tensor.clone().inner())
+}
+
 /// The mean of a tensor, on the host.
 pub(crate) fn mean<B: Backend>(values: Tensor<B, 1>) -> f64 {
     let values = values.into_data();

@@ -290,7 +290,8 @@ pub fn perceptron<B: Backend>(
 }
 
 /// Σ_n (Σ_h V_ho f(w_h x_np + c_sh) + b_o), f the leaky rectifier of this slope below 0, at points x `[N, P]`, row n on curve
-/// s = `curves[n]`: `[O, R, P]`, row r the sum over the rows n of which r is n mod R. Here w is `[H]`, c `[C, H]` of C curves, V `[H, O]` and b `[O]`. Differentiable in all of them.
+/// s = `curves[n]`: `[O, R, P]`, row r of R = `sums` the sum over the rows n with n mod R = r. Here w is `[H]`, c `[C, H]` of C
+/// curves, V `[H, O]` and b `[O]`. Differentiable in all of them.
 ///
 /// Such a net of one input is a linear spline with the knots −c_sh / w_h. On the CPU the knots of a curve are sorted once, and a point
 /// costs a search among them in place of all H units: H log H for a curve, log H for a point, both ways. Where x is on a knot, the
@@ -299,11 +300,12 @@ pub fn perceptron<B: Backend>(
 /// With [`linear`] for c, it is [`perceptron`] at many values of one input for each of a few values of the others.
 ///
 /// # Panics
-/// If the sizes do not belong together, R doesn't divide N, a curve is none of C, outputs or hidden units are none, or the slope is negative.
+/// If the sizes do not belong together, R doesn't divide N, a curve is none of C, outputs or hidden units are none, or the slope is
+/// negative.
 pub fn linear_splines<B: Backend>(
     points: Tensor<B, 2>,
     curves: &[usize],
-    rows: usize,
+    sums: usize,
     (w, c): (Tensor<B, 1>, Tensor<B, 2>),
     (v, b): (Tensor<B, 2>, Tensor<B, 1>),
     slope: f64,
@@ -325,7 +327,7 @@ pub fn linear_splines<B: Backend>(
     );
     assert_eq!([outputs], b.dims(), "weight and bias differ in outputs");
     assert!(
-        rows > 0 && curves.len().is_multiple_of(rows),
+        sums > 0 && curves.len().is_multiple_of(sums),
         "the sums have no equal numbers of rows"
     );
     assert!(hidden > 0 && outputs > 0, "no hidden units or no outputs");
@@ -333,7 +335,7 @@ pub fn linear_splines<B: Backend>(
     let (w, c) = (w.into_primitive().tensor(), c.into_primitive().tensor());
     let (v, b) = (v.into_primitive().tensor(), b.into_primitive().tensor());
     let points = points.into_primitive().tensor();
-    wrap(B::linear_splines(points, curves, rows, [w, c, v, b], slope))
+    wrap(B::linear_splines(points, curves, sums, [w, c, v, b], slope))
 }
 
 /// Asserts what the gradient needs, which tells the side of the kink from the value.

@@ -221,7 +221,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     fn linear_splines(
         points: FloatTensor<Self>,
         curves: &[usize],
-        rows: usize,
+        sums: usize,
         weights: [FloatTensor<Self>; 4],
         slope: f64,
     ) -> FloatTensor<Self> {
@@ -235,15 +235,15 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let of_points = points.is_tracked();
                 let kept = weights.each_ref().map(|tensor| tensor.primitive.clone());
                 let output =
-                    B::linear_splines(points.primitive.clone(), curves, rows, kept.clone(), slope);
-                let curves = (curves.to_vec(), rows);
+                    B::linear_splines(points.primitive.clone(), curves, sums, kept.clone(), slope);
+                let curves = (curves.to_vec(), sums);
                 let state = (points.primitive, curves, kept, slope, of_points);
                 prep.finish(state, output)
             }
             OpsKind::UnTracked(prep) => {
                 let weights = weights.map(|tensor| tensor.primitive);
                 let points = points.primitive;
-                prep.finish(B::linear_splines(points, curves, rows, weights, slope))
+                prep.finish(B::linear_splines(points, curves, sums, weights, slope))
             }
         }
     }
@@ -541,9 +541,9 @@ impl<B: Backend> Backward<B, 5> for LinearSplines {
 
     fn backward(self, ops: Ops<Self::State, 5>, grads: &mut Gradients, _: &mut Checkpointer) {
         let grad = grads.consume::<B>(&ops.node);
-        let (points, (curves, rows), weights, slope, of_points) = ops.state;
+        let (points, (curves, sums), weights, slope, of_points) = ops.state;
         let PerceptronGradients { input, weights } =
-            B::linear_splines_backward(points, &curves, rows, weights, slope, grad, of_points);
+            B::linear_splines_backward(points, &curves, sums, weights, slope, grad, of_points);
         let nodes = ops.parents.map(|node| node.map(|node| node.id));
         register::<B>(grads, nodes, input, weights);
     }

@@ -291,25 +291,25 @@ pub trait Backend: burn::tensor::backend::Backend {
     fn linear_splines(
         points: FloatTensor<Self>,
         curves: &[usize],
-        rows: usize,
+        sums: usize,
         weights: [FloatTensor<Self>; 4],
         slope: f64,
     ) -> FloatTensor<Self> {
-        portable::linear_splines::<Self>(points, curves, rows, weights, slope)
+        portable::linear_splines::<Self>(points, curves, sums, weights, slope)
     }
 
     /// The gradients of [`Backend::linear_splines`] for the output's gradient `[O, R, P]`: in w, c, V and b, and in x if asked for.
     fn linear_splines_backward(
         points: FloatTensor<Self>,
         curves: &[usize],
-        rows: usize,
+        sums: usize,
         weights: [FloatTensor<Self>; 4],
         slope: f64,
         grad: FloatTensor<Self>,
         of_points: bool,
     ) -> PerceptronGradients<Self> {
         portable::linear_splines_backward::<Self>(
-            points, curves, rows, weights, slope, grad, of_points,
+            points, curves, sums, weights, slope, grad, of_points,
         )
     }
 

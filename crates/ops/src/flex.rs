@@ -279,21 +279,21 @@ impl Backend for Flex {
     fn linear_splines(
         points: FlexTensor,
         curves: &[usize],
-        rows: usize,
+        sums: usize,
         weights: [FlexTensor; 4],
         slope: f64,
     ) -> FlexTensor {
         if !all_f32([&points]) || !all_f32(weights.each_ref()) {
-            return portable::linear_splines::<Self>(points, curves, rows, weights, slope);
+            return portable::linear_splines::<Self>(points, curves, sums, weights, slope);
         }
         let weights = weights.map(|t| t.to_contiguous());
-        splines::forward(&points.to_contiguous(), curves, rows, &weights, slope)
+        splines::forward(&points.to_contiguous(), curves, sums, &weights, slope)
     }
 
     fn linear_splines_backward(
         points: FlexTensor,
         curves: &[usize],
-        rows: usize,
+        sums: usize,
         weights: [FlexTensor; 4],
         slope: f64,
         grad: FlexTensor,
@@ -301,12 +301,12 @@ impl Backend for Flex {
     ) -> PerceptronGradients<Self> {
         if !all_f32([&points, &grad]) || !all_f32(weights.each_ref()) {
             return portable::linear_splines_backward::<Self>(
-                points, curves, rows, weights, slope, grad, of_points,
+                points, curves, sums, weights, slope, grad, of_points,
             );
         }
         let weights = weights.map(|t| t.to_contiguous());
         let [points, grad] = [points, grad].map(|t| t.to_contiguous());
-        splines::backward(&points, curves, rows, &weights, slope, &grad, of_points)
+        splines::backward(&points, curves, sums, &weights, slope, &grad, of_points)
     }
 
     fn softmax_sums(logits: FlexTensor, values: FlexTensor) -> FlexTensor {

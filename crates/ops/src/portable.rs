@@ -433,7 +433,7 @@ fn spline_units<B: Backend>(
 pub fn linear_splines<B: Backend>(
     points: FloatTensor<B>,
     curves: &[usize],
-    rows: usize,
+    sums: usize,
     [w, c, v, b]: [FloatTensor<B>; 4],
     slope: f64,
 ) -> FloatTensor<B> {
@@ -441,15 +441,15 @@ pub fn linear_splines<B: Backend>(
     let [all, per_row, hidden] = units.dims();
     let outputs = b.shape()[0];
     let y = B::fused_linear(unwrap(units.reshape([all * per_row, hidden])), v, b);
-    let y = wrap::<B, 2>(y).reshape([all / rows, rows * per_row, outputs]);
-    let sums = y.sum_dim(0).reshape([rows * per_row, outputs]).transpose();
-    unwrap(sums.reshape([outputs, rows, per_row]))
+    let y = wrap::<B, 2>(y).reshape([all / sums, sums * per_row, outputs]);
+    let y = y.sum_dim(0).reshape([sums * per_row, outputs]).transpose();
+    unwrap(y.reshape([outputs, sums, per_row]))
 }
 
 pub fn linear_splines_backward<B: Backend>(
     points: FloatTensor<B>,
     curves: &[usize],
-    rows: usize,
+    sums: usize,
     [w, c, v, _]: [FloatTensor<B>; 4],
     slope: f64,
     grad: FloatTensor<B>,
@@ -460,7 +460,7 @@ pub fn linear_splines_backward<B: Backend>(
     let [all, per_row, hidden] = units.dims();
     let outputs = grad.shape()[0];
     let flat = units.clone().reshape([all * per_row, hidden]);
-    let grad = wrap::<B, 3>(grad).reshape([outputs, rows * per_row]);
+    let grad = wrap::<B, 3>(grad).reshape([outputs, sums * per_row]);
     let grad = cycle(grad.transpose(), all * per_row);
     let outer = linear_backward::<B>(Some(unwrap(flat)), Some(v), unwrap(grad));
     let in_units = wrap::<B, 2>(outer.input.expect("asked for"));

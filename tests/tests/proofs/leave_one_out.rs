@@ -124,6 +124,36 @@ fn rodeo_with_its_baseline_in_its_own_signal_is_biased() {
     assert!(error > WRONG, "{error}");
 }
 
+/// RODEO, where nothing that it is given has a gradient: else all that is made of it would be differentiated for nothing.
+struct OfConstants;
+
+impl LeaveOneOut for OfConstants {
+    fn variate<B: AutodiffBackend>(
+        &self,
+        controls: &Controls<B>,
+        level: usize,
+        siblings: &Siblings<B>,
+    ) -> Variate<B> {
+        let Siblings {
+            bits,
+            means,
+            values,
+            slopes,
+            ..
+        } = siblings;
+        for given in [bits, means, values, slopes] {
+            assert!(!given.is_require_grad(), "given with a gradient");
+        }
+        Rodeo.variate(controls, level, siblings)
+    }
+}
+
+#[test]
+fn what_control_variates_are_made_of_is_constant() {
+    let error = error(&RODEO, 0.8, with(OfConstants));
+    assert!(error < TOLERANCE, "{error}");
+}
+
 /// RODEO at another particle's bits: the operator redraws bits that were not drawn.
 struct Elsewhere;
 

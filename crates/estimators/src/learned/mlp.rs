@@ -75,20 +75,17 @@ impl<B: helmholtz_ops::Backend> Mlp<B> {
     /// The number of each row of `inputs` `[rows, inputs]`, of a net with one output: `[rows]`.
     pub fn forward(&self, inputs: Tensor<B, 2>) -> Tensor<B, 1> {
         let rows = inputs.dims()[0];
-        self.outputs(inputs).reshape([rows])
-    }
-
-    fn outputs(&self, inputs: Tensor<B, 2>) -> Tensor<B, 2> {
         let last = self.weights.len() - 1;
         let layers = self.weights.iter().zip(&self.biases).enumerate();
-        layers.fold(inputs, |inputs, (index, (weight, bias))| {
+        let output = layers.fold(inputs, |inputs, (index, (weight, bias))| {
             let outputs = linear(inputs, weight.val(), bias.val());
             match self.slope {
                 _ if index == last => outputs,
                 Some(slope) => leaky_relu(outputs, slope),
                 None => outputs.tanh(),
             }
-        })
+        });
+        output.reshape([rows])
     }
 
     /// The outputs of a net of one hidden layer of rectifiers, along its first input. Row n of `points` `[rows, points]` holds values of that

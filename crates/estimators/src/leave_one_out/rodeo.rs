@@ -28,8 +28,10 @@ use crate::{
 ///
 /// Unbiased for ∇ELBO whatever is learned. The net and the α and β of each layer, which start at 0, where this is
 /// [`Rloo`](crate::Rloo), are trained on the squared gradient. K ≥ 2 values of f and their derivatives, and K (K − 1) (D + 1) of the
-/// small net. As a function of the linear surrogate that net is a linear spline ([`helmholtz_ops::linear_splines`]), and each of its values a
-/// search among 100 knots. With several layers A redraws the bits of a layer given the one below, and the surrogate of a layer holds the others. The
+/// small net. As a function of the linear surrogate that net is a linear spline ([`helmholtz_ops::linear_splines`]). Each of its values
+/// then costs a search among 100 knots.
+///
+/// With several layers A redraws the bits of a layer given the one below, and the surrogate of a layer holds the others. The
 /// paper's experiments draw the layers above again instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rodeo;
@@ -126,7 +128,7 @@ struct Surrogate<B: AutodiffBackend> {
     turned: Tensor<B, 2>,
 }
 
-/// H and H̃ of a layer: at h and with each of its bits turned, for each of the other particles.
+/// H and H̃ of a layer, at h and with each of its bits turned.
 fn surrogates<B: AutodiffBackend>(
     controls: &Controls<B>,
     level: usize,

@@ -8,7 +8,7 @@ use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info};
 
 use crate::logits::logit_gradient::{mean_loss, repeat, tracked};
-use crate::objective::{Drawn, at_least, mean};
+use crate::objective::{Drawn, at_least, constant, mean};
 use crate::signals::nvil::{local_signals, log_q_factors, q_logits, sum};
 use crate::{
     Batch, Controls, ControlsConfig, Declaration, Description, Domain, Estimate, EstimateError,
@@ -187,8 +187,7 @@ where
         let slope = mean
             .grad(&gradients)
             .expect("the signal depends on the mean");
-        // Not by `detach`, which leaves what was made to have a gradient so.
-        let mean = Tensor::from_inner(mean.inner());
+        let mean = constant(&mean);
         points.push(Point {
             mean: mean.clone(),
             value: value.detach(),

@@ -92,6 +92,11 @@ impl Spline {
             self.lines.extend(line.iter().map(rounded));
         }
     }
+
+    /// The piece of each point.
+    fn pieces(&self, points: &[f32], pieces: &mut [usize]) {
+        dispatch!(search(self.knots.as_slice(), points, pieces));
+    }
 }
 
 /// How many of the knots are below each point. One halving of all points after the other: they do not wait for each other.
@@ -135,11 +140,7 @@ pub fn forward(
         spline.set(&net, curve);
         for &row in rows {
             let points = &points[row * per_row..][..per_row];
-            dispatch!(search(
-                spline.knots.as_slice(),
-                points,
-                pieces.as_mut_slice()
-            ));
+            spline.pieces(points, &mut pieces);
             for output in 0..outputs {
                 let y = &mut y[output * plane + row % sums * per_row..][..per_row];
                 for ((y, x), piece) in y.iter_mut().zip(points).zip(&pieces) {
@@ -176,11 +177,7 @@ pub fn backward(
         totals.pieces.resize(spline.lines.len(), [0.0; 2]);
         for &row in rows {
             let points = &points[row * per_row..][..per_row];
-            dispatch!(search(
-                spline.knots.as_slice(),
-                points,
-                pieces.as_mut_slice()
-            ));
+            spline.pieces(points, &mut pieces);
             for output in 0..outputs {
                 let grad = &grad[output * plane + row % sums * per_row..][..per_row];
                 for ((&g, &x), piece) in grad.iter().zip(points).zip(&pieces) {

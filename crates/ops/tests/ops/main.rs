@@ -31,3 +31,4 @@ mod zero_coefficients;
 mod counted;
 mod counted_classes;
 mod differences;
+mod nets;

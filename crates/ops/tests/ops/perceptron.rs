@@ -8,7 +8,8 @@ use helmholtz_ops::{Activation, perceptron};
 use proptest::prelude::*;
 
 use crate::additive::activations;
-use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
+use crate::data::{Matrix, ROUNDING, cases, read};
+use crate::nets::Outcome;
 
 /// N, I, H, O.
 type Shape = [usize; 4];
@@ -20,12 +21,6 @@ struct Case {
     x: Matrix,
     weights: [Matrix; 4],
     coefficients: Matrix,
-}
-
-/// Outputs, and the gradients of Σ (coefficient · output) in x, W, b, V and c.
-struct Outcome {
-    outputs: Vec<f64>,
-    gradients: [Vec<f64>; 5],
 }
 
 impl Case {
@@ -146,14 +141,6 @@ fn bounds([n, i, h, o]: Shape, scale: f64) -> [f64; 6] {
 
 const NAMES: [&str; 5] = ["in x", "in W", "in b", "in V", "in c"];
 
-fn assert_agree(found: &Outcome, expected: &Outcome, bounds: [f64; 6]) {
-    assert_within("outputs", &found.outputs, &expected.outputs, |_| bounds[0]);
-    for (i, name) in NAMES.into_iter().enumerate() {
-        let (found, expected) = (&found.gradients[i], &expected.gradients[i]);
-        assert_within(name, found, expected, |_| bounds[i + 1]);
-    }
-}
-
 proptest! {
     #![proptest_config(cases(100))]
 
@@ -167,10 +154,10 @@ proptest! {
     ) {
         let case = Case::new(shape, activation, scale, seed);
         let portable = case.outcome(DType::F64, transposed);
-        assert_agree(&portable, &case.by_hand(), [1e-11; 6]);
+        portable.assert_agrees(&case.by_hand(), NAMES, [1e-11; 6]);
         // A rectifier's slope jumps at 0, on whose other side a rounded sum may be; few of these sums are so near.
         let fast = case.outcome(DType::F32, transposed);
-        assert_agree(&fast, &portable, bounds(shape, f64::from(scale)));
+        fast.assert_agrees(&portable, NAMES, bounds(shape, f64::from(scale)));
     }
 }
 
@@ -181,7 +168,7 @@ fn long_batches_are_summed_in_groups() {
     for activation in [Activation::Tanh, Activation::LeakyRelu(0.0)] {
         let case = Case::new(shape, activation, 1.0, 11);
         let (fast, right) = (case.outcome(DType::F32, false), case.by_hand());
-        assert_agree(&fast, &right, bounds(shape, 1.0));
+        fast.assert_agrees(&right, NAMES, bounds(shape, 1.0));
     }
 }
 
@@ -191,21 +178,12 @@ fn gradients_that_are_wrong_are_caught() {
     let shape = [40, 3, 18, 2];
     let case = Case::new(shape, Activation::Tanh, 1.0, 4);
     let (right, bounds) = (case.outcome(DType::F32, false), bounds(shape, 1.0));
-    let off = |found: &[f64], expected: &[f64], bound: f64| {
-        let errors = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
-        errors.fold(0.0, f64::max) > 10.0 * bound
-    };
     let rectified = Case::new(shape, Activation::LeakyRelu(0.0), 1.0, 4).by_hand();
-    assert!(off(&right.outputs, &rectified.outputs, bounds[0]));
+    assert!(right.outputs_differ(&rectified, bounds[0]));
     let mut turned = Case::new(shape, Activation::Tanh, 1.0, 4);
     turned.coefficients.elements.rotate_left(1);
     let turned = turned.by_hand();
-    for (i, name) in NAMES.into_iter().enumerate() {
-        assert!(
-            off(&right.gradients[i], &turned.gradients[i], bounds[i + 1]),
-            "{name}"
-        );
-    }
+    right.assert_gradients_differ(&turned, NAMES, bounds);
 }
 
 /// A row under a coefficient of zero, whatever it holds.

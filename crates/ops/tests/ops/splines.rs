@@ -6,7 +6,8 @@ use burn_flex::Flex;
 use helmholtz_ops::linear_splines;
 use proptest::prelude::*;
 
-use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
+use crate::data::{Matrix, ROUNDING, cases, read};
+use crate::nets::Outcome;
 
 /// N, R, P, C, H, O.
 type Shape = [usize; 6];
@@ -19,12 +20,6 @@ struct Case {
     points: Matrix,
     weights: [Matrix; 4],
     coefficients: Matrix,
-}
-
-/// Outputs, and the gradients of Σ (coefficient · output) in the points, w, c, V and b.
-struct Outcome {
-    outputs: Vec<f64>,
-    gradients: [Vec<f64>; 5],
 }
 
 impl Case {
@@ -135,14 +130,6 @@ fn bounds([n, r, p, _, h, o]: Shape, scale: f64) -> [f64; 6] {
 
 const NAMES: [&str; 5] = ["in x", "in w", "in c", "in V", "in b"];
 
-fn assert_agree(found: &Outcome, expected: &Outcome, bounds: [f64; 6]) {
-    assert_within("outputs", &found.outputs, &expected.outputs, |_| bounds[0]);
-    for (i, name) in NAMES.into_iter().enumerate() {
-        let (found, expected) = (&found.gradients[i], &expected.gradients[i]);
-        assert_within(name, found, expected, |_| bounds[i + 1]);
-    }
-}
-
 proptest! {
     #![proptest_config(cases(100))]
 
@@ -157,9 +144,9 @@ proptest! {
         let shape = [lines * r, r, p, c, h, o];
         let case = Case::new(shape, slope, scale, seed);
         let portable = case.outcome(DType::F64);
-        assert_agree(&portable, &case.by_hand(), [1e-11; 6]);
+        portable.assert_agrees(&case.by_hand(), NAMES, [1e-11; 6]);
         let fast = case.outcome(DType::F32);
-        assert_agree(&fast, &portable, bounds(shape, f64::from(scale)));
+        fast.assert_agrees(&portable, NAMES, bounds(shape, f64::from(scale)));
     }
 }
 
@@ -176,7 +163,7 @@ fn knots_may_be_nowhere_far_away_or_equal() {
     // Neither on nor off.
     case.weights[1].row_mut(0)[1] = 0.0;
     let (fast, right) = (case.outcome(DType::F32), case.by_hand());
-    assert_agree(&fast, &right, bounds(shape, 1.0));
+    fast.assert_agrees(&right, NAMES, bounds(shape, 1.0));
 }
 
 /// Another slope, or coefficients of other points: each gradient is off.
@@ -187,19 +174,12 @@ fn gradients_that_are_wrong_are_caught() {
         Case::new(shape, 0.3, 1.0, 4).outcome(DType::F32),
         bounds(shape, 1.0),
     );
-    let off = |found: &[f64], expected: &[f64], bound: f64| {
-        let errors = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
-        errors.fold(0.0, f64::max) > 10.0 * bound
-    };
     let other = Case::new(shape, 0.31, 1.0, 4).by_hand();
-    assert!(off(&right.outputs, &other.outputs, bounds[0]));
+    assert!(right.outputs_differ(&other, bounds[0]));
     let mut turned = Case::new(shape, 0.3, 1.0, 4);
     turned.coefficients.elements.rotate_left(1);
     let turned = turned.by_hand();
-    for (i, name) in NAMES.into_iter().enumerate() {
-        let (found, expected) = (&right.gradients[i], &turned.gradients[i]);
-        assert!(off(found, expected, bounds[i + 1]), "{name}");
-    }
+    right.assert_gradients_differ(&turned, NAMES, bounds);
 }
 
 /// No rows or no points: gradients of zero.
