@@ -16,7 +16,7 @@
 /// | 5 | log-probabilities of Bernoulli rows near 0 to their own precision |
 /// | 6 | gradients of amortized population Gibbs in parts of a batch, each with random streams of its own |
 /// | 7 | RODEO's surrogates with their hidden units in registers |
-/// | 8 | RODEO's surrogates as linear splines |
+/// | 8 | RODEO's surrogates as linear splines; learned baselines of at most eight inputs as products |
 pub const ARITHMETIC: u32 = 8;
 
 /// The version of provenance that names none.
