@@ -247,3 +247,35 @@ impl<W: Weighting> Declaration for W {
         Weighting::with_stage1_extra(self, extra)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It states the least that there is to state.
+    struct Plain;
+
+    impl Declaration for Plain {
+        fn description(&self) -> Description {
+            Description::of_type::<Self>()
+        }
+
+        fn evaluations(&self, particles: usize, _layers: usize, _retained: bool) -> usize {
+            particles
+        }
+    }
+
+    #[test]
+    fn what_is_not_stated_is_nothing_more() {
+        let plain = Plain;
+        assert_eq!(plain.domain(), Domain::Discrete);
+        assert_eq!(
+            [false, true].map(|retained| plain.least_particles(retained)),
+            [1, 1]
+        );
+        assert_eq!(plain.evaluations_of_classes(), None);
+        assert_eq!(plain.slope_after(3), None);
+        assert!(!plain.keeps_chains() && !plain.sleeps() && !plain.takes_analytic_kl());
+        assert_eq!(plain.description().target.to_string(), "nothing");
+    }
+}

@@ -467,28 +467,165 @@ impl FromStr for Method {
 mod tests {
     use super::*;
 
+    /// Three particles, two layers.
     #[test]
     fn evaluations_are_those_of_the_formulas() {
-        let count = |name: &str, retained| -> usize {
-            let method: Method = name.parse().unwrap();
-            method.evaluations(3, 2, retained)
-        };
         // A chain state is one more; conditional importance sampling counts it among its K.
-        for (name, stage_1, stage_2) in [("jsa", 3, 4), ("jsa-mtmis", 3, 4), ("msc", 3, 3)] {
-            assert_eq!((count(name, false), count(name, true)), (stage_1, stage_2));
-        }
-        for (evaluations, names) in [
+        let with_chains = [
+            ("jsa", 3, 4),
+            ("jsa-mtmis", 3, 4),
+            ("jsa-frozen-reference", 3, 4),
+        ];
+        let with_chains = with_chains.into_iter().chain([("msc", 3, 3)]);
+        // Those of chains, of all layers at once, of each layer, and of pairs and triples a layer.
+        let without = [
             (1, &["ws"][..]),
-            (3, &["rws", "rloo", "vimco", "nvil", "half"]),
-            (5, &["muprop"]),
-            (6, &["arms", "ar", "relax-all"]),
-            (12, &["arm", "disarm", "ars", "arsm", "rebar-tied"]),
-            (18, &["rebar", "relax"]),
-        ] {
-            for name in names {
-                assert_eq!(count(name, false), evaluations, "{name}");
+            (
+                3,
+                &[
+                    "rws",
+                    "rws-wake-sleep",
+                    "rws-sleep",
+                    "rloo",
+                    "reinforce",
+                    "reinforce-centred",
+                    "vimco",
+                ],
+            ),
+            (
+                3,
+                &[
+                    "vimco-arithmetic",
+                    "nvil",
+                    "half",
+                    "ovis",
+                    "ovis-many",
+                    "tvo",
+                    "vargrad",
+                ],
+            ),
+            (
+                3,
+                &[
+                    "double-cv",
+                    "rodeo",
+                    "unordered-set",
+                    "concrete",
+                    "gumbel-softmax",
+                    "reinmax",
+                ],
+            ),
+            (
+                3,
+                &[
+                    "st-gumbel-softmax",
+                    "st-gumbel-softmax-decoupled",
+                    "st-gumbel-softmax-learned",
+                ],
+            ),
+            (
+                3,
+                &[
+                    "gumbel-rao",
+                    "reinmax-rao",
+                    "reinmax-cv",
+                    "straight-through",
+                    "slope-annealed",
+                    "finite-2",
+                    "finite-3",
+                ],
+            ),
+            (5, &["muprop", "coupled-chains"]),
+            (6, &["arms", "ar", "relax-all", "ovis-mc"]),
+            (
+                12,
+                &[
+                    "arm",
+                    "disarm",
+                    "ars",
+                    "arsm",
+                    "rebar-tied",
+                    "relax-tied",
+                    "disarm-bound",
+                    "disarm-sb",
+                ],
+            ),
+            (12, &["disarm-tree", "disarm-iw"]),
+            (18, &["rebar", "relax", "arms-bound"]),
+        ];
+        let without = without
+            .into_iter()
+            .flat_map(|(count, names)| names.iter().map(move |&name| (name, count, count)));
+        let expected: Vec<_> = with_chains.chain(without).collect();
+        for entry in Method::CATALOGUE {
+            let stated = expected.iter().find(|(name, ..)| *name == entry.name);
+            let &(name, first, second) =
+                stated.unwrap_or_else(|| panic!("{}: no formula", entry.name));
+            for (retained, count) in [(false, first), (true, second)] {
+                if !retained || entry.method.keeps_chains() {
+                    assert_eq!(entry.method.evaluations(3, 2, retained), count, "{name}");
+                    assert_eq!(
+                        Declaration::evaluations(&entry.method, 3, 2, retained),
+                        count
+                    );
+                }
             }
         }
+    }
+
+    #[test]
+    fn what_depends_on_classes_or_chance_has_a_formula() {
+        for entry in Method::CATALOGUE {
+            let expected = match entry.name {
+                "ars" => Some("C K"),
+                "arsm" => Some("(C (C − 1)/2 + 1) K"),
+                "coupled-chains" => Some("K (τ − 1) + 2, τ the meeting time"),
+                _ => None,
+            };
+            assert_eq!(
+                entry.method.evaluations_of_classes(),
+                expected,
+                "{}",
+                entry.name
+            );
+            assert_eq!(Declaration::evaluations_of_classes(&entry.method), expected);
+        }
+    }
+
+    #[test]
+    fn only_an_annealed_slope_grows_only_wake_sleep_dreams_and_pairs_take_two() {
+        for entry in Method::CATALOGUE {
+            let (name, method) = (entry.name, &entry.method);
+            let after = [0, 1, 3].map(|epochs| method.slope_after(epochs));
+            match name {
+                "slope-annealed" => assert!(after[0] == after[1] && after[2] > after[1]),
+                _ => assert_eq!(after, [None; 3], "{name}"),
+            }
+            let sleeps = ["ws", "rws-wake-sleep", "rws-sleep"].contains(&name);
+            assert_eq!(
+                [method.sleeps(), Declaration::sleeps(method)],
+                [sleeps; 2],
+                "{name}"
+            );
+            assert!(!Declaration::awake(*method).sleeps(), "{name}");
+            let analytic = method.takes_analytic_kl();
+            assert_eq!(Declaration::takes_analytic_kl(method), analytic, "{name}");
+            let least = [false, true].map(|retained| method.least_particles(retained));
+            assert_eq!(
+                [false, true].map(|retained| Declaration::least_particles(method, retained)),
+                least
+            );
+        }
+        let least = |name: &str| name.parse::<Method>().unwrap().least_particles(false);
+        assert_eq!(
+            ["rws", "vimco", "ovis", "rloo", "arms"].map(least),
+            [1, 2, 2, 2, 2]
+        );
+        let takes = |name: &str| name.parse::<Method>().unwrap().takes_analytic_kl();
+        assert_eq!(
+            ["arsm", "straight-through", "finite-2", "rws", "rebar"].map(takes),
+            [true, true, true, false, false]
+        );
     }
 
     #[test]

@@ -162,3 +162,65 @@ macro_rules! one_layer {
         };
     };
 }
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use burn::tensor::DType;
+    use helmholtz_ops::Flex;
+
+    use super::*;
+
+    /// Three bits, whose draws of x are the numbers of the stream themselves.
+    struct Raw;
+
+    impl OneLayer<Flex> for Raw {
+        fn bits(&self) -> usize {
+            3
+        }
+
+        fn posterior(&self, _: Values<Flex>) -> Tensor<Flex, 2> {
+            unreachable!("a dream asks p alone")
+        }
+
+        fn likelihood(&self, _: Values<Flex>, _: Values<Flex>) -> Tensor<Flex, 1> {
+            unreachable!("a dream scores nothing")
+        }
+
+        fn sample(&self, h: Values<Flex>, draws: &mut Stream) -> Tensor<Flex, 2> {
+            let number = draws.below(1 << 20) as f32;
+            Tensor::full([h.dims()[0], 1], number, &h.device())
+        }
+    }
+
+    /// The latents' uniforms, then those of the seed.
+    struct Given(Vec<f32>);
+
+    impl Noise for Given {
+        fn fill(&mut self, out: &mut [f32]) {
+            out.iter_mut().for_each(|u| *u = self.0.remove(0));
+        }
+    }
+
+    #[test]
+    fn latents_are_fair_bits_and_both_uniforms_of_the_seed_count() {
+        let x: Values<Flex> =
+            Tensor::<Flex, 2>::zeros([1, 1], (&Default::default(), DType::F32)).into();
+        let dream = |seed: [f32; 2]| {
+            let uniforms = [&[0.1, 0.7, 0.4], &seed[..]].concat();
+            let (dreamt, h) = dream_one_layer(&Raw, x.clone(), &mut Given(uniforms));
+            let read = |values: &Values<Flex>| {
+                values
+                    .numbers()
+                    .into_data()
+                    .iter::<f32>()
+                    .collect::<Vec<_>>()
+            };
+            (read(&dreamt), read(&h.layers()[0]))
+        };
+        let (first, h) = dream([0.3, 0.6]);
+        assert_eq!(h, [1.0, 0.0, 1.0]);
+        assert_eq!(dream([0.3, 0.6]).0, first);
+        assert_ne!(dream([0.2, 0.6]).0, first);
+        assert_ne!(dream([0.3, 0.5]).0, first);
+    }
+}

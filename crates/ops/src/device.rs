@@ -25,22 +25,22 @@ pub enum DeviceError {
     Driver(String),
 }
 
-/// Has the default device of a backend compute the sum of a thousand 2², and looks at what comes back.
+/// Has the default device of a backend compute the sum of a thousand 3², and looks at what comes back.
 ///
 /// A panic of the backend is caught, and its message kept from the screen; meanwhile the panics of other threads are silent, too.
 ///
 /// # Errors
-/// [`DeviceError::Silent`] if the backend panics, [`DeviceError::Wrong`] if the sum is not 4000.
+/// [`DeviceError::Silent`] if the backend panics, [`DeviceError::Wrong`] if the sum is not 9000.
 pub fn try_device<B: Backend>() -> Result<(), DeviceError> {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let sum = std::panic::catch_unwind(|| {
-        let twos = Tensor::<B, 1>::full([1000], 2.0, &Default::default());
-        (twos.clone() * twos).sum().into_scalar().elem::<f64>()
+        let threes = Tensor::<B, 1>::full([1000], 3.0, &Default::default());
+        (threes.clone() * threes).sum().into_scalar().elem::<f64>()
     });
     std::panic::set_hook(hook);
     match sum {
-        Ok(4000.0) => Ok(()),
+        Ok(9000.0) => Ok(()),
         Ok(_) => Err(DeviceError::Wrong),
         Err(panic) => {
             let text = panic

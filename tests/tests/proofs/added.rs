@@ -92,6 +92,15 @@ fn the_forms_of_an_added_method_are_those_of_itself() {
 }
 
 #[test]
+fn two_added_methods_are_equal_if_they_describe_themselves_alike() {
+    let [rloo, again, vimco] =
+        ["rloo", "rloo", "vimco"].map(|name| added::<Mixed>(name.parse().unwrap()));
+    assert!(rloo == again && rloo != vimco);
+    let shown = format!("{rloo:?}");
+    assert!(shown.contains("\"rloo\""), "{shown}");
+}
+
+#[test]
 fn bits_alone_and_other_backends_are_refused() {
     let subject = subject_of(&Categories::t3()).fewer();
     let disarm = added::<Bits>("disarm".parse().unwrap());

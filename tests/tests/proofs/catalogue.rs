@@ -315,6 +315,18 @@ fn the_rows_that_are_differentiated_are_counted() {
         let estimate = estimated(&batch, &entry, 3, &mut noise()).unwrap();
         assert_eq!(estimate.live_rows, rows, "{}", entry.name);
     }
+    // Of one datum: where its pair met, and what was seen before that.
+    let batch = Batch::new(&network(), &data(1));
+    let mut coupled = Method::CATALOGUE.of(LatentKind::Bits);
+    let coupled = coupled
+        .find(|entry| entry.name == "coupled-chains")
+        .unwrap();
+    assert!(
+        estimated(&batch, &coupled, 3, &mut noise())
+            .unwrap()
+            .live_rows
+            > 0
+    );
 }
 
 /// The objective of what is learned, and the gradient that the estimate ascends.

@@ -1,9 +1,9 @@
 //! Chains over many steps, and single runs of them traced by hand.
 
 use burn::tensor::{DType, Tensor, TensorData};
-use helmholtz_estimators::{Chains, Jsa, Weighting, estimate, refresh, scatter};
+use helmholtz_estimators::{Chains, Jsa, Propose, Weighting, estimate, refresh, scatter};
 use helmholtz_random::{Chance, Purpose, Stream};
-use helmholtz_samplers::{ChainStore, FrozenReferenceMis, Latents, MemoryStore};
+use helmholtz_samplers::{ChainStore, FrozenReferenceMis, Latents, Layer, MemoryStore};
 use helmholtz_tests::expectation::exact;
 use helmholtz_tests::statistics::{BATCHES, NORMAL_LIMIT, STUDENT_LIMIT, batch_means};
 use helmholtz_tests::vectors::{add_scaled, relative_error};
@@ -242,4 +242,84 @@ fn chains_that_are_scattered_start_anywhere() {
         refresh(&model, x, chains, stream).unwrap();
     });
     assert!(drawn > 2.0 * NORMAL_LIMIT, "{drawn}");
+}
+
+/// Layers of more bits than a word has, and classes of several variables.
+#[test]
+fn states_of_any_width_are_started_and_kept() {
+    let layers = [
+        Layer::Bernoulli(70),
+        Layer::Categorical {
+            variables: 3,
+            classes: 5,
+        },
+    ];
+    let latents = Latents::mixed(&layers).unwrap();
+    let mut store = MemoryStore::new(&latents, 4).unwrap();
+    let rows = [1, 3];
+    let mut chains = Chains {
+        store: &mut store,
+        rows: &rows,
+    };
+    scatter(&mut chains, &mut Stream::new(9, TEST, [0, 0])).unwrap();
+    assert_eq!(
+        [0, 1, 2, 3].map(|row| store.is_initialised(row)),
+        [false, true, false, true]
+    );
+
+    let wide = Reference::random(4, &[40], 3);
+    let model = build::<Inner, _>(&wide, DType::F64);
+    let mut store = MemoryStore::new(&wide.latents(), 2).unwrap();
+    let x = TensorData::new(data(2).concat(), [2, 4]);
+    let x = Tensor::<Inner, 2>::from_data(x, (&Default::default(), DType::F64));
+    let mut noise = Stream::new(9, TEST, [1, 0]);
+    let mut chains = Chains {
+        store: &mut store,
+        rows: &[0, 1],
+    };
+    refresh(&model, x.clone(), &mut chains, &mut noise).unwrap();
+    let read = |store: &MemoryStore| {
+        let mut packed = vec![0; 2 * wide.latents().bytes_per_row()];
+        store.load(&[0, 1], &mut packed).unwrap();
+        packed
+    };
+    // A chain whose every proposal is taken ends in the last of them, whatever its width.
+    let mut proposals = Stream::new(9, TEST, [1, 1]);
+    let proposed = model
+        .propose(&model.encode(x.clone()), None, 1, &mut proposals)
+        .particles;
+    let expected: Vec<f64> = proposed.layers()[0].numbers().into_data().iter().collect();
+    let chains = Chains::<dyn ChainStore> {
+        store: &mut store,
+        rows: &[0, 1],
+    };
+    let mut proposals = Stream::new(9, TEST, [1, 1]);
+    estimate(
+        &Jsa::MIS,
+        &model,
+        x,
+        Some(chains),
+        1,
+        &mut proposals,
+        &mut Always,
+    )
+    .unwrap();
+    let bits: Vec<f64> = read(&store)
+        .chunks_exact(5)
+        .flat_map(|row| (0..40).map(|at| f64::from(row[at / 8] >> (at % 8) & 1)))
+        .collect();
+    assert_eq!(bits, expected);
+}
+
+/// Accepts whatever is offered.
+struct Always;
+
+impl Chance for Always {
+    fn accept(&mut self, _: f64) -> bool {
+        true
+    }
+
+    fn choose(&mut self, _: &[f64]) -> Option<usize> {
+        Some(0)
+    }
 }

@@ -54,3 +54,47 @@ impl<S: ChainStore + ?Sized> ChainStore for AnyStore<'_, S> {
         self.0.store(rows, packed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use helmholtz_random::{Purpose, Stream};
+    use helmholtz_samplers::MemoryStore;
+
+    use super::*;
+
+    fn stream() -> Stream {
+        Stream::new(1, Purpose::new("tests"), [0, 0])
+    }
+
+    #[test]
+    fn chance_behind_a_pointer_is_the_same_chance() {
+        let (mut plain, mut pointed) = (stream(), stream());
+        let mut pointed = AnyChance(&mut pointed);
+        for _ in 0..100 {
+            let weights = [0.2, 3.0, 1.0];
+            let log_weights = weights.map(f64::ln);
+            assert_eq!(plain.accept(-0.7), pointed.accept(-0.7));
+            assert_eq!(plain.choose(&log_weights), pointed.choose(&log_weights));
+            let [own, other] = [
+                plain.choose_by_weight(&weights),
+                pointed.choose_by_weight(&weights),
+            ];
+            assert_eq!(own, other);
+        }
+    }
+
+    #[test]
+    fn a_store_behind_a_pointer_is_the_same_store() {
+        let latents = Latents::new(&[3]).unwrap();
+        let mut store = MemoryStore::new(&latents, 5).unwrap();
+        let mut pointed = AnyStore(&mut store);
+        assert_eq!((pointed.latents(), pointed.len()), (&latents, 5));
+        assert!(!pointed.is_initialised(2));
+        pointed.store(&[2], &[0b101]).unwrap();
+        assert!(pointed.is_initialised(2));
+        let mut row = [0];
+        pointed.load(&[2], &mut row).unwrap();
+        assert_eq!(row, [0b101]);
+        assert!(store.is_initialised(2));
+    }
+}

@@ -223,3 +223,63 @@ impl<B: Backend> Copies<B> {
         (theta, phi)
     }
 }
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use helmholtz_ops::Flex;
+
+    use super::*;
+
+    const COPIES: usize = 3;
+
+    /// ℓ_k^i of two particles and two data.
+    const LOG_W: [[[f64; 2]; 2]; COPIES] = [
+        [[-1.0, 0.4], [0.3, -2.0]],
+        [[0.7, -0.1], [-0.6, 1.1]],
+        [[2.0, 0.9], [-3.0, 0.2]],
+    ];
+
+    fn copies() -> Copies<Flex> {
+        let none = Tensor::zeros([1, 1], &Default::default());
+        Copies {
+            copies: COPIES,
+            batch: 2,
+            logits: none.clone(),
+            bits: none.clone(),
+            path: Particles::new(vec![none]),
+            log_w: LOG_W.as_flattened().as_flattened().to_vec(),
+        }
+    }
+
+    /// F_k^i is the mean over the copies j of the others: (1/n) Σ_j ln(w_k^i + w_m^j), m the other of two.
+    #[test]
+    fn a_particle_is_held_against_every_copy_of_the_others() {
+        let found = copies().signals();
+        let mut moved_along = 0.0f64;
+        for (k, b) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let pair = |i: usize, j: usize| (LOG_W[i][k][b].exp() + LOG_W[j][1 - k][b].exp()).ln();
+            let mean = |i: usize| (0..COPIES).map(|j| pair(i, j)).sum::<f64>() / 3.0;
+            let centre = (mean(0) + mean(1) + mean(2)) / 3.0;
+            let along = (pair(0, 0) + pair(1, 1) + pair(2, 2)) / 3.0;
+            for i in 0..COPIES {
+                let signal = found[(i * 2 + k) * 2 + b];
+                assert!((signal - (mean(i) - centre)).abs() < 1e-13, "{i}, {k}, {b}");
+                moved_along = moved_along.max((signal - (pair(i, i) - along)).abs());
+            }
+        }
+        // The twin: the copies of the others moved along with the particle's.
+        assert!(moved_along > 0.1, "{moved_along}");
+    }
+
+    /// θ learns from w̃_k^i / n, φ from (1/K − w̃_k^i) / n, w̃ the softmax over the particles of a copy.
+    #[test]
+    fn the_direct_coefficients_are_the_mean_over_copies() {
+        let (theta, phi) = copies().direct();
+        for (i, k, b) in (0..12).map(|at| (at / 4, at / 2 % 2, at % 2)) {
+            let weight = 1.0 / (1.0 + (LOG_W[i][1 - k][b] - LOG_W[i][k][b]).exp());
+            let place = (i * 2 + k) * 2 + b;
+            assert!((theta[place] - weight / 3.0).abs() < 1e-15);
+            assert!((phi[place] - (0.5 - weight) / 3.0).abs() < 1e-15);
+        }
+    }
+}

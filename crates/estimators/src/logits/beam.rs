@@ -190,3 +190,20 @@ fn given_largest(number: f64, largest: f64, bound: f64) -> f64 {
     let v = bound - number + (-(number - largest).exp()).ln_1p();
     bound - v.max(0.0) - (-v.abs()).exp().ln_1p()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::gumbel;
+
+    #[test]
+    fn every_uniform_has_a_gumbel_number() {
+        // −ln(−ln u) at the clipped ends and at 1/2.
+        for (u, expected) in [
+            (0.0, -2.779_942_6),
+            (0.5, 0.366_512_92),
+            (1.0, 16.118_095_6),
+        ] {
+            assert!((gumbel(u) - expected).abs() < 1e-5, "{u}: {}", gumbel(u));
+        }
+    }
+}

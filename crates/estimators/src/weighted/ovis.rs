@@ -188,6 +188,42 @@ mod tests {
         }
     }
 
+    /// L̂ − w̃_k of the own particles, less its mean over the further ones in the place of the k-th.
+    #[test]
+    fn by_monte_carlo_the_control_variate_is_the_mean_over_the_further_draws() {
+        let (own, further) = ([-2.5, 0.75, 0.2], [1.5, -0.3, -4.0]);
+        let signal = |log_w: [f64; 3], k: usize| {
+            let total: f64 = log_w.iter().map(|l| l.exp()).sum();
+            (total / 3.0).ln() - log_w[k].exp() / total
+        };
+        let found = weighed(&OvisMonteCarlo, &[own, further].concat());
+        let mut gap = 0.0f64;
+        for k in 0..3 {
+            let with = |l: f64| {
+                let mut log_w = own;
+                log_w[k] = l;
+                signal(log_w, k)
+            };
+            let control = further.iter().map(|&l| with(l)).sum::<f64>() / 3.0;
+            let expected = with(own[k]) - control;
+            assert!((found[k].phi - expected).abs() < 1e-13, "{k}");
+            gap = gap.max(control.abs());
+        }
+        assert!(found[3..].iter().all(|c| *c == Coefficient::default()));
+        // The twin: without it.
+        assert!(gap > 0.1, "{gap}");
+    }
+
+    #[test]
+    fn where_no_other_is_possible_zero_stands_for_the_logarithm_of_their_mean() {
+        let log_w = [-3.0, f64::NEG_INFINITY, f64::NEG_INFINITY];
+        let bound = -3.0 - 3f64.ln();
+        for (many, direct) in [(false, 1.0), (true, 0.0)] {
+            let own = weighed(&Ovis { many }, &log_w)[0];
+            assert!((own.phi - (bound - direct)).abs() < 1e-13, "{many}");
+        }
+    }
+
     #[test]
     fn impossible_particles_leave_numbers() {
         for impossible in [f64::NEG_INFINITY, f64::NAN, f64::INFINITY] {

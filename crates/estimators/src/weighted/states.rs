@@ -184,6 +184,28 @@ mod tests {
         classes: 5,
     };
 
+    /// More than a word of classes.
+    const LETTER: Layer = Layer::Categorical {
+        variables: 2,
+        classes: 21,
+    };
+
+    /// What a backend has that packs no bits.
+    #[test]
+    fn numbers_are_packed_as_words() {
+        let ones = [[0, 31, 32, 39], [5, 6, 33, 38]];
+        let mut numbers = vec![0.0f32; 80];
+        let mut expected = vec![0u32; 4];
+        for (row, ones) in ones.iter().enumerate() {
+            for &at in ones {
+                numbers[40 * row + at] = 1.0;
+                expected[2 * row + at / 32] += 1 << (at % 32);
+            }
+        }
+        numbers[1] = 0.5;
+        assert_eq!(words(&TensorData::new(numbers, [2, 40])), expected);
+    }
+
     #[test]
     fn bits_and_classes_come_back_as_they_went() {
         let bits = vec![0b101, 0b100];
@@ -194,9 +216,17 @@ mod tests {
             (vec![Layer::Bernoulli(3)], vec![bits.clone()]),
             (
                 vec![Layer::Bernoulli(3), Layer::Bernoulli(69)],
-                vec![bits.clone(), long],
+                vec![bits.clone(), long.clone()],
+            ),
+            (
+                vec![Layer::Bernoulli(69), Layer::Bernoulli(3)],
+                vec![long.clone(), bits.clone()],
             ),
             (vec![DIGIT], vec![digits.clone()]),
+            (
+                vec![LETTER],
+                vec![vec![1 << 3, 1 << 1, 1 << 20 | 1 << 21, 0]],
+            ),
             (vec![Layer::Bernoulli(3), DIGIT], vec![bits, digits]),
         ] {
             let latents = Latents::mixed(&kinds).unwrap();

@@ -149,4 +149,30 @@ mod tests {
             assert!(coefficients.iter().all(finite));
         }
     }
+
+    /// The first temperature is that of the released code: it grows with the particles.
+    #[test]
+    fn the_two_temperatures_are_those_of_the_number_of_particles() {
+        for (count, first) in [
+            (2, 0.05),
+            (9, 0.05),
+            (10, 0.2),
+            (29, 0.2),
+            (30, 0.3),
+            (50, 0.3),
+        ] {
+            let log_w: Vec<f64> = (0..count).map(|k| (k as f64).sin()).collect();
+            let mut found = vec![Coefficient::default(); count];
+            let mut chance = Stream::new(1, Purpose::new("tests"), [0, 0]);
+            Tvo.weigh(&log_w, false, &mut chance, &mut found);
+            let correction = count as f64 / (count as f64 - 1.0);
+            let mut expected = vec![Coefficient::default(); count];
+            add(&log_w, 0.0, first, correction, &mut expected);
+            add(&log_w, first, 1.0 - first, correction, &mut expected);
+            for (found, expected) in found.iter().zip(&expected) {
+                let gap = (found.theta - expected.theta).abs() + (found.phi - expected.phi).abs();
+                assert!(gap < 1e-12, "{count}: {gap}");
+            }
+        }
+    }
 }

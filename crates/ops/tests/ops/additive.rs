@@ -155,6 +155,21 @@ proptest! {
     }
 }
 
+/// As many queries as lanes, or twice as many: no coefficient is one that fills up.
+#[test]
+fn whole_vectors_of_queries_have_their_gradients() {
+    for n in [16, 32] {
+        let shape = [1, n, 1, 2, 5];
+        let case = Case::new(shape, Activation::Tanh, 1.0, 11);
+        let portable = case.outcome(DType::F64, false);
+        assert_agree(
+            &case.outcome(DType::F32, false),
+            &portable,
+            bounds(shape, 1.0),
+        );
+    }
+}
+
 /// A wrong group of queries, a gradient without the slope, a weight that is not shared: each is off.
 #[test]
 fn scores_that_are_wrong_are_caught() {

@@ -17,6 +17,7 @@ mod layouts;
 mod lengths;
 mod linear;
 mod means;
+mod ndarray;
 mod normal;
 mod perceptron;
 mod rows;
