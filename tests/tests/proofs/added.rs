@@ -1,6 +1,7 @@
 //! An estimator that is added at run time, and given a model whose type is not known to it, gives the bits of itself.
 
 use burn::tensor::DType;
+use helmholtz_conditional_sbn::FeedforwardConfig;
 use helmholtz_distributions::{Bits, Mixed};
 use helmholtz_estimators::{
     Adding, Batch, Declaration, Domain, Estimate, EstimateError, Kind, Method, Model, Reinforce,
@@ -74,6 +75,27 @@ fn every_method_added_gives_its_own_bits_on_layers_of_bits() {
 #[test]
 fn every_method_added_gives_its_own_bits_on_classes() {
     agree(&Categories::t3(), false);
+}
+
+/// A network whose layers have a slope of their own, which an estimator sets.
+#[test]
+fn an_added_method_sets_the_slope_of_a_model() {
+    let config = FeedforwardConfig {
+        context: 2,
+        target: 2,
+        latent: vec![2],
+        hidden: vec![2],
+        slope: 1.0,
+        signed: false,
+    };
+    let model = config.init::<Tape>(1, DType::F64, &Default::default());
+    let subject = Subject::enumerated(model.unwrap(), &[1.0, 0.0, 1.0, 1.0]).fewer();
+    let annealed: Method = "slope-annealed".parse().unwrap();
+    let [ours, theirs] = [&added::<Bits>(annealed), &annealed].map(|own| bits(own, &subject));
+    assert_eq!(ours, theirs);
+    // The twin: straight-through alone, without a slope.
+    let plain: Method = "straight-through".parse().unwrap();
+    assert_ne!(bits(&plain, &subject).0, theirs.0);
 }
 
 #[test]

@@ -60,6 +60,33 @@ proptest! {
     }
 }
 
+/// Rows of means that several rows of values meet, and the other way round: the gradient of Σ_n c_n log-probability of row n.
+#[test]
+fn every_row_has_its_own_gradient() {
+    type A = Autodiff<Flex>;
+    for [of_means, of_values] in [[3, 3], [2, 6], [6, 2], [1, 4]] {
+        let rows = of_means.max(of_values);
+        let means = Matrix::uniform([of_means, 19], 5).map(|u| 0.1 + 0.8 * u);
+        let values = Matrix::uniform([of_values, 19], 6);
+        let scale = Matrix::symmetric([1, rows], 2.0, 7);
+        let mut expected = vec![0.0; of_means * 19];
+        for n in 0..rows {
+            for d in 0..19 {
+                let (mean, v) = (means.at(n, d), values.at(n, d));
+                let slope = v / (mean + FLOOR) - (1.0 - v) / (1.0 - mean + FLOOR);
+                expected[n % of_means * 19 + d] += scale.at(0, n) * slope;
+            }
+        }
+        for (dtype, bound) in [(DType::F32, 400.0 * ROUNDING), (DType::F64, 1e-7)] {
+            let taped = means.tensor::<A>(dtype).require_grad();
+            let log_prob = bernoulli_mean_log_prob(taped.clone(), values.tensor::<A>(dtype), FLOOR);
+            let gradients = (log_prob * scale.vector(dtype)).sum().backward();
+            let found = read(taped.grad(&gradients).expect("a gradient"));
+            assert_within("gradient", &found, &expected, |_| bound);
+        }
+    }
+}
+
 /// Where the mean is cut off there is no slope; inside there is that of the formula, in the fast path too.
 #[test]
 fn means_that_are_cut_off_have_no_gradient() {
