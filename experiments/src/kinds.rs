@@ -1,11 +1,21 @@
-//! Opening of each kind of experiment.
+//! Opening of each kind of experiment, and reading of its runs.
 
+use crate::records::Reader;
 use crate::request::Request;
 use crate::source::Kind;
 use crate::{apg_bmnist, apg_dmm, apg_gmm, apg_kl, apg_table, arm_toy, figures, likelihood};
 use crate::{evaluations, population, variance_curve};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::Experiment;
+
+/// Readers of the runs of all kinds, but for those of cells.
+pub const READERS: &[Reader] = &[
+    population::reader::<apg_gmm::Settings>(),
+    population::reader::<apg_dmm::Settings>(),
+    population::reader::<apg_bmnist::Settings>(),
+    arm_toy::READER,
+    apg_table::READER,
+];
 
 /// The experiment that is asked for.
 ///

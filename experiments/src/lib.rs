@@ -83,4 +83,5 @@ mod works;
 pub use artifacts::Artifacts;
 pub use backend::OnDevices;
 pub use helmholtz_harness::{error, names};
+pub use kinds::READERS;
 pub use program::Program;

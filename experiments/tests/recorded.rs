@@ -5,6 +5,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use helmholtz_experiments::READERS;
 use helmholtz_experiments::cell::Cell;
 use helmholtz_experiments::folders;
 use helmholtz_experiments::folders::{CellStatus, profile_of};
@@ -22,7 +23,7 @@ fn results() -> PathBuf {
 }
 
 fn recorded() -> Vec<Record> {
-    let (records, problems) = find(&results()).unwrap();
+    let (records, problems) = find(&results(), READERS).unwrap();
     assert!(problems.is_empty(), "{problems:#?}");
     records
 }

@@ -10,12 +10,14 @@ use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::population::Column;
 use crate::population::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
+use crate::source::Kind;
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use helmholtz_datasets::{Error, GreyMnist, Locator, Missing, load_grey_mnist};
 use helmholtz_harness::work::shortened;
 use helmholtz_ops::Backend;
 use helmholtz_report::Document;
+use helmholtz_report::figure::Figure;
 use helmholtz_report::picture::write_animation;
 use helmholtz_runs::read_metrics;
 use helmholtz_tracker::Tracker;
@@ -25,6 +27,8 @@ use std::sync::atomic::AtomicBool;
 
 impl Stepwise for Settings {
     type Outcome = Outcome;
+
+    const KIND: Kind = Kind::ApgBmnist;
 
     const FILES: &'static [&'static str] = &[
         "training.svg",
@@ -144,6 +148,14 @@ impl Stepwise for Settings {
         outcome.document(self)
     }
 
+    fn training(checks: &[Value]) -> Figure {
+        figures::training(checks)
+    }
+
+    fn figures(&self, outcome: &Outcome) -> Vec<(&'static str, Figure)> {
+        vec![("sweeps", figures::sweeps(self, &outcome.evaluation))]
+    }
+
     fn column(&self, outcome: &Outcome) -> Column {
         outcome.column(self)
     }
@@ -236,19 +248,19 @@ impl OnBackend for Run<'_> {
         let (evaluation, shown) = evaluate(settings, &model, test, &device, on_progress, &pieces)?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;
-        figures::training(&metrics).write(folder.path(), "training")?;
-        figures::sweeps(settings, &evaluation).write(folder.path(), "sweeps")?;
         for (shown, number) in shown.iter().zip(1..) {
             let path = |name: &str| folder.path().join(format!("{name}-{number}.png"));
             pictures::sheet(shown).write(&path("sequences"))?;
             write_animation(&pictures::movie(shown), MILLISECONDS, &path("animated"))?;
         }
         let check = |row: Option<&Value>| row.and_then(Value::as_object).cloned();
-        Ok(Outcome {
+        let outcome = Outcome {
             steps: request.steps,
             checks: [metrics.first(), metrics.last()].map(|row| check(row).unwrap_or_default()),
             evaluation,
             provenance: folder.provenance(settings.seed, request.device.as_str()),
-        })
+        };
+        settings.write_figures(&metrics, &outcome, folder.path())?;
+        Ok(outcome)
     }
 }

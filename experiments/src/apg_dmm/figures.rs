@@ -92,14 +92,9 @@ fn rings(evaluation: &Evaluation) -> Figure {
     }
 }
 
-/// All figures, by the names of their files.
-pub fn all(
-    settings: &Settings,
-    metrics: &[Value],
-    evaluation: &Evaluation,
-) -> [(&'static str, Figure); 3] {
+/// Figures of the evaluation, by the names of their files.
+pub fn all(settings: &Settings, evaluation: &Evaluation) -> [(&'static str, Figure); 2] {
     [
-        ("training", training(metrics)),
         ("sweeps", sweeps(settings, evaluation)),
         ("rings", rings(evaluation)),
     ]

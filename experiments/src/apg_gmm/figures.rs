@@ -160,10 +160,9 @@ pub fn snapshots(snapshots: &[Snapshot]) -> Figure {
     }
 }
 
-/// All figures, by the names of their files.
-pub fn all(metrics: &[Value], evaluation: &Evaluation) -> [(&'static str, Figure); 4] {
+/// Figures of the evaluation, by the names of their files.
+pub fn all(evaluation: &Evaluation) -> [(&'static str, Figure); 3] {
     [
-        ("training", training(metrics)),
         ("courses", curves(&evaluation.curves)),
         ("budget", divisions(&evaluation.divisions)),
         ("particle", snapshots(&evaluation.snapshots)),

@@ -9,6 +9,7 @@ use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::population::Column;
 use crate::population::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
+use crate::source::Kind;
 use burn::backend::Autodiff;
 use burn::module::AutodiffModule;
 use burn::tensor::DType;
@@ -17,12 +18,15 @@ use helmholtz_gmm::Gmm;
 use helmholtz_harness::work::shortened;
 use helmholtz_ops::Backend;
 use helmholtz_report::Document;
+use helmholtz_report::figure::Figure;
 use helmholtz_runs::read_metrics;
 use serde_json::Value;
 use std::sync::atomic::AtomicBool;
 
 impl Stepwise for Settings {
     type Outcome = Outcome;
+
+    const KIND: Kind = Kind::ApgGmm;
 
     const FILES: &'static [&'static str] =
         &["training.svg", "courses.svg", "budget.svg", "particle.svg"];
@@ -110,6 +114,14 @@ impl Stepwise for Settings {
         outcome.document(self)
     }
 
+    fn training(checks: &[Value]) -> Figure {
+        figures::training(checks)
+    }
+
+    fn figures(&self, outcome: &Outcome) -> Vec<(&'static str, Figure)> {
+        figures::all(&outcome.evaluation).into()
+    }
+
     fn column(&self, outcome: &Outcome) -> Column {
         outcome.column(self)
     }
@@ -169,16 +181,15 @@ impl OnBackend for Run<'_> {
         )?;
         let folder = request.folder;
         let metrics = read_metrics(folder.path())?;
-        for (name, figure) in figures::all(&metrics, &evaluation) {
-            figure.write(folder.path(), name)?;
-        }
         let check = |row: Option<&Value>| row.and_then(Value::as_object).cloned();
-        Ok(Outcome {
+        let outcome = Outcome {
             steps: request.steps,
             checks: [metrics.first(), metrics.last()].map(|row| check(row).unwrap_or_default()),
             expected: expected_log_joint::<B>(settings, &device),
             evaluation,
             provenance: folder.provenance(settings.seed, request.device.as_str()),
-        })
+        };
+        settings.write_figures(&metrics, &outcome, folder.path())?;
+        Ok(outcome)
     }
 }

@@ -12,4 +12,5 @@ mod table;
 
 pub use experiment::open;
 pub use settings::Settings;
+pub use table::READER;
 pub use table::Table;

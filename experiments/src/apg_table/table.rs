@@ -4,6 +4,7 @@ use super::Settings;
 use crate::blocks::{NONE, measured};
 use crate::population::Column;
 use crate::published::LogJoint;
+use crate::records::{Reader, read};
 use helmholtz_report::{Block, Cell, Document, Kind, Note};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,18 @@ pub struct Table {
     /// Published log joints.
     pub published: Vec<LogJoint>,
 }
+
+/// Reader of such tables: of a result, or, of an older program, of the file beside it.
+pub const READER: Reader = Reader::of_documents(|kept| {
+    let table = match kept.result?.get("table") {
+        Some(table) => table.clone(),
+        None => {
+            let bytes = std::fs::read(kept.folder.join("table.json")).ok()?;
+            serde_json::from_slice(&bytes).ok()?
+        }
+    };
+    Some(read::<Table>(&table)?.document())
+});
 
 impl Table {
     /// Makes the table of these columns.

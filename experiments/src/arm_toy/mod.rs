@@ -38,7 +38,7 @@ pub use estimator::Estimator;
 pub use experiment::{Toy, open};
 pub use model::OneBit;
 pub use one_class::OneClass;
-pub use outcome::{Numbers, Outcome};
+pub use outcome::{Numbers, Outcome, READER};
 pub use run::{Report, Run};
 pub use settings::{AscentSettings, ClassesSettings, Settings, T1Settings, VarianceSettings};
 

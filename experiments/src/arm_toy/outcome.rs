@@ -5,6 +5,7 @@ use super::t1::GradientVariance;
 use super::variance::{Variance, mean_and_variance, peak_logit};
 use super::{Estimator, Settings, ascent, ascent::Ascent, law, sigmoid, table};
 use crate::blocks::{NONE, provenance};
+use crate::records::{Reader, read};
 use helmholtz_report::{Block, Cell, Document, Kind, Table};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,12 @@ impl Ends {
         }
     }
 }
+
+/// Reader of the runs of the toy experiment.
+pub const READER: Reader = Reader::of_documents(|kept| {
+    let settings: Settings = read(kept.config)?;
+    Some(read::<Outcome>(kept.result?)?.document(&settings))
+});
 
 impl Outcome {
     /// The numbers as a document.

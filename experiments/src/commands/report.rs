@@ -7,6 +7,7 @@ use crate::data;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
+use crate::kinds::READERS;
 use crate::records::{CellRun, Record, What, find, images};
 use crate::registry::Registry;
 use crate::report::build::{Found, Picture, document, page_of_run};
@@ -126,7 +127,7 @@ fn search(
             continue;
         }
         searched.push(known);
-        let (records, problems) = find(root)?;
+        let (records, problems) = find(root, READERS)?;
         let records = records
             .into_iter()
             .map(|record| record.within(registry.known_methods()))

@@ -1,6 +1,7 @@
 //! `scoreboard`: every published number beside ours.
 
 use crate::cli::Scoreboard;
+use crate::kinds::READERS;
 use crate::records::find;
 use crate::scoreboard::{document, lines};
 use helmholtz_harness::error::HarnessError;
@@ -23,7 +24,7 @@ pub fn scoreboard(args: &Scoreboard, streams: &Streams) -> Result<End, HarnessEr
                 root.display()
             )));
         }
-        let (own, problems) = find(root)?;
+        let (own, problems) = find(root, READERS)?;
         for problem in problems {
             let line = format!("warning: {}/{problem}", root.display());
             streams.err.line(line);

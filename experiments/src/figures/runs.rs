@@ -62,7 +62,7 @@ pub fn runs(
 ) -> Result<(Vec<Run>, Vec<PathBuf>), HarnessError> {
     let (mut records, mut problems) = (Vec::new(), Vec::new());
     for folder in folders.iter().filter(|folder| folder.is_dir()) {
-        let (own, unreadable) = find(folder)?;
+        let (own, unreadable) = find(folder, &[])?;
         records.extend(own);
         problems.extend(unreadable.iter().map(|place| folder.join(place)));
     }

@@ -6,6 +6,7 @@
 //! | [`Population`] | it as an experiment: a run a seed |
 //! | [`Column`] | what the samplers of a finished run reached |
 //! | [`Members`], [`Joint`], [`Figure`] | the runs of several such experiments; what they show together; it as an experiment |
+//! | [`reader`](reader()) | what reports show of its runs |
 //! | [`parts`] | a batch in parts, on threads |
 //! | [`populations`], [`hamiltonian`] | what the models' evaluations share |
 
@@ -16,6 +17,7 @@ mod joint;
 mod members;
 pub(crate) mod parts;
 pub(crate) mod populations;
+mod reader;
 pub mod stepwise;
 
 pub use column::{Column, Entry};
@@ -23,3 +25,4 @@ pub use experiment::open;
 pub(crate) use experiment::{opened, reject};
 pub use joint::{Figure, Joint};
 pub use members::{Member, Members};
+pub use reader::reader;

@@ -1,5 +1,6 @@
 //! Experiments that are counted in gradient steps, on data that never end.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -8,12 +9,13 @@ use crate::device::Device;
 use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::profiles::profile;
-use crate::source::Source;
+use crate::source::{Kind, Source};
 use burn::module::AutodiffModule;
 use helmholtz_datasets::Locator;
 use helmholtz_harness::cancel::check_cancelled;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_report::Document;
+use helmholtz_report::figure::Figure;
 use helmholtz_runs::{Pieces, RunFolder};
 use helmholtz_training::{Event, Objective, StepConfig, TrainError, train_steps};
 use serde::de::DeserializeOwned;
@@ -24,6 +26,9 @@ use serde_json::Value;
 pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     /// Result that its folder keeps.
     type Outcome: Serialize + DeserializeOwned;
+
+    /// Kind that its configurations name.
+    const KIND: Kind;
 
     /// Files that it writes beside `table.md`.
     const FILES: &'static [&'static str];
@@ -94,6 +99,29 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
 
     /// The outcome as a document.
     fn document(&self, outcome: &Self::Outcome) -> Document;
+
+    /// The figure `training`: what the checks watched.
+    fn training(checks: &[Value]) -> Figure;
+
+    /// Figures of what was measured at the end, by the names of their files.
+    fn figures(&self, outcome: &Self::Outcome) -> Vec<(&'static str, Figure)>;
+
+    /// Writes all figures.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    fn write_figures(
+        &self,
+        checks: &[Value],
+        outcome: &Self::Outcome,
+        folder: &Path,
+    ) -> Result<(), HarnessError> {
+        Self::training(checks).write(folder, "training")?;
+        for (name, figure) in self.figures(outcome) {
+            figure.write(folder, name)?;
+        }
+        Ok(())
+    }
 
     /// Returns what the samplers reached, as a column of a table of several models; the caller names the folder.
     fn column(&self, outcome: &Self::Outcome) -> Column;

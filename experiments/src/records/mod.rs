@@ -1,9 +1,12 @@
 //! A run as a report sees it: what its folder says, unopened.
 
 pub mod curve;
-pub mod other;
+mod reader;
+
+pub use self::reader::{Kept, Reader, read};
 
 use self::curve::Curve;
+use self::reader::Figures;
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
@@ -11,7 +14,7 @@ use crate::folders::CellStatus;
 use crate::methods::Methods;
 use crate::works::outcome::Outcome;
 use helmholtz_report::figure::Figure;
-use helmholtz_report::{Block, Note};
+use helmholtz_report::{Block, Document, Note};
 use helmholtz_runs::{Provenance, RunError, RunFolder, Status, read_config, read_metrics};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -61,7 +64,7 @@ pub struct OtherRun {
     /// Its numbers, as far as this program can read them.
     pub blocks: Vec<Block>,
     /// Its figures by name, drawn from its numbers.
-    pub figures: Vec<(&'static str, Figure)>,
+    pub figures: Figures,
     /// The other figures and pictures that it keeps: name and content.
     pub images: Vec<(String, Vec<u8>)>,
     /// Measurement, where a net is trained for that.
@@ -78,11 +81,11 @@ pub struct Measured {
 }
 
 impl Record {
-    /// The run in `folder`, called `place`.
+    /// The run in `folder`, called `place`. Runs without a cell are read by the first of `readers` that knows them.
     ///
     /// # Errors
     /// A folder that is damaged, or of another version, or cannot be read.
-    pub fn read(place: String, folder: &Path) -> Result<Self, HarnessError> {
+    pub fn read(place: String, folder: &Path, readers: &[Reader]) -> Result<Self, HarnessError> {
         let config = read_config(folder)?.unwrap_or_default();
         let status = RunFolder::peek(folder)?;
         let (metrics, damage) = match read_metrics(folder) {
@@ -100,9 +103,17 @@ impl Record {
                     curve,
                 }))
             }
-            Err(_) => What::Other(Box::new(OtherRun::read(
-                &place, folder, &config, status, &metrics,
-            )?)),
+            Err(_) => {
+                let (result, unfinished) = ended(status);
+                let kept = Kept {
+                    folder,
+                    config: &config,
+                    result: result.as_ref(),
+                    metrics: &metrics,
+                };
+                let run = OtherRun::read(&place, &kept, unfinished, readers)?;
+                What::Other(Box::new(run))
+            }
         };
         Ok(Self {
             place,
@@ -154,22 +165,27 @@ fn cell_status(status: Status, curve: &Curve, folder: &Path) -> Result<CellStatu
     })
 }
 
+/// The result of a run, or why it has none.
+fn ended(status: Status) -> (Option<Value>, Option<String>) {
+    let unfinished = match status {
+        Status::Finished(result) => return (Some(result), None),
+        Status::Failed(failure) => format!("failed: {failure}"),
+        Status::Running { .. } => "running".into(),
+        Status::Absent | Status::Started { .. } => "no result".into(),
+    };
+    (None, Some(unfinished))
+}
+
 impl OtherRun {
     fn read(
         place: &str,
-        folder: &Path,
-        config: &Value,
-        status: Status,
-        metrics: &[Value],
+        kept: &Kept<'_>,
+        unfinished: Option<String>,
+        readers: &[Reader],
     ) -> Result<Self, HarnessError> {
-        let (result, unfinished) = match status {
-            Status::Finished(result) => (Some(result), None),
-            Status::Failed(failure) => (None, Some(format!("failed: {failure}"))),
-            Status::Running { .. } => (None, Some("running".into())),
-            Status::Absent | Status::Started { .. } => (None, Some("no result".into())),
-        };
-        let provenance = result.as_ref().map(|result| result["provenance"].clone());
-        let figures = other::figures(config, result.as_ref(), metrics);
+        let Kept { config, folder, .. } = *kept;
+        let provenance = kept.result.map(|result| result["provenance"].clone());
+        let figures = kept.figures(readers);
         let mut images = images(folder)?;
         images.retain(|(file, _)| {
             let drawn = |(name, _): &(&str, Figure)| file.strip_suffix(".svg") == Some(*name);
@@ -177,18 +193,19 @@ impl OtherRun {
         });
         let titled = [&config["title"], &config["settings"]["title"]];
         let title = titled.into_iter().find_map(Value::as_str);
+        let document = kept.result.and_then(|_| kept.document(readers));
         Ok(Self {
             title: title.unwrap_or(place).to_string(),
             provenance: provenance.and_then(|from| serde_json::from_value(from).ok()),
             unfinished,
-            blocks: match result
-                .as_ref()
-                .and_then(|result| other::blocks(folder, config, result))
-            {
-                Some(blocks) => blocks,
+            blocks: match document {
+                Some(Document { sections, .. }) => {
+                    let sections = sections.into_iter();
+                    sections.flat_map(|section| section.blocks).collect()
+                }
                 None => verbatim(&folder.join("table.md"))?.into_iter().collect(),
             },
-            measured: Measured::of(config, result),
+            measured: Measured::of(config, kept.result.cloned()),
             figures,
             images,
         })
@@ -253,16 +270,16 @@ fn is_run_without_config(folder: &Path) -> bool {
 }
 
 /// The runs below `root`, by place, and what is wrong with the folders of others, or with the metrics of these. Folders that were set aside
-/// (`seed-1.old-1`) are none.
+/// (`seed-1.old-1`) are none. What is not a cell's is read by `readers`.
 ///
 /// # Errors
 /// A folder that cannot be listed.
-pub fn find(root: &Path) -> Result<(Vec<Record>, Vec<String>), HarnessError> {
+pub fn find(root: &Path, readers: &[Reader]) -> Result<(Vec<Record>, Vec<String>), HarnessError> {
     let (mut records, mut problems) = (Vec::new(), Vec::new());
     let mut folders = vec![(String::new(), root.to_path_buf())];
     while let Some((place, folder)) = folders.pop() {
         if folder.join("config.json").is_file() {
-            match Record::read(place.clone(), &folder) {
+            match Record::read(place.clone(), &folder, readers) {
                 Ok(record) => {
                     let damage = record.damage.iter();
                     problems.extend(damage.map(|damage| format!("{place}: {damage}")));

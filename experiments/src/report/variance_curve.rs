@@ -222,7 +222,7 @@ mod tests {
         ] {
             make(dir.path(), dataset, method, seed, finished);
         }
-        let (records, problems) = find(dir.path()).unwrap();
+        let (records, problems) = find(dir.path(), &[]).unwrap();
         assert!(problems.is_empty(), "{problems:?}");
         let found = Found {
             root: "runs".into(),

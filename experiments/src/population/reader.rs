@@ -1,0 +1,52 @@
+//! What reports show of a run of amortized population Gibbs.
+
+use super::stepwise::Stepwise;
+use crate::records::{Kept, Reader, read};
+use crate::source::Kind;
+use helmholtz_report::Document;
+use helmholtz_report::figure::Figure;
+use serde_json::Value;
+
+/// Reader of the runs of such an experiment.
+pub const fn reader<E: Stepwise>() -> Reader {
+    Reader {
+        document: document::<E>,
+        figures: figures::<E>,
+    }
+}
+
+fn document<E: Stepwise>(kept: &Kept<'_>) -> Option<Document> {
+    let settings: E = read(&settings::<E>(kept)?)?;
+    Some(settings.document(&read(kept.result?)?))
+}
+
+fn figures<E: Stepwise>(kept: &Kept<'_>) -> Vec<(&'static str, Figure)> {
+    let Some(settings) = settings::<E>(kept) else {
+        return Vec::new();
+    };
+    let mut figures = vec![("training", E::training(kept.metrics))];
+    let settings: Option<E> = read(&settings);
+    if let (Some(settings), Some(outcome)) = (settings, kept.result.and_then(read)) {
+        figures.extend(settings.figures(&outcome));
+    }
+    figures
+}
+
+/// The settings of a run of this kind: its configuration's, and those of the evaluation that its result has.
+fn settings<E: Stepwise>(kept: &Kept<'_>) -> Option<Value> {
+    let mut settings = kept.config["settings"].clone();
+    let all = settings.as_object_mut()?;
+    if read::<Kind>(all.get("kind")?)? != E::KIND {
+        return None;
+    }
+    // Older configurations list the steps of all profiles, which say nothing of this run.
+    all.remove("profiles");
+    // An evaluation's settings do not name the run, and stand with what was measured by them.
+    let evaluation = kept
+        .result
+        .and_then(|result| result.get("evaluation_settings"));
+    if let Some(evaluation) = evaluation {
+        all.entry("evaluation").or_insert(evaluation.clone());
+    }
+    Some(settings)
+}
