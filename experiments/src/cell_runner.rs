@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Trains and evaluates cells. The harness knows no tensors; [`likelihood::runner`](crate::likelihood::runner) implements this over burn.
+/// Trains and evaluates cells. The harness knows no tensors; [`likelihood::runner`](crate::kinds::likelihood::runner) implements this over burn.
 pub trait CellRunner: Sync {
     /// Measures the cost of the cell's work on this machine, in a short warm-up on one thread.
     ///

@@ -19,24 +19,17 @@
 //! * [`Program`], [`cli`], [`commands`]: what a user types, and what happens then; [`cli::cluster`]: a request that is handed to a cluster.
 //! * `methods`, [`registry`]: what the program knows by name.
 //! * [`source`], [`spec`], [`cell`], `samples`, `published`: the experiment, its cells, and the numbers to compare with.
-//! * `request`, `kinds`: a request, and the kind of experiment that it opens; the harness plans, drives and shows it.
+//! * `request`, [`kinds`]: a request, and the kind of experiment that it opens; the harness plans, drives and shows it.
 //! * `started`: how the program was built and started.
 //! * `data`, [`device`], `backend`, [`folders`]: what it runs on, and where.
 //! * [`nets`], `works`: nets by name, and all that is done with a model, which knows neither nets nor devices by name.
-//! * [`likelihood`], [`cell_runner`]: nets that are trained by a method and scored by their likelihood.
+//! * [`cell_runner`]: what trains and scores a cell.
 //! * `artifacts`, [`log_likelihoods`], `completions`, `digits`: what a run keeps besides likelihoods, and pictures of what it learned.
-//! * [`records`], `table`, `figures`, [`report`], `scoreboard`: the outcome.
-//! * `population`, [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`], `apg_kl`, `apg_table`: amortized population Gibbs.
-//! * [`arm_toy`]: the toy experiment of ARM.
-//! * `trained`, `evaluations`: the parameters of a run, to be used again.
-//! * `variance`, `variance_curve`: how noisy the methods' gradients are, for what they cost, and during training.
+//! * [`records`], `table`, [`report`], `scoreboard`: the outcome.
+//! * `population`: amortized population Gibbs, whatever the model.
+//! * `trained`: the parameters of a run, to be used again.
+//! * `variance`: how noisy the methods' gradients are, for what they cost.
 
-pub mod apg_bmnist;
-pub mod apg_dmm;
-pub mod apg_gmm;
-mod apg_kl;
-mod apg_table;
-pub mod arm_toy;
 mod artifacts;
 mod backend;
 mod backtraces;
@@ -49,13 +42,10 @@ mod completions;
 mod data;
 pub mod device;
 mod digits;
-mod evaluations;
 mod events;
-mod figures;
 pub mod folders;
 mod framework;
-mod kinds;
-pub mod likelihood;
+pub mod kinds;
 pub mod log_likelihoods;
 mod methods;
 pub mod nets;
@@ -77,11 +67,9 @@ mod started;
 mod table;
 mod trained;
 mod variance;
-mod variance_curve;
 mod works;
 
 pub use artifacts::Artifacts;
 pub use backend::OnDevices;
 pub use helmholtz_harness::{error, names};
-pub use kinds::READERS;
 pub use program::Program;

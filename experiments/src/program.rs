@@ -14,7 +14,7 @@ use crate::commands::status::status;
 use crate::commands::variance::variance;
 use crate::error::HarnessError;
 use crate::framework;
-use crate::likelihood::runner;
+use crate::kinds::likelihood::runner;
 use crate::nets::NetConfig;
 use crate::registry::Registry;
 use crate::request::NewRunner;

@@ -58,13 +58,13 @@ pub enum Kind {
     /// Nets trained by methods, and a table of their NLL ([`Spec`](crate::spec::Spec)); files without the key.
     #[default]
     Table,
-    /// The toy experiment of ARM ([`Settings`](crate::arm_toy::Settings)).
+    /// The toy experiment of ARM ([`Settings`](crate::kinds::arm_toy::Settings)).
     ArmToy,
-    /// Amortized population Gibbs on Gaussian mixtures ([`Settings`](crate::apg_gmm::Settings)).
+    /// Amortized population Gibbs on Gaussian mixtures ([`Settings`](crate::kinds::apg_gmm::Settings)).
     ApgGmm,
-    /// Amortized population Gibbs on deep mixtures ([`Settings`](crate::apg_dmm::Settings)).
+    /// Amortized population Gibbs on deep mixtures ([`Settings`](crate::kinds::apg_dmm::Settings)).
     ApgDmm,
-    /// Amortized population Gibbs on bouncing digits ([`Settings`](crate::apg_bmnist::Settings)).
+    /// Amortized population Gibbs on bouncing digits ([`Settings`](crate::kinds::apg_bmnist::Settings)).
     ApgBmnist,
     /// The mixtures' proposals during training, by sweeps and particles.
     ApgKl,

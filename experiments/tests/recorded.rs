@@ -5,13 +5,12 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use helmholtz_experiments::READERS;
 use helmholtz_experiments::cell::Cell;
 use helmholtz_experiments::folders;
 use helmholtz_experiments::folders::{CellStatus, profile_of};
+use helmholtz_experiments::kinds::{READERS, apg_bmnist, apg_dmm, apg_gmm, arm_toy};
 use helmholtz_experiments::records::{Record, What, find};
 use helmholtz_experiments::spec::{Selection, Spec};
-use helmholtz_experiments::{apg_bmnist, apg_dmm, apg_gmm, arm_toy};
 use helmholtz_report::{Block, Document, latex, markdown};
 use helmholtz_runs::{config_hash, read_config};
 use serde::Serialize;

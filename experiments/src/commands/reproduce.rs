@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::cell_runner::CellRunner;
     use crate::cli::{Cli, Command};
-    use crate::likelihood::fake::FakeRunner;
+    use crate::kinds::likelihood::fake::FakeRunner;
     use clap::Parser;
     use helmholtz_harness::streams::Captured;
     use std::sync::Mutex;

@@ -3,9 +3,9 @@
 use super::group::Group;
 use crate::cell::Cell;
 use crate::cell_runner::Score;
-use crate::figures::curves::{Line, Quantity, both};
-use crate::figures::label;
-use crate::figures::runs::steps_an_epoch;
+use crate::kinds::figures::curves::{Line, Quantity, both};
+use crate::kinds::figures::label;
+use crate::kinds::figures::runs::steps_an_epoch;
 use crate::records::{CellRun, Record};
 use helmholtz_report::Block;
 use helmholtz_report::figure::Style;

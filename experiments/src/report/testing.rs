@@ -3,8 +3,8 @@
 use super::build::{Found, document};
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
-use crate::figures::curves::tests::line;
 use crate::folders::CellStatus;
+use crate::kinds::figures::curves::tests::line;
 use crate::records::{CellRun, Record, What};
 use crate::registry::Registry;
 use crate::spec::Selection;

@@ -2,12 +2,12 @@
 
 use super::build::{provenance, titled};
 use super::group::base;
-use crate::figures::label;
+use crate::kinds::figures::label;
+use crate::kinds::variance_curve::Settings;
+use crate::kinds::variance_curve::document::{self as view, Run};
 use crate::records::{Measured, OtherRun, Record, What};
 use crate::source::Source;
 use crate::spec::Spec;
-use crate::variance_curve::Settings;
-use crate::variance_curve::document::{self as view, Run};
 use helmholtz_report::{Block, Document, Note, Section};
 use std::collections::BTreeMap;
 
@@ -157,11 +157,11 @@ fn blocks_of(document: Document) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kinds::variance_curve::{Outcome, Point};
     use crate::records::find;
     use crate::registry::Registry;
     use crate::report::build::{Found, document};
     use crate::report::testing::{column, notes, sections, table};
-    use crate::variance_curve::{Outcome, Point};
     use helmholtz_evaluation::Variance;
     use helmholtz_report::{html, latex};
     use helmholtz_runs::{OpenMode, RunFolder};

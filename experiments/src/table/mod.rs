@@ -708,7 +708,7 @@ mod tests {
             spec.cells("quick", &selection, "glyphs").unwrap().remove(0)
         };
         let earlier = make("linear", 7);
-        let runner = crate::likelihood::fake::FakeRunner::default();
+        let runner = crate::kinds::likelihood::fake::FakeRunner::default();
         runner
             .run(
                 &earlier,

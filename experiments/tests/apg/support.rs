@@ -12,7 +12,7 @@ use helmholtz_datasets::Locator;
 use helmholtz_experiments::cli::{self, Cli};
 use helmholtz_experiments::commands::reproduce as program;
 use helmholtz_experiments::error::HarnessError;
-use helmholtz_experiments::likelihood::runner;
+use helmholtz_experiments::kinds::likelihood::runner;
 use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::{Shared, Streams};
 

@@ -5,7 +5,7 @@ use helmholtz_distributions::Bits;
 use helmholtz_estimators::{
     Arm, Chains, Disarm, LogitGradient, Reinforce, estimate, estimate_logits,
 };
-use helmholtz_experiments::arm_toy::{OneBit, law, sigmoid, t1, table};
+use helmholtz_experiments::kinds::arm_toy::{OneBit, law, sigmoid, t1, table};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
 use helmholtz_tests::uniforms::{Listed, cells};

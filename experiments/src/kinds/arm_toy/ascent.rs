@@ -108,7 +108,7 @@ pub fn ascend<B: AutodiffBackend>(
 #[cfg(all(test, feature = "cpu"))]
 mod tests {
     use super::*;
-    use crate::arm_toy::settings::tests::arm_toy;
+    use crate::kinds::arm_toy::settings::tests::arm_toy;
     use burn::backend::Autodiff;
     use burn_flex::Flex;
 

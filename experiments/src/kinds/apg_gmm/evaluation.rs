@@ -369,7 +369,7 @@ pub fn expected_log_joint<B: Backend>(settings: &Settings, device: &B::Device) -
 #[cfg(all(test, feature = "cpu"))]
 mod tests {
     use super::*;
-    use crate::apg_gmm::settings::tests::apg_gmm;
+    use crate::kinds::apg_gmm::settings::tests::apg_gmm;
     use burn_flex::Flex;
 
     #[test]

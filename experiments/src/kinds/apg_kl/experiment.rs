@@ -1,7 +1,7 @@
 //! The figure as an experiment: a run of the mixtures for each way to divide the budget.
 
 use super::{Division, Settings, Trained, document, figure};
-use crate::apg_gmm;
+use crate::kinds::apg_gmm;
 use crate::population::{Figure, Joint, Member, Members, opened, reject};
 use crate::request::Request;
 use helmholtz_harness::error::HarnessError;

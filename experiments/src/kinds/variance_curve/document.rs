@@ -1,7 +1,7 @@
 //! The figure and the table, with the scales of released code beside the right ones.
 
 use super::{Outcome, Point};
-use crate::figures::label::label;
+use crate::kinds::figures::label::label;
 use helmholtz_evaluation::Variance;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use helmholtz_report::{Block, Cell, Document, Kind, Note, Table};

@@ -118,7 +118,7 @@ fn summed_variance(estimates: &[f64], classes: usize) -> f64 {
 #[cfg(all(test, feature = "cpu"))]
 mod tests {
     use super::*;
-    use crate::arm_toy::settings::tests::arm_toy;
+    use crate::kinds::arm_toy::settings::tests::arm_toy;
     use burn::backend::Autodiff;
     use burn_flex::Flex;
 

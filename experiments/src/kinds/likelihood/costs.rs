@@ -103,7 +103,7 @@ impl Costs {
 mod tests {
     use super::*;
     use crate::cell::tests::cell;
-    use crate::likelihood::fake::{FakeRunner, SIZES};
+    use crate::kinds::likelihood::fake::{FakeRunner, SIZES};
 
     #[test]
     fn each_net_and_method_is_measured_once() {

@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn logits_hold_both_maxima() {
-        let settings = crate::arm_toy::settings::tests::arm_toy().variance;
+        let settings = crate::kinds::arm_toy::settings::tests::arm_toy().variance;
         let logits = logits(&settings);
         assert_eq!(logits.len(), 17 + 2);
         assert!(logits.contains(&peak_logit()) && logits.contains(&-peak_logit()));

@@ -1,10 +1,10 @@
 //! The table as an experiment: the runs of its members.
 
 use super::{Settings, Table};
+use crate::kinds::{apg_bmnist, apg_dmm, apg_gmm};
 use crate::population::{Column, Figure, Joint, Member, Members, opened, reject};
 use crate::request::Request;
 use crate::source::{Kind, Source};
-use crate::{apg_bmnist, apg_dmm, apg_gmm};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_report::files::write_text;
 use helmholtz_report::{Document, csv, markdown};

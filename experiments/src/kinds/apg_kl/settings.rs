@@ -129,7 +129,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::apg_gmm;
+    use crate::kinds::apg_gmm;
     use crate::population::stepwise::Stepwise;
 
     #[test]

@@ -1,10 +1,30 @@
-//! Opening of each kind of experiment, and reading of its runs.
+//! Kinds of experiment: opening of each, and reading of its runs.
+//!
+//! | folder | holds |
+//! |---|---|
+//! | [`likelihood`] | nets that are trained by a method and scored by their likelihood |
+//! | `figures` | the runs of such an experiment, drawn |
+//! | `evaluations` | finished runs, evaluated again |
+//! | `variance_curve` | the variance of gradients during training |
+//! | [`arm_toy`] | the toy experiment of ARM |
+//! | [`apg_gmm`], [`apg_dmm`], [`apg_bmnist`] | amortized population Gibbs, a model each |
+//! | `apg_kl`, `apg_table` | what several of its runs show together |
 
+pub mod apg_bmnist;
+pub mod apg_dmm;
+pub mod apg_gmm;
+mod apg_kl;
+mod apg_table;
+pub mod arm_toy;
+mod evaluations;
+pub(crate) mod figures;
+pub mod likelihood;
+pub(crate) mod variance_curve;
+
+use crate::population;
 use crate::records::Reader;
 use crate::request::Request;
 use crate::source::Kind;
-use crate::{apg_bmnist, apg_dmm, apg_gmm, apg_kl, apg_table, arm_toy, figures, likelihood};
-use crate::{evaluations, population, variance_curve};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::Experiment;
 
