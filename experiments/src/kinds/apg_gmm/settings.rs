@@ -195,6 +195,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::population::stepwise::Stepwise;
     use crate::source::Source;
+    use helmholtz_gmm::Start;
 
     pub(crate) fn apg_gmm() -> Settings {
         let source = Source::find("apg-gmm").unwrap();
@@ -247,6 +248,25 @@ pub(crate) mod tests {
         ] {
             let text = error(from, to);
             assert!(text.contains(part), "{from} -> {to}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_profile_starts_the_values_unaligned_or_at_the_exact_statistic() {
+        let source = Source::find("apg-gmm").unwrap();
+        let of = |profile: &str| Settings::parse(&source, profile).unwrap();
+        let (paper, steps) = of("paper");
+        for (profile, aligned, start) in [
+            ("unaligned", false, Start::Drawn),
+            ("identity", true, Start::Identity),
+        ] {
+            let mut expected = paper.clone();
+            expected.model = GmmConfig {
+                aligned,
+                start,
+                ..expected.model
+            };
+            assert_eq!(of(profile), (expected, steps));
         }
     }
 
