@@ -53,6 +53,17 @@ impl T1 {
         mean
     }
 
+    /// The mean over the paths, of what does not depend on the pair.
+    pub(crate) fn mean_over_paths(&self, value: impl Fn(&mut Listed) -> f64) -> f64 {
+        let any = self.pair.iter().map(|_| vec![(1.0, 0.5)]);
+        let places: Vec<_> = self.path.iter().cloned().chain(any).collect();
+        let mut mean = 0.0;
+        each_choice(&places, |weight, uniforms| {
+            mean += weight * value(&mut Listed(uniforms));
+        });
+        mean
+    }
+
     fn error(&self, method: &Method) -> f64 {
         let learned = self.batch.learned(method, 1);
         let mean = self.expectation(|noise| self.batch.gradient(method, &learned, 1, noise));
