@@ -1,10 +1,9 @@
 //! What reports show of a run of amortized population Gibbs.
 
 use super::stepwise::Stepwise;
-use crate::records::{Kept, Reader, read};
+use crate::records::{Figures, Kept, Reader, read};
 use crate::source::Kind;
 use helmholtz_report::Document;
-use helmholtz_report::figure::Figure;
 use serde_json::Value;
 
 /// Reader of the runs of such an experiment.
@@ -20,7 +19,7 @@ fn document<E: Stepwise>(kept: &Kept<'_>) -> Option<Document> {
     Some(settings.document(&read(kept.result?)?))
 }
 
-fn figures<E: Stepwise>(kept: &Kept<'_>) -> Vec<(&'static str, Figure)> {
+fn figures<E: Stepwise>(kept: &Kept<'_>) -> Figures {
     let Some(settings) = settings::<E>(kept) else {
         return Vec::new();
     };

@@ -3,10 +3,9 @@
 pub mod curve;
 mod reader;
 
-pub use self::reader::{Kept, Reader, read};
+pub use self::reader::{Figures, Kept, Reader, read};
 
 use self::curve::Curve;
-use self::reader::Figures;
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
@@ -193,12 +192,11 @@ impl OtherRun {
         });
         let titled = [&config["title"], &config["settings"]["title"]];
         let title = titled.into_iter().find_map(Value::as_str);
-        let document = kept.result.and_then(|_| kept.document(readers));
         Ok(Self {
             title: title.unwrap_or(place).to_string(),
             provenance: provenance.and_then(|from| serde_json::from_value(from).ok()),
             unfinished,
-            blocks: match document {
+            blocks: match kept.document(readers) {
                 Some(Document { sections, .. }) => {
                     let sections = sections.into_iter();
                     sections.flat_map(|section| section.blocks).collect()

@@ -142,7 +142,7 @@ fn a_start_of_infinite_energy_is_left_at_once() {
 }
 
 /// A stream whose coins always fall the same way.
-struct Yes(Stream);
+pub(crate) struct Yes(pub(crate) Stream);
 
 impl Chance for Yes {
     fn accept(&mut self, _: f64) -> bool {

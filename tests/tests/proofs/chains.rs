@@ -11,6 +11,7 @@ use helmholtz_tests::{
     Batch, Enumerable, Exact, Inner, Reference, State, Topped, build, read_state, store_of,
 };
 
+use crate::burn_target::Yes;
 use crate::{TOLERANCE, data};
 
 const TEST: Purpose = Purpose::new("chains");
@@ -301,7 +302,7 @@ fn states_of_any_width_are_started_and_kept() {
         Some(chains),
         1,
         &mut proposals,
-        &mut Always,
+        &mut Yes(Stream::new(9, TEST, [1, 2])),
     )
     .unwrap();
     let bits: Vec<f64> = read(&store)
@@ -309,17 +310,4 @@ fn states_of_any_width_are_started_and_kept() {
         .flat_map(|row| (0..40).map(|at| f64::from(row[at / 8] >> (at % 8) & 1)))
         .collect();
     assert_eq!(bits, expected);
-}
-
-/// Accepts whatever is offered.
-struct Always;
-
-impl Chance for Always {
-    fn accept(&mut self, _: f64) -> bool {
-        true
-    }
-
-    fn choose(&mut self, _: &[f64]) -> Option<usize> {
-        Some(0)
-    }
 }
