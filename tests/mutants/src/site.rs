@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use proc_macro2::Span;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Block, Expr, ReturnType, Signature, Stmt, Type, TypeParamBound};
+use syn::{
+    Attribute, BinOp, Block, Expr, Meta, ReturnType, Signature, Stmt, Token, Type, TypeParamBound,
+};
 
 use crate::checkout::Checkout;
 use crate::mutant::{Mutant, Origin};
@@ -40,7 +43,8 @@ pub enum Kind {
     Constant,
 }
 
-/// Numbers all mutants, from 1, by file and site.
+/// Numbers all mutants, from 1, by file and site. Those of tests are none: cargo-mutants leaves out a module under `#[cfg(test)]`, and
+/// not one whose condition has more to it.
 pub fn of_mutants(checkout: &Checkout, mutants: Vec<Mutant>) -> Result<Vec<Site>, String> {
     let mut files: BTreeMap<String, Vec<Mutant>> = BTreeMap::new();
     for mutant in mutants {
@@ -52,6 +56,9 @@ pub fn of_mutants(checkout: &Checkout, mutants: Vec<Mutant>) -> Result<Vec<Site>
         let found = Finder::of(&source).map_err(|error| format!("{file}: {error}"))?;
         let mut of_file: BTreeMap<_, (Kind, Vec<Mutant>)> = BTreeMap::new();
         for mut mutant in mutants {
+            if mutant.origin != Origin::Hand && found.is_of_tests(&mutant.replaced) {
+                continue;
+            }
             if let Some((place, text)) = found.where_used(&source, &mutant) {
                 (mutant.replaced, mutant.text) = (place, text);
             }
@@ -85,6 +92,8 @@ struct Finder {
     constants: Vec<(String, Range<usize>, Range<usize>)>,
     /// Names in expressions.
     names: Vec<(String, Range<usize>)>,
+    /// Modules that are compiled for tests alone.
+    tests: Vec<Range<usize>>,
 }
 
 impl Finder {
@@ -92,6 +101,10 @@ impl Finder {
         let mut finder = Self::default();
         finder.visit_file(&syn::parse_file(source)?);
         Ok(finder)
+    }
+
+    fn is_of_tests(&self, replaced: &Range<usize>) -> bool {
+        self.tests.iter().any(|tests| contains(tests, replaced))
     }
 
     fn smallest(&self, mutant: &Mutant) -> Option<(Range<usize>, Kind)> {
@@ -144,6 +157,14 @@ impl Finder {
 
 // What is evaluated at compile time (constants, lengths, patterns, `const fn`) is not visited.
 impl<'a> Visit<'a> for Finder {
+    fn visit_item_mod(&mut self, module: &'a syn::ItemMod) {
+        if module.attrs.iter().any(is_for_tests) {
+            self.tests.push(module.span().byte_range());
+        } else {
+            visit::visit_item_mod(self, module);
+        }
+    }
+
     fn visit_item_fn(&mut self, function: &'a syn::ItemFn) {
         if function.sig.constness.is_none() {
             self.body(&function.sig, &function.block);
@@ -202,6 +223,26 @@ impl<'a> Visit<'a> for Finder {
     fn visit_generic_argument(&mut self, _: &'a syn::GenericArgument) {}
     fn visit_pat(&mut self, _: &'a syn::Pat) {}
     fn visit_attribute(&mut self, _: &'a syn::Attribute) {}
+}
+
+/// Whether it is `#[cfg(test)]` or `#[cfg(all(test, …))]`.
+fn is_for_tests(attribute: &Attribute) -> bool {
+    let Ok(list) = attribute.meta.require_list() else {
+        return false;
+    };
+    let condition = list.parse_args::<Meta>();
+    list.path.is_ident("cfg") && condition.is_ok_and(|condition| needs_test(&condition))
+}
+
+fn needs_test(condition: &Meta) -> bool {
+    match condition {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) if list.path.is_ident("all") => {
+            let all = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+            all.is_ok_and(|all| all.iter().any(needs_test))
+        }
+        _ => false,
+    }
 }
 
 /// Whether it holds a `let`, which only a condition may.
@@ -273,5 +314,21 @@ mod tests {
         assert_eq!(at("x + 1.0"), Some(("x + 1.0", Kind::Statement)));
         assert_eq!(at("3 - 1"), Some(("[0.0; 3 - 1]", Kind::Operand)));
         assert_eq!(at("1 + 1"), None);
+    }
+
+    #[test]
+    fn what_is_compiled_for_tests_alone_is_not_changed() {
+        let source = r#"
+            #[cfg(test)] mod a { const A: f64 = 1.0; }
+            #[cfg(all(feature = "flex", test))] mod b { const B: f64 = 2.0; }
+            #[cfg(any(test, feature = "testing"))] mod c { const C: f64 = 3.0; }
+            #[cfg(feature = "test")] mod d { const D: f64 = 4.0; }
+            mod e { const E: f64 = 5.0; }"#;
+        let found = Finder::of(source).unwrap();
+        let of_tests = ["1.0", "2.0", "3.0", "4.0", "5.0"].map(|value| {
+            let start = source.find(value).unwrap();
+            found.is_of_tests(&(start..start + value.len()))
+        });
+        assert_eq!(of_tests, [true, true, false, false, false]);
     }
 }
