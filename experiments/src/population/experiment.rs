@@ -1,7 +1,8 @@
 //! A model's experiment: a run a seed.
 
-use super::Column;
+use super::run::{compute, seconds_of_step};
 use super::stepwise::{Request as OfRun, Stepwise};
+use super::{Column, Outcome as OfModel};
 use crate::device::Device;
 use crate::events;
 use crate::request::Request;
@@ -218,7 +219,11 @@ impl<E: Stepwise> Population<'_, E> {
     ///
     /// # Errors
     /// One of another shape.
-    pub fn read(&self, index: usize, result: &Value) -> Result<E::Outcome, HarnessError> {
+    pub fn read(
+        &self,
+        index: usize,
+        result: &Value,
+    ) -> Result<OfModel<E::Evaluation>, HarnessError> {
         serde_json::from_value(result.clone()).map_err(|source| HarnessError::Result {
             folder: self.units[index].folder.clone(),
             source,
@@ -298,8 +303,8 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
         let experiment = &self.runs[index].experiment;
         self.check_memory(experiment)?;
         let (shorter, times) = experiment.shorter();
-        let each = times
-            * shorter.seconds_of_step((self.device, self.threads), self.locator, self.stop)?;
+        let place = (self.device, self.threads);
+        let each = times * seconds_of_step(&shorter, place, self.locator, self.stop)?;
         Ok(Cost {
             work: Work {
                 each,
@@ -332,7 +337,7 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
             });
             check_cancelled(stop)
         };
-        let outcome = run.experiment.compute(OfRun {
+        let request = OfRun {
             steps: self.steps,
             device: self.device,
             threads: self.threads,
@@ -341,7 +346,8 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
             observe: &|event| observer.event(&events::of_steps(event)),
             on_progress: &on_progress,
             stop,
-        })?;
+        };
+        let outcome = compute(&run.experiment, request)?;
         let table = markdown::render(&run.experiment.document(&outcome));
         write_text(folder.path(), "table.md", &table)?;
         let mut result = to_value(&outcome).expect("an outcome is plain data");

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`stepwise`] | what a model's experiment says of itself |
 //! | [`Population`] | it as an experiment: a run a seed |
+//! | [`run`], [`Outcome`] | a run on its device; its result |
 //! | [`Column`] | what the samplers of a finished run reached |
 //! | [`Members`], [`Joint`], [`Figure`] | the runs of several such experiments; what they show together; it as an experiment |
 //! | [`reader`](reader()) | what reports show of its runs |
@@ -15,9 +16,11 @@ mod experiment;
 pub mod hamiltonian;
 mod joint;
 mod members;
+mod outcome;
 pub(crate) mod parts;
 pub(crate) mod populations;
 mod reader;
+mod run;
 pub mod stepwise;
 
 pub use column::{Column, Entry};
@@ -25,4 +28,5 @@ pub use experiment::open;
 pub(crate) use experiment::{opened, reject};
 pub use joint::{Figure, Joint};
 pub use members::{Member, Members};
+pub use outcome::Outcome;
 pub use reader::reader;

@@ -2,30 +2,33 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
-use super::Column;
+use super::{Column, Outcome};
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::framework::failed;
 use crate::profiles::profile;
 use crate::source::{Kind, Source};
 use burn::module::AutodiffModule;
 use helmholtz_datasets::Locator;
-use helmholtz_harness::cancel::check_cancelled;
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_report::Document;
 use helmholtz_report::figure::Figure;
 use helmholtz_runs::{Pieces, RunFolder};
-use helmholtz_training::{Event, Objective, StepConfig, TrainError, train_steps};
+use helmholtz_training::{Event, Objective, StepConfig};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// An experiment: one model trained by gradient steps in a run folder, then measured.
 pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
-    /// Result that its folder keeps.
-    type Outcome: Serialize + DeserializeOwned;
+    /// Data that are read before the first step.
+    type Data;
+
+    /// Model that is trained.
+    type Model<B: AutodiffBackend>: AutodiffModule<B>;
+
+    /// Measurements of the trained model.
+    type Evaluation: Serialize + DeserializeOwned;
 
     /// Kind that its configurations name.
     const KIND: Kind;
@@ -80,51 +83,64 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     /// The same with a shorter step, where one would take more than seconds, and times how much that takes the whole one's time.
     fn shorter(&self) -> (Self, f64);
 
-    /// Measures the seconds of a gradient step on the device with so many threads, by making two.
-    ///
-    /// # Errors
-    /// Data or a device that are not there, a step that cannot be made, a stop.
-    fn seconds_of_step(
-        &self,
-        place: (Device, usize),
-        locator: &Locator,
-        stop: &AtomicBool,
-    ) -> Result<f64, HarnessError>;
+    /// Configuration of the training.
+    fn config(&self, steps: u64, device: Device) -> StepConfig;
 
-    /// Trains and measures, and writes the figures.
+    /// Reads its data.
     ///
     /// # Errors
-    /// [`HarnessError::Interrupted`] for a stop, and what keeps the run from going on.
-    fn compute(&self, request: Request<'_>) -> Result<Self::Outcome, HarnessError>;
+    /// Data that cannot be had.
+    fn data(&self, locator: &Locator) -> Result<Self::Data, HarnessError>;
+
+    /// The model before its first step.
+    ///
+    /// # Errors
+    /// Settings that make none.
+    fn model<B: AutodiffBackend>(
+        &self,
+        data: &Self::Data,
+        device: &B::Device,
+    ) -> Result<Self::Model<B>, HarnessError>;
+
+    /// What a gradient step climbs, on so many threads.
+    ///
+    /// # Errors
+    /// Instances that cannot be made.
+    fn objective<'a, B: AutodiffBackend>(
+        &'a self,
+        data: &'a Self::Data,
+        threads: usize,
+        device: &B::Device,
+    ) -> Result<impl Objective<B, Self::Model<B>>, HarnessError>;
+
+    /// Measures the trained model, and writes the files that are no figures.
+    ///
+    /// # Errors
+    /// Weights that are none, a file that cannot be written, and those of `on_progress`.
+    fn measure<B: AutodiffBackend>(
+        &self,
+        data: &Self::Data,
+        model: &Self::Model<B>,
+        device: &B::Device,
+        measuring: &Measuring<'_>,
+    ) -> Result<Self::Evaluation, HarnessError>;
+
+    /// −H(x, z), in nats, where it is known: [`Outcome::expected`].
+    fn expected<B: Backend>(&self, _: &B::Device) -> Option<f64> {
+        None
+    }
 
     /// The outcome as a document.
-    fn document(&self, outcome: &Self::Outcome) -> Document;
+    fn document(&self, outcome: &Outcome<Self::Evaluation>) -> Document;
 
     /// The figure `training`: what the checks watched.
     fn training(checks: &[Value]) -> Figure;
 
     /// Figures of what was measured at the end, by the names of their files.
-    fn figures(&self, outcome: &Self::Outcome) -> Vec<(&'static str, Figure)>;
-
-    /// Writes all figures.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    fn write_figures(
-        &self,
-        checks: &[Value],
-        outcome: &Self::Outcome,
-        folder: &Path,
-    ) -> Result<(), HarnessError> {
-        Self::training(checks).write(folder, "training")?;
-        for (name, figure) in self.figures(outcome) {
-            figure.write(folder, name)?;
-        }
-        Ok(())
-    }
+    fn figures(&self, outcome: &Outcome<Self::Evaluation>) -> Vec<(&'static str, Figure)>;
 
     /// Returns what the samplers reached, as a column of a table of several models; the caller names the folder.
-    fn column(&self, outcome: &Self::Outcome) -> Column;
+    fn column(&self, outcome: &Outcome<Self::Evaluation>) -> Column;
 }
 
 /// The bytes of a tensor of f32 with these sizes.
@@ -157,93 +173,16 @@ pub struct Request<'a> {
     pub stop: &'a AtomicBool,
 }
 
-impl Request<'_> {
-    /// Returns what is kept of an evaluation of the trained model, by these settings.
-    ///
-    /// # Errors
-    /// A checkpoint that cannot be read.
-    pub fn pieces(&self, evaluation: &impl Serialize) -> Result<Pieces, HarnessError> {
-        let evaluation = serde_json::to_value(evaluation).expect("settings are plain data");
-        Ok(self.folder.pieces(&evaluation)?)
-    }
-
-    /// Returns the configuration of the training, with Adam's learning rate, which is held, and β₂.
-    pub fn config(
-        &self,
-        seed: u64,
-        [learning_rate, beta_2]: [f64; 2],
-        check_every: u64,
-        checkpoint_seconds: f64,
-    ) -> StepConfig {
-        StepConfig {
-            seed,
-            steps: self.steps,
-            learning_rate,
-            decay: 0.0,
-            beta_2,
-            check_every,
-            checkpoint_seconds,
-            device_name: self.device.as_str().into(),
-        }
-    }
-}
-
-/// The model, trained in the request's folder.
-///
-/// # Errors
-/// [`HarnessError::Interrupted`] for a stop; whatever else ends the training.
-pub fn trained<B, M, O>(
-    model: M,
-    objective: &mut O,
-    config: &StepConfig,
-    device: &B::Device,
-    request: &mut Request<'_>,
-) -> Result<M, HarnessError>
-where
-    B: AutodiffBackend,
-    M: AutodiffModule<B>,
-    O: Objective<B, M>,
-{
-    let (folder, observe) = (&mut *request.folder, request.observe);
-    let trained = train_steps(
-        model,
-        objective,
-        config,
-        device,
-        folder,
-        observe,
-        request.stop,
-    );
-    trained.map_err(|error| match error {
-        TrainError::Interrupted { steps, .. } => HarnessError::Interrupted { epoch: steps },
-        error => failed(error),
-    })
-}
-
-/// The seconds of the second of two gradient steps, which change nothing.
-///
-/// # Errors
-/// A step that cannot be made; [`HarnessError::Interrupted`] for a stop before, between or after them.
-pub fn seconds_of_step<B, M, O>(
-    model: &M,
-    objective: &mut O,
-    stop: &AtomicBool,
-) -> Result<f64, HarnessError>
-where
-    B: AutodiffBackend,
-    M: AutodiffModule<B>,
-    O: Objective<B, M>,
-{
-    let mut step = |number| {
-        let gradients = objective.gradients(model, number);
-        gradients.map_err(HarnessError::Cell)?;
-        check_cancelled(stop)
-    };
-    check_cancelled(stop)?;
-    step(0)?;
-    let start = Instant::now();
-    step(1)?;
-    Ok(start.elapsed().as_secs_f64())
+/// How the trained model is measured.
+pub struct Measuring<'a> {
+    /// Threads of the run.
+    pub threads: usize,
+    /// Hears what is measured, and may stop it with an error.
+    pub on_progress: OnProgress<'a>,
+    /// What is kept of the measurements so far.
+    pub pieces: &'a Pieces,
+    /// The run's folder.
+    pub folder: &'a Path,
 }
 
 /// Returns the values that checks have under a key, by gradient steps, to be drawn.

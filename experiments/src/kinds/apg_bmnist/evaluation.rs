@@ -6,7 +6,6 @@ use burn::module::{AutodiffModule, Module};
 use burn::tensor::Tensor;
 use helmholtz_apg::{ApgError, Model, Sampler, Streams, on_threads};
 use helmholtz_ops::{AutodiffBackend, Backend};
-use helmholtz_runs::Pieces;
 use helmholtz_samplers::resampling::Systematic;
 use helmholtz_tracker::{
     Bounce, Canvas, Identities, Sampling, Scheme, Sequence, Tracker, TrackerState, tracking_error,
@@ -21,7 +20,7 @@ use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, mean, sampler};
-use crate::population::stepwise::{Measured, OnProgress};
+use crate::population::stepwise::{Measured, Measuring};
 
 /// A frame's pixels, and the positions of the digits in it.
 pub type Frame = (Vec<f32>, Vec<[f64; 2]>);
@@ -193,8 +192,7 @@ pub fn evaluate<B: AutodiffBackend>(
     model: &Tracker<B>,
     test: &Digits,
     device: &B::Device,
-    (on_progress, threads): (OnProgress<'_>, usize),
-    pieces: &Pieces,
+    measuring: &Measuring<'_>,
 ) -> Result<(Evaluation, Vec<Pictured>), HarnessError> {
     let e = &settings.evaluation;
     let (mut evaluation, mut shown) = (Evaluation::default(), Vec::new());
@@ -208,9 +206,7 @@ pub fn evaluate<B: AutodiffBackend>(
             identities: test.identities(&bounce, TABLE).map_err(failed)?,
             bounce,
             device,
-            on_progress,
-            threads,
-            pieces,
+            measuring,
         };
         let budget = e.particles * e.sweeps;
         let wide = setting.population("RWS", Scheme::Apg, budget, 1)?;
@@ -280,9 +276,7 @@ struct Setting<'a, B: AutodiffBackend> {
     bounce: Bounce,
     identities: Identities,
     device: &'a B::Device,
-    on_progress: OnProgress<'a>,
-    threads: usize,
-    pieces: &'a Pieces,
+    measuring: &'a Measuring<'a>,
 }
 
 impl<B: AutodiffBackend> Setting<'_, B> {
@@ -302,11 +296,11 @@ impl<B: AutodiffBackend> Setting<'_, B> {
         watch: impl Fn(&[Sequence], u64) -> Result<(Vec<Watched>, T), HarnessError> + Sync,
     ) -> Result<(Vec<Watched>, Vec<T>), HarnessError> {
         let batches = count.div_ceil(batch) as usize;
-        let parts = on_threads(batches, self.threads, |index| {
+        let parts = on_threads(batches, self.measuring.threads, |index| {
             let from = index as u64 * batch;
             let to = (from + batch).min(count);
             let Bounce { frames, digits, .. } = self.bounce;
-            (self.on_progress)(&format!(
+            (self.measuring.on_progress)(&format!(
                 "{label}, T = {frames}, D = {digits}: sequence {to} of {count}"
             ))?;
             watch(&self.sequences(from..to), from)
@@ -343,7 +337,7 @@ impl<B: AutodiffBackend> Setting<'_, B> {
             let mut streams = Streams::new(TABLE, from).named(name);
             let (model, bounce) = (&self.inner, &self.bounce);
             let piece = format!("{bounce:?}, {label}, {scheme:?}, {particles}, {sweeps}, {from}");
-            let watched = self.pieces.get(&piece, || {
+            let watched = self.measuring.pieces.get(&piece, || {
                 watch(
                     model,
                     scheme,
@@ -383,7 +377,7 @@ impl<B: AutodiffBackend> Setting<'_, B> {
                 let bounce = &self.bounce;
                 chains(models, hmc, bounce, sequences, lengths, from, self.device)
             };
-            let (watched, own) = self.pieces.get(&piece, measured)?;
+            let (watched, own) = self.measuring.pieces.get(&piece, measured)?;
             Ok((vec![watched], own))
         })?;
         let watched = watched.remove(0);

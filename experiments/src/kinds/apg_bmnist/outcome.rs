@@ -5,22 +5,9 @@ use super::{Evaluation, Settings};
 use crate::blocks::{checks, measured, provenance};
 use crate::population::{Column, Entry};
 use helmholtz_report::{Block, Cell, Document, Kind, Table};
-use helmholtz_runs::Provenance;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-/// A run's result, as its folder keeps it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// Gradient steps.
-    pub steps: u64,
-    /// The first check, at the start, and the last.
-    pub checks: [Map<String, Value>; 2],
-    /// Measurements.
-    pub evaluation: Evaluation,
-    /// Provenance of the result.
-    pub provenance: Provenance,
-}
+/// A run's result.
+pub type Outcome = crate::population::Outcome<Evaluation>;
 
 impl Outcome {
     /// Returns what the samplers reached in the last setting, for the common table.

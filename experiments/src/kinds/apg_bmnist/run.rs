@@ -1,32 +1,32 @@
-//! The whole experiment: training in its run folder, then the evaluation.
+//! The whole experiment.
 
-use super::evaluation::evaluate;
+use super::evaluation::{Evaluation, evaluate};
 use super::pictures::{self, MILLISECONDS};
 use super::training::Training;
 use super::{Digits, Outcome, Settings, figures};
-use crate::backend::{OnBackend, on_device};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::population::Column;
-use crate::population::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
+use crate::population::stepwise::{Measuring, Stepwise, bytes};
 use crate::source::Kind;
-use burn::backend::Autodiff;
 use burn::tensor::DType;
 use helmholtz_datasets::{Error, GreyMnist, Locator, Missing, load_grey_mnist};
 use helmholtz_harness::work::shortened;
-use helmholtz_ops::Backend;
+use helmholtz_ops::AutodiffBackend;
 use helmholtz_report::Document;
 use helmholtz_report::figure::Figure;
 use helmholtz_report::picture::write_animation;
-use helmholtz_runs::read_metrics;
 use helmholtz_tracker::Tracker;
-use helmholtz_training::StepConfig;
+use helmholtz_training::{Objective, StepConfig};
 use serde_json::Value;
-use std::sync::atomic::AtomicBool;
 
 impl Stepwise for Settings {
-    type Outcome = Outcome;
+    type Data = [Digits; 2];
+
+    type Model<B: AutodiffBackend> = Tracker<B>;
+
+    type Evaluation = Evaluation;
 
     const KIND: Kind = Kind::ApgBmnist;
 
@@ -114,34 +114,60 @@ impl Stepwise for Settings {
         (shorter, times)
     }
 
-    fn seconds_of_step(
-        &self,
-        (device, threads): (Device, usize),
-        locator: &Locator,
-        stop: &AtomicBool,
-    ) -> Result<f64, HarnessError> {
-        let [train, _] = self.digits(locator)?;
-        let time = Time {
-            settings: self,
-            train,
-            threads,
-            stop,
-        };
-        on_device(device, time)
+    fn config(&self, steps: u64, device: Device) -> StepConfig {
+        let t = &self.training;
+        StepConfig {
+            seed: self.seed,
+            steps,
+            learning_rate: t.learning_rate,
+            decay: t.decay,
+            beta_2: t.beta_2,
+            check_every: t.check_every,
+            checkpoint_seconds: t.checkpoint_seconds,
+            device_name: device.as_str().into(),
+        }
     }
 
-    fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
-        (request.on_progress)("reading MNIST")?;
-        let digits = self.digits(request.locator)?;
-        let device = request.device;
-        on_device(
-            device,
-            Run {
-                settings: self,
-                digits,
-                request,
-            },
-        )
+    fn data(&self, locator: &Locator) -> Result<[Digits; 2], HarnessError> {
+        let mnist = mnist(locator)?;
+        let side = self.model.canvas.digit;
+        Ok([&mnist.train, &mnist.test].map(|images| Digits::new(images, side)))
+    }
+
+    fn model<B: AutodiffBackend>(
+        &self,
+        [train, _]: &[Digits; 2],
+        device: &B::Device,
+    ) -> Result<Tracker<B>, HarnessError> {
+        let model = self
+            .model
+            .init(self.seed, &train.mean(), DType::F32, device);
+        model.map_err(failed)
+    }
+
+    fn objective<'a, B: AutodiffBackend>(
+        &'a self,
+        [train, _]: &'a [Digits; 2],
+        threads: usize,
+        device: &B::Device,
+    ) -> Result<impl Objective<B, Tracker<B>>, HarnessError> {
+        Training::new(self, train, threads, device).map_err(failed)
+    }
+
+    fn measure<B: AutodiffBackend>(
+        &self,
+        [_, test]: &[Digits; 2],
+        model: &Tracker<B>,
+        device: &B::Device,
+        measuring: &Measuring<'_>,
+    ) -> Result<Evaluation, HarnessError> {
+        let (evaluation, shown) = evaluate(self, model, test, device, measuring)?;
+        for (shown, number) in shown.iter().zip(1..) {
+            let path = |name: &str| measuring.folder.join(format!("{name}-{number}.png"));
+            pictures::sheet(shown).write(&path("sequences"))?;
+            write_animation(&pictures::movie(shown), MILLISECONDS, &path("animated"))?;
+        }
+        Ok(evaluation)
     }
 
     fn document(&self, outcome: &Outcome) -> Document {
@@ -161,15 +187,6 @@ impl Stepwise for Settings {
     }
 }
 
-impl Settings {
-    /// Loads the digits of training and test images.
-    fn digits(&self, locator: &Locator) -> Result<[Digits; 2], HarnessError> {
-        let mnist = mnist(locator)?;
-        let side = self.model.canvas.digit;
-        Ok([&mnist.train, &mnist.test].map(|images| Digits::new(images, side)))
-    }
-}
-
 /// MNIST, in place of which there is nothing.
 fn mnist(locator: &Locator) -> Result<GreyMnist, HarnessError> {
     load_grey_mnist(locator, &mut |_| {}).map_err(|error| {
@@ -181,86 +198,4 @@ fn mnist(locator: &Locator) -> Result<GreyMnist, HarnessError> {
             error => error,
         })
     })
-}
-
-struct Time<'a> {
-    settings: &'a Settings,
-    train: Digits,
-    threads: usize,
-    stop: &'a AtomicBool,
-}
-
-impl OnBackend for Time<'_> {
-    type Output = f64;
-
-    fn on<B: Backend>(self) -> Result<f64, HarnessError> {
-        let device = Default::default();
-        let threads = self.threads;
-        let objective = Training::<Autodiff<B>>::new(self.settings, &self.train, threads, &device);
-        let model = start::<B>(self.settings, &self.train, &device)?;
-        seconds_of_step(&model, &mut objective.map_err(failed)?, self.stop)
-    }
-}
-
-/// The model before its first step.
-fn start<B: Backend>(
-    settings: &Settings,
-    train: &Digits,
-    device: &B::Device,
-) -> Result<Tracker<Autodiff<B>>, HarnessError> {
-    let (config, template) = (&settings.model, train.mean());
-    let model = config.init(settings.seed, &template, DType::F32, device);
-    model.map_err(failed)
-}
-
-struct Run<'a> {
-    settings: &'a Settings,
-    /// Digits of training and test images.
-    digits: [Digits; 2],
-    request: Request<'a>,
-}
-
-impl OnBackend for Run<'_> {
-    type Output = Outcome;
-
-    fn on<B: Backend>(self) -> Result<Outcome, HarnessError> {
-        let (settings, device) = (self.settings, Default::default());
-        let [train, test] = &self.digits;
-        let model = start::<B>(settings, train, &device)?;
-        let t = &settings.training;
-        let mut request = self.request;
-        let threads = request.threads;
-        let objective = Training::<Autodiff<B>>::new(settings, train, threads, &device);
-        let mut objective = objective.map_err(failed)?;
-        let config = request.config(
-            settings.seed,
-            [t.learning_rate, t.beta_2],
-            t.check_every,
-            t.checkpoint_seconds,
-        );
-        let config = StepConfig {
-            decay: t.decay,
-            ..config
-        };
-        let model = trained(model, &mut objective, &config, &device, &mut request)?;
-        let on_progress = (request.on_progress, threads);
-        let pieces = request.pieces(&settings.evaluation)?;
-        let (evaluation, shown) = evaluate(settings, &model, test, &device, on_progress, &pieces)?;
-        let folder = request.folder;
-        let metrics = read_metrics(folder.path())?;
-        for (shown, number) in shown.iter().zip(1..) {
-            let path = |name: &str| folder.path().join(format!("{name}-{number}.png"));
-            pictures::sheet(shown).write(&path("sequences"))?;
-            write_animation(&pictures::movie(shown), MILLISECONDS, &path("animated"))?;
-        }
-        let check = |row: Option<&Value>| row.and_then(Value::as_object).cloned();
-        let outcome = Outcome {
-            steps: request.steps,
-            checks: [metrics.first(), metrics.last()].map(|row| check(row).unwrap_or_default()),
-            evaluation,
-            provenance: folder.provenance(settings.seed, request.device.as_str()),
-        };
-        settings.write_figures(&metrics, &outcome, folder.path())?;
-        Ok(outcome)
-    }
 }

@@ -5,7 +5,6 @@ use burn::tensor::Tensor;
 use helmholtz_apg::{ApgError, Model, Sampler, Streams};
 use helmholtz_dmm::{Dmm, DmmState, Scheme, Simulated, clustering_accuracy};
 use helmholtz_ops::{AutodiffBackend, Backend};
-use helmholtz_runs::Pieces;
 use helmholtz_samplers::resampling::Systematic;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +12,7 @@ use super::Settings;
 use super::of_size::OfSize;
 use crate::error::HarnessError;
 use crate::population::populations::{mean, numbers};
-use crate::population::stepwise::{Measured, OnProgress};
+use crate::population::stepwise::{Measured, Measuring};
 
 /// Measures of a population, for each instance.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -145,7 +144,7 @@ pub struct Evaluation {
     pub snapshots: Vec<Snapshot>,
 }
 
-/// Measures a trained model, on so many threads.
+/// Measures the trained model.
 ///
 /// # Errors
 /// Weights that are none, and what `on_progress` says.
@@ -153,8 +152,7 @@ pub fn evaluate<B: AutodiffBackend>(
     settings: &Settings,
     model: &Dmm<B>,
     device: &B::Device,
-    (on_progress, threads): (OnProgress<'_>, usize),
-    pieces: &Pieces,
+    measuring: &Measuring<'_>,
 ) -> Result<Evaluation, HarnessError> {
     let (taped, model) = (&model.clone().no_grad(), &model.valid());
     let mut evaluation = Evaluation {
@@ -168,9 +166,7 @@ pub fn evaluate<B: AutodiffBackend>(
             model,
             device,
             points,
-            on_progress,
-            threads,
-            pieces,
+            measuring,
         };
         let watched = of_size.rows(&mut evaluation.rows)?;
         let start = mean(&watched[0].log_joint);

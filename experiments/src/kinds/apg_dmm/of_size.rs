@@ -8,11 +8,10 @@ use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, numbers, sampler};
-use crate::population::stepwise::{Measured, OnProgress};
+use crate::population::stepwise::{Measured, Measuring};
 use helmholtz_apg::{Streams, on_threads};
 use helmholtz_dmm::{Dmm, Scheme, Simulated};
 use helmholtz_ops::{AutodiffBackend, Backend};
-use helmholtz_runs::Pieces;
 
 /// A trained model, and the size.
 pub struct OfSize<'a, B: AutodiffBackend> {
@@ -23,12 +22,8 @@ pub struct OfSize<'a, B: AutodiffBackend> {
     pub device: &'a B::Device,
     /// N.
     pub points: usize,
-    /// Told of progress; ends the work by an error.
-    pub on_progress: OnProgress<'a>,
-    /// Threads at once.
-    pub threads: usize,
-    /// Pieces that are measured already.
-    pub pieces: &'a Pieces,
+    /// How it is measured.
+    pub measuring: &'a Measuring<'a>,
 }
 
 /// A sampler on the instances from this number on: what it watched, place by place, and what else there is to say.
@@ -122,7 +117,7 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
             let name = format!("{label}, instances from {from} of the table, seed {seed}");
             let mut streams = Streams::new(TABLE, from).named(name);
             let piece = format!("N = {points}, {label}, {scheme:?}, {particles}, {sweeps}, {from}");
-            let watched = self.pieces.get(&piece, || {
+            let watched = self.measuring.pieces.get(&piece, || {
                 let watched = watch(self.model, &sampler, scheme, data, &mut streams);
                 Ok::<_, HarnessError>(watched.map_err(failed)?.0)
             })?;
@@ -139,7 +134,7 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
             let hmc = (&e.hmc, leapfrog);
             let piece = format!("N = {points}, {label}, {lengths:?}, {from}");
             let measured = || chains((self.taped, self.model), hmc, data, lengths, from);
-            let (watched, own) = self.pieces.get(&piece, measured)?;
+            let (watched, own) = self.measuring.pieces.get(&piece, measured)?;
             Ok((vec![watched], own))
         })?;
         Ok(Row {
@@ -158,10 +153,12 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
         let (points, of) = (self.points, chosen.len());
         let batch = self.settings.evaluation.batch as usize;
         let batches: Vec<&[u64]> = chosen.chunks(batch).collect();
-        let parts = on_threads(batches.len(), self.threads, |index| {
+        let parts = on_threads(batches.len(), self.measuring.threads, |index| {
             let numbers = batches[index];
             let done = index * batch + numbers.len();
-            (self.on_progress)(&format!("N = {points}, {label}: instance {done} of {of}"))?;
+            (self.measuring.on_progress)(&format!(
+                "N = {points}, {label}: instance {done} of {of}"
+            ))?;
             let data = rings::<B::InnerBackend>(self.settings, TABLE, numbers, points, self.device);
             run(&data, numbers[0])
         });

@@ -1,29 +1,30 @@
-//! The whole experiment: training in its run folder, then the evaluation.
+//! The whole experiment.
 
-use super::evaluation::evaluate;
+use super::evaluation::{Evaluation, evaluate};
 use super::training::Training;
 use super::{Outcome, Settings, figures};
-use crate::backend::{OnBackend, on_device};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::population::Column;
-use crate::population::stepwise::{Request, Stepwise, bytes, seconds_of_step, trained};
+use crate::population::stepwise::{Measuring, Stepwise, bytes};
 use crate::source::Kind;
-use burn::backend::Autodiff;
 use burn::tensor::DType;
 use helmholtz_datasets::Locator;
 use helmholtz_dmm::Dmm;
 use helmholtz_harness::work::shortened;
-use helmholtz_ops::Backend;
+use helmholtz_ops::AutodiffBackend;
 use helmholtz_report::Document;
 use helmholtz_report::figure::Figure;
-use helmholtz_runs::read_metrics;
+use helmholtz_training::{Objective, StepConfig};
 use serde_json::Value;
-use std::sync::atomic::AtomicBool;
 
 impl Stepwise for Settings {
-    type Outcome = Outcome;
+    type Data = ();
+
+    type Model<B: AutodiffBackend> = Dmm<B>;
+
+    type Evaluation = Evaluation;
 
     const KIND: Kind = Kind::ApgDmm;
 
@@ -96,22 +97,50 @@ impl Stepwise for Settings {
         (shorter, times)
     }
 
-    fn seconds_of_step(
-        &self,
-        (device, threads): (Device, usize),
-        _: &Locator,
-        stop: &AtomicBool,
-    ) -> Result<f64, HarnessError> {
-        on_device(device, Time(self, threads, stop))
+    fn config(&self, steps: u64, device: Device) -> StepConfig {
+        let t = &self.training;
+        StepConfig {
+            seed: self.seed,
+            steps,
+            learning_rate: t.learning_rate,
+            decay: 0.0,
+            beta_2: t.beta_2,
+            check_every: t.check_every,
+            checkpoint_seconds: t.checkpoint_seconds,
+            device_name: device.as_str().into(),
+        }
     }
 
-    fn compute(&self, request: Request<'_>) -> Result<Outcome, HarnessError> {
-        let device = request.device;
-        let run = Run {
-            settings: self,
-            request,
-        };
-        on_device(device, run)
+    fn data(&self, _: &Locator) -> Result<(), HarnessError> {
+        Ok(())
+    }
+
+    fn model<B: AutodiffBackend>(
+        &self,
+        (): &(),
+        device: &B::Device,
+    ) -> Result<Dmm<B>, HarnessError> {
+        let model = self.model.init(self.seed, DType::F32, device);
+        model.map_err(failed)
+    }
+
+    fn objective<'a, B: AutodiffBackend>(
+        &'a self,
+        (): &'a (),
+        threads: usize,
+        device: &B::Device,
+    ) -> Result<impl Objective<B, Dmm<B>>, HarnessError> {
+        Ok(Training::new(self, threads, device))
+    }
+
+    fn measure<B: AutodiffBackend>(
+        &self,
+        (): &(),
+        model: &Dmm<B>,
+        device: &B::Device,
+        measuring: &Measuring<'_>,
+    ) -> Result<Evaluation, HarnessError> {
+        evaluate(self, model, device, measuring)
     }
 
     fn document(&self, outcome: &Outcome) -> Document {
@@ -128,65 +157,5 @@ impl Stepwise for Settings {
 
     fn column(&self, outcome: &Outcome) -> Column {
         outcome.column(self)
-    }
-}
-
-struct Time<'a>(&'a Settings, usize, &'a AtomicBool);
-
-impl OnBackend for Time<'_> {
-    type Output = f64;
-
-    fn on<B: Backend>(self) -> Result<f64, HarnessError> {
-        let (Self(settings, threads, stop), device) = (self, Default::default());
-        let mut objective = Training::<Autodiff<B>>::new(settings, threads, &device);
-        seconds_of_step(&start::<B>(settings, &device)?, &mut objective, stop)
-    }
-}
-
-/// The model before its first step.
-fn start<B: Backend>(
-    settings: &Settings,
-    device: &B::Device,
-) -> Result<Dmm<Autodiff<B>>, HarnessError> {
-    let model = settings.model.init(settings.seed, DType::F32, device);
-    model.map_err(failed)
-}
-
-struct Run<'a> {
-    settings: &'a Settings,
-    request: Request<'a>,
-}
-
-impl OnBackend for Run<'_> {
-    type Output = Outcome;
-
-    fn on<B: Backend>(self) -> Result<Outcome, HarnessError> {
-        let (settings, device) = (self.settings, Default::default());
-        let t = &settings.training;
-        let model = start::<B>(settings, &device)?;
-        let mut request = self.request;
-        let threads = request.threads;
-        let mut objective = Training::<Autodiff<B>>::new(settings, threads, &device);
-        let config = request.config(
-            settings.seed,
-            [t.learning_rate, t.beta_2],
-            t.check_every,
-            t.checkpoint_seconds,
-        );
-        let model = trained(model, &mut objective, &config, &device, &mut request)?;
-        let pieces = request.pieces(&settings.evaluation)?;
-        let on_progress = (request.on_progress, threads);
-        let evaluation = evaluate(settings, &model, &device, on_progress, &pieces)?;
-        let folder = request.folder;
-        let metrics = read_metrics(folder.path())?;
-        let check = |row: Option<&Value>| row.and_then(Value::as_object).cloned();
-        let outcome = Outcome {
-            steps: request.steps,
-            checks: [metrics.first(), metrics.last()].map(|row| check(row).unwrap_or_default()),
-            evaluation,
-            provenance: folder.provenance(settings.seed, request.device.as_str()),
-        };
-        settings.write_figures(&metrics, &outcome, folder.path())?;
-        Ok(outcome)
     }
 }

@@ -5,14 +5,13 @@ use burn::tensor::Tensor;
 use helmholtz_apg::{Population, Streams, on_threads};
 use helmholtz_gmm::{Gmm, GmmState, Scheme};
 use helmholtz_ops::Backend;
-use helmholtz_runs::Pieces;
 use serde::{Deserialize, Serialize};
 
 use super::samplers::{Checkpoint, Length, SamplerKind, instances, means, trajectory};
 use super::{FIGURE, Settings, TABLE};
 use crate::framework::failed;
 use crate::population::populations::{mean, numbers, sampler};
-use crate::population::stepwise::{Measured, OnProgress};
+use crate::population::stepwise::{Measured, Measuring};
 
 /// Result of a sampler on the instances of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,7 +83,7 @@ pub struct Evaluation {
 /// Particles and instances at a time: more would not fit a processor's caches.
 const AT_A_TIME: usize = 4000;
 
-/// Measures, on so many threads; `on_progress` hears what, and may stop it with an error. What is measured is kept in `pieces`.
+/// Measures the trained model.
 ///
 /// # Errors
 /// Weights that are none, and those of `on_progress`.
@@ -92,16 +91,13 @@ pub fn evaluate<B: Backend>(
     settings: &Settings,
     model: &Gmm<B>,
     device: &B::Device,
-    (on_progress, threads): (OnProgress<'_>, usize),
-    pieces: &Pieces,
+    measuring: &Measuring<'_>,
 ) -> Result<Evaluation, HarnessError> {
-    let evaluation = Measuring {
-        pieces,
+    let evaluation = Evaluating {
         settings,
         model,
         device,
-        on_progress,
-        threads,
+        measuring,
     };
     Ok(Evaluation {
         rows: evaluation.rows()?,
@@ -111,16 +107,14 @@ pub fn evaluate<B: Backend>(
     })
 }
 
-struct Measuring<'a, B: Backend> {
+struct Evaluating<'a, B: Backend> {
     settings: &'a Settings,
     model: &'a Gmm<B>,
     device: &'a B::Device,
-    on_progress: OnProgress<'a>,
-    threads: usize,
-    pieces: &'a Pieces,
+    measuring: &'a Measuring<'a>,
 }
 
-impl<B: Backend> Measuring<'_, B> {
+impl<B: Backend> Evaluating<'_, B> {
     /// The trajectory on these instances, some at a time.
     fn trajectory(
         &self,
@@ -133,9 +127,9 @@ impl<B: Backend> Measuring<'_, B> {
         let at_a_time = (AT_A_TIME / length.particles).clamp(1, e.batch as usize);
         let config = &self.settings.model;
         let batches: Vec<&[u64]> = all.chunks(at_a_time).collect();
-        let measured = on_threads(batches.len(), self.threads, |batch| {
+        let measured = on_threads(batches.len(), self.measuring.threads, |batch| {
             let numbers = batches[batch];
-            (self.on_progress)(&format!(
+            (self.measuring.on_progress)(&format!(
                 "{}, {} of {} instances",
                 kind.label(),
                 batch * at_a_time,
@@ -148,7 +142,7 @@ impl<B: Backend> Measuring<'_, B> {
                 e.points
             );
             let measured = || trajectory(kind, (self.model, config), &x, length, draws);
-            self.pieces.get(&piece, measured)
+            self.measuring.pieces.get(&piece, measured)
         });
         let mut checkpoints: Vec<Checkpoint> = vec![];
         for more in measured {

@@ -5,24 +5,9 @@ use super::{Evaluation, Settings};
 use crate::blocks::{checks, measured, provenance, small_or_fixed};
 use crate::population::{Column, Entry};
 use helmholtz_report::{Block, Cell, Document, Kind, Table};
-use helmholtz_runs::Provenance;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-/// A run's result, as its folder keeps it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// Gradient steps.
-    pub steps: u64,
-    /// The first check, at the start, and the last.
-    pub checks: [Map<String, Value>; 2],
-    /// −H(x, z): what the mean log joint of exact posterior draws is.
-    pub expected: f64,
-    /// Measurements.
-    pub evaluation: Evaluation,
-    /// Provenance of the result.
-    pub provenance: Provenance,
-}
+/// A run's result.
+pub type Outcome = crate::population::Outcome<Evaluation>;
 
 impl Outcome {
     /// The numbers as a document.
@@ -94,7 +79,10 @@ impl Outcome {
              draws from the posterior have {:.2} over all instances. All start from the one-shot proposal, which K counts as the first \
              sweep; alone, by the same nets, it is RWS. The difference is from Gibbs with K = {}, instance by instance. Published \
              numbers are of the paper's own instances.",
-            e.instances, e.points, self.expected, e.sweeps,
+            e.instances,
+            e.points,
+            self.expected.unwrap_or(f64::NAN),
+            e.sweeps,
         );
         let heads = [
             "Sampler",
