@@ -8,6 +8,7 @@
 //! | [`Column`] | what the samplers of a finished run reached |
 //! | [`Members`], [`Joint`], [`Figure`] | the runs of several such experiments; what they show together; it as an experiment |
 //! | [`reader`](reader()) | what reports show of its runs |
+//! | [`TrainingSettings`] | those of the mixtures |
 //! | [`parts`] | a batch in parts, on threads |
 //! | [`populations`], [`hamiltonian`] | what the models' evaluations share |
 
@@ -16,6 +17,7 @@ mod experiment;
 pub mod hamiltonian;
 mod joint;
 mod members;
+mod mixtures;
 mod outcome;
 pub(crate) mod parts;
 pub(crate) mod populations;
@@ -28,5 +30,6 @@ pub use experiment::open;
 pub(crate) use experiment::{opened, reject};
 pub use joint::{Figure, Joint};
 pub use members::{Member, Members};
+pub use mixtures::TrainingSettings;
 pub use outcome::Outcome;
 pub use reader::reader;

@@ -22,7 +22,7 @@ pub mod training;
 
 pub use evaluation::Evaluation;
 pub use outcome::Outcome;
-pub use settings::{EvaluationSettings, Settings, TrainingSettings};
+pub use settings::{EvaluationSettings, Settings};
 
 /// Seed of checks. Training has the numbers that its steps count; checks and evaluations have their own seeds.
 pub(crate) const CHECK: u64 = 0x0063_6865_636b;

@@ -1,10 +1,10 @@
 //! The experiment as data.
 
-use crate::population::hamiltonian::{HmcSettings, TrainingMoves};
+use crate::population::TrainingSettings;
+use crate::population::hamiltonian::HmcSettings;
 use crate::source::{Kind, is_folder_name};
 use helmholtz_dmm::{DmmConfig, Rings};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 /// `experiments/apg-dmm.toml`, or a file like it, by one of its profiles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,33 +26,6 @@ pub struct Settings {
     pub training: TrainingSettings,
     /// Settings of the evaluation at the end.
     pub evaluation: EvaluationSettings,
-}
-
-/// Settings of the nets' training.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TrainingSettings {
-    /// K, the one-shot proposal counted.
-    pub sweeps: usize,
-    /// L.
-    pub particles: usize,
-    /// Instances of a step.
-    pub batch: u64,
-    /// Data of an instance.
-    pub points: usize,
-    /// Moves of the particles before they are learned from, in HMC-RWS.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hmc: Option<TrainingMoves>,
-    /// Adam's.
-    pub learning_rate: f64,
-    /// Adam's.
-    pub beta_2: f64,
-    /// Steps from one check to the next.
-    pub check_every: u64,
-    /// Instances of a check.
-    pub check_instances: u64,
-    /// Seconds from one checkpoint to the next.
-    pub checkpoint_seconds: f64,
 }
 
 /// Settings of the evaluation at the end.
@@ -83,14 +56,7 @@ impl Settings {
     /// Returns what is wrong with the settings, if anything.
     pub fn problem(&self) -> Option<&'static str> {
         let (t, e) = (&self.training, &self.evaluation);
-        let counts = [
-            t.sweeps,
-            t.particles,
-            e.particles,
-            e.prior_particles,
-            e.sweeps,
-        ];
-        let numbers = [t.batch, t.check_every, t.check_instances, e.batch];
+        let counts = [e.particles, e.prior_particles, e.sweeps];
         let (m, d) = (&self.model, &self.data);
         let positive = |x: f64| x > 0.0 && x.is_finite();
         let rings = self.data.clusters.max(1);
@@ -101,8 +67,8 @@ impl Settings {
                 "`name` names a folder: use lower-case letters, digits and hyphens",
             ),
             (
-                counts.contains(&0) || numbers.contains(&0),
-                "every number of sweeps, particles, instances and steps must be at least 1",
+                counts.contains(&0) || e.batch == 0,
+                "`evaluation`: every number of sweeps, particles and instances must be at least 1",
             ),
             (
                 m.clusters != d.clusters || !(2..=8).contains(&m.clusters),
@@ -121,16 +87,6 @@ impl Settings {
                 "every number of points must fill the rings evenly: a multiple of twice the clusters, at least four times them",
             ),
             (
-                !positive(t.learning_rate)
-                    || !(0.0..1.0).contains(&t.beta_2)
-                    || !positive(t.checkpoint_seconds),
-                "`training` needs a positive learning_rate and checkpoint_seconds, and a beta_2 from 0 to below 1",
-            ),
-            (
-                Duration::try_from_secs_f64(t.checkpoint_seconds).is_err(),
-                "`training.checkpoint_seconds` is more than a clock can count",
-            ),
-            (
                 e.instances < 2,
                 "`evaluation.instances` must be at least 2: there is no spread of one",
             ),
@@ -144,8 +100,8 @@ impl Settings {
             ),
         ];
         let problem = checks.iter().find(|(wrong, _)| *wrong);
-        let moves = || t.hmc.as_ref().and_then(|moves| moves.problem(t.sweeps));
-        problem.map(|(_, text)| *text).or_else(moves)
+        let problem = problem.map(|(_, text)| *text);
+        problem.or_else(|| self.training.problem())
     }
 }
 
@@ -219,20 +175,9 @@ mod tests {
     }
 
     #[test]
-    fn the_moves_of_hmc_rws_are_of_the_one_shot_proposal_alone() {
+    fn hmc_rws_moves_the_particles_of_the_one_shot_proposal() {
         let source = Source::find("apg-dmm").unwrap();
         let (settings, _) = Settings::parse(&source, "hmc-rws").unwrap();
         assert!(settings.training.hmc.is_some());
-        for (sweeps, moves, part) in [
-            (2, 9, "`training.sweeps` to 1"),
-            (1, 0, "at least one move"),
-        ] {
-            let mut other = settings.clone();
-            other.training.sweeps = sweeps;
-            other.training.hmc.as_mut().unwrap().moves = moves;
-            assert!(other.problem().unwrap().contains(part));
-        }
-        let text = serde_json::to_string(&Settings::parse(&source, "rws").unwrap().0).unwrap();
-        assert!(!text.contains("\"hmc\":null"), "{text}");
     }
 }

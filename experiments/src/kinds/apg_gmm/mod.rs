@@ -23,7 +23,7 @@ pub mod training;
 
 pub use evaluation::Evaluation;
 pub use outcome::Outcome;
-pub use settings::{EvaluationSettings, Published, Settings, TrainingSettings};
+pub use settings::{EvaluationSettings, Published, Settings};
 
 use helmholtz_random::Purpose;
 

@@ -13,7 +13,6 @@ use burn::module::AutodiffModule;
 use burn::tensor::DType;
 use helmholtz_datasets::Locator;
 use helmholtz_gmm::Gmm;
-use helmholtz_harness::work::shortened;
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_report::Document;
 use helmholtz_report::figure::Figure;
@@ -51,12 +50,9 @@ impl Stepwise for Settings {
     }
 
     fn plan(&self) -> [String; 2] {
-        let (t, e) = (&self.training, &self.evaluation);
+        let e = &self.evaluation;
         [
-            format!(
-                "K = {}, L = {}, {} instances of {} data a step",
-                t.sweeps, t.particles, t.batch, t.points
-            ),
+            self.training.plan(),
             format!("{} instances of {} data", e.instances, e.points),
         ]
     }
@@ -75,34 +71,17 @@ impl Stepwise for Settings {
     }
 
     fn shorter(&self) -> (Self, f64) {
-        let t = &self.training;
         let each = self.model.clusters * self.model.hidden.pow(2);
-        let sizes = [
-            (t.batch, 1),
-            (t.sweeps as u64, 2),
-            (t.particles as u64, 2),
-            (t.points as u64, 8),
-        ];
-        let ([batch, sweeps, particles, points], times) = shortened(each as u64, sizes);
-        let mut shorter = self.clone();
-        let t = &mut shorter.training;
-        t.batch = batch;
-        [t.sweeps, t.particles, t.points] = [sweeps, particles, points].map(|n| n as usize);
+        let (training, times) = self.training.shorter(each);
+        let shorter = Self {
+            training,
+            ..self.clone()
+        };
         (shorter, times)
     }
 
     fn config(&self, steps: u64, device: Device) -> StepConfig {
-        let t = &self.training;
-        StepConfig {
-            seed: self.seed,
-            steps,
-            learning_rate: t.learning_rate,
-            decay: 0.0,
-            beta_2: t.beta_2,
-            check_every: t.check_every,
-            checkpoint_seconds: t.checkpoint_seconds,
-            device_name: device.as_str().into(),
-        }
+        self.training.config(self.seed, steps, device)
     }
 
     fn data(&self, _: &Locator) -> Result<(), HarnessError> {
