@@ -1,5 +1,7 @@
 //! Tables 2 and 3, and those of the ARM slides, small: the program itself, from an edited file to the table, on generated images; stopped, and gone on with.
 
+mod few;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -28,12 +30,13 @@ fn small(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-fn command(folder: &Path, toml: &Path, more: &[&str]) -> Command {
+/// The command on `data`, a data set.
+fn command(folder: &Path, toml: &Path, data: &str, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
     command
         .arg("reproduce")
         .arg(toml)
-        .args(["--dataset", "glyphs", "--out", "runs", "--jobs", "1"])
+        .args(["--dataset", data, "--out", "runs", "--jobs", "1"])
         .args(more)
         .current_dir(folder);
     command
@@ -44,8 +47,8 @@ fn text(output: &Output) -> String {
 }
 
 /// The text of a run that ends well.
-fn run(folder: &Path, toml: &Path, more: &[&str]) -> String {
-    let output = command(folder, toml, more).output().unwrap();
+fn run(folder: &Path, toml: &Path, data: &str, more: &[&str]) -> String {
+    let output = command(folder, toml, data, more).output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
     text(&output)
 }
@@ -78,17 +81,19 @@ fn picture(path: &Path) -> (u32, u32, Vec<u8>) {
 #[test]
 fn table_3_has_a_row_for_each_method_and_k_and_a_picture_in_each_run() {
     let dir = tempfile::tempdir().unwrap();
+    few::images(dir.path());
     let toml = small(dir.path(), "table3", TABLE_3);
     let chosen = ["--method", "jsa,rloo", "--particles", "3,2"];
-    let out = run(dir.path(), &toml, &chosen);
+    let out = run(dir.path(), &toml, "few.npy", &chosen);
     assert!(
         out.contains("structured, K = 2") && out.contains("Lower half given the upper, K = 3"),
         "{out}"
     );
-    let base = dir.path().join("runs/table3/quick/glyphs");
+    let base = dir.path().join("runs/table3/quick").join(few::NAME);
     let table = fs::read_to_string(base.join("table.csv")).unwrap();
     assert_eq!(table.lines().count(), 1 + 4, "{table}");
-    assert!(table.contains("structured,2,jsa,glyphs"), "{table}");
+    let row = format!("structured,2,jsa,{}", few::NAME);
+    assert!(table.contains(&row), "{table}");
     for k in [2, 3] {
         let run = base.join(format!("structured/particles-{k}/jsa/seed-1"));
         let (width, height, pixels) = picture(&run.join("completions.png"));
@@ -109,10 +114,15 @@ fn table_3_has_a_row_for_each_method_and_k_and_a_picture_in_each_run() {
         }
         assert_ne!(image(2, 14..28), image(3, 14..28));
     }
-    let again = run(dir.path(), &toml, &chosen);
+    let again = run(dir.path(), &toml, "few.npy", &chosen);
     assert!(again.contains("4 runs, all done."), "{again}");
     // A table holds what earlier requests made.
-    let more = run(dir.path(), &toml, &["--method", "jsa", "--particles", "2"]);
+    let more = run(
+        dir.path(),
+        &toml,
+        "few.npy",
+        &["--method", "jsa", "--particles", "2"],
+    );
     assert!(more.contains("K = 3"), "{more}");
 }
 
@@ -130,7 +140,7 @@ fn a_killed_run_of_table_3_goes_on_and_ends_as_an_undisturbed_one() {
         small(dir.path(), name, &text)
     };
     let killed = file("killed");
-    let mut first = command(dir.path(), &killed, &chosen);
+    let mut first = command(dir.path(), &killed, "glyphs", &chosen);
     let mut first = first
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -144,8 +154,8 @@ fn a_killed_run_of_table_3_goes_on_and_ends_as_an_undisturbed_one() {
     first.kill().unwrap();
     first.wait().unwrap();
 
-    run(dir.path(), &killed, &chosen);
-    run(dir.path(), &file("undisturbed"), &chosen);
+    run(dir.path(), &killed, "glyphs", &chosen);
+    run(dir.path(), &file("undisturbed"), "glyphs", &chosen);
     let [killed, undisturbed] = [run_of("killed"), run_of("undisturbed")];
     assert_eq!(metrics(&killed), metrics(&undisturbed));
     assert_eq!(
@@ -159,16 +169,17 @@ fn a_killed_run_of_table_3_goes_on_and_ends_as_an_undisturbed_one() {
 #[test]
 fn table_2_tells_the_released_formula_beside_the_likelihood() {
     let dir = tempfile::tempdir().unwrap();
+    few::images(dir.path());
     let text = TABLE_2.replace("particles = 20\n", "particles = 2\n");
     let toml = small(dir.path(), "table2", &text);
     let methods = "jsa,jsa-frozen-reference,st-gumbel-softmax-learned,arsm";
-    let out = run(dir.path(), &toml, &["--method", methods]);
+    let out = run(dir.path(), &toml, "few.npy", &["--method", methods]);
     let words: Vec<&str> = out.split_whitespace().collect();
     let told = words
         .join(" ")
         .contains("the released code's formula gives");
     assert!(told, "{out}");
-    let base = dir.path().join("runs/table2/quick/glyphs");
+    let base = dir.path().join("runs/table2/quick").join(few::NAME);
     let table = |name: &str| fs::read_to_string(base.join(name)).unwrap();
     let row = "ST Gumbel-softmax (learned), by the released formula | ";
     assert_eq!(table("table.md").matches(row).count(), 1);
@@ -215,7 +226,7 @@ fn arm_table_2_tells_bounds_and_its_figure_draws_them() {
     let toml = arm(dir.path(), "arm-table2", ARM_TABLE_2);
     let few = ["--epochs", "1"];
     let chosen = [&few[..], &["--net", "linear", "--method", "arm,disarm"]].concat();
-    let out = run(dir.path(), &toml, &chosen);
+    let out = run(dir.path(), &toml, "glyphs", &chosen);
     assert!(
         out.contains("1 epoch, batch 100, K = 1, Adam 0.001"),
         "{out}"
@@ -228,7 +239,7 @@ fn arm_table_2_tells_bounds_and_its_figure_draws_them() {
     assert_ne!(arm["bound"], disarm["bound"]);
     // Categorical latents: what is defined for bits alone is passed over unasked.
     let unasked = [&few[..], &["--net", "categorical", "--dry-run"]].concat();
-    let out = run(dir.path(), &toml, &unasked);
+    let out = run(dir.path(), &toml, "glyphs", &unasked);
     assert!(out.contains("3 runs"), "{out}");
 
     let output = Command::new(env!("CARGO_BIN_EXE_helmholtz"))
@@ -254,7 +265,7 @@ fn arm_table_3_completes_images_without_an_inference_net() {
     let dir = tempfile::tempdir().unwrap();
     let toml = arm(dir.path(), "arm-table3", ARM_TABLE_3);
     let methods = ["--epochs", "1", "--method", "arm,slope-annealed,nvil"];
-    let out = run(dir.path(), &toml, &methods);
+    let out = run(dir.path(), &toml, "glyphs", &methods);
     assert!(out.contains("392-200-200-392"), "{out}");
     let base = dir.path().join("runs/arm-table3/quick-1-epochs/glyphs");
     for net in ["feedforward", "feedforward-linear"] {
@@ -266,7 +277,7 @@ fn arm_table_3_completes_images_without_an_inference_net() {
             assert_eq!(picture(&run.join("completions.png")).0, 10 * 30 + 2);
         }
     }
-    let again = run(dir.path(), &toml, &methods);
+    let again = run(dir.path(), &toml, "glyphs", &methods);
     assert!(again.contains("6 runs, all done."), "{again}");
 }
 

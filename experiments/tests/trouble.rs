@@ -6,15 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// One small cell, with a check and a checkpoint an epoch; `name` and `learning_rate` as given.
-fn experiment(folder: &Path, name: &str, learning_rate: &str) -> PathBuf {
+/// Epochs of runs that something happens to while they train, and of the others.
+const LONG: u32 = 12;
+const SHORT: u32 = 3;
+
+/// One small cell, with a check and a checkpoint an epoch; `name`, `learning_rate` and `epochs` as given.
+fn experiment(folder: &Path, name: &str, learning_rate: &str, epochs: u32) -> PathBuf {
     let text = include_str!("../table1.toml")
         .replace("name = \"table1\"", &format!("name = \"{name}\""))
         .replace(
             "learning_rate = 3e-4",
             &format!("learning_rate = {learning_rate}"),
         )
-        .replace("epochs = 10\n", "epochs = 12\n")
+        .replace("epochs = 10\n", &format!("epochs = {epochs}\n"))
         .replace("valid_images = 1000", "valid_images = 20")
         .replace("test_images = 1000", "test_images = 20");
     let path = folder.join(format!("{name}-{learning_rate}.toml"));
@@ -69,8 +73,8 @@ fn metrics(cell: &Path) -> Vec<serde_json::Value> {
 }
 
 /// The metrics of a run that nothing disturbed.
-fn undisturbed(folder: &Path) -> Vec<serde_json::Value> {
-    let toml = experiment(folder, "undisturbed", "3e-4");
+fn undisturbed(folder: &Path, epochs: u32) -> Vec<serde_json::Value> {
+    let toml = experiment(folder, "undisturbed", "3e-4", epochs);
     let output = run("", folder, &toml);
     assert!(output.status.success(), "{}", text(&output));
     metrics(&cell(folder, "undisturbed"))
@@ -80,20 +84,23 @@ fn undisturbed(folder: &Path) -> Vec<serde_json::Value> {
 #[test]
 fn a_full_disk_is_named_and_the_same_command_ends_as_if_there_had_been_room() {
     let dir = tempfile::tempdir().unwrap();
-    let toml = experiment(dir.path(), "full", "3e-4");
+    let toml = experiment(dir.path(), "full", "3e-4", SHORT);
     // No file may grow beyond 1 MB, in units of 512 bytes: a checkpoint takes four.
     let output = run("trap '' XFSZ; ulimit -f 2048;", dir.path(), &toml);
     rejected(&output, &["free some space", "seed-1"]);
 
     let output = run("", dir.path(), &toml);
     assert!(output.status.success(), "{}", text(&output));
-    assert_eq!(metrics(&cell(dir.path(), "full")), undisturbed(dir.path()));
+    assert_eq!(
+        metrics(&cell(dir.path(), "full")),
+        undisturbed(dir.path(), SHORT)
+    );
 }
 
 #[test]
 fn a_loss_that_is_not_a_number_stops_the_run_with_seed_epoch_and_step() {
     let dir = tempfile::tempdir().unwrap();
-    let toml = experiment(dir.path(), "diverges", "1e38");
+    let toml = experiment(dir.path(), "diverges", "1e38", SHORT);
     let output = run("", dir.path(), &toml);
     rejected(&output, &["not a number", "seed 1", "epoch", "step"]);
     let note = fs::read_to_string(cell(dir.path(), "diverges").join("failure.json")).unwrap();
@@ -106,10 +113,18 @@ fn a_loss_that_is_not_a_number_stops_the_run_with_seed_epoch_and_step() {
 #[test]
 fn a_folder_of_other_settings_is_refused_and_kept() {
     let dir = tempfile::tempdir().unwrap();
-    let output = run("", dir.path(), &experiment(dir.path(), "other", "3e-4"));
+    let output = run(
+        "",
+        dir.path(),
+        &experiment(dir.path(), "other", "3e-4", SHORT),
+    );
     assert!(output.status.success(), "{}", text(&output));
     let before = metrics(&cell(dir.path(), "other"));
-    let output = run("", dir.path(), &experiment(dir.path(), "other", "1e-4"));
+    let output = run(
+        "",
+        dir.path(),
+        &experiment(dir.path(), "other", "1e-4", SHORT),
+    );
     rejected(&output, &["learning_rate", "--fresh", "seed-1"]);
     assert_eq!(metrics(&cell(dir.path(), "other")), before);
 }
@@ -136,7 +151,7 @@ fn cut(checkpoint: &Path) {
 #[test]
 fn a_folder_in_use_is_refused_and_after_a_kill_a_checkpoint_cut_short_is_passed_over() {
     let dir = tempfile::tempdir().unwrap();
-    let toml = experiment(dir.path(), "held", "3e-4");
+    let toml = experiment(dir.path(), "held", "3e-4", LONG);
     let held = cell(dir.path(), "held");
     let mut first = command("", dir.path(), &toml);
     let mut first = first
@@ -163,7 +178,7 @@ fn a_folder_in_use_is_refused_and_after_a_kill_a_checkpoint_cut_short_is_passed_
         "{}",
         text(&output)
     );
-    assert_eq!(metrics(&held), undisturbed(dir.path()));
+    assert_eq!(metrics(&held), undisturbed(dir.path(), LONG));
 }
 
 #[cfg(target_os = "linux")]
@@ -171,7 +186,7 @@ fn a_folder_in_use_is_refused_and_after_a_kill_a_checkpoint_cut_short_is_passed_
 fn a_terminal_that_closes_stops_the_run_unless_it_was_started_not_to_mind() {
     for (before, ends) in [("", false), ("trap '' HUP;", true)] {
         let dir = tempfile::tempdir().unwrap();
-        let toml = experiment(dir.path(), "alone", "3e-4");
+        let toml = experiment(dir.path(), "alone", "3e-4", LONG);
         let command = command(before, dir.path(), &toml);
         // The tests themselves may have been started by `nohup`.
         let mut child = Command::new("env")
@@ -205,7 +220,7 @@ fn a_terminal_that_closes_stops_the_run_unless_it_was_started_not_to_mind() {
 #[test]
 fn a_limit_on_memory_is_known_to_the_plan_and_costs_no_finished_work() {
     let dir = tempfile::tempdir().unwrap();
-    let large = experiment(dir.path(), "large", "3e-4");
+    let large = experiment(dir.path(), "large", "3e-4", SHORT);
     let text_of = fs::read_to_string(&large).unwrap();
     // A step of 50 images with so many particles needs 5.5 GiB.
     let text_of = text_of.replace("particles = 2\n", "particles = 30000\n");
@@ -215,7 +230,7 @@ fn a_limit_on_memory_is_known_to_the_plan_and_costs_no_finished_work() {
     rejected(&limited, &["not enough memory", "particles"]);
     assert!(!dir.path().join("runs").exists());
 
-    let toml = experiment(dir.path(), "limited", "3e-4");
+    let toml = experiment(dir.path(), "limited", "3e-4", SHORT);
     let (mut ended, mut stopped) = (0, 0);
     for mebibytes in [1, 40, 80, 120, 160, 200, 300, 500, 1200, 4000] {
         let limit = format!("ulimit -v {};", 1024 * mebibytes);
@@ -229,7 +244,7 @@ fn a_limit_on_memory_is_known_to_the_plan_and_costs_no_finished_work() {
     let output = run("", dir.path(), &toml);
     assert!(output.status.success(), "{}", text(&output));
     let limited = metrics(&cell(dir.path(), "limited"));
-    assert_eq!(limited, undisturbed(dir.path()));
+    assert_eq!(limited, undisturbed(dir.path(), SHORT));
 }
 
 /// While steps are measured a request to stop ends the program at once.
@@ -239,7 +254,7 @@ fn a_stop_while_a_plan_is_made_ends_the_program_with_nothing_begun() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let dir = tempfile::tempdir().unwrap();
         // As many cells as make a plan of seconds.
-        let toml = experiment(dir.path(), "planned", "3e-4");
+        let toml = experiment(dir.path(), "planned", "3e-4", LONG);
         let mut child = Command::new("env")
             .arg("--default-signal=HUP,INT,TERM")
             .arg(env!("CARGO_BIN_EXE_helmholtz"))

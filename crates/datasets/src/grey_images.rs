@@ -63,6 +63,31 @@ impl GreyImages {
         sum as f64 / (255 * self.bytes.len().max(1)) as f64
     }
 
+    /// All images as squares of `side` pixels, image after image: a pixel is the mean of value / 255 over a square of the image's own.
+    ///
+    /// # Panics
+    ///
+    /// If images are no squares, or `side` doesn't divide theirs.
+    pub fn averaged(&self, side: usize) -> Vec<f32> {
+        let whole = self.columns;
+        assert!(whole == self.rows && whole.is_multiple_of(side));
+        let factor = whole / side;
+        let scale = 1.0 / (255.0 * (factor * factor) as f32);
+        let mut averaged = vec![0.0; self.len() * side * side];
+        let images = averaged.chunks_exact_mut(side * side);
+        for (image, bytes) in images.zip(self.bytes.chunks_exact(whole * whole)) {
+            for (row, bytes) in bytes.chunks_exact(whole).enumerate() {
+                let pixels = &mut image[row / factor * side..][..side];
+                for (pixel, bytes) in pixels.iter_mut().zip(bytes.chunks_exact(factor)) {
+                    for &byte in bytes {
+                        *pixel += f32::from(byte) * scale;
+                    }
+                }
+            }
+        }
+        averaged
+    }
+
     /// The images of these rows with their grey levels.
     ///
     /// # Panics
@@ -129,6 +154,19 @@ mod tests {
             (binary.len(), binary.row_bits(0), binary.row_bits(1)),
             (2, &[3][..], &[1][..])
         );
+    }
+
+    #[test]
+    fn pixels_are_means_of_squares() {
+        #[rustfmt::skip]
+        let images = GreyImages::new(4, 4, vec![
+            255, 255, 0, 0,
+            255, 255, 0, 255,
+            51, 0, 102, 102,
+            0, 0, 102, 102,
+        ]);
+        assert_eq!(images.averaged(2), [1.0, 0.25, 0.05, 0.4]);
+        assert_eq!(images.averaged(4)[8], 0.2);
     }
 
     #[test]

@@ -40,7 +40,7 @@ use results::{Results, Verdict};
 use scope::Scope;
 
 const HELP: &str = "\
-Usage: cargo xtask mutants [--scope NAME] [--jobs N] [--only TEXT] [--list] [--out FILE]
+Usage: cargo xtask mutants [--scope NAME] [--jobs N] [--only TEXT] [--list | --report] [--out FILE]
 
 Plants every mutant that cargo-mutants makes of the files of a scope, and in the first scope the faults of tests/faults.toml, in a scratch checkout of HEAD below target/mutants: all at once, behind a switch. Then runs for each mutant
 the tests that reach it, until one fails. Writes experiments/results/mutants.md, or mutants-NAME.md; survivors are explained in
@@ -54,6 +54,7 @@ Ctrl-C is safe; the same command goes on. The first build there takes as long as
   --jobs N      tests at a time (default 2)
   --only TEXT   only mutants whose name holds TEXT; the table is printed, not written
   --list        list the mutants, and stop
+  --report      write the table of the verdicts there are: what has none counts as surviving
   --out FILE    write the table there";
 
 struct Arguments {
@@ -61,6 +62,7 @@ struct Arguments {
     jobs: usize,
     only: Option<String>,
     list: bool,
+    report: bool,
     out: Option<PathBuf>,
 }
 
@@ -89,6 +91,7 @@ fn parse(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments>, S
         jobs: 2,
         only: None,
         list: false,
+        report: false,
         out: None,
     };
     while let Some(flag) = given.next() {
@@ -102,6 +105,7 @@ fn parse(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments>, S
             }
             "--only" => arguments.only = Some(value()?),
             "--list" => arguments.list = true,
+            "--report" => arguments.report = true,
             "--out" => arguments.out = Some(PathBuf::from(value()?)),
             "--help" | "-h" => return Ok(None),
             other => return Err(format!("there is no flag `{other}`\n\n{HELP}")),
@@ -129,7 +133,7 @@ fn run(root: &Path, arguments: &Arguments) -> Result<bool, String> {
         None => true,
     };
     let all = || sites.iter().flat_map(|site| &site.mutants);
-    if !all().filter(asked).all(|mutant| results.has(mutant)) {
+    if !arguments.report && !all().filter(asked).all(|mutant| results.has(mutant)) {
         let program = build::program(&checkout, &sites, None, &mut results)?;
         let tests = tests::traced(&checkout, &program, arguments.jobs)?;
         results.keep(|name| tests.iter().any(|test| test.name == name));
@@ -151,7 +155,9 @@ fn run(root: &Path, arguments: &Arguments) -> Result<bool, String> {
         }
     }
     let of = |verdict: fn(&Verdict) -> bool| {
-        let count = mutants.iter().filter(|m| verdict(results.verdict(m)));
+        let count = mutants
+            .iter()
+            .filter(|m| results.verdict(m).is_some_and(verdict));
         count.count()
     };
     eprintln!(

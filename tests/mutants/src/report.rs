@@ -55,12 +55,13 @@ struct Count {
 }
 
 impl Count {
-    fn add(&mut self, verdict: &Verdict) {
+    /// What was not tried counts as surviving.
+    fn add(&mut self, verdict: Option<&Verdict>) {
         *match verdict {
-            Verdict::Unviable => &mut self.unviable,
-            Verdict::Killed { .. } => &mut self.killed,
-            Verdict::Late { .. } => &mut self.late,
-            Verdict::Survived { .. } => &mut self.survived,
+            Some(Verdict::Unviable) => &mut self.unviable,
+            Some(Verdict::Killed { .. }) => &mut self.killed,
+            Some(Verdict::Late { .. }) => &mut self.late,
+            Some(Verdict::Survived { .. }) | None => &mut self.survived,
         } += 1;
     }
 
@@ -122,6 +123,11 @@ pub fn markdown(
         checkout.scope.files.join("`, `"),
         without(checkout.scope.not),
     );
+    let untried = |mutant: &&&Mutant| results.verdict(mutant).is_none();
+    let open = mutants.iter().filter(untried).count();
+    if open > 0 {
+        text += &format!("Not tried, and counted as survivors: {open}.\n\n");
+    }
     const HEAD: &str = "| mutants | do not compile | killed | late | survive | score |\n|---|---|---|---|---|---|---|\n";
     text += &format!("| | {}", &HEAD[2..]);
     text += &tool.row("cargo-mutants");
@@ -131,8 +137,8 @@ pub fn markdown(
     text += "\n## Survivors\n";
     let mut unexplained = 0;
     let mut stale: Vec<&Explanation> = known.iter().collect();
-    let survivors = mutants.iter().filter(|m| results.verdict(m).survives());
-    let mut survivors: Vec<&&Mutant> = survivors.collect();
+    let survives = |mutant: &&&Mutant| results.verdict(mutant).is_none_or(Verdict::survives);
+    let mut survivors: Vec<&&Mutant> = mutants.iter().filter(survives).collect();
     survivors.sort_by_key(|mutant| (&mutant.file, mutant.place));
     let mut file = "";
     for mutant in survivors {
@@ -142,8 +148,14 @@ pub fn markdown(
         }
         let why = known.iter().find(|known| known.explains(mutant));
         stale.retain(|explanation| !explanation.explains(mutant));
-        unexplained += usize::from(why.is_none());
-        let why = why.map_or("**unexplained**", |known| &known.why);
+        let why = match (why, results.verdict(mutant)) {
+            (Some(known), _) => &known.why,
+            (None, None) => "Not tried.",
+            (None, Some(_)) => {
+                unexplained += 1;
+                "**unexplained**"
+            }
+        };
         let (line, about) = (mutant.place.0, &mutant.about);
         let _ = writeln!(text, "* line {line}, `{}`: {about}. {why}", mutant.line);
     }
@@ -156,6 +168,8 @@ pub fn markdown(
         text += &count.row(&format!("`{file}`"));
     }
 
+    // A fault by hand that does not compile tells nothing.
+    unexplained += hand.unviable;
     text += &by_hand(mutants, results);
     Ok(Report { text, unexplained })
 }
@@ -167,8 +181,9 @@ fn by_hand(mutants: &[&Mutant], results: &Results) -> String {
     );
     for mutant in mutants.iter().filter(|m| m.origin == Origin::Hand) {
         let by = match results.verdict(mutant) {
-            Verdict::Killed { by } | Verdict::Late { by } => format!("`{by}`"),
-            verdict => format!("**{verdict}**"),
+            Some(Verdict::Killed { by } | Verdict::Late { by }) => format!("`{by}`"),
+            Some(verdict) => format!("**{verdict}**"),
+            None => "not tried".into(),
         };
         let about = mutant.about.replace('|', "\\|");
         let _ = writeln!(text, "| {about} | `{}` | {by} |", mutant.file);

@@ -146,9 +146,10 @@ impl Results {
         self.earlier.get(&mutant.name()).map(String::as_str)
     }
 
-    /// The verdict on a mutant that has one.
-    pub fn verdict(&self, mutant: &Mutant) -> &Verdict {
-        &self.verdicts[&mutant.name()].0
+    /// The verdict on a mutant, if it has one.
+    pub fn verdict(&self, mutant: &Mutant) -> Option<&Verdict> {
+        let verdict = self.verdicts.get(&mutant.name());
+        verdict.map(|(verdict, _)| verdict)
     }
 
     /// Seconds that the tests of all mutants took.

@@ -13,36 +13,20 @@ pub struct Digits {
 }
 
 impl Digits {
-    /// The images, squares of `side` pixels averaged over squares of their own.
+    /// The images with sides of so many pixels: [`GreyImages::averaged`].
     ///
     /// # Panics
     /// If `side` doesn't divide the images' side.
     pub fn new(images: &GreyImages, side: usize) -> Self {
-        let whole = images.columns();
-        assert!(whole == images.rows() && whole.is_multiple_of(side));
-        let factor = whole / side;
-        let scale = 1.0 / (255.0 * (factor * factor) as f32);
-        let mut pixels = vec![0.0; images.len() * side * side];
-        for (at, image) in pixels.chunks_exact_mut(side * side).enumerate() {
-            for (i, &byte) in images.row(at).iter().enumerate() {
-                let (row, column) = (i / whole / factor, i % whole / factor);
-                image[row * side + column] += f32::from(byte) * scale;
-            }
-        }
         Self {
-            pixels,
+            pixels: images.averaged(side),
             area: side * side,
         }
     }
 
     /// Number of images.
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.pixels.len() / self.area
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.pixels.is_empty()
     }
 
     fn image(&self, at: u32) -> &[f32] {
