@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Epochs of runs that something happens to while they train, and of the others.
-const LONG: u32 = 12;
+const LONG: u32 = 8;
 const SHORT: u32 = 3;
 
 /// One small cell, with a check and a checkpoint an epoch; `name`, `learning_rate` and `epochs` as given.
