@@ -134,7 +134,23 @@ pub fn markdown(
     text += &hand.row("by hand");
     text += &all.row("all");
 
-    text += "\n## Survivors\n";
+    let (listed, mut unexplained) = survivors(mutants, results, &known);
+    text += &listed;
+
+    text += &format!("\n## Files\n\n| file | {}", &HEAD[2..]);
+    for (file, count) in files {
+        text += &count.row(&format!("`{file}`"));
+    }
+
+    // A fault by hand that does not compile tells nothing.
+    unexplained += hand.unviable;
+    text += &by_hand(mutants, results);
+    Ok(Report { text, unexplained })
+}
+
+/// Those that no test notices, with why, and the number of those of which nobody says it.
+fn survivors(mutants: &[&Mutant], results: &Results, known: &[Explanation]) -> (String, usize) {
+    let mut text = String::from("\n## Survivors\n");
     let mut unexplained = 0;
     let mut stale: Vec<&Explanation> = known.iter().collect();
     let survives = |mutant: &&&Mutant| results.verdict(mutant).is_none_or(Verdict::survives);
@@ -162,16 +178,7 @@ pub fn markdown(
     for Explanation { file, line, .. } in stale {
         eprintln!("nothing to explain in {file}, `{line}`");
     }
-
-    text += &format!("\n## Files\n\n| file | {}", &HEAD[2..]);
-    for (file, count) in files {
-        text += &count.row(&format!("`{file}`"));
-    }
-
-    // A fault by hand that does not compile tells nothing.
-    unexplained += hand.unviable;
-    text += &by_hand(mutants, results);
-    Ok(Report { text, unexplained })
+    (text, unexplained)
 }
 
 /// The faults that were written by hand.
