@@ -1,23 +1,13 @@
 //! Own data and own nets: the program itself, from files to the table.
 
+mod npy;
+
 use std::fs;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// An array of `<f4` as NumPy writes it.
-fn npy(width: usize, numbers: &[f32]) -> Vec<u8> {
-    let shape = format!("({}, {width})", numbers.len() / width);
-    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
-    let numbers = numbers.iter().flat_map(|x| x.to_le_bytes());
-    let start = b"\x93NUMPY\x01\x00".iter().copied();
-    let length = (header.len() as u16).to_le_bytes();
-    start
-        .chain(length)
-        .chain(header.into_bytes())
-        .chain(numbers)
-        .collect()
-}
+use npy::npy;
 
 /// A file of 200 rows of nine numbers, those of bits times `scale`.
 fn npz(folder: &Path, name: &str, scale: f32) -> PathBuf {

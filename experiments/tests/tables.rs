@@ -1,6 +1,7 @@
 //! Tables 2 and 3, and those of the ARM slides, small: the program itself, from an edited file to the table, on generated images; stopped, and gone on with.
 
 mod few;
+mod npy;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -102,7 +102,7 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
         device: &B::Device,
     ) -> Result<Self::Model<B>, HarnessError>;
 
-    /// What a gradient step climbs, on so many threads.
+    /// What gives the gradients of a step, on so many threads.
     ///
     /// # Errors
     /// Instances that cannot be made.

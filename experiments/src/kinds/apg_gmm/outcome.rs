@@ -74,15 +74,15 @@ impl Outcome {
         let e = &settings.evaluation;
         let published = settings.published.as_ref();
         let published = published.filter(|published| published.points == e.points);
+        let exact = self.expected.map_or(String::new(), |expected| {
+            format!(" Exact draws from the posterior have {expected:.2} over all instances.")
+        });
         let text = format!(
-            "Log joint density log p(x, μ, τ, c), weighted, mean ± standard error over {} fresh instances of {} data, in nats. Exact \
-             draws from the posterior have {:.2} over all instances. All start from the one-shot proposal, which K counts as the first \
+            "Log joint density log p(x, μ, τ, c), weighted, mean ± standard error over {} fresh instances of {} data, in \
+             nats.{exact} All start from the one-shot proposal, which K counts as the first \
              sweep; alone, by the same nets, it is RWS. The difference is from Gibbs with K = {}, instance by instance. Published \
              numbers are of the paper's own instances.",
-            e.instances,
-            e.points,
-            self.expected.unwrap_or(f64::NAN),
-            e.sweeps,
+            e.instances, e.points, e.sweeps,
         );
         let heads = [
             "Sampler",
