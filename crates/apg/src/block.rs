@@ -8,8 +8,9 @@ use crate::{Model, Particle};
 ///
 /// Its log-densities are `[L, B, N]`: a **local** block falls apart into N independent parts given the other latents, the
 /// assignments of N data say, and a **global** one has N = 1. What weighs a particle is the sum over the parts. In the
-/// gradient a part has the weight that its own move alone would have, since moving one part is a block too.
-pub trait Block<B: Backend, M: Model<B>, C: ?Sized> {
+/// gradient a part has the weight that its own move alone would have, since moving one part is a block too. Groups of particles may be
+/// moved by one block at once, on threads.
+pub trait Block<B: Backend, M: Model<B>, C: ?Sized>: Sync {
     /// What reports call it.
     fn name(&self) -> String;
 
@@ -44,7 +45,7 @@ pub struct Move<B: Backend, S> {
 
 /// A law q(z_b | x, z_−b) of the latents z_b of one block given all others z_−b: learned, the exact conditional, or the
 /// prior.
-pub trait Conditional<B: Backend, M: Model<B>, C: ?Sized> {
+pub trait Conditional<B: Backend, M: Model<B>, C: ?Sized>: Sync {
     /// What is computed of x and z_−b once, for the draw and for both densities.
     type Law;
 

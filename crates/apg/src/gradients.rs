@@ -101,9 +101,14 @@ impl<R> Sampler<R> {
 }
 
 /// Why a loss has no gradient: its value, if that is not finite, or else some entry of the gradient is not.
-struct NotFinite(Option<f64>);
+pub(crate) struct NotFinite(Option<f64>);
 
-fn not_finite(NotFinite(value): NotFinite, block: String, sweep: usize, run: String) -> ApgError {
+pub(crate) fn not_finite(
+    NotFinite(value): NotFinite,
+    block: String,
+    sweep: usize,
+    run: String,
+) -> ApgError {
     match value {
         Some(value) => ApgError::Loss {
             block,
@@ -116,7 +121,7 @@ fn not_finite(NotFinite(value): NotFinite, block: String, sweep: usize, run: Str
 }
 
 /// The gradient of a loss, all of it finite.
-fn backward<B, M>(loss: Loss<B>, model: &M) -> Result<GradientsParams, NotFinite>
+pub(crate) fn backward<B, M>(loss: Loss<B>, model: &M) -> Result<GradientsParams, NotFinite>
 where
     B: AutodiffBackend,
     M: AutodiffModule<B>,

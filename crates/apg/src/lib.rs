@@ -23,6 +23,7 @@
 //! | [`Statistics`], [`Sums`] | neural sufficient statistics |
 //! | [`Choices`] | a cluster for each datum |
 //! | [`gradients_in_parts`], [`on_threads`] | a batch in parts on several threads, the same bits for any number of them |
+//! | [`gradients_in_groups`](Sampler::gradients_in_groups) | the same for the particles of each instance |
 //! | [`least_cost`] | matching what was found to what is there |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -31,6 +32,7 @@ mod block;
 mod choices;
 mod error;
 mod gradients;
+mod groups;
 mod loss;
 mod matching;
 mod model;

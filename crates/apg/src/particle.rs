@@ -1,5 +1,8 @@
 //! All latents of a model as one value.
 
+use std::iter;
+use std::ops::Range;
+
 use burn::tensor::{Int, Tensor, TensorData, backend::Backend};
 
 /// All latents of a model for L particles of each of B instances: tensors `[L, B, ..]`, and what is cached of them.
@@ -25,6 +28,30 @@ pub trait Particle: Clone {
         })
     }
 
+    /// The particles of these numbers, of every instance.
+    fn narrow(self, particles: Range<usize>) -> Self {
+        self.map(&mut Narrow(particles))
+    }
+
+    /// All particles of these groups, one group after the other.
+    ///
+    /// # Panics
+    /// If there is no group.
+    fn concatenate(groups: Vec<Self>) -> Self {
+        let mut groups = groups.into_iter();
+        let first = groups.next().expect("a group of particles");
+        let others = groups.map(|group| {
+            let mut rows = Rows(Vec::new());
+            group.map(&mut rows);
+            rows.0.into_iter()
+        });
+        let others: Vec<_> = others.collect();
+        match others.is_empty() {
+            true => first,
+            false => first.map(&mut Concatenate(others)),
+        }
+    }
+
     /// The same particles, known to no tape.
     fn detach(self) -> Self {
         self.map(&mut Detach)
@@ -42,6 +69,43 @@ struct Detach;
 impl<B: Backend> LatentMapper<B> for Detach {
     fn map<const D: usize>(&mut self, _: &'static str, latent: Tensor<B, D>) -> Tensor<B, D> {
         latent.detach()
+    }
+}
+
+struct Narrow(Range<usize>);
+
+impl<B: Backend> LatentMapper<B> for Narrow {
+    fn map<const D: usize>(&mut self, _: &'static str, latent: Tensor<B, D>) -> Tensor<B, D> {
+        latent.narrow(0, self.0.start, self.0.len())
+    }
+}
+
+/// The latents of a group, a row for each particle.
+struct Rows<B: Backend>(Vec<Tensor<B, 2>>);
+
+impl<B: Backend> LatentMapper<B> for Rows<B> {
+    fn map<const D: usize>(&mut self, _: &'static str, latent: Tensor<B, D>) -> Tensor<B, D> {
+        self.0.push(rows(latent.clone()));
+        latent
+    }
+}
+
+fn rows<B: Backend, const D: usize>(latent: Tensor<B, D>) -> Tensor<B, 2> {
+    let dims = latent.dims();
+    latent.reshape([dims[0], dims[1..].iter().product()])
+}
+
+/// The rows of the other groups, a latent each.
+struct Concatenate<B: Backend>(Vec<std::vec::IntoIter<Tensor<B, 2>>>);
+
+impl<B: Backend> LatentMapper<B> for Concatenate<B> {
+    fn map<const D: usize>(&mut self, name: &'static str, latent: Tensor<B, D>) -> Tensor<B, D> {
+        let mut dims = latent.dims();
+        let others = (self.0.iter_mut()).map(|group| group.next());
+        let others = others.map(|rows| rows.unwrap_or_else(|| panic!("all groups have `{name}`")));
+        let groups: Vec<_> = iter::once(rows(latent)).chain(others).collect();
+        dims[0] = groups.iter().map(|group| group.dims()[0]).sum();
+        helmholtz_ops::cat(groups, 0).reshape(dims)
     }
 }
 

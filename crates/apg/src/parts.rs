@@ -59,24 +59,38 @@ where
     T: Send,
     E: Send,
 {
-    let copies = shares.iter().map(|_| model.clone().map(&mut Copied));
-    let copies: Vec<Mutex<Option<M>>> = copies.map(|copy| Mutex::new(Some(copy))).collect();
+    let copies = shares.iter().map(|_| Mutex::new(Some(copied(model))));
+    let copies: Vec<Mutex<Option<M>>> = copies.collect();
     let parts = on_threads(shares.len(), threads, |part| {
         let copy = copies[part].lock().expect("a copy has one reader").take();
         of(&copy.expect("a part is computed once"), part)
     });
-    let (mut sum, mut others) = (GradientsParams::new(), Vec::new());
-    for (part, &share) in parts.into_iter().zip(shares) {
-        let (gradients, other) = part?;
+    let parts = parts.into_iter().collect::<Result<Vec<_>, E>>()?;
+    let (gradients, others): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    let gradients = gradients.into_iter().zip(shares.iter().copied());
+    Ok((sum(model, gradients), others))
+}
+
+/// A model with parameters of its own on the tape.
+pub(crate) fn copied<B: AutodiffBackend, M: AutodiffModule<B>>(model: &M) -> M {
+    model.clone().map(&mut Copied)
+}
+
+/// Σ_p s_p ∇_p of gradients and their shares, added in their order.
+pub(crate) fn sum<B: AutodiffBackend, M: AutodiffModule<B>>(
+    model: &M,
+    parts: impl Iterator<Item = (GradientsParams, f64)>,
+) -> GradientsParams {
+    let mut sum = GradientsParams::new();
+    for (part, share) in parts {
         let mut add = Add {
             sum: &mut sum,
-            part: gradients,
+            part,
             share,
         };
         model.visit(&mut add);
-        others.push(other);
     }
-    Ok((sum, others))
+    sum
 }
 
 /// Gives each parameter a leaf of its own, and leaves it its identity.

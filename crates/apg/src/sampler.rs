@@ -73,6 +73,14 @@ impl<R> Sampler<R> {
         self.particles
     }
 
+    pub(crate) fn sweeps(&self) -> usize {
+        self.sweeps
+    }
+
+    pub(crate) fn smc(&self) -> &Smc<R> {
+        &self.smc
+    }
+
     /// Runs on data x. After the one-shot proposal and after each block, `visit` is given the population and the loss, which
     /// a run for evaluation ignores.
     ///
@@ -133,7 +141,11 @@ impl<R> Sampler<R> {
 }
 
 impl Record {
-    fn new<S: Particle>(position: Position, block: String, population: &Population<S>) -> Self {
+    pub(crate) fn new<S: Particle>(
+        position: Position,
+        block: String,
+        population: &Population<S>,
+    ) -> Self {
         Self {
             position,
             block,

@@ -1,6 +1,6 @@
 //! Test 15: gradients against finite differences, what receives none, and block by block against all at once.
 
-use std::cell::RefCell;
+use std::sync::Mutex;
 
 use burn::backend::Autodiff;
 use burn::module::Param;
@@ -23,14 +23,14 @@ type Moved = (Bits<B>, Move<B, Bits<B>>);
 /// A block that remembers its moves.
 struct Recorded<K> {
     block: K,
-    moves: RefCell<Vec<Moved>>,
+    moves: Mutex<Vec<Moved>>,
 }
 
 impl<K> Recorded<K> {
     fn new(block: K) -> Self {
         Self {
             block,
-            moves: RefCell::default(),
+            moves: Mutex::default(),
         }
     }
 }
@@ -49,7 +49,8 @@ impl<K: Block<B, Toy<B>, Stream>> Block<B, Toy<B>, Stream> for Recorded<K> {
         chance: &mut Stream,
     ) -> Move<B, Bits<B>> {
         let moved = self.block.advance(model, frozen, x, old, chance);
-        self.moves.borrow_mut().push((old.clone(), moved.clone()));
+        let mut moves = self.moves.lock().expect("no test panicked");
+        moves.push((old.clone(), moved.clone()));
         moved
     }
 }
@@ -119,7 +120,12 @@ where
     let model = Toy::<B>::new(PARAMETERS);
     let recorded = Recorded::new(Update(block));
     let loss = losses(&model, &[&recorded]).pop().expect("a loss").1;
-    let (old, moved) = recorded.moves.take().pop().expect("a move");
+    let (old, moved) = recorded
+        .moves
+        .into_inner()
+        .expect("no test panicked")
+        .pop()
+        .expect("a move");
     let parts = moved.log_v.dims()[2];
     let weights = weights(&numbers(moved.log_v), parts);
 

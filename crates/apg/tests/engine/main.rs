@@ -5,6 +5,7 @@ mod errors;
 mod evidence;
 mod forgetful;
 mod gradients;
+mod groups;
 mod moved;
 mod parts;
 mod stationarity;

@@ -1,8 +1,9 @@
 //! One training step of the tracker, at the published setting (K = 5, L = 20, B = 5, T = 10, D = 3, 96 x 96 pixels) and at the preset
 //! for a CPU (K = 3, L = 10, B = 5, T = 6, D = 2, 48 x 48), with the correlations and the matrix products of a step alone. One
-//! thread.
+//! thread, but where groups of particles are shared between two.
 //!
-//! Shares are measured in turn with the step and printed, medians over rounds, which other work on the machine disturbs less.
+//! Processor time and shares are measured in turn with the step and printed, medians over rounds, which other work on the
+//! machine disturbs less.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -17,6 +18,8 @@ use helmholtz_ops::{Backend, cross_correlation};
 use helmholtz_random::Stream;
 use helmholtz_samplers::resampling::{Policy, Systematic};
 use helmholtz_tracker::{Bounce, Canvas, Scheme, Tracker, TrackerConfig, Video};
+
+const GROUPS: usize = 2;
 
 struct Setting {
     name: &'static str,
@@ -115,10 +118,16 @@ impl Setting {
     }
 }
 
+/// Nanoseconds that this thread has had of a processor, which other work on the machine does not add to.
+fn processor_time() -> Option<f64> {
+    let all = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    all.split(' ').next()?.parse().ok()
+}
+
 fn seconds(work: impl FnOnce()) -> f64 {
-    let start = Instant::now();
+    let start = processor_time().expect("Linux tells a thread's time");
     work();
-    start.elapsed().as_secs_f64()
+    (processor_time().expect("as before") - start) * 1e-9
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -126,31 +135,54 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-fn steps(setting: &Setting) -> impl FnMut() {
+/// Training steps: the particles whole, or in groups on so many threads, as experiments make them.
+fn steps(setting: &Setting, threads: Option<usize>) -> impl FnMut() {
     let template = vec![0.13; setting.config.canvas.digit_area()];
     let device = Default::default();
     let start = setting.config.init(1, &template, DType::F32, &device);
     let mut model: Option<Tracker<Autodiff<Flex>>> = Some(start.expect("a tracker"));
     let mut adam = AdamConfig::new().with_beta_2(0.99).init();
     let x = setting.video::<Autodiff<Flex>>();
-    let sampler = Sampler::new(
-        setting.particles,
-        setting.sweeps,
-        Policy::Always,
-        Systematic,
-    );
-    let sampler = sampler.expect("a sampler");
+    let (particles, sweeps) = (setting.particles, setting.sweeps);
+    let sampler = Sampler::new(particles, sweeps, Policy::Always, Systematic).expect("a sampler");
     let blocks = Scheme::Apg.blocks::<Autodiff<Flex>, Stream>(setting.frames);
     let mut number = 0;
     move || {
         let blocks: Vec<&dyn Block<_, _, _>> = blocks.iter().map(|block| &**block).collect();
         let present = model.take().expect("a model");
-        let (gradients, _) = sampler
-            .gradients(&present, &x, &blocks, &mut Streams::new(1, number))
-            .expect("weights");
+        let streams = |group| Streams::new(1, number).part(group);
+        let found = match threads {
+            None => sampler.gradients(&present, &x, &blocks, &mut streams(0)),
+            Some(threads) => {
+                let streams = (0..GROUPS).map(streams).collect();
+                sampler.gradients_in_groups(&present, &x, &blocks, streams, threads)
+            }
+        };
+        let (gradients, _) = found.expect("weights");
         model = Some(adam.step(1e-4, present, gradients));
         number += 1;
     }
+}
+
+/// Prints what groups cost and what threads gain: ratios of wall time, medians over steps made in turn.
+fn print_groups(setting: &Setting, mut whole: impl FnMut()) {
+    let [mut one, mut two] = [1, 2].map(|threads| steps(setting, Some(threads)));
+    let wall = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64()
+    };
+    let rounds = 2 * setting.rounds - 1;
+    let rounds = (0..rounds).map(|_| [wall(&mut whole), wall(&mut one), wall(&mut two)]);
+    let rounds: Vec<[f64; 3]> = rounds.collect();
+    let ratio = |of: fn(&[f64; 3]) -> f64| median(rounds.iter().map(of).collect());
+    println!(
+        "{}: whole/groups {:.3}, one thread/two {:.3} (medians of {})",
+        setting.name,
+        ratio(|[whole, one, _]| whole / one),
+        ratio(|[_, one, two]| one / two),
+        rounds.len(),
+    );
 }
 
 fn benchmark(criterion: &mut Criterion) {
@@ -177,8 +209,9 @@ fn benchmark(criterion: &mut Criterion) {
         },
     ];
     let measured = std::env::args().any(|argument| argument == "--bench");
+    let measured = measured && processor_time().is_some();
     for setting in settings {
-        let mut step = steps(&setting);
+        let mut step = steps(&setting, None);
         let (correlations, products) = (setting.correlations(), setting.products());
         let correlate = || {
             for (times, [images, templates]) in &correlations {
@@ -200,13 +233,14 @@ fn benchmark(criterion: &mut Criterion) {
             let rounds: Vec<[f64; 3]> = rounds.collect();
             let share = |of: usize| median(rounds.iter().map(|r| r[of] / r[0]).collect());
             println!(
-                "{}: {:.3} s a step, correlations {:.3} of it, products {:.3} (medians of {})",
+                "{}: {:.4} s of processor time a step, correlations {:.3} of it, products {:.3} (medians of {})",
                 setting.name,
                 median(rounds.iter().map(|r| r[0]).collect()),
                 share(1),
                 share(2),
                 setting.rounds,
             );
+            print_groups(&setting, &mut step);
         }
         if setting.name == "small" || !measured {
             criterion.bench_function(&format!("step/{}", setting.name), |b| b.iter(&mut step));

@@ -22,6 +22,12 @@ use crate::population::hamiltonian::TrainingMoves;
 use crate::population::parts::{Part, Step, gradients, parts};
 use crate::population::populations::{mean, sampler};
 
+/// Groups of a step's particles, which threads share: a batch has too few sequences to divide evenly. Smaller groups cost more than a
+/// third thread gains (`results/benchmarks.md`).
+fn groups(particles: usize) -> usize {
+    (particles / 10).clamp(2, 8)
+}
+
 /// Objective of the nets: the losses of all blocks on fresh sequences.
 pub struct Training<'a, B: AutodiffBackend> {
     settings: &'a Settings,
@@ -60,6 +66,15 @@ impl<'a, B: AutodiffBackend> Training<'a, B> {
             bounce,
             threads,
         })
+    }
+
+    fn sequences(&self, numbers: Range<u64>) -> Video<B> {
+        let own = |number| {
+            let (seed, identities) = (self.settings.seed, &self.identities);
+            self.digits.sequence(&self.bounce, seed, number, identities)
+        };
+        let sequences: Vec<Sequence> = numbers.map(own).collect();
+        video(&self.bounce, &sequences, &self.device)
     }
 }
 
@@ -101,29 +116,32 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
         step: u64,
     ) -> Result<(GradientsParams, f64), Box<dyn Error + Send + Sync>> {
         let (seed, batch) = (self.settings.seed, self.settings.training.batch);
-        let of = |model: &Tracker<B>, numbers: Range<u64>, streams: &mut Streams| -> Part {
-            let own = |number| {
-                self.digits
-                    .sequence(&self.bounce, seed, number, &self.identities)
-            };
-            let sequences: Vec<Sequence> = numbers.map(own).collect();
-            let x = video::<B>(&self.bounce, &sequences, &self.device);
-            if let Some(hmc) = &self.settings.training.hmc {
+        if let Some(hmc) = &self.settings.training.hmc {
+            let of = |model: &Tracker<B>, numbers: Range<u64>, streams: &mut Streams| -> Part {
+                let x = self.sequences(numbers);
                 let moves = |state, stream: &mut _| moved_where(model, hmc, &x, state, stream);
                 let found = self.sampler.moved_gradients(model, &x, streams, moves);
-                return found.map(|(gradients, moved)| (gradients, moved.log_evidence()));
-            }
-            let blocks = Scheme::Apg.blocks(self.bounce.frames);
-            let blocks = borrowed(&blocks);
-            let (gradients, run) = self.sampler.gradients(model, &x, &blocks, streams)?;
-            Ok((gradients, run.population.log_evidence()))
-        };
-        let place = Step {
-            seed,
-            number: step,
-            threads: self.threads,
-        };
-        gradients(model, place, &parts(step, batch, batch), of)
+                found.map(|(gradients, moved)| (gradients, moved.log_evidence()))
+            };
+            let place = Step {
+                seed,
+                number: step,
+                threads: self.threads,
+            };
+            return gradients(model, place, &parts(step, batch, batch), of);
+        }
+        let x = self.sequences(step * batch..(step + 1) * batch);
+        let blocks = Scheme::Apg.blocks(self.bounce.frames);
+        let groups = 0..groups(self.sampler.particles());
+        let streams = groups.map(|group| Streams::new(seed, step).part(group));
+        let (gradients, run) = self.sampler.gradients_in_groups(
+            model,
+            &x,
+            &borrowed(&blocks),
+            streams.collect(),
+            self.threads,
+        )?;
+        Ok((gradients, -mean(&run.population.log_evidence())))
     }
 
     fn check(
