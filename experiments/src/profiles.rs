@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// Reads what a file describes by a profile, and the profile's gradient steps: the keys of `profile.<name>` are laid over the
-/// file's own, table by table.
+/// file's own, table by table. With `like = "other"` they are laid over those of another profile first.
 ///
 /// # Errors
 /// A file that is not well-formed, holds an unknown key or lacks one; a profile that cannot name a folder; an unknown profile, with
@@ -25,7 +25,7 @@ pub fn profile<T: DeserializeOwned>(
         return Err(problem("a table `profile` is missing".into()));
     };
     check_names(source, profiles.keys())?;
-    let Some(own) = profiles.remove(profile) else {
+    let Some(own) = profiles.get(profile).cloned() else {
         return Err(unknown(
             "profile",
             profile,
@@ -35,6 +35,16 @@ pub fn profile<T: DeserializeOwned>(
     let Value::Table(mut own) = own else {
         return Err(problem(format!("`profile.{profile}` must be a table")));
     };
+    if let Some(of) = own.remove("like") {
+        let of = of.as_str().and_then(|of| profiles.remove(of));
+        let Some(Value::Table(mut whole)) = of.filter(|of| of.get("like").is_none()) else {
+            return Err(problem(format!(
+                "`profile.{profile}` is like what is no profile, or like another itself"
+            )));
+        };
+        overlay(&mut whole, own);
+        own = whole;
+    }
     let steps = own.remove("steps").and_then(|steps| steps.as_integer());
     let steps = steps.and_then(|steps| u64::try_from(steps).ok());
     let Some(steps) = steps.filter(|&steps| steps > 0) else {
@@ -106,7 +116,8 @@ mod tests {
     }
 
     const TEXT: &str = "sizes = [1, 2]\n[model]\nwidth = 3\ndepth = 4\n[profile.quick]\nsteps = 5\n\
-                        [profile.wide]\nsteps = 6\nsizes = [7]\nmodel = { width = 8 }\n";
+                        [profile.wide]\nsteps = 6\nsizes = [7]\nmodel = { width = 8 }\n\
+                        [profile.deep]\nlike = \"wide\"\nmodel = { depth = 9 }\n";
 
     #[test]
     fn a_profile_changes_the_keys_that_it_names() {
@@ -116,6 +127,9 @@ mod tests {
         };
         assert_eq!(parse(TEXT, "quick").unwrap(), (file(3, &[1, 2]), 5));
         assert_eq!(parse(TEXT, "wide").unwrap(), (file(8, &[7]), 6));
+        let mut deep = file(8, &[7]);
+        deep.model.depth = 9;
+        assert_eq!(parse(TEXT, "deep").unwrap(), (deep, 6));
     }
 
     #[test]
@@ -137,6 +151,8 @@ mod tests {
                 "`../../evil` names a folder",
             ),
             ("width = 8", "widht = 8", "wide", "widht"),
+            ("\"wide\"", "\"wode\"", "deep", "`profile.deep` is like"),
+            ("\"wide\"", "\"deep\"", "deep", "`profile.deep` is like"),
             ("profile", "profiles", "quick", "`profile` is missing"),
         ] {
             let text = parse(&TEXT.replace(from, to), name)

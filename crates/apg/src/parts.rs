@@ -1,15 +1,18 @@
 //! The parts of a batch on threads of their own.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::sync::{Mutex, OnceLock};
 
 use burn::module::{AutodiffModule, ModuleMapper, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, backend::AutodiffBackend};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// What `of` gives for 0, 1, .. `count` − 1, in this order. At most `threads` of them, the caller's thread among them, take the next
-/// number that is left; a thread that the system refuses is done without.
+/// number that is left.
+///
+/// The others stay for the next call: a thread of its own for each step would start with no memory of its own. There are as many as
+/// the machine has cores, for all callers together; where the system refuses them they are done without.
 ///
 /// # Panics
 /// If `of` does.
@@ -23,20 +26,25 @@ pub fn on_threads<T: Send>(count: usize, threads: usize, of: impl Fn(usize) -> T
             *found[number].lock().expect("a slot has one writer") = Some(value);
         }
     };
-    thread::scope(|scope| {
-        let others = 1..threads.min(count);
-        let start = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
-        let others: Vec<_> = others.map_while(start).collect();
-        work();
-        for other in others {
-            if let Err(panic) = other.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-    });
+    match threads.min(count) {
+        0 | 1 => work(),
+        threads => match helpers() {
+            None => work(),
+            Some(helpers) => helpers.in_place_scope(|scope| {
+                (1..threads).for_each(|_| scope.spawn(|_| work()));
+                work();
+            }),
+        },
+    }
     let value = |slot: Mutex<Option<T>>| slot.into_inner().ok().flatten();
     let values = found.into_iter().map(value);
     values.map(|v| v.expect("each number was taken")).collect()
+}
+
+fn helpers() -> Option<&'static ThreadPool> {
+    static HELPERS: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let build = || ThreadPoolBuilder::new().build().ok();
+    HELPERS.get_or_init(build).as_ref()
 }
 
 /// The gradient of a batch in parts, each computed by `of` from a copy of the model and its number, and what else they gave.

@@ -30,6 +30,8 @@ struct Setting {
     frames: usize,
     digits: usize,
     rounds: usize,
+    /// Steps between two looks at the processor's time, which the system counts in ticks of milliseconds.
+    steps: usize,
 }
 
 impl Setting {
@@ -196,6 +198,7 @@ fn benchmark(criterion: &mut Criterion) {
             frames: 6,
             digits: 2,
             rounds: 11,
+            steps: 4,
         },
         Setting {
             name: "paper",
@@ -206,6 +209,7 @@ fn benchmark(criterion: &mut Criterion) {
             frames: 10,
             digits: 3,
             rounds: 3,
+            steps: 1,
         },
     ];
     let measured = std::env::args().any(|argument| argument == "--bench");
@@ -228,8 +232,15 @@ fn benchmark(criterion: &mut Criterion) {
             }
         };
         if measured {
-            let rounds = (0..setting.rounds)
-                .map(|_| [seconds(&mut step), seconds(correlate), seconds(multiply)]);
+            let steps = setting.steps;
+            let several =
+                |work: &mut dyn FnMut()| seconds(|| (0..steps).for_each(|_| work())) / steps as f64;
+            let round = |_| {
+                let [correlations, products] =
+                    [several(&mut || correlate()), several(&mut || multiply())];
+                [several(&mut step), correlations, products]
+            };
+            let rounds = (0..setting.rounds).map(round);
             let rounds: Vec<[f64; 3]> = rounds.collect();
             let share = |of: usize| median(rounds.iter().map(|r| r[of] / r[0]).collect());
             println!(

@@ -57,7 +57,7 @@ impl Outcome {
             t.particles,
             t.batch,
             t.frames,
-            t.digits,
+            t.digits_in_words(),
             t.learning_rate,
             if t.decay > 0.0 {
                 format!(", falling to 0 over the last {} % of them", 100.0 * t.decay)

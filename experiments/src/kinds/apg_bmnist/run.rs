@@ -61,7 +61,11 @@ impl Stepwise for Settings {
         [
             format!(
                 "K = {}, L = {}, {} sequences of T = {} frames of {side} x {side} pixels, D = {} digits, a step",
-                t.sweeps, t.particles, t.batch, t.frames, t.digits,
+                t.sweeps,
+                t.particles,
+                t.batch,
+                t.frames,
+                t.digits_in_words(),
             ),
             format!(
                 "{} sequences of test images in {} settings, K = {}, L = {}",
@@ -111,6 +115,7 @@ impl Stepwise for Settings {
         t.batch = batch;
         [t.sweeps, t.particles, t.frames, t.digits] =
             [sweeps, particles, frames, digits].map(|n| n as usize);
+        t.fewest_digits = None;
         (shorter, times)
     }
 

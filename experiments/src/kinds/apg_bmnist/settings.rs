@@ -1,6 +1,7 @@
 //! The experiment as data.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use crate::population::hamiltonian::{HmcSettings, TrainingMoves};
 use crate::source::{Kind, is_folder_name};
@@ -59,6 +60,9 @@ pub struct TrainingSettings {
     pub frames: usize,
     /// D.
     pub digits: usize,
+    /// The least D, where steps have from so many digits to `digits` in turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fewest_digits: Option<usize>,
     /// Distance that a digit moves in a frame, in units of positions.
     pub speed: f64,
     /// Moves of the particles before they are learned from, in HMC-RWS.
@@ -116,6 +120,21 @@ impl ChainSettings {
     fn makes_sense(&self) -> bool {
         let run = self.sequences >= 2 && self.batch >= 1;
         self.moves.leapfrog.is_empty() || self.moves.is_possible() && run
+    }
+}
+
+impl TrainingSettings {
+    /// D of the steps, which have them in turn.
+    pub fn digits(&self) -> RangeInclusive<usize> {
+        self.fewest_digits.unwrap_or(self.digits)..=self.digits
+    }
+
+    /// The same in words.
+    pub fn digits_in_words(&self) -> String {
+        match self.digits().into_inner() {
+            (fewest, most) if fewest < most => format!("{fewest} to {most}"),
+            (_, most) => most.to_string(),
+        }
     }
 }
 
@@ -181,6 +200,10 @@ impl Settings {
             (
                 e.settings.is_empty() || sizes.any(many),
                 "`evaluation.settings` are pairs of T and D, D at most 8 there and in `training`: digits are matched in every order",
+            ),
+            (
+                *t.digits().start() == 0 || t.digits().is_empty(),
+                "`training.fewest_digits` goes from 1 to `training.digits`",
             ),
             (
                 e.sequences < 2,
@@ -265,6 +288,16 @@ pub(crate) mod tests {
                 "at most 8",
             ),
             ("digits = 3 ", "digits = 9 ", "at most 8"),
+            (
+                "digits = 3 ",
+                "fewest_digits = 4\ndigits = 3 ",
+                "fewest_digits",
+            ),
+            (
+                "digits = 3 ",
+                "fewest_digits = 0\ndigits = 3 ",
+                "fewest_digits",
+            ),
             ("[5, 10, 20]", "[5, 10, 21]", "shown_sweeps"),
             ("sweeps = 5 ", "swepes = 5 ", "swepes"),
             ("acceptance = 0.7", "acceptance = 1.0", "acceptance"),
@@ -272,6 +305,17 @@ pub(crate) mod tests {
             let text = error(from, to);
             assert!(text.contains(part), "{from} -> {to}: {text}");
         }
+    }
+
+    #[test]
+    fn the_mixed_profile_has_one_to_five_digits() {
+        let source = Source::find("apg-bmnist").unwrap();
+        let training = Settings::parse(&source, "mixed").unwrap().0.training;
+        assert_eq!(training.digits(), 1..=5);
+        assert_eq!(training.digits_in_words(), "1 to 5");
+        let training = Settings::parse(&source, "quick").unwrap().0.training;
+        assert_eq!(training.digits(), 2..=2);
+        assert_eq!(training.digits_in_words(), "2");
     }
 
     #[test]

@@ -28,15 +28,22 @@ fn groups(particles: usize) -> usize {
     (particles / 10).clamp(2, 8)
 }
 
+/// Sequences of a number of digits, and the images that they show.
+struct Corpus {
+    bounce: Bounce,
+    identities: Identities,
+}
+
 /// Objective of the nets: the losses of all blocks on fresh sequences.
 pub struct Training<'a, B: AutodiffBackend> {
     settings: &'a Settings,
     digits: &'a Digits,
-    bounce: Bounce,
-    identities: Identities,
+    /// Those of a step, by the number of digits; steps have them in turn.
+    corpora: Vec<Corpus>,
     sampler: Sampler<Systematic>,
     device: B::Device,
     check: Vec<Sequence>,
+    check_bounce: Bounce,
     threads: usize,
 }
 
@@ -56,25 +63,31 @@ impl<'a, B: AutodiffBackend> Training<'a, B> {
         let own = digits.identities(&bounce, CHECK)?;
         let numbers = 0..training.check_sequences;
         let check = numbers.map(|number| digits.sequence(&bounce, CHECK, number, &own));
+        let corpus = |count| {
+            let bounce = settings.bounce(training.frames, count);
+            let identities = digits.identities(&bounce, settings.seed)?;
+            Ok(Corpus { bounce, identities })
+        };
         Ok(Self {
-            identities: digits.identities(&bounce, settings.seed)?,
+            corpora: training.digits().map(corpus).collect::<Result<_, _>>()?,
             check: check.collect(),
             sampler: sampler(training.particles, training.sweeps),
             device: device.clone(),
             settings,
             digits,
-            bounce,
+            check_bounce: bounce,
             threads,
         })
     }
 
-    fn sequences(&self, numbers: Range<u64>) -> Video<B> {
+    fn sequences(&self, step: u64, numbers: Range<u64>) -> Video<B> {
+        let Corpus { bounce, identities } = &self.corpora[step as usize % self.corpora.len()];
         let own = |number| {
-            let (seed, identities) = (self.settings.seed, &self.identities);
-            self.digits.sequence(&self.bounce, seed, number, identities)
+            let seed = self.settings.seed;
+            self.digits.sequence(bounce, seed, number, identities)
         };
         let sequences: Vec<Sequence> = numbers.map(own).collect();
-        video(&self.bounce, &sequences, &self.device)
+        video(bounce, &sequences, &self.device)
     }
 }
 
@@ -118,7 +131,7 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
         let (seed, batch) = (self.settings.seed, self.settings.training.batch);
         if let Some(hmc) = &self.settings.training.hmc {
             let of = |model: &Tracker<B>, numbers: Range<u64>, streams: &mut Streams| -> Part {
-                let x = self.sequences(numbers);
+                let x = self.sequences(step, numbers);
                 let moves = |state, stream: &mut _| moved_where(model, hmc, &x, state, stream);
                 let found = self.sampler.moved_gradients(model, &x, streams, moves);
                 found.map(|(gradients, moved)| (gradients, moved.log_evidence()))
@@ -130,8 +143,8 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
             };
             return gradients(model, place, &parts(step, batch, batch), of);
         }
-        let x = self.sequences(step * batch..(step + 1) * batch);
-        let blocks = Scheme::Apg.blocks(self.bounce.frames);
+        let x = self.sequences(step, step * batch..(step + 1) * batch);
+        let blocks = Scheme::Apg.blocks(self.settings.training.frames);
         let groups = 0..groups(self.sampler.particles());
         let streams = groups.map(|group| Streams::new(seed, step).part(group));
         let (gradients, run) = self.sampler.gradients_in_groups(
@@ -155,7 +168,7 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
             model,
             Scheme::Apg,
             &self.sampler,
-            &self.bounce,
+            &self.check_bounce,
             &self.check,
             streams,
             &self.device,
