@@ -24,6 +24,16 @@ impl Digits {
         }
     }
 
+    /// So many images of one grey.
+    #[cfg(test)]
+    pub fn grey(count: usize, side: usize) -> Self {
+        let area = side * side;
+        Self {
+            pixels: vec![0.5; count * area],
+            area,
+        }
+    }
+
     /// Number of images.
     fn len(&self) -> usize {
         self.pixels.len() / self.area

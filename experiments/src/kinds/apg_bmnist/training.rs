@@ -196,3 +196,31 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
         Ok(row)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::population::stepwise::Stepwise;
+    use crate::source::Source;
+    use burn::backend::Autodiff;
+    use burn_flex::Flex;
+
+    #[test]
+    fn steps_have_their_numbers_of_digits_in_turn() {
+        let source = Source::find("apg-bmnist").unwrap();
+        let digits = Digits::grey(4, 14);
+        for (profile, expected) in [("mixed", [1, 2, 3, 4, 5, 1, 2]), ("quick", [2; 7])] {
+            let (settings, _) = Settings::parse(&source, profile).unwrap();
+            let device = Default::default();
+            let training = Training::<Autodiff<Flex>>::new(&settings, &digits, 1, &device);
+            let training = training.unwrap();
+            let counts = (0..7).map(|step| training.sequences(step, 0..1).digits);
+            assert_eq!(counts.collect::<Vec<_>>(), expected, "{profile}");
+        }
+    }
+
+    #[test]
+    fn groups_have_ten_particles_or_so() {
+        assert_eq!([10, 20, 50, 100, 200].map(groups), [2, 2, 5, 8, 8]);
+    }
+}
