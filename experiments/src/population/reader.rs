@@ -2,7 +2,7 @@
 
 use super::stepwise::Stepwise;
 use crate::records::{Figures, Kept, Reader, read};
-use crate::source::Kind;
+use crate::source::{Kind, Source};
 use helmholtz_report::Document;
 use serde_json::Value;
 
@@ -47,5 +47,16 @@ fn settings<E: Stepwise>(kept: &Kept<'_>) -> Option<Value> {
     if let Some(evaluation) = evaluation {
         all.entry("evaluation").or_insert(evaluation.clone());
     }
+    // Published numbers are of the experiment's file, and no settings.
+    let name = all.get("name").and_then(Value::as_str);
+    if let Some(published) = name.and_then(published) {
+        all.insert("published".into(), published);
+    }
     Some(settings)
+}
+
+/// What the bundled experiment of this name has as published.
+fn published(experiment: &str) -> Option<Value> {
+    let file: toml::Table = Source::find(experiment).ok()?.parse().ok()?;
+    serde_json::to_value(file.get("published")?).ok()
 }
