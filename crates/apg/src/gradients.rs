@@ -7,8 +7,8 @@ use helmholtz_samplers::resampling::Resampler;
 
 use crate::randomness::{PROPOSE, RESAMPLE};
 use crate::{
-    ApgError, Block, Loss, OneShot, Particle, Population, Position, Proposal, Randomness, Rescore,
-    Run, Sampler,
+    ApgError, Block, Loss, Model, OneShot, Particle, Population, Position, Proposal, Randomness,
+    Rescore, Run, Sampler,
 };
 
 impl<R> Sampler<R> {
@@ -32,10 +32,6 @@ impl<R> Sampler<R> {
     {
         let (mut sum, mut failed) = (GradientsAccumulator::new(), None);
         let run = randomness.to_string();
-        let position_of = |position: Position| match position {
-            Position { sweep: 0, .. } => "one-shot".to_owned(),
-            Position { block, .. } => blocks[block].name(),
-        };
         let finished = self.run(
             model,
             x,
@@ -44,7 +40,8 @@ impl<R> Sampler<R> {
             |position, _, loss| match backward(loss, model) {
                 Ok(gradients) => sum.accumulate(model, gradients),
                 Err(value) => {
-                    let (block, sweep, run) = (position_of(position), position.sweep, run.clone());
+                    let (block, sweep, run) =
+                        (name_of(position, blocks), position.sweep, run.clone());
                     failed.get_or_insert_with(|| not_finite(value, block, sweep, run));
                 }
             },
@@ -97,6 +94,19 @@ impl<R> Sampler<R> {
         let gradients =
             backward(loss, model).map_err(|value| not_finite(value, one_shot(), 0, run))?;
         Ok((gradients, population.with_state(moved)))
+    }
+}
+
+/// What reports call the one-shot proposal, or the block of this place.
+pub(crate) fn name_of<B, M, C>(position: Position, blocks: &[&dyn Block<B, M, C>]) -> String
+where
+    B: AutodiffBackend,
+    M: Model<B>,
+    C: ?Sized,
+{
+    match position {
+        Position { sweep: 0, .. } => "one-shot".to_owned(),
+        Position { block, .. } => blocks[block].name(),
     }
 }
 

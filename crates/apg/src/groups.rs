@@ -8,7 +8,7 @@ use burn::optim::{GradientsAccumulator, GradientsParams};
 use burn::tensor::{Tensor, activation, backend::AutodiffBackend};
 use helmholtz_samplers::resampling::Resampler;
 
-use crate::gradients::{backward, not_finite};
+use crate::gradients::{backward, name_of, not_finite};
 use crate::parts::{copied, sum};
 use crate::population::InvalidWeights;
 use crate::randomness::{PROPOSE, RESAMPLE};
@@ -212,10 +212,7 @@ where
         let weights = weights.clone().narrow(0, start, end - start);
         let gradients = backward(Loss::new(weights, log_q, log_p), &self.model);
         let gradients = gradients.map_err(|value| {
-            let block = match position {
-                Position { sweep: 0, .. } => "one-shot".to_owned(),
-                Position { block, .. } => blocks[block].name(),
-            };
+            let block = name_of(position, blocks);
             not_finite(value, block, position.sweep, run.to_owned())
         })?;
         self.sum.accumulate(&self.model, gradients);
