@@ -61,12 +61,15 @@ pub trait Conditional<B: Backend, M: Model<B>, C: ?Sized>: Sync {
     /// z with its block drawn anew; a constant.
     fn sample(&self, law: &Self::Law, z: &M::State, chance: &mut C) -> M::State;
 
-    /// A draw, a constant, with its log q(z'_b | x, z_−b) `[L, B, N]`, differentiable in the law. To be overridden where both come
-    /// out of one computation.
-    fn propose(&self, law: &Self::Law, z: &M::State, chance: &mut C) -> (M::State, Tensor<B, 3>) {
-        let state = self.sample(&self.detach(law), z, chance).detach();
-        let log_prob = self.log_prob(law, &state);
-        (state, log_prob)
+    /// A draw, with its density and that of the block of `z`. To be overridden where they come out of one computation.
+    fn propose(&self, law: &Self::Law, z: &M::State, chance: &mut C) -> Draw<B, M::State> {
+        let constant = self.detach(law);
+        let state = self.sample(&constant, z, chance).detach();
+        Draw {
+            log_prob: self.log_prob(law, &state),
+            log_reverse: self.log_prob(&constant, z),
+            state,
+        }
     }
 
     /// log q(z_b | x, z_−b) of the block of `z`: `[L, B, N]`.
@@ -87,6 +90,17 @@ pub trait Conditional<B: Backend, M: Model<B>, C: ?Sized>: Sync {
         let log_target = self.log_target(model, x, new);
         [log_target, self.log_target(frozen, x, old)]
     }
+}
+
+/// A draw z'_b of a block in place of z_b. Densities are `[L, B, N]`, nats.
+#[derive(Clone, Debug)]
+pub struct Draw<B: Backend, S> {
+    /// The particles with z'_b, constants.
+    pub state: S,
+    /// log q(z'_b | x, z_−b), differentiable in the law.
+    pub log_prob: Tensor<B, 3>,
+    /// log q(z_b | x, z_−b), a constant.
+    pub log_reverse: Tensor<B, 3>,
 }
 
 /// The move of one block by a law that is forward and reverse kernel (Wu et al. 2020, eq. 8):
@@ -117,12 +131,15 @@ where
         chance: &mut C,
     ) -> Move<B, M::State> {
         let law = self.0.law(model, x, old);
-        let (state, log_forward) = self.0.propose(&law, old, chance);
+        let Draw {
+            state,
+            log_prob: log_forward,
+            log_reverse,
+        } = self.0.propose(&law, old, chance);
         let targets = self.0.log_targets([model, frozen], x, [&state, old]);
         let [log_target, log_old_target] = targets;
         let target_ratio = log_target.clone().detach() - log_old_target;
-        let reverse = self.0.log_prob(&self.0.detach(&law), old);
-        let kernel_ratio = reverse - log_forward.clone().detach();
+        let kernel_ratio = log_reverse - log_forward.clone().detach();
         Move {
             state,
             log_forward,

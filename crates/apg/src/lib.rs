@@ -47,7 +47,7 @@ pub use ::burn;
 #[cfg(feature = "flex")]
 pub use helmholtz_ops::Flex;
 
-pub use block::{Block, Conditional, Joint, Move, Update};
+pub use block::{Block, Conditional, Draw, Joint, Move, Update};
 pub use choices::Choices;
 pub use error::ApgError;
 pub use loss::Loss;

@@ -1,9 +1,9 @@
 //! Neural sufficient statistics.
 
 use burn::module::Module;
-use burn::tensor::{Tensor, TensorData, activation, backend::Backend};
+use burn::tensor::{Tensor, backend::Backend};
 use helmholtz_nets::Net;
-use helmholtz_ops::{cat, softmax_sums};
+use helmholtz_ops::{cat, softmax_moments, softmax_sums};
 
 /// Sums over data n of weighted statistics, for M clusters: what stands for the data in a conjugate update, or goes on into
 /// a net. They do not depend on the order of the data, nor their form on how many there are.
@@ -28,39 +28,13 @@ impl<B: Backend> Sums<B> {
         }
     }
 
-    /// Of candidates p with values t `[1, B, P, D]` and weights γ `[1, B, P, M]`, which all particles share; a particle has
-    /// candidate p as often as `present` `[L, B, P]` says.
-    pub fn of_present(weights: Tensor<B, 4>, values: Tensor<B, 4>, present: Tensor<B, 3>) -> Self {
-        let [_, instances, candidates, m] = weights.dims();
-        let (d, particles) = (values.dims()[3], present.dims()[0]);
-        let rows = |of: Tensor<B, 4>| -> Tensor<B, 2> {
-            let columns = of.dims()[3];
-            of.reshape([instances * candidates, columns])
-        };
-        let like = (&weights.device(), weights.dtype());
-        // Every pair of a weight and a value, each repeated by a product: faster than a broadcast.
-        let pairs = |among: usize, which: fn(usize, usize) -> usize| {
-            let row =
-                |i: usize| (0..m * d).map(move |pair| f64::from(u8::from(which(pair, d) == i)));
-            let ones = (0..among).flat_map(row).collect::<Vec<f64>>();
-            Tensor::<B, 2>::from_data(TensorData::new(ones, [among, m * d]), like)
-        };
-        let (weights, values) = (rows(weights), rows(values));
-        let values = values.matmul(pairs(d, |pair, d| pair % d));
-        let sum = weights.clone().matmul(pairs(m, |pair, d| pair / d)) * values.clone();
-        let squares = sum.clone() * values;
-        let columns = cat(vec![weights, sum, squares], 1);
-        let columns = columns.reshape([instances, candidates, m + 2 * m * d]);
-        let sums = present.swap_dims(0, 1).matmul(columns);
-        let sums = sums.swap_dims(0, 1);
-        let part = |from, d| {
-            let columns = sums.clone().narrow(2, from, m * d);
-            columns.reshape([particles, instances, m, d])
-        };
+    /// From Σ_n γ_nm (1, t_n, t_n²) `[L, B, M, 1 + 2 D]`.
+    fn of(moments: Tensor<B, 4>) -> Self {
+        let d = moments.dims()[3] / 2;
         Self {
-            count: part(0, 1),
-            sum: part(m, d),
-            squares: part(m + m * d, d),
+            count: moments.clone().narrow(3, 0, 1),
+            sum: moments.clone().narrow(3, 1, d),
+            squares: moments.narrow(3, 1 + d, d),
         }
     }
 }
@@ -102,13 +76,7 @@ impl<B: helmholtz_ops::Backend> Statistics<B> {
 
     /// The sums over data with features `[L, B, N, F]`.
     pub fn sums(&self, features: Tensor<B, 4>) -> Sums<B> {
-        let sums = self.weighted(features, |t| cat(vec![t.clone(), t.square()], 3));
-        let d = sums.dims()[3] / 2;
-        Sums {
-            count: sums.clone().narrow(3, 0, 1),
-            sum: sums.clone().narrow(3, 1, d),
-            squares: sums.narrow(3, 1 + d, d),
-        }
+        Sums::of(self.weighted(features, |t| cat(vec![t.clone(), t.square()], 3)))
     }
 
     /// Σ_n γ_nm t_n / (Σ_n γ_nm + ε) `[L, B, M, D]`, over data with features `[L, B, N, F]`.
@@ -121,7 +89,12 @@ impl<B: helmholtz_ops::Backend> Statistics<B> {
     /// The sums over those of P candidate data, with features `[1, B, P, F]`, that are `present` `[L, B, P]` in a particle. Where
     /// the features of a datum depend on a latent with few values, there is a candidate for each value.
     pub fn sums_of(&self, features: Tensor<B, 4>, present: Tensor<B, 3>) -> Sums<B> {
-        let weights = activation::softmax(self.weights.forward(features.clone()), 3);
-        Sums::of_present(weights, self.values.forward(features), present)
+        let logits = self.weights.forward(features.clone());
+        let values = self.values.forward(features);
+        Sums::of(softmax_moments(
+            logits.squeeze_dim(0),
+            values.squeeze_dim(0),
+            present,
+        ))
     }
 }

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use burn::tensor::Tensor;
-use helmholtz_ops::{Backend, digamma, log_gamma};
+use helmholtz_ops::{Backend, digamma, log_gamma, normal_gamma_log_prob};
 use helmholtz_random::Draws;
 
 use crate::{Entropy, Gamma, LogProb, Mean, Normal, SampleReal};
@@ -146,7 +146,20 @@ impl<B: Backend, const D: usize> LogProb<B, D> for NormalGamma<B, D> {
 
     /// ln Gamma(τ; α, β) + ln N(μ; μ₀, 1 / (ν τ)).
     fn log_prob(&self, (mu, tau): Self::Value) -> Tensor<B, D> {
-        self.precision().log_prob(tau.clone()) + self.location(tau).log_prob(mu)
+        let Self {
+            mean,
+            nu,
+            alpha,
+            beta,
+        } = self.clone();
+        let all = [&mean, &nu, &alpha, &beta, &mu, &tau].map(Tensor::dims);
+        let shape = std::array::from_fn(|at| all.iter().map(|dims| dims[at]).max().unwrap_or(0));
+        let whole = |tensor: Tensor<B, D>| match tensor.dims() == shape {
+            true => tensor,
+            false => tensor.expand(shape),
+        };
+        let parameters = [mean, nu, alpha, beta].map(whole);
+        normal_gamma_log_prob(parameters, [mu, tau].map(whole))
     }
 }
 

@@ -187,6 +187,29 @@ pub fn sample_categorical<B: Backend>(
     ))
 }
 
+/// Moves from classes z to drawn classes z', one variable a row, with both log-probabilities. For all logits φ `[N, C]`, uniforms
+/// u ∈ [0, 1) `[N]` and one-hot z `[N, C]`: z' `[N, C]`, drawn as by [`sample_categorical`]; z'·ln softmax(φ) `[N]`, differentiable
+/// in φ; and z·ln softmax(φ) `[N]`, a constant.
+///
+/// # Panics
+/// With fewer than 2 classes, or if the sizes differ.
+pub fn categorical_move<B: Backend>(
+    logits: Tensor<B, 2>,
+    uniforms: Tensor<B, 1>,
+    from: Tensor<B, 2>,
+) -> (Tensor<B, 2>, Tensor<B, 1>, Tensor<B, 1>) {
+    let [rows, classes] = logits.dims();
+    assert!(classes >= 2, "a variable has at least 2 classes");
+    assert_eq!([rows], uniforms.dims(), "a uniform for each row");
+    assert_eq!([rows, classes], from.dims(), "a class for each row");
+    let [drawn, log_prob, reverse] = B::categorical_move(
+        logits.into_primitive().tensor(),
+        uniforms.into_primitive().tensor(),
+        from.into_primitive().tensor(),
+    );
+    (wrap(drawn), wrap(log_prob), wrap(reverse))
+}
+
 /// [`sample_categorical`], the one-hot values packed where the backend [multiplies bits so](Backend::PACKS_BITS).
 ///
 /// # Panics
@@ -371,6 +394,87 @@ pub fn softmax_sums<B: Backend>(logits: Tensor<B, 3>, values: Tensor<B, 3>) -> T
         logits.into_primitive().tensor(),
         values.into_primitive().tensor(),
     ))
+}
+
+/// Moments of candidates, weighted by a softmax and summed over those that are present: Σ_p w_lp γ_pm (1, t_p, t_p²) with
+/// γ_pm = e^{a_pm} / Σ_k e^{a_pk}.
+///
+/// Logits a `[B, P, M]`, values t `[B, P, D]`, weights w `[L, B, P]`, which carry no gradient: `[L, B, M, 1 + 2 D]`, of each cluster
+/// the sum of the weights, of the values, and of their squares. Differentiable in logits and values. What a candidate adds is made
+/// once, however many of L particles have it.
+///
+/// # Panics
+/// If the numbers of instances or of candidates differ, or M or D is 0.
+pub fn softmax_moments<B: Backend>(
+    logits: Tensor<B, 3>,
+    values: Tensor<B, 3>,
+    present: Tensor<B, 3>,
+) -> Tensor<B, 4> {
+    let candidates = [values.dims()[0], values.dims()[1]];
+    assert_eq!(
+        logits.dims()[..2],
+        candidates,
+        "logits and values differ in instances or candidates"
+    );
+    assert_eq!(
+        present.dims()[1..],
+        candidates,
+        "weights and values differ in instances or candidates"
+    );
+    let widths = [logits.dims()[2], values.dims()[2]];
+    assert!(!widths.contains(&0), "no weights or no values");
+    wrap(B::softmax_moments(
+        logits.into_primitive().tensor(),
+        values.into_primitive().tensor(),
+        present.into_primitive().tensor(),
+    ))
+}
+
+/// Σ_m z_nm Σ_d log N(x_nd; μ_md, 1/τ_md) of each datum x_n under its own of M normals with independent coordinates, in nats.
+///
+/// Values x `[R, N, D]`, one-hot classes z `[G, N, M]`, means μ and precisions τ > 0 `[G, M, D]`; group g of the normals meets the
+/// values g mod R: `[G, N]`. Differentiable in values and normals. A class that is 0 counts for nothing, whatever its density.
+///
+/// # Panics
+/// If the sizes do not belong together, or R doesn't divide G.
+pub fn own_normal_log_probs<B: Backend>(
+    values: Tensor<B, 3>,
+    classes: Tensor<B, 3>,
+    means: Tensor<B, 3>,
+    precisions: Tensor<B, 3>,
+) -> Tensor<B, 2> {
+    assert_eq!(means.dims(), precisions.dims(), "a precision for each mean");
+    let ([r, n, d], [g, m, dimensions]) = (values.dims(), means.dims());
+    assert_eq!(d, dimensions, "values and means differ in dimensions");
+    assert_eq!([g, n, m], classes.dims(), "a class for each datum");
+    assert_groups(r, g);
+    wrap(B::own_normal_log_probs(
+        values.into_primitive().tensor(),
+        classes.into_primitive().tensor(),
+        means.into_primitive().tensor(),
+        precisions.into_primitive().tensor(),
+    ))
+}
+
+/// ln Gamma(τ; α, β) + ln N(μ; μ₀, 1 / (ν τ)), the log-density of a normal-gamma law in nats, elementwise. Parameters are
+/// (μ₀, ν, α, β), of which the last three are positive, and values (μ, τ) with τ > 0. Differentiable in all of them; without a
+/// positive number where one is due it is no number.
+///
+/// # Panics
+/// If the shapes differ.
+pub fn normal_gamma_log_prob<B: Backend, const D: usize>(
+    parameters: [Tensor<B, D>; 4],
+    value: [Tensor<B, D>; 2],
+) -> Tensor<B, D> {
+    let shape = value[0].shape();
+    let all = parameters.iter().chain(&value);
+    assert!(
+        all.map(Tensor::shape).all(|own| own == shape),
+        "parameters and values differ in shape"
+    );
+    let flat = |tensor: Tensor<B, D>| tensor.flatten::<1>(0, D - 1).into_primitive().tensor();
+    let log_prob = B::normal_gamma_log_prob(parameters.map(flat), value.map(flat));
+    wrap::<B, 1>(log_prob).reshape(shape)
 }
 
 /// Σ_d log N(x_nd; μ_md, 1/τ_md) of each datum x_n under each of M normals with independent coordinates, in nats.

@@ -134,6 +134,28 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         <Self as burn::tensor::backend::AutodiffBackend>::from_inner(values)
     }
 
+    fn categorical_move(
+        logits: FloatTensor<Self>,
+        uniforms: FloatTensor<Self>,
+        from: FloatTensor<Self>,
+    ) -> [FloatTensor<Self>; 3] {
+        let constant = <Self as burn::tensor::backend::AutodiffBackend>::from_inner;
+        let (uniforms, from) = (uniforms.primitive, from.primitive);
+        let prepared = CategoricalMove.prepare::<C>([logits.node.clone()]);
+        match prepared.compute_bound().stateful() {
+            OpsKind::Tracked(prep) => {
+                let logits = logits.primitive;
+                let ([drawn, log_prob, reverse], residual) =
+                    B::categorical_move_and_residual(logits, uniforms, from);
+                let log_prob = prep.finish(residual, log_prob);
+                [constant(drawn), log_prob, constant(reverse)]
+            }
+            OpsKind::UnTracked(_) => {
+                B::categorical_move(logits.primitive, uniforms, from).map(constant)
+            }
+        }
+    }
+
     fn cross_correlation(
         images: FloatTensor<Self>,
         templates: FloatTensor<Self>,
@@ -262,6 +284,64 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
             OpsKind::UnTracked(prep) => {
                 prep.finish(B::softmax_sums(logits.primitive, values.primitive))
             }
+        }
+    }
+
+    fn softmax_moments(
+        logits: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        present: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let present = present.primitive;
+        match SoftmaxMoments
+            .prepare::<C>([logits.node.clone(), values.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let kept = [logits.primitive, values.primitive, present];
+                let [logits, values, present] = kept.clone();
+                prep.finish(kept, B::softmax_moments(logits, values, present))
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::softmax_moments(
+                logits.primitive,
+                values.primitive,
+                present,
+            )),
+        }
+    }
+
+    fn own_normal_log_probs(
+        values: FloatTensor<Self>,
+        classes: FloatTensor<Self>,
+        means: FloatTensor<Self>,
+        precisions: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let all = [values, classes, means, precisions];
+        if all.iter().any(|t| t.is_tracked()) {
+            let [values, classes, means, precisions] = all;
+            return portable::own_normal_log_probs::<Self>(values, classes, means, precisions);
+        }
+        let [values, classes, means, precisions] = all.map(|t| t.primitive);
+        let log_probs = B::own_normal_log_probs(values, classes, means, precisions);
+        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(log_probs)
+    }
+
+    fn normal_gamma_log_prob(
+        parameters: [FloatTensor<Self>; 4],
+        value: [FloatTensor<Self>; 2],
+    ) -> FloatTensor<Self> {
+        let [mean, nu, alpha, beta] = parameters.each_ref().map(|t| t.node.clone());
+        let [mu, tau] = value.each_ref().map(|t| t.node.clone());
+        let prepared = NormalGammaLogProb.prepare::<C>([mean, nu, alpha, beta, mu, tau]);
+        let parameters = parameters.map(|t| t.primitive);
+        let value = value.map(|t| t.primitive);
+        match prepared.compute_bound().stateful() {
+            OpsKind::Tracked(prep) => {
+                let kept = (parameters.clone(), value.clone());
+                prep.finish(kept, B::normal_gamma_log_prob(parameters, value))
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::normal_gamma_log_prob(parameters, value)),
         }
     }
 
@@ -549,6 +629,19 @@ impl<B: Backend> Backward<B, 5> for LinearSplines {
     }
 }
 
+/// Registers the gradient of each parent that has a tape.
+fn register_all<B: Backend, const N: usize>(
+    grads: &mut Gradients,
+    parents: [Option<NodeId>; N],
+    gradients: [FloatTensor<B>; N],
+) {
+    for (node, gradient) in parents.into_iter().zip(gradients) {
+        if let Some(node) = node {
+            grads.register::<B>(node, gradient);
+        }
+    }
+}
+
 #[derive(Debug)]
 struct SoftmaxSums;
 
@@ -559,11 +652,54 @@ impl<B: Backend> Backward<B, 2> for SoftmaxSums {
         let grad = grads.consume::<B>(&ops.node);
         let [logits, values] = ops.state;
         let gradients = B::softmax_sums_backward(logits, values, grad);
-        for (node, gradient) in ops.parents.into_iter().zip(gradients) {
-            if let Some(node) = node {
-                grads.register::<B>(node.id, gradient);
-            }
-        }
+        let nodes = ops.parents.map(|node| node.map(|node| node.id));
+        register_all::<B, _>(grads, nodes, gradients);
+    }
+}
+
+#[derive(Debug)]
+struct SoftmaxMoments;
+
+impl<B: Backend> Backward<B, 2> for SoftmaxMoments {
+    type State = [FloatTensor<B>; 3];
+
+    fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let [logits, values, present] = ops.state;
+        let gradients = B::softmax_moments_backward(logits, values, present, grad);
+        let nodes = ops.parents.map(|node| node.map(|node| node.id));
+        register_all::<B, _>(grads, nodes, gradients);
+    }
+}
+
+#[derive(Debug)]
+struct CategoricalMove;
+
+/// ∂/∂logits = g · (class − its probability).
+impl<B: Backend> Backward<B, 1> for CategoricalMove {
+    type State = FloatTensor<B>;
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            let rows = ops.state.shape()[0];
+            B::fold_rows(grad, ops.state, rows)
+        });
+    }
+}
+
+#[derive(Debug)]
+struct NormalGammaLogProb;
+
+impl<B: Backend> Backward<B, 6> for NormalGammaLogProb {
+    type State = ([FloatTensor<B>; 4], [FloatTensor<B>; 2]);
+
+    fn backward(self, ops: Ops<Self::State, 6>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let (parameters, value) = ops.state;
+        let gradients = B::normal_gamma_log_prob_backward(parameters, value, grad);
+        let ([mean, nu, alpha, beta], [mu, tau]) = gradients;
+        let nodes = ops.parents.map(|node| node.map(|node| node.id));
+        register_all::<B, _>(grads, nodes, [mean, nu, alpha, beta, mu, tau]);
     }
 }
 
@@ -591,11 +727,8 @@ impl<B: Backend> Backward<B, 3> for BetaLogProb {
         let grad = grads.consume::<B>(&ops.node);
         let [a, b, x] = ops.state;
         let gradients = B::beta_log_prob_backward(a, b, x, grad);
-        for (node, gradient) in ops.parents.into_iter().zip(gradients) {
-            if let Some(node) = node {
-                grads.register::<B>(node.id, gradient);
-            }
-        }
+        let nodes = ops.parents.map(|node| node.map(|node| node.id));
+        register_all::<B, _>(grads, nodes, gradients);
     }
 }
 

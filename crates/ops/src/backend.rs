@@ -197,6 +197,27 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::categorical_log_prob_and_residual::<Self>(logits, values, classes)
     }
 
+    /// Moves from classes z to drawn classes z', one variable a row. For all logits φ `[N, C]`, uniforms in [0, 1) `[N]` and one-hot
+    /// z `[N, C]`: z' `[N, C]` as [`Backend::sample_categorical`] has it, z'·ln softmax(φ) `[N]` and z·ln softmax(φ) `[N]`.
+    ///
+    /// Differentiable in φ is the second alone.
+    fn categorical_move(
+        logits: FloatTensor<Self>,
+        uniforms: FloatTensor<Self>,
+        from: FloatTensor<Self>,
+    ) -> [FloatTensor<Self>; 3] {
+        portable::categorical_move::<Self>(logits, uniforms, from)
+    }
+
+    /// [`Backend::categorical_move`] together with the derivative z' − softmax(φ) `[N, C]`.
+    fn categorical_move_and_residual(
+        logits: FloatTensor<Self>,
+        uniforms: FloatTensor<Self>,
+        from: FloatTensor<Self>,
+    ) -> ([FloatTensor<Self>; 3], FloatTensor<Self>) {
+        portable::categorical_move_and_residual::<Self>(logits, uniforms, from)
+    }
+
     /// Σ over the rows n ≡ m (mod M) of weight_n · row_n, for weights `[N]` and rows `[N, D]`: `[M, D]`. The adjoint of
     /// the cyclic broadcast. A zero weight contributes exactly zero, whatever its row holds.
     fn fold_rows(
@@ -326,6 +347,58 @@ pub trait Backend: burn::tensor::backend::Backend {
         grad: FloatTensor<Self>,
     ) -> [FloatTensor<Self>; 2] {
         portable::softmax_sums_backward::<Self>(logits, values, grad)
+    }
+
+    /// Σ_p w_lp γ_pm (1, t_p, t_p²) with γ_p the softmax of logits `[B, P, M]`, values t `[B, P, D]`, weights w `[L, B, P]`:
+    /// `[L, B, M, 1 + 2 D]`.
+    fn softmax_moments(
+        logits: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        present: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::softmax_moments::<Self>(logits, values, present)
+    }
+
+    /// The gradients of [`Backend::softmax_moments`] in logits and values for the output's gradient g. With G_pm = Σ_l w_lp g_lm and
+    /// a_pm = G_pm·(1, t_p, t_p²), that is γ_pm (a_pm − Σ_k γ_pk a_pk) and Σ_m γ_pm (G_pm' + 2 t_p ∘ G_pm''), G' being of the values
+    /// and G'' of their squares.
+    fn softmax_moments_backward(
+        logits: FloatTensor<Self>,
+        values: FloatTensor<Self>,
+        present: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+    ) -> [FloatTensor<Self>; 2] {
+        portable::softmax_moments_backward::<Self>(logits, values, present, grad)
+    }
+
+    /// Σ_m z_nm Σ_d log N(x_nd; μ_md, 1/τ_md): [`Backend::normal_log_probs`] of each datum under its own normal, for one-hot z
+    /// `[G, N, M]`: `[G, N]`.
+    fn own_normal_log_probs(
+        values: FloatTensor<Self>,
+        classes: FloatTensor<Self>,
+        means: FloatTensor<Self>,
+        precisions: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::own_normal_log_probs::<Self>(values, classes, means, precisions)
+    }
+
+    /// ln Gamma(τ; α, β) + ln N(μ; μ₀, 1 / (ν τ)) of vectors: (μ₀, ν, α, β) and (μ, τ).
+    fn normal_gamma_log_prob(
+        parameters: [FloatTensor<Self>; 4],
+        value: [FloatTensor<Self>; 2],
+    ) -> FloatTensor<Self> {
+        portable::normal_gamma_log_prob::<Self>(parameters, value)
+    }
+
+    /// The gradients of [`Backend::normal_gamma_log_prob`], with δ = μ − μ₀: in (μ₀, ν, α, β) they are ν τ δ, 1/(2ν) − τ δ²/2,
+    /// ln β − ψ(α) + ln τ and α/β − τ; in (μ, τ) −ν τ δ and (α − ½)/τ − β − ν δ²/2, times the output's.
+    #[allow(clippy::type_complexity)] // as the arguments
+    fn normal_gamma_log_prob_backward(
+        parameters: [FloatTensor<Self>; 4],
+        value: [FloatTensor<Self>; 2],
+        grad: FloatTensor<Self>,
+    ) -> ([FloatTensor<Self>; 4], [FloatTensor<Self>; 2]) {
+        portable::normal_gamma_log_prob_backward::<Self>(parameters, value, grad)
     }
 
     /// Σ_d log N(x_nd; μ_md, 1/τ_md) for values x `[R, N, D]`, means μ and precisions τ `[G, M, D]`, the values broadcast

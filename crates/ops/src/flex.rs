@@ -26,7 +26,9 @@ mod lengths;
 mod linear;
 mod live;
 mod means;
+mod moments;
 mod normal;
+mod normal_gamma;
 mod perceptron;
 mod product;
 mod rows;
@@ -174,6 +176,33 @@ impl Backend for Flex {
         let out = Some(residual.storage_mut());
         let log_prob = categorical::log_prob(&logits, &values, classes, out);
         (log_prob, residual)
+    }
+
+    fn categorical_move(
+        logits: FlexTensor,
+        uniforms: FlexTensor,
+        from: FlexTensor,
+    ) -> [FlexTensor; 3] {
+        if !all_f32([&logits, &uniforms, &from]) {
+            return portable::categorical_move::<Self>(logits, uniforms, from);
+        }
+        let [logits, uniforms, from] = [logits, uniforms, from].map(|t| t.to_contiguous());
+        categorical::moves(&logits, &uniforms, &from, None)
+    }
+
+    fn categorical_move_and_residual(
+        logits: FlexTensor,
+        uniforms: FlexTensor,
+        from: FlexTensor,
+    ) -> ([FlexTensor; 3], FlexTensor) {
+        if !all_f32([&logits, &uniforms, &from]) {
+            return portable::categorical_move_and_residual::<Self>(logits, uniforms, from);
+        }
+        let [logits, uniforms, from] = [logits, uniforms, from].map(|t| t.to_contiguous());
+        let mut residual = zeros([size(&logits, 0), size(&logits, 1)]);
+        let out = Some(residual.storage_mut());
+        let moves = categorical::moves(&logits, &uniforms, &from, out);
+        (moves, residual)
     }
 
     fn fold_rows(weights: FlexTensor, rows: FlexTensor, folded: usize) -> FlexTensor {
@@ -326,6 +355,65 @@ impl Backend for Flex {
         }
         let [logits, values] = [logits, values].map(Contiguous::to_contiguous_owned);
         softmax::backward(logits, values, &grad.to_contiguous())
+    }
+
+    fn softmax_moments(logits: FlexTensor, values: FlexTensor, present: FlexTensor) -> FlexTensor {
+        if !all_f32([&logits, &values, &present]) {
+            return portable::softmax_moments::<Self>(logits, values, present);
+        }
+        let [logits, values, present] = [logits, values, present].map(|t| t.to_contiguous());
+        moments::sums(&logits, &values, &present)
+    }
+
+    fn softmax_moments_backward(
+        logits: FlexTensor,
+        values: FlexTensor,
+        present: FlexTensor,
+        grad: FlexTensor,
+    ) -> [FlexTensor; 2] {
+        if !all_f32([&logits, &values, &present, &grad]) {
+            return portable::softmax_moments_backward::<Self>(logits, values, present, grad);
+        }
+        let [logits, values] = [logits, values].map(Contiguous::to_contiguous_owned);
+        let [present, grad] = [present, grad].map(|t| t.to_contiguous());
+        moments::backward(logits, values, &present, &grad)
+    }
+
+    fn own_normal_log_probs(
+        values: FlexTensor,
+        classes: FlexTensor,
+        means: FlexTensor,
+        precisions: FlexTensor,
+    ) -> FlexTensor {
+        if !all_f32([&values, &classes, &means, &precisions]) {
+            return portable::own_normal_log_probs::<Self>(values, classes, means, precisions);
+        }
+        let [values, classes] = [values, classes].map(|t| t.to_contiguous());
+        let [means, precisions] = [means, precisions].map(|t| t.to_contiguous());
+        normal::own_log_probs(&values, &classes, &means, &precisions)
+    }
+
+    fn normal_gamma_log_prob(parameters: [FlexTensor; 4], value: [FlexTensor; 2]) -> FlexTensor {
+        if !all_f32(parameters.each_ref()) || !all_f32(value.each_ref()) {
+            return portable::normal_gamma_log_prob::<Self>(parameters, value);
+        }
+        let parameters = parameters.map(|t| t.to_contiguous());
+        normal_gamma::log_prob(&parameters, value.map(Contiguous::to_contiguous_owned))
+    }
+
+    fn normal_gamma_log_prob_backward(
+        parameters: [FlexTensor; 4],
+        value: [FlexTensor; 2],
+        grad: FlexTensor,
+    ) -> ([FlexTensor; 4], [FlexTensor; 2]) {
+        if !all_f32(parameters.each_ref()) || !all_f32(value.each_ref()) || !all_f32([&grad]) {
+            return portable::normal_gamma_log_prob_backward::<Self>(parameters, value, grad);
+        }
+        normal_gamma::backward(
+            parameters.map(Contiguous::to_contiguous_owned),
+            value.map(Contiguous::to_contiguous_owned),
+            &grad.to_contiguous(),
+        )
     }
 
     fn normal_log_probs(

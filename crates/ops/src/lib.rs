@@ -24,6 +24,7 @@
 //! | [`sample_bernoulli`], [`draw_bernoulli`] | thresholded sampling from given uniforms: as numbers; packed |
 //! | [`categorical_log_prob`] | log-probability of rows of one-hot values under logits |
 //! | [`sample_categorical`], [`draw_categorical`] | sampling by inversion of given uniforms: as numbers; packed |
+//! | [`categorical_move`] | a draw of a class, its log-probability, and that of the class before |
 //! | [`Values`], [`PackedBits`] | rows of values: numbers, or bits packed into words |
 //! | [`pinned_logits`] | all logits, with the constant 0 of each first class |
 //! | [`linear`] | x W + b |
@@ -31,6 +32,9 @@
 //! | [`perceptron`], [`Activation`] | a small net of one hidden layer |
 //! | [`linear_splines`] | a net of rectifiers along one of its inputs |
 //! | [`softmax_sums`] | sums over data, weighted by a softmax |
+//! | [`softmax_moments`] | moments weighted by a softmax, summed over the candidates of each particle |
+//! | [`own_normal_log_probs`] | log-densities of data, each under its own normal |
+//! | [`normal_gamma_log_prob`] | log-densities of normal-gamma laws |
 //! | [`normal_log_probs`] | log-densities of data under normals, in pairs |
 //! | [`beta_log_prob`] | log-densities of beta laws |
 //! | [`squared_norms`], [`directions`] | squared lengths and directions of rows |
@@ -71,9 +75,10 @@ pub use burn_ndarray::NdArray;
 
 pub use api::{
     adam, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, beta_log_prob,
-    categorical_log_prob, cross_correlation, digamma, directions, draw_bernoulli, draw_categorical,
-    leaky_relu, linear, linear_splines, log_gamma, normal_log_probs, perceptron, pinned_logits,
-    sample_bernoulli, sample_categorical, softmax_sums, squared_norms, trigamma,
+    categorical_log_prob, categorical_move, cross_correlation, digamma, directions, draw_bernoulli,
+    draw_categorical, leaky_relu, linear, linear_splines, log_gamma, normal_gamma_log_prob,
+    normal_log_probs, own_normal_log_probs, perceptron, pinned_logits, sample_bernoulli,
+    sample_categorical, softmax_moments, softmax_sums, squared_norms, trigamma,
 };
 pub use backend::{
     Activation, AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients,

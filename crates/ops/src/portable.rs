@@ -247,6 +247,33 @@ pub fn categorical_log_prob_and_residual<B: Backend>(
     (log_prob, unwrap(learned.flatten::<2>(1, 2)))
 }
 
+pub fn categorical_move<B: Backend>(
+    logits: FloatTensor<B>,
+    uniforms: FloatTensor<B>,
+    from: FloatTensor<B>,
+) -> [FloatTensor<B>; 3] {
+    let logits = wrap::<B, 2>(logits);
+    let [rows, classes] = logits.dims();
+    let first = logits.clone().narrow(1, 0, 1);
+    let pinned = logits.narrow(1, 1, classes - 1) - first;
+    let uniforms = wrap::<B, 1>(uniforms).reshape([rows, 1]);
+    let drawn = B::sample_categorical(unwrap(pinned.clone()), unwrap(uniforms), classes);
+    let log_prob = B::categorical_log_prob(unwrap(pinned.clone()), drawn.clone(), classes);
+    let reverse = B::categorical_log_prob(unwrap(pinned.detach()), from, classes);
+    [drawn, log_prob, reverse]
+}
+
+pub fn categorical_move_and_residual<B: Backend>(
+    logits: FloatTensor<B>,
+    uniforms: FloatTensor<B>,
+    from: FloatTensor<B>,
+) -> ([FloatTensor<B>; 3], FloatTensor<B>) {
+    let moved = B::categorical_move(logits.clone(), uniforms, from);
+    let drawn = wrap::<B, 2>(moved[0].clone());
+    let residual = drawn - activation::softmax(wrap::<B, 2>(logits), 1);
+    (moved, unwrap(residual))
+}
+
 /// The class is the number of cumulative sums F(0), …, F(C − 2) that are at most u F(C − 1). For every u < 1 this product is
 /// below F(C − 1), also rounded: a class of probability 0 is not drawn, whatever the rounding of the sums.
 pub fn sample_categorical<B: Backend>(
@@ -508,6 +535,108 @@ pub fn softmax_sums_backward<B: Backend>(
     let mean = (weights.clone() * slopes.clone()).sum_dim(2);
     let of_values = weights.clone().matmul(grad).narrow(2, 1, width);
     [unwrap(weights * (slopes - mean)), unwrap(of_values)]
+}
+
+/// (1, t, t²).
+fn with_squares<B: Backend>(values: Tensor<B, 3>) -> Tensor<B, 3> {
+    let ones = values.clone().narrow(2, 0, 1).ones_like();
+    cat(vec![ones, values.clone(), values.square()], 2)
+}
+
+pub fn softmax_moments<B: Backend>(
+    logits: FloatTensor<B>,
+    values: FloatTensor<B>,
+    present: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let weights = activation::softmax(wrap::<B, 3>(logits), 2);
+    let (moments, present) = (
+        with_squares::<B>(wrap::<B, 3>(values)),
+        wrap::<B, 3>(present),
+    );
+    let ([b, p, m], width, particles) = (weights.dims(), moments.dims()[2], present.dims()[0]);
+    let products = weights.unsqueeze_dim::<4>(3) * moments.unsqueeze_dim::<4>(2);
+    let products = products.reshape([b, p, m * width]);
+    let sums = present.swap_dims(0, 1).matmul(products).swap_dims(0, 1);
+    unwrap(sums.reshape([particles, b, m, width]))
+}
+
+pub fn softmax_moments_backward<B: Backend>(
+    logits: FloatTensor<B>,
+    values: FloatTensor<B>,
+    present: FloatTensor<B>,
+    grad: FloatTensor<B>,
+) -> [FloatTensor<B>; 2] {
+    let weights = activation::softmax(wrap::<B, 3>(logits), 2);
+    let (values, grad) = (wrap::<B, 3>(values), wrap::<B, 4>(grad));
+    let ([particles, b, m, width], [_, p, d]) = (grad.dims(), values.dims());
+    let grad = grad.reshape([particles, b, m * width]).swap_dims(0, 1);
+    let present = wrap::<B, 3>(present).swap_dims(0, 1).swap_dims(1, 2);
+    let of_products = present.matmul(grad).reshape([b, p, m, width]);
+    let moments = with_squares::<B>(values.clone()).unsqueeze_dim::<4>(2);
+    let slopes = (of_products.clone() * moments).sum_dim(3);
+    let slopes = slopes.squeeze_dim::<3>(3);
+    let mean = (weights.clone() * slopes.clone()).sum_dim(2);
+    let of_moments = (of_products * weights.clone().unsqueeze_dim::<4>(3)).sum_dim(2);
+    let of_moments = of_moments.squeeze_dim::<3>(2);
+    let of_squares = of_moments.clone().narrow(2, 1 + d, d);
+    let of_values = of_moments.narrow(2, 1, d) + of_squares * values * 2.0;
+    [unwrap(weights * (slopes - mean)), unwrap(of_values)]
+}
+
+pub fn own_normal_log_probs<B: Backend>(
+    values: FloatTensor<B>,
+    classes: FloatTensor<B>,
+    means: FloatTensor<B>,
+    precisions: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let classes = wrap::<B, 3>(classes);
+    let all = wrap::<B, 3>(B::normal_log_probs(values, means, precisions));
+    // Another's density counts for nothing, whatever it is.
+    let all = all.mask_fill(classes.clone().equal_elem(0.0), 0.0);
+    unwrap((classes * all).sum_dim(2).squeeze_dim::<2>(2))
+}
+
+pub fn normal_gamma_log_prob<B: Backend>(
+    parameters: [FloatTensor<B>; 4],
+    value: [FloatTensor<B>; 2],
+) -> FloatTensor<B> {
+    let [mean, nu, alpha, beta] = parameters.map(wrap::<B, 1>);
+    let [mu, tau] = value.map(wrap::<B, 1>);
+    let log_gamma = wrap::<B, 1>(B::log_gamma(unwrap(alpha.clone())));
+    let log_tau = tau.clone().log();
+    let of_tau = alpha.clone() * beta.clone().log() - log_gamma;
+    let of_tau = of_tau + (alpha - 1.0) * log_tau.clone() - beta * tau.clone();
+    let squares = (mu - mean).square() * nu.clone() * tau;
+    unwrap(of_tau + (nu.log() + log_tau - squares - (2.0 * PI).ln()) * 0.5)
+}
+
+#[allow(clippy::type_complexity)] // as the arguments
+pub fn normal_gamma_log_prob_backward<B: Backend>(
+    parameters: [FloatTensor<B>; 4],
+    value: [FloatTensor<B>; 2],
+    grad: FloatTensor<B>,
+) -> ([FloatTensor<B>; 4], [FloatTensor<B>; 2]) {
+    let [mean, nu, alpha, beta] = parameters.map(wrap::<B, 1>);
+    let [mu, tau] = value.map(wrap::<B, 1>);
+    let grad = wrap::<B, 1>(grad);
+    let digamma = wrap::<B, 1>(B::digamma(unwrap(alpha.clone())));
+    let away = mu - mean;
+    let squares = away.clone().square() * 0.5;
+    let pull = away * nu.clone() * tau.clone();
+    let of_nu = nu.clone().recip() * 0.5 - tau.clone() * squares.clone();
+    let of_alpha = beta.clone().log() - digamma + tau.clone().log();
+    let of_beta = alpha.clone() / beta.clone() - tau.clone();
+    let of_tau = (alpha - 0.5) / tau - beta - nu * squares;
+    // Nothing of an element whose gradient is zero, whatever it holds.
+    let nothing = grad.clone().equal_elem(0.0);
+    let weigh = |slope: Tensor<B, 1>| {
+        let slope = slope * grad.clone();
+        unwrap(slope.mask_fill(nothing.clone(), 0.0))
+    };
+    (
+        [pull.clone(), of_nu, of_alpha, of_beta].map(weigh),
+        [pull.neg(), of_tau].map(weigh),
+    )
 }
 
 /// ½ Σ_d (log τ − log 2π − τ (x − μ)²).

@@ -1,7 +1,7 @@
 //! The two blocks of a sweep, μ and (c, h).
 
 use burn::tensor::Tensor;
-use helmholtz_apg::{Block, Conditional, Particle, Update};
+use helmholtz_apg::{Block, Conditional, Draw, Update};
 use helmholtz_distributions::{LogProb, Noise, Normal, SampleReal};
 use helmholtz_ops::Backend;
 use helmholtz_random::Draws;
@@ -93,24 +93,12 @@ impl<B: Backend, C: Draws + Noise> Conditional<B, Dmm<B>, C> for Points {
     }
 
     fn sample(&self, law: &Places<B>, z: &DmmState<B>, chance: &mut C) -> DmmState<B> {
-        self.propose(law, z, chance).0
+        self.propose(law, z, chance).state
     }
 
-    /// The law of h given c is computed once for both.
-    fn propose(
-        &self,
-        law: &Places<B>,
-        z: &DmmState<B>,
-        chance: &mut C,
-    ) -> (DmmState<B>, Tensor<B, 3>) {
-        let (assignment, angle, log_q) = law.propose(chance);
-        let mean = z.mean.clone();
-        let state = DmmState {
-            mean,
-            assignment,
-            angle,
-        };
-        (state.detach(), log_q)
+    /// The law of h given c is computed once for the draw and its density, that of c for all.
+    fn propose(&self, law: &Places<B>, z: &DmmState<B>, chance: &mut C) -> Draw<B, DmmState<B>> {
+        law.propose(z, chance)
     }
 
     fn log_prob(&self, law: &Places<B>, z: &DmmState<B>) -> Tensor<B, 3> {

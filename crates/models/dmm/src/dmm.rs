@@ -186,7 +186,7 @@ impl<B: Backend, C: Draws + Noise> OneShot<B, C> for Dmm<B> {
         let mean = law.sample([particles, x.dims()[0], self.clusters, 2], chance);
         let log_mean = total(law.log_prob(mean.clone()));
         let places = self.places(x, &mean);
-        let (assignment, angle, log_places) = places.propose(chance);
+        let (assignment, angle, log_places) = places.sample(chance);
         Proposal {
             state: DmmState {
                 mean,

@@ -2,12 +2,13 @@
 
 use burn::module::Module;
 use burn::tensor::Tensor;
-use helmholtz_apg::Choices;
+use helmholtz_apg::{Choices, Draw, Particle};
 use helmholtz_distributions::{Beta, LogProb, Noise, SampleReal};
 use helmholtz_nets::Net;
 use helmholtz_ops::Backend;
 use helmholtz_random::Draws;
 
+use crate::DmmState;
 use crate::dmm::displacements;
 
 /// ln a and ln b of a Beta law are kept within this.
@@ -56,17 +57,51 @@ impl<B: Backend> Places<B> {
         }
     }
 
+    /// h given c `[L, B, N, M]`, a constant `[L, B, N, 1]`, with its log-density, nats: `[L, B, N]`.
+    fn sample_angle(
+        &self,
+        assignment: &Tensor<B, 4>,
+        chance: &mut (impl Draws + Noise),
+    ) -> (Tensor<B, 4>, Tensor<B, 3>) {
+        let [particles, instances, data, _] = assignment.dims();
+        let law = self.beta(assignment);
+        let angle = law.sample([particles, instances, data, 1], chance);
+        let log_h = law.log_prob(angle.clone()).squeeze_dim(3);
+        (angle, log_h)
+    }
+
     /// c one-hot `[L, B, N, M]` and h `[L, B, N, 1]`, both constants, and log q(c_n, h_n | x_n, μ), nats: `[L, B, N]`.
-    pub(crate) fn propose(
+    pub(crate) fn sample(
         &self,
         chance: &mut (impl Draws + Noise),
     ) -> (Tensor<B, 4>, Tensor<B, 4>, Tensor<B, 3>) {
         let assignment = self.choices.sample(chance);
-        let [particles, instances, data, _] = assignment.dims();
-        let law = self.beta(&assignment);
-        let angle = law.sample([particles, instances, data, 1], chance);
-        let log_q = self.choices.log_prob(&assignment) + law.log_prob(angle.clone()).squeeze_dim(3);
+        let (angle, log_h) = self.sample_angle(&assignment, chance);
+        let log_q = self.choices.log_prob(&assignment) + log_h;
         (assignment, angle, log_q)
+    }
+
+    /// The same in place of those that `z` has.
+    pub(crate) fn propose(
+        &self,
+        z: &DmmState<B>,
+        chance: &mut (impl Draws + Noise),
+    ) -> Draw<B, DmmState<B>> {
+        let (assignment, log_c, log_old_c) = self.choices.propose(&z.assignment, chance);
+        let (angle, log_h) = self.sample_angle(&assignment, chance);
+        let law = self.detach().beta(&z.assignment);
+        let log_old_h = law.log_prob(z.angle.clone()).squeeze_dim(3);
+        let mean = z.mean.clone();
+        let state = DmmState {
+            mean,
+            assignment,
+            angle,
+        };
+        Draw {
+            state: state.detach(),
+            log_prob: log_c + log_h,
+            log_reverse: log_old_c + log_old_h,
+        }
     }
 
     /// log q(c_n, h_n | x_n, μ), nats: `[L, B, N]`.

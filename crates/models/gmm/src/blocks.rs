@@ -1,7 +1,7 @@
 //! The two blocks of a sweep, (μ, τ) and c, by learned, exact and prior laws.
 
 use burn::tensor::Tensor;
-use helmholtz_apg::{Block, Choices, Conditional, Joint, Update};
+use helmholtz_apg::{Block, Choices, Conditional, Draw, Joint, Particle, Update};
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_ops::Backend;
 use helmholtz_random::Draws;
@@ -99,14 +99,18 @@ impl<B: Backend, C: Draws + Noise> Conditional<B, Gmm<B>, C> for Assignments {
         model.log_data(x, z)
     }
 
-    /// The densities of the data in all clusters are computed once for both.
-    fn log_targets(
-        &self,
-        [model, _]: [&Gmm<B>; 2],
-        x: &Tensor<B, 3>,
-        states: [&GmmState<B>; 2],
-    ) -> [Tensor<B, 3>; 2] {
-        model.log_data_of(x, states)
+    /// The law of c is normalised once for all.
+    fn propose(&self, law: &Choices<B>, z: &GmmState<B>, chance: &mut C) -> Draw<B, GmmState<B>> {
+        let (assignment, log_prob, log_reverse) = law.propose(&z.assignment, chance);
+        let state = GmmState {
+            assignment,
+            ..z.clone()
+        };
+        Draw {
+            state: state.detach(),
+            log_prob,
+            log_reverse,
+        }
     }
 }
 

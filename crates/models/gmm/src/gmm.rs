@@ -5,7 +5,9 @@ use burn::tensor::{Tensor, TensorData};
 use helmholtz_apg::{Choices, Model, OneShot, Proposal, Rescore, Statistics, Sums, particle};
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_nets::Linear;
-use helmholtz_ops::{Activation, Backend, additive_scores, cat, linear, normal_log_probs};
+use helmholtz_ops::{
+    Activation, Backend, additive_scores, cat, linear, normal_log_probs, own_normal_log_probs,
+};
 use helmholtz_random::Draws;
 
 use crate::Rate;
@@ -166,28 +168,23 @@ impl<B: Backend> Gmm<B> {
         mean: &Tensor<B, 4>,
         precision: &Tensor<B, 4>,
     ) -> Choices<B> {
-        Choices::new(log_normal(x, mean, precision))
+        let [particles, instances, m, _] = mean.dims();
+        let groups = |latent: &Tensor<B, 4>| latent.clone().flatten::<3>(0, 1);
+        let log_p = normal_log_probs(x.clone(), groups(mean), groups(precision));
+        Choices::new(log_p.reshape([particles, instances, x.dims()[1], m]))
     }
 
     /// log p(x_n, c_n | μ, τ) `[L, B, N]`, nats.
     pub(crate) fn log_data(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 3> {
-        self.log_data_from(log_normal(x, &z.mean, &z.precision), &z.assignment)
-    }
-
-    /// The same for each of these assignments, given one (μ, τ).
-    pub(crate) fn log_data_of(
-        &self,
-        x: &Tensor<B, 3>,
-        all: [&GmmState<B>; 2],
-    ) -> [Tensor<B, 3>; 2] {
-        let log_normal = log_normal(x, &all[0].mean, &all[0].precision);
-        all.map(|z| self.log_data_from(log_normal.clone(), &z.assignment))
-    }
-
-    /// The same, given log p(x_n | c_n = m, μ, τ) `[L, B, N, M]`.
-    fn log_data_from(&self, log_normal: Tensor<B, 4>, assignment: &Tensor<B, 4>) -> Tensor<B, 3> {
-        let own = assignment.clone() * log_normal;
-        own.sum_dim(3).squeeze_dim::<3>(3) - (self.clusters as f64).ln()
+        let [particles, instances, data, _] = z.assignment.dims();
+        let groups = |latent: &Tensor<B, 4>| latent.clone().flatten::<3>(0, 1);
+        let log_p = own_normal_log_probs(
+            x.clone(),
+            groups(&z.assignment),
+            groups(&z.mean),
+            groups(&z.precision),
+        );
+        log_p.reshape([particles, instances, data]) - (self.clusters as f64).ln()
     }
 
     /// log p(μ, τ) `[L, B, 1]`, nats.
@@ -195,18 +192,6 @@ impl<B: Backend> Gmm<B> {
         let value = (z.mean.clone(), z.precision.clone());
         total(self.prior(x).log_prob(value))
     }
-}
-
-/// log N(x_n; μ_m, 1/τ_m), summed over dimensions: `[L, B, N, M]`.
-fn log_normal<B: Backend>(
-    x: &Tensor<B, 3>,
-    mean: &Tensor<B, 4>,
-    precision: &Tensor<B, 4>,
-) -> Tensor<B, 4> {
-    let [particles, instances, m, _] = mean.dims();
-    let groups = |latent: &Tensor<B, 4>| latent.clone().flatten::<3>(0, 1);
-    let log_p = normal_log_probs(x.clone(), groups(mean), groups(precision));
-    log_p.reshape([particles, instances, x.dims()[1], m])
 }
 
 impl<B: Backend> Model<B> for Gmm<B> {

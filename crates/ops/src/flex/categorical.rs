@@ -4,7 +4,10 @@
 
 use burn_flex::FlexTensor;
 
+mod moves;
 mod single;
+
+pub use moves::moves;
 
 use super::exp::{EXP_IS_ZERO, exp_of_negative};
 use super::rows::Cyclic;

@@ -23,17 +23,22 @@ pub fn digamma(mut x: FlexTensor) -> FlexTensor {
     x
 }
 
-/// (x − ½)(ln y − 1) + ln(c Π y / (x + i)) + Σₖ B₂ₖ / (2k (2k − 1) y²ᵏ⁻¹).
 #[inline(always)]
 fn log_gammas<const FMA: bool>((all,): (&mut [f32],)) {
     for at in all {
-        // The least normal number stands for those below it, whose product would be infinite.
-        let x = at.max(f32::MIN_POSITIVE);
-        let y = x + STEPS;
-        let product = C * y / x * (y / (x + 1.0)) * (y / (x + 2.0)) * (y / (x + 3.0));
-        let leading = multiply_add::<FMA>(x - 0.5, ln::<FMA>(y) - 1.0, ln::<FMA>(product));
-        *at = beyond(*at, leading + stirling::<FMA>(y), f32::INFINITY);
+        *at = beyond(*at, log_gamma_of::<FMA>(*at), f32::INFINITY);
     }
+}
+
+/// (x − ½)(ln y − 1) + ln(c Π y / (x + i)) + Σₖ B₂ₖ / (2k (2k − 1) y²ᵏ⁻¹), for x > 0.
+#[inline(always)]
+pub fn log_gamma_of<const FMA: bool>(x: f32) -> f32 {
+    // The least normal number stands for those below it, whose product would be infinite.
+    let x = x.max(f32::MIN_POSITIVE);
+    let y = x + STEPS;
+    let product = C * y / x * (y / (x + 1.0)) * (y / (x + 2.0)) * (y / (x + 3.0));
+    let leading = multiply_add::<FMA>(x - 0.5, ln::<FMA>(y) - 1.0, ln::<FMA>(product));
+    leading + stirling::<FMA>(y)
 }
 
 /// √(2π/e) e⁻⁴ Π y / (x + i), for x up to 10¹⁸.

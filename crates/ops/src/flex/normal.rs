@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use burn_flex::FlexTensor;
 
-use super::{dispatch, elements, size, zeros};
+use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 
 /// See [`crate::Backend::normal_log_probs`].
 pub fn log_probs(values: &FlexTensor, means: &FlexTensor, precisions: &FlexTensor) -> FlexTensor {
@@ -43,5 +43,76 @@ fn score<const FMA: bool>(
                 log_probs[datum * m + cluster] = 0.5 * (norms[cluster] - energy.sum::<f32>());
             }
         }
+    }
+}
+
+/// See [`crate::Backend::own_normal_log_probs`].
+pub fn own_log_probs(
+    values: &FlexTensor,
+    classes: &FlexTensor,
+    means: &FlexTensor,
+    precisions: &FlexTensor,
+) -> FlexTensor {
+    let [r, n, d] = [0, 1, 2].map(|at| size(values, at));
+    let [g, m] = [0, 1].map(|at| size(means, at));
+    let mut output = zeros([g, n]);
+    if n * m * d > 0 {
+        let parts = [values, classes, means, precisions].map(elements);
+        dispatch!(score_own([r, n, m, d], parts, output.storage_mut()));
+    }
+    output
+}
+
+/// All data side by side, under one normal after the other.
+#[inline(always)]
+fn score_own<const FMA: bool>(
+    ([r, n, m, d], [values, classes, means, precisions], log_probs): (
+        [usize; 4],
+        [&[f32]; 4],
+        &mut [f32],
+    ),
+) {
+    let constant = d as f32 * (2.0 * PI).ln() as f32;
+    let padded = n.next_multiple_of(LANES);
+    let columns = |rows: &[f32], columns: &mut [f32]| {
+        let width = columns.len() / padded;
+        for (at, row) in rows.chunks_exact(width).enumerate() {
+            let row = row.iter().zip(columns[at..].iter_mut().step_by(padded));
+            row.for_each(|(&from, to)| *to = from);
+        }
+    };
+    let mut data = vec![0.0; r * d * padded];
+    let groups = values.chunks_exact(n * d);
+    for (values, to) in groups.zip(data.chunks_exact_mut(d * padded)) {
+        columns(values, to);
+    }
+    let mut own = vec![0.0; m * padded];
+    let [mut energy, mut sums] = [(); 2].map(|()| vec![0.0f32; padded]);
+    let normals = means
+        .chunks_exact(d)
+        .zip(precisions.chunks_exact(d))
+        .collect::<Vec<_>>();
+    let groups = log_probs.chunks_exact_mut(n).zip(normals.chunks_exact(m));
+    for (group, (log_probs, normals)) in groups.enumerate() {
+        let data = &data[group % r * d * padded..][..d * padded];
+        columns(&classes[group * n * m..][..n * m], &mut own);
+        sums.fill(0.0);
+        for (own, (means, precisions)) in own.chunks_exact(padded).zip(normals) {
+            energy.fill(0.0);
+            let dimensions = data.chunks_exact(padded).zip(*means).zip(*precisions);
+            for ((x, mu), tau) in dimensions {
+                for (energy, x) in energy.iter_mut().zip(x) {
+                    let away = x - mu;
+                    *energy = multiply_add::<FMA>(away * away, *tau, *energy);
+                }
+            }
+            let norm = precisions.iter().map(|tau| tau.ln()).sum::<f32>() - constant;
+            for ((sum, energy), &c) in sums.iter_mut().zip(&energy).zip(own) {
+                let term = c * 0.5 * (norm - energy);
+                // Another's density counts for nothing, whatever it is.
+                *sum += if c == 0.0 { 0.0 } else { term };
+            }
+        }
+        log_probs.copy_from_slice(&sums[..n]);
     }
 }

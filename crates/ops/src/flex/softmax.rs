@@ -46,7 +46,7 @@ fn sum<const FMA: bool>(([m, d], [logits, values], sums): ([usize; 2], [&[f32]; 
 
 /// The softmax over columns of logits, of the first rows; nothing in the others.
 #[inline(always)]
-fn normalise<const FMA: bool>(logits: &mut [Column], rows: usize) {
+pub fn normalise<const FMA: bool>(logits: &mut [Column], rows: usize) {
     let mut greatest = logits[0];
     for column in &logits[1..] {
         let pairs = greatest.iter_mut().zip(column);

@@ -3,8 +3,9 @@
 use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
     Activation, Backend, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob,
-    beta_log_prob, categorical_log_prob, directions, leaky_relu, linear, linear_splines,
-    normal_log_probs, perceptron, softmax_sums, squared_norms,
+    beta_log_prob, categorical_log_prob, categorical_move, directions, leaky_relu, linear,
+    linear_splines, normal_gamma_log_prob, normal_log_probs, own_normal_log_probs, perceptron,
+    softmax_moments, softmax_sums, squared_norms,
 };
 
 use crate::data::Matrix;
@@ -225,6 +226,79 @@ impl Function for SoftmaxSums {
     }
 }
 
+/// Σ c ∘ s² of two groups of candidates and two particles.
+pub struct SoftmaxMoments;
+
+impl Function for SoftmaxMoments {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[6, 2], [6, 2]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [logits, values] = [0, 1].map(|i| arguments[i].clone().reshape([2, 3, 2]));
+        let present = [1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 2.0, 1.0, 1.0, 1.0];
+        let present = constant(&present, [4, 3]).reshape([2, 2, 3]);
+        let sums = softmax_moments(logits, values, present).reshape([4, 10]);
+        let c: Vec<f64> = (0..40).map(|i| (f64::from(i) - 19.5) / 40.0).collect();
+        (sums.clone() * sums * constant(&c, [4, 10])).sum()
+    }
+}
+
+/// Σ c ∘ (log q + (log q)²) of classes drawn by given uniforms.
+pub struct CategoricalMove;
+
+impl Function for CategoricalMove {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[4, 3]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let uniforms = constant(&[0.1, 0.4, 0.6, 0.9], [1, 4]).squeeze_dim(0);
+        let from = constant(&[1.0, 0.0, 0.0].repeat(4), [4, 3]);
+        let (_, log_q, _) = categorical_move(arguments[0].clone(), uniforms, from);
+        let c = constant(&[1.0, -0.5, 0.3, 2.0], [1, 4]).squeeze_dim::<1>(0);
+        ((log_q.clone() + log_q.clone() * log_q) * c).sum()
+    }
+}
+
+/// Σ c ∘ (log p)² of normal-gamma laws, the positive numbers being exponentials.
+pub struct NormalGammaLogProb;
+
+impl Function for NormalGammaLogProb {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[2, 3]; 6]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [mean, nu, alpha, beta, mu, tau] = [0, 1, 2, 3, 4, 5].map(|i| arguments[i].clone());
+        let [nu, alpha, beta, tau] = [nu, alpha, beta, tau].map(Tensor::exp);
+        let log_p = normal_gamma_log_prob([mean, nu, alpha, beta], [mu, tau]);
+        let c: Vec<f64> = (0..6).map(|i| (f64::from(i) - 2.5) / 10.0).collect();
+        (log_p.clone() * log_p * constant(&c, [2, 3])).sum()
+    }
+}
+
+/// Σ c ∘ (log p)² of data, each under its own of two normals.
+pub struct OwnNormalLogProbs;
+
+impl Function for OwnNormalLogProbs {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[3, 2], [4, 2], [4, 2]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [values, means, precisions] = [0, 1, 2].map(|i| arguments[i].clone());
+        let normals = [means, precisions.exp()].map(|of| of.reshape([2, 2, 2]));
+        let classes = [1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0];
+        let classes = constant(&classes, [6, 2]).reshape([2, 3, 2]);
+        let [means, precisions] = normals;
+        let values = values.reshape([1, 3, 2]);
+        let log_p = own_normal_log_probs(values, classes, means, precisions);
+        let c: Vec<f64> = (0..6).map(|i| (f64::from(i) - 2.5) / 20.0).collect();
+        (log_p.clone() * log_p * constant(&c, [2, 3])).sum()
+    }
+}
+
 /// Σ c ∘ leaky(x)², away from the kink.
 pub struct Rectifier;
 
@@ -330,6 +404,26 @@ fn the_gradient_of_normal_log_densities_is_theirs() {
 #[test]
 fn the_gradients_of_sums_weighted_by_softmaxes_are_theirs() {
     check(&SoftmaxSums);
+}
+
+#[test]
+fn the_gradients_of_moments_weighted_by_softmaxes_are_theirs() {
+    check(&SoftmaxMoments);
+}
+
+#[test]
+fn the_gradient_of_moves_of_classes_is_that_of_the_log_probability() {
+    check(&CategoricalMove);
+}
+
+#[test]
+fn the_gradient_of_normal_gamma_log_densities_is_theirs() {
+    check(&NormalGammaLogProb);
+}
+
+#[test]
+fn the_gradient_of_own_normal_log_densities_is_theirs() {
+    check(&OwnNormalLogProbs);
 }
 
 #[test]

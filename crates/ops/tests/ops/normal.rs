@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use burn::backend::Autodiff;
 use burn::tensor::DType;
 use burn_flex::Flex;
-use helmholtz_ops::{Backend, normal_log_probs};
+use helmholtz_ops::{Backend, normal_log_probs, own_normal_log_probs};
 use proptest::prelude::*;
 
 use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
@@ -66,6 +66,93 @@ proptest! {
         let untracked = found::<Autodiff<Flex>>(shape, &parts, DType::F32);
         assert_within("fast, under autodiff", &untracked, &values, bound);
     }
+}
+
+/// The same, each datum under its own: classes `[G N, M]`, one-hot.
+fn own<B: Backend>(
+    [r, n, g, m, d]: Shape,
+    parts: &Parts,
+    classes: &Matrix,
+    dtype: DType,
+) -> Vec<f64> {
+    let tensor = |i: usize, rows, columns| parts[i].tensor::<B>(dtype).reshape([rows, columns, d]);
+    let classes = classes.tensor::<B>(dtype).reshape([g, n, m]);
+    let (means, precisions) = (tensor(1, g, m), tensor(2, g, m));
+    let log_probs = own_normal_log_probs(tensor(0, r, n), classes, means, precisions);
+    assert_eq!(log_probs.dims(), [g, n]);
+    read(log_probs)
+}
+
+/// One class a row, drawn.
+fn classes(rows: usize, classes: usize, seed: u64) -> Matrix {
+    let mut one_hot = Matrix::uniform([rows, classes], 0).map(|_| 0.0);
+    for (row, u) in Matrix::uniform([1, rows], seed)
+        .elements
+        .into_iter()
+        .enumerate()
+    {
+        one_hot.row_mut(row)[(u * classes as f32) as usize] = 1.0;
+    }
+    one_hot
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    #[test]
+    fn own_log_densities_are_those_of_the_pairs(
+        (r, cycles, n, m, d) in (1usize..4, 1usize..4, 1usize..40, 1usize..5, 1usize..4),
+        seed in any::<u64>(),
+    ) {
+        let shape = [r, n, r * cycles, m, d];
+        let parts = parts(shape, seed);
+        let classes = classes(r * cycles * n, m, seed.wrapping_add(9));
+        let all = by_hand(shape, &parts);
+        let expected = (0..r * cycles * n).map(|row| {
+            let class = classes.row(row).iter().position(|&c| c == 1.0);
+            all[row * m + class.expect("a class")]
+        });
+        let expected: Vec<[f64; 2]> = expected.collect();
+        let values: Vec<f64> = expected.iter().map(|[value, _]| *value).collect();
+        let portable = own::<Flex>(shape, &parts, &classes, DType::F64);
+        assert_within("portable", &portable, &values, |i| 1e-14 * (1.0 + expected[i][1]));
+        let bound = |i: usize| (6.0 + d as f64) * ROUNDING * expected[i][1];
+        let fast = own::<Autodiff<Flex>>(shape, &parts, &classes, DType::F32);
+        assert_within("fast", &fast, &values, bound);
+    }
+}
+
+/// A normal that is none spoils the data that are its own, and no other.
+#[test]
+fn the_densities_of_others_count_for_nothing() {
+    let shape = [1, 20, 1, 3, 2];
+    let mut parts = parts(shape, 3);
+    parts[1].row_mut(1).fill(f32::NAN);
+    let classes = classes(20, 3, 4);
+    for dtype in [DType::F32, DType::F64] {
+        for (row, value) in own::<Flex>(shape, &parts, &classes, dtype)
+            .iter()
+            .enumerate()
+        {
+            assert_eq!(value.is_nan(), classes.row(row)[1] == 1.0);
+        }
+    }
+}
+
+/// Classes of another group.
+#[test]
+fn own_log_densities_that_are_wrong_are_caught() {
+    let shape = [2, 30, 2, 3, 2];
+    let parts = parts(shape, 7);
+    let mut classes = classes(60, 3, 8);
+    let right = own::<Flex>(shape, &parts, &classes, DType::F32);
+    classes.elements.rotate_left(90);
+    let wrong = own::<Flex>(shape, &parts, &classes, DType::F64);
+    let off = wrong
+        .iter()
+        .zip(&right)
+        .filter(|(a, b)| (*a - *b).abs() > 1e-2);
+    assert!(off.count() > 20);
 }
 
 /// Groups that meet the values of another, and a precision taken for a variance.

@@ -6,8 +6,9 @@ use helmholtz_ops::{Activation, Backend, bernoulli_log_prob};
 use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, gradient, hessian_times};
 use crate::first_derivatives::{
-    AdditiveScores, Affine, BetaLogProb, COLUMNS, CategoricalRows, Lengths, LinearSplines,
-    MeanRows, Network, NormalLogProbs, Perceptron, Rectifier, RowPass, SoftmaxSums,
+    AdditiveScores, Affine, BetaLogProb, COLUMNS, CategoricalMove, CategoricalRows, Lengths,
+    LinearSplines, MeanRows, Network, NormalGammaLogProb, NormalLogProbs, OwnNormalLogProbs,
+    Perceptron, Rectifier, RowPass, SoftmaxMoments, SoftmaxSums,
 };
 
 /// The gradient along a direction is a function like any other.
@@ -90,6 +91,26 @@ fn the_gradient_of_normal_log_densities_can_be_differentiated() {
 #[test]
 fn the_gradients_of_sums_weighted_by_softmaxes_can_be_differentiated() {
     check(&SoftmaxSums);
+}
+
+#[test]
+fn the_gradients_of_moments_weighted_by_softmaxes_can_be_differentiated() {
+    check(&SoftmaxMoments);
+}
+
+#[test]
+fn the_gradient_of_moves_of_classes_can_be_differentiated() {
+    check(&CategoricalMove);
+}
+
+#[test]
+fn the_gradient_of_normal_gamma_log_densities_can_be_differentiated() {
+    check(&NormalGammaLogProb);
+}
+
+#[test]
+fn the_gradient_of_own_normal_log_densities_can_be_differentiated() {
+    check(&OwnNormalLogProbs);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 use std::ops::Range;
 
 use burn::backend::Autodiff;
-use helmholtz_apg::{Conditional, Model};
+use helmholtz_apg::{Conditional, Draw, Model};
 use helmholtz_dmm::{Law, Mu, Points};
 use helmholtz_ops::log_gamma;
 use helmholtz_random::Stream;
@@ -316,12 +316,18 @@ fn test_15_a_draw_is_scored_as_any_other_state() {
         let values = numbers(log_q.clone());
         (values, gradients(&model, &log_q.sum().backward()))
     };
-    let (new, with_draw) = Points.propose(&law(), &z, &mut stream(5));
-    let (values_with_draw, with_draw) = of(with_draw);
+    let Draw {
+        state: new,
+        log_prob,
+        log_reverse,
+    } = Points.propose(&law(), &z, &mut stream(5));
+    let (values_with_draw, with_draw) = of(log_prob);
     let afterwards = Conditional::<A, Dmm<A>, Stream>::log_prob(&Points, &law(), &new);
     let (values_afterwards, afterwards) = of(afterwards);
     assert_near(&values_with_draw, &values_afterwards);
     assert_near(&with_draw, &afterwards);
+    let before = Conditional::<A, Dmm<A>, Stream>::log_prob(&Points, &law(), &z);
+    assert_near(&numbers(log_reverse), &numbers(before));
     let own = Nets::of(&model).range(9..11);
     assert!(afterwards[own].iter().any(|g| g.abs() > 1e-3), "they learn");
 }

@@ -88,17 +88,23 @@ fn the_density_of_the_one_shot_proposal_is_that_of_its_draws() {
     assert!(largest(proposal.log_q - again) < 1e-12);
 }
 
+/// One softmax gives what three computations give.
 #[test]
-fn targets_that_share_a_computation_are_those_of_each() {
-    use helmholtz_apg::Conditional;
+fn a_draw_of_c_and_both_its_densities_are_those_of_the_law() {
+    use helmholtz_apg::{Conditional, Draw};
     use helmholtz_gmm::{Assignments, Law};
     let (model, (x, old)) = (published(), some_particles(3, 7));
     let c = Assignments(Law::Learned);
     let law = Conditional::<B, Gmm<B>, Stream>::law(&c, &model, &x, &old);
-    let new = c.sample(&law, &old, &mut stream(7));
-    let of = |z: &GmmState<B>| Conditional::<B, Gmm<B>, Stream>::log_target(&c, &model, &x, z);
-    let models = [&model, &model];
-    let [at_new, at_old] =
-        Conditional::<B, Gmm<B>, Stream>::log_targets(&c, models, &x, [&new, &old]);
-    assert!(largest(at_new - of(&new)) == 0.0 && largest(at_old - of(&old)) == 0.0);
+    let of = |z: &GmmState<B>| Conditional::<B, Gmm<B>, Stream>::log_prob(&c, &law, z);
+    let Draw {
+        state,
+        log_prob,
+        log_reverse,
+    } = c.propose(&law, &old, &mut stream(7));
+    let alone = c.sample(&law, &old, &mut stream(7));
+    assert!(largest(state.assignment.clone() - alone.assignment) == 0.0);
+    assert!(largest(log_prob - of(&state)) < 1e-13);
+    assert!(largest(log_reverse.clone() - of(&old)) < 1e-13);
+    assert!(largest(log_reverse - of(&state)) > 0.1, "they differ");
 }
