@@ -11,21 +11,64 @@ pub type Column = [f32; ROWS];
 /// A sum in parts, which are added up only once.
 pub type Lanes = [f32; LANES];
 
-/// Rows as columns.
+/// Calls `$function::<W>` for as many columns as there are, if they are few, and else `$general`. Of a known width the compiler makes
+/// permutations of registers, and else a scatter, which takes six times as long.
+macro_rules! by_width {
+    ($width:expr, $function:ident($($argument:expr),*), $general:expr) => {
+        match $width {
+            1 => $function::<1>($($argument),*),
+            2 => $function::<2>($($argument),*),
+            3 => $function::<3>($($argument),*),
+            4 => $function::<4>($($argument),*),
+            5 => $function::<5>($($argument),*),
+            6 => $function::<6>($($argument),*),
+            7 => $function::<7>($($argument),*),
+            8 => $function::<8>($($argument),*),
+            _ => $general,
+        }
+    };
+}
+
+/// Rows as columns, as many as a row has numbers.
 #[inline(always)]
-pub fn transpose<'a>(rows: impl Iterator<Item = &'a [f32]>, columns: &mut [Column]) {
-    for (at, row) in rows.enumerate() {
-        let pairs = columns.iter_mut().zip(row);
-        pairs.for_each(|(column, &value)| column[at] = value);
+pub fn transpose(rows: &[f32], columns: &mut [Column]) {
+    let width = columns.len();
+    by_width!(width, transpose_few(rows, columns), {
+        for (number, column) in columns.iter_mut().enumerate() {
+            let rows = rows.chunks_exact(width).zip(column);
+            rows.for_each(|(row, to)| *to = row[number]);
+        }
+    });
+}
+
+#[inline(always)]
+fn transpose_few<const W: usize>(rows: &[f32], columns: &mut [Column]) {
+    let columns: &mut [Column; W] = columns.try_into().expect("W columns");
+    for (at, row) in rows.as_chunks::<W>().0.iter().take(ROWS).enumerate() {
+        for (column, &value) in columns.iter_mut().zip(row) {
+            column[at] = value;
+        }
     }
 }
 
 /// Columns as rows.
 #[inline(always)]
-pub fn untranspose<'a>(columns: &[Column], rows: impl Iterator<Item = &'a mut [f32]>) {
+pub fn untranspose(columns: &[Column], rows: &mut [f32]) {
+    let width = columns.len();
+    by_width!(width, untranspose_few(columns, rows), {
+        for (at, row) in rows.chunks_exact_mut(width).enumerate() {
+            let pairs = row.iter_mut().zip(columns);
+            pairs.for_each(|(value, column)| *value = column[at]);
+        }
+    });
+}
+
+#[inline(always)]
+fn untranspose_few<const W: usize>(columns: &[Column], rows: &mut [f32]) {
+    let columns: &[Column; W] = columns.try_into().expect("W columns");
+    let rows = rows.as_chunks_mut::<W>().0.iter_mut().take(ROWS);
     for (at, row) in rows.enumerate() {
-        let pairs = row.iter_mut().zip(columns);
-        pairs.for_each(|(value, column)| *value = column[at]);
+        *row = std::array::from_fn(|number| columns[number][at]);
     }
 }
 

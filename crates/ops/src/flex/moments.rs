@@ -114,12 +114,12 @@ fn products<const FMA: bool>(shape: Shape, [logits, values]: [&[f32]; 2], rows: 
     let padded = shape.width().next_multiple_of(LANES);
     let nothing = [0.0f32; ROWS];
     let mut columns = vec![nothing; clusters + d];
-    let mut all = vec![nothing; shape.width()];
+    let mut all = vec![nothing; padded];
     let parts = logits.chunks(ROWS * clusters).zip(values.chunks(ROWS * d));
     for ((logits, values), rows) in parts.zip(rows.chunks_mut(ROWS * padded)) {
         let (weights, of_values) = columns.split_at_mut(clusters);
-        transpose(logits.chunks_exact(clusters), weights);
-        transpose(values.chunks_exact(d), of_values);
+        transpose(logits, weights);
+        transpose(values, of_values);
         normalise::<FMA>(weights, logits.len() / clusters);
         for (weight, all) in weights.iter().zip(all.chunks_exact_mut(moments)) {
             all[0] = *weight;
@@ -131,7 +131,7 @@ fn products<const FMA: bool>(shape: Shape, [logits, values]: [&[f32]; 2], rows: 
                 }
             }
         }
-        untranspose(&all, rows.chunks_exact_mut(padded));
+        untranspose(&all, rows);
     }
 }
 
@@ -206,20 +206,19 @@ fn through_products<const FMA: bool>(
         values: d,
         ..
     } = shape;
-    let (width, moments) = (shape.width(), shape.moments());
-    let padded = width.next_multiple_of(LANES);
+    let moments = shape.moments();
+    let padded = shape.width().next_multiple_of(LANES);
     let nothing = [0.0f32; ROWS];
     let [mut weights, mut slopes] = [(); 2].map(|()| vec![nothing; clusters]);
     let [mut columns, mut of_values] = [(); 2].map(|()| vec![nothing; d]);
-    let mut grads = vec![nothing; width];
+    let mut grads = vec![nothing; padded];
     let parts = logits
         .chunks_mut(ROWS * clusters)
         .zip(values.chunks_mut(ROWS * d));
     for ((logits, values), rows) in parts.zip(rows.chunks(ROWS * padded)) {
-        transpose(logits.chunks_exact(clusters), &mut weights);
-        transpose(values.chunks_exact(d), &mut columns);
-        let own = rows.chunks_exact(padded).map(|row| &row[..width]);
-        transpose(own, &mut grads);
+        transpose(logits, &mut weights);
+        transpose(values, &mut columns);
+        transpose(rows, &mut grads);
         normalise::<FMA>(&mut weights, logits.len() / clusters);
         of_values.fill(nothing);
         let mut mean = nothing;
@@ -239,8 +238,8 @@ fn through_products<const FMA: bool>(
             let numbers = slope.iter_mut().zip(weight).zip(&mean);
             numbers.for_each(|((slope, weight), mean)| *slope = weight * (*slope - mean));
         }
-        untranspose(&slopes, logits.chunks_exact_mut(clusters));
-        untranspose(&of_values, values.chunks_exact_mut(d));
+        untranspose(&slopes, logits);
+        untranspose(&of_values, values);
     }
 }
 

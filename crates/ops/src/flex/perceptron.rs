@@ -89,7 +89,7 @@ fn apply_by<const FMA: bool, F: Function>(
     let mut t = [0.0f32; ROWS];
     let (mut xs, mut ys) = (vec![t; inputs], vec![t; outputs]);
     for (x, y) in x.chunks(ROWS * inputs).zip(y.chunks_mut(ROWS * outputs)) {
-        transpose(x.chunks_exact(inputs), &mut xs);
+        transpose(x, &mut xs);
         for (y, &bias) in ys.iter_mut().zip(bias) {
             y.fill(bias);
         }
@@ -100,7 +100,7 @@ fn apply_by<const FMA: bool, F: Function>(
                 add::<FMA>(y, v, &t);
             }
         }
-        untranspose(&ys, y.chunks_exact_mut(outputs));
+        untranspose(&ys, y);
     }
 }
 
@@ -167,15 +167,13 @@ fn differentiate_by<const FMA: bool, F: Function>(
     let nothing = [0.0f32; ROWS];
     let (mut t, mut d) = (nothing, nothing);
     let [mut xs, mut gs, mut of_xs] = [inputs, outputs, inputs].map(|width| vec![nothing; width]);
+    let [mut some_x, mut some_g] = [Vec::new(), Vec::new()];
     let mut of_x = sums.input.as_mut().map(FlexTensor::storage_mut::<f32>);
     for rows in live.chunks(ROWS) {
         // Beyond the last row the gradient is zero.
         gs.fill(nothing);
-        transpose(rows.iter().map(|row| &x[row * inputs..][..inputs]), &mut xs);
-        transpose(
-            rows.iter().map(|row| &grad[row * outputs..][..outputs]),
-            &mut gs,
-        );
+        transpose(gather(x, inputs, rows, &mut some_x), &mut xs);
+        transpose(gather(grad, outputs, rows, &mut some_g), &mut gs);
         of_xs.fill(nothing);
         for (sum, g) in sums.bias.iter_mut().zip(&gs) {
             add_all(sum, g);
@@ -204,11 +202,27 @@ fn differentiate_by<const FMA: bool, F: Function>(
             }
         }
         if let Some(of_x) = &mut of_x {
-            for (at, &row) in rows.iter().enumerate() {
-                let of_x = of_x[row * inputs..][..inputs].iter_mut();
-                of_x.zip(&of_xs)
-                    .for_each(|(of_x, column)| *of_x = column[at]);
+            some_x.resize(rows.len() * inputs, 0.0);
+            untranspose(&of_xs, &mut some_x);
+            for (&row, own) in rows.iter().zip(some_x.chunks_exact(inputs)) {
+                of_x[row * inputs..][..inputs].copy_from_slice(own);
             }
         }
     }
+}
+
+/// These rows, one after the other: where they are, or copied to `some` if others lie between them.
+#[inline(always)]
+fn gather<'a>(all: &'a [f32], width: usize, rows: &[usize], some: &'a mut Vec<f32>) -> &'a [f32] {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
+        return &[];
+    };
+    if last - first + 1 == rows.len() {
+        return &all[first * width..(last + 1) * width];
+    }
+    some.clear();
+    for row in rows {
+        some.extend_from_slice(&all[row * width..][..width]);
+    }
+    some
 }

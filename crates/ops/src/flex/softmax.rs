@@ -30,8 +30,8 @@ fn sum<const FMA: bool>(([m, d], [logits, values], sums): ([usize; 2], [&[f32]; 
     let (mut weights, mut columns) = (vec![nothing; m], vec![nothing; d]);
     let mut parts: Vec<Lanes> = vec![[0.0; LANES]; sums.len()];
     for (logits, values) in logits.chunks(ROWS * m).zip(values.chunks(ROWS * d)) {
-        transpose(logits.chunks_exact(m), &mut weights);
-        transpose(values.chunks_exact(d), &mut columns);
+        transpose(logits, &mut weights);
+        transpose(values, &mut columns);
         normalise::<FMA>(&mut weights, logits.len() / m);
         for (weight, parts) in weights.iter().zip(parts.chunks_exact_mut(1 + d)) {
             add_all(&mut parts[0], weight);
@@ -96,8 +96,8 @@ fn differentiate<const FMA: bool>(
     let [mut columns, mut of_values] = [(); 2].map(|()| vec![nothing; d]);
     let blocks = logits.chunks_mut(ROWS * m);
     for (logits, values) in blocks.zip(values.chunks_mut(ROWS * d)) {
-        transpose(logits.chunks_exact(m), &mut weights);
-        transpose(values.chunks_exact(d), &mut columns);
+        transpose(logits, &mut weights);
+        transpose(values, &mut columns);
         normalise::<FMA>(&mut weights, logits.len() / m);
         of_values.fill(nothing);
         let mut mean = nothing;
@@ -115,7 +115,7 @@ fn differentiate<const FMA: bool>(
             let numbers = slope.iter_mut().zip(weight).zip(&mean);
             numbers.for_each(|((slope, weight), mean)| *slope = weight * (*slope - mean));
         }
-        untranspose(&slopes, logits.chunks_exact_mut(m));
-        untranspose(&of_values, values.chunks_exact_mut(d));
+        untranspose(&slopes, logits);
+        untranspose(&of_values, values);
     }
 }

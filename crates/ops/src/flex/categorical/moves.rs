@@ -44,8 +44,8 @@ fn make<const FMA: bool>(
     for (block, uniforms) in uniforms.chunks(ROWS).enumerate() {
         let first = block * ROWS;
         let own = first * classes..(first + uniforms.len()) * classes;
-        transpose(logits[own.clone()].chunks_exact(classes), &mut phi);
-        transpose(from[own.clone()].chunks_exact(classes), &mut of_old);
+        transpose(&logits[own.clone()], &mut phi);
+        transpose(&from[own.clone()], &mut of_old);
         // Shifted logits, the weights' sum, and its logarithm.
         let norm = exponentials::<FMA>(&mut phi, &mut weights);
         let logarithm = norm.map(ln::<FMA>);
@@ -69,17 +69,14 @@ fn make<const FMA: bool>(
                 one_hot[at] = f32::from(u8::from(class[at] == number as u32));
             }
         }
-        untranspose(
-            &of_old,
-            results.drawn[own.clone()].chunks_exact_mut(classes),
-        );
+        untranspose(&of_old, &mut results.drawn[own.clone()]);
         if let Some(residual) = &mut results.residual {
             for (weight, one_hot) in weights.iter_mut().zip(&of_old) {
                 for at in 0..ROWS {
                     weight[at] = one_hot[at] - weight[at] / norm[at];
                 }
             }
-            untranspose(&weights, residual[own].chunks_exact_mut(classes));
+            untranspose(&weights, &mut residual[own]);
         }
     }
 }
