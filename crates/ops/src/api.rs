@@ -3,7 +3,7 @@
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorPrimitive};
 
-use crate::{Activation, AdamStep, Backend, PackedBits, Values, portable};
+use crate::{Activation, AdamStep, Backend, PackedBits, Piece, Pieces, Values, portable};
 
 pub(crate) fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))
@@ -454,6 +454,88 @@ pub fn own_normal_log_probs<B: Backend>(
         means.into_primitive().tensor(),
         precisions.into_primitive().tensor(),
     ))
+}
+
+/// Rows `[R, S]` with weight · pieces of sources `[T, P]` added to them. Group g of the pieces takes those of source g mod T, and adds
+/// them to row g mod R: `[G, S]`. Differentiable in rows and sources.
+///
+/// # Panics
+/// If R or T doesn't divide G, or a piece reaches beyond a row or a source.
+pub fn add_pieces<B: Backend>(
+    rows: Tensor<B, 2>,
+    sources: Tensor<B, 2>,
+    pieces: &Pieces,
+    weight: f64,
+) -> Tensor<B, 2> {
+    let ([r, width], [t, own]) = (rows.dims(), sources.dims());
+    assert_groups(r, pieces.groups());
+    assert_groups(t, pieces.groups());
+    let inside = |piece: &Piece| {
+        let Piece { to, from, length } = *piece;
+        to + length <= width && from + length <= own
+    };
+    assert!(
+        pieces.by_group().flatten().all(inside),
+        "a piece reaches beyond its row of {width} or its source of {own}"
+    );
+    let (rows, sources) = (
+        rows.into_primitive().tensor(),
+        sources.into_primitive().tensor(),
+    );
+    wrap(B::add_pieces(rows, sources, pieces, weight))
+}
+
+/// The softmax of each row of x `[N, D]`. Differentiable.
+pub fn softmax_rows<B: Backend>(x: Tensor<B, 2>) -> Tensor<B, 2> {
+    wrap(B::softmax_rows(x.into_primitive().tensor()))
+}
+
+/// 1 / (1 + e⁻ˣ), elementwise. Differentiable.
+pub fn sigmoid<B: Backend, const D: usize>(x: Tensor<B, D>) -> Tensor<B, D> {
+    elementwise(x, B::fused_sigmoid)
+}
+
+/// The columns of all parts `[N_i, D_i]`, one part after the other: `[N, Σ D_i]` of N = max N_i rows, those of the others repeated
+/// cyclically. Differentiable.
+///
+/// # Panics
+/// If there are no parts, or a number of rows doesn't divide N.
+pub fn side_by_side<B: Backend>(parts: Vec<Tensor<B, 2>>) -> Tensor<B, 2> {
+    let rows = parts.iter().map(|part| part.dims()[0]);
+    let most = rows.clone().max().expect("at least one part");
+    rows.for_each(|rows| assert_cyclic(rows, most));
+    let parts = parts.into_iter().map(|part| part.into_primitive().tensor());
+    wrap(B::side_by_side(parts.collect()))
+}
+
+/// x_n − μ_{z_n}, each datum's difference from its own of M centres, for values x `[R, N, D]`, one-hot classes z `[G, N, M]` and
+/// centres μ `[G, M, D]`; group g of the centres meets the values g mod R: `[G, N, D]`. Differentiable in all of them.
+///
+/// # Panics
+/// If the sizes do not belong together, or R doesn't divide G.
+pub fn own_differences<B: Backend>(
+    values: Tensor<B, 3>,
+    classes: Tensor<B, 3>,
+    centres: Tensor<B, 3>,
+) -> Tensor<B, 3> {
+    let ([r, n, d], [g, m, dimensions]) = (values.dims(), centres.dims());
+    assert_eq!(d, dimensions, "values and centres differ in dimensions");
+    assert_eq!([g, n, m], classes.dims(), "a class for each datum");
+    assert_groups(r, g);
+    wrap(B::own_differences(
+        values.into_primitive().tensor(),
+        classes.into_primitive().tensor(),
+        centres.into_primitive().tensor(),
+    ))
+}
+
+/// exp(min(max(x, −bound), bound)), elementwise: a positive number of a net's output, whose gradient outside is 0.
+///
+/// # Panics
+/// If the bound is not between 0 and 87, where the exponential is a normal number in f32.
+pub fn bounded_exp<B: Backend, const D: usize>(x: Tensor<B, D>, bound: f64) -> Tensor<B, D> {
+    assert!(bound > 0.0 && bound <= 87.0, "the bound is {bound}");
+    elementwise(x, |x| B::bounded_exp(x, bound))
 }
 
 /// ln Gamma(τ; α, β) + ln N(μ; μ₀, 1 / (ν τ)), the log-density of a normal-gamma law in nats, elementwise. Parameters are

@@ -12,7 +12,7 @@ use burn::tensor::ops::{FloatTensor, IntTensor};
 use burn::tensor::{DType, Tensor, TensorMetadata, TensorPrimitive};
 
 use crate::portable::{self, cycle};
-use crate::{Activation, AdditiveGradients, Backend, LinearGradients, PerceptronGradients};
+use crate::{Activation, AdditiveGradients, Backend, LinearGradients, PerceptronGradients, Pieces};
 
 impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     const PACKS_BITS: bool = B::PACKS_BITS;
@@ -327,6 +327,83 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         <Self as burn::tensor::backend::AutodiffBackend>::from_inner(log_probs)
     }
 
+    fn add_pieces(
+        rows: FloatTensor<Self>,
+        sources: FloatTensor<Self>,
+        pieces: &Pieces,
+        weight: f64,
+    ) -> FloatTensor<Self> {
+        if rows.is_tracked() {
+            return portable::add_pieces::<Self>(rows, sources, pieces, weight);
+        }
+        let (rows, shape) = (rows.primitive, sources.shape());
+        match AddPieces
+            .prepare::<C>([sources.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let output = B::add_pieces(rows, sources.primitive, pieces, weight);
+                prep.finish(([shape[0], shape[1]], pieces.clone(), weight), output)
+            }
+            OpsKind::UnTracked(prep) => {
+                prep.finish(B::add_pieces(rows, sources.primitive, pieces, weight))
+            }
+        }
+    }
+
+    fn softmax_rows(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        match SoftmaxRows
+            .prepare::<C>([x.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let output = B::softmax_rows(x.primitive);
+                prep.finish(output.clone(), output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::softmax_rows(x.primitive)),
+        }
+    }
+
+    fn fused_sigmoid(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        match Sigmoid
+            .prepare::<C>([x.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let output = B::fused_sigmoid(x.primitive);
+                prep.finish(output.clone(), output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::fused_sigmoid(x.primitive)),
+        }
+    }
+
+    fn side_by_side(parts: Vec<FloatTensor<Self>>) -> FloatTensor<Self> {
+        if parts.iter().any(|part| part.is_tracked()) {
+            return portable::side_by_side::<Self>(parts);
+        }
+        let parts = parts.into_iter().map(|part| part.primitive);
+        let all = B::side_by_side(parts.collect());
+        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(all)
+    }
+
+    fn own_differences(
+        values: FloatTensor<Self>,
+        classes: FloatTensor<Self>,
+        centres: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let all = [values, classes, centres];
+        if all.iter().any(|t| t.is_tracked()) {
+            let [values, classes, centres] = all;
+            return portable::own_differences::<Self>(values, classes, centres);
+        }
+        let [values, classes, centres] = all.map(|t| t.primitive);
+        let differences = B::own_differences(values, classes, centres);
+        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(differences)
+    }
+
     fn normal_gamma_log_prob(
         parameters: [FloatTensor<Self>; 4],
         value: [FloatTensor<Self>; 2],
@@ -372,6 +449,20 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 prep.finish((output.clone(), slope), output)
             }
             OpsKind::UnTracked(prep) => prep.finish(B::fused_leaky_relu(x.primitive, slope)),
+        }
+    }
+
+    fn bounded_exp(x: FloatTensor<Self>, bound: f64) -> FloatTensor<Self> {
+        match BoundedExp
+            .prepare::<C>([x.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let output = B::bounded_exp(x.primitive.clone(), bound);
+                prep.finish((x.primitive, bound), output)
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::bounded_exp(x.primitive, bound)),
         }
     }
 
@@ -713,6 +804,60 @@ impl<B: Backend> Backward<B, 1> for LeakyRelu {
         let (output, slope) = ops.state;
         unary::<B, _>(ops.parents, ops.node, grads, |grad| {
             B::fused_leaky_relu_backward(output, grad, slope)
+        });
+    }
+}
+
+#[derive(Debug)]
+struct AddPieces;
+
+impl<B: Backend> Backward<B, 1> for AddPieces {
+    type State = ([usize; 2], Pieces, f64);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let (shape, pieces, weight) = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::add_pieces_backward(grad, shape, &pieces, weight)
+        });
+    }
+}
+
+#[derive(Debug)]
+struct SoftmaxRows;
+
+impl<B: Backend> Backward<B, 1> for SoftmaxRows {
+    type State = FloatTensor<B>;
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::softmax_rows_backward(ops.state, grad)
+        });
+    }
+}
+
+#[derive(Debug)]
+struct Sigmoid;
+
+impl<B: Backend> Backward<B, 1> for Sigmoid {
+    type State = FloatTensor<B>;
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::fused_sigmoid_backward(ops.state, grad)
+        });
+    }
+}
+
+#[derive(Debug)]
+struct BoundedExp;
+
+impl<B: Backend> Backward<B, 1> for BoundedExp {
+    type State = (FloatTensor<B>, f64);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let (x, bound) = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::bounded_exp_backward(x, bound, grad)
         });
     }
 }

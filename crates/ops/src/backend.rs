@@ -5,7 +5,7 @@ use std::ops::Range;
 use burn::tensor::DType;
 use burn::tensor::ops::{FloatTensor, IntTensor};
 
-use crate::{portable, special};
+use crate::{Pieces, portable, special};
 
 /// The scalars of one Adam update (Kingma & Ba 2015, algorithm 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -382,6 +382,68 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::own_normal_log_probs::<Self>(values, classes, means, precisions)
     }
 
+    /// Rows `[R, S]`, broadcast cyclically to G groups, with weight · the group's pieces of sources `[T, P]`, also in turn: `[G, S]`.
+    fn add_pieces(
+        rows: FloatTensor<Self>,
+        sources: FloatTensor<Self>,
+        pieces: &Pieces,
+        weight: f64,
+    ) -> FloatTensor<Self> {
+        portable::add_pieces::<Self>(rows, sources, pieces, weight)
+    }
+
+    /// The gradient of [`Backend::add_pieces`] in sources of this shape: weight · what of the output's gradient `[G, S]` lies where the
+    /// pieces do.
+    fn add_pieces_backward(
+        grad: FloatTensor<Self>,
+        sources: [usize; 2],
+        pieces: &Pieces,
+        weight: f64,
+    ) -> FloatTensor<Self> {
+        portable::add_pieces_backward::<Self>(grad, sources, pieces, weight)
+    }
+
+    /// The softmax y of each row of x `[N, D]`.
+    fn softmax_rows(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        portable::softmax_rows::<Self>(x)
+    }
+
+    /// The gradient of [`Backend::softmax_rows`] from its **output**: y ∘ (g − Σ y g).
+    fn softmax_rows_backward(
+        output: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::softmax_rows_backward::<Self>(output, grad)
+    }
+
+    /// y = 1 / (1 + e⁻ˣ) of a vector.
+    fn fused_sigmoid(x: FloatTensor<Self>) -> FloatTensor<Self> {
+        portable::sigmoid::<Self>(x)
+    }
+
+    /// The gradient of [`Backend::fused_sigmoid`] from its **output**: g y (1 − y).
+    fn fused_sigmoid_backward(
+        output: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::sigmoid_backward::<Self>(output, grad)
+    }
+
+    /// The columns of all parts `[N_i, D_i]`, one part after the other, rows broadcast cyclically: `[N, Σ D_i]`.
+    fn side_by_side(parts: Vec<FloatTensor<Self>>) -> FloatTensor<Self> {
+        portable::side_by_side::<Self>(parts)
+    }
+
+    /// x_n − Σ_m z_nm μ_m for values x `[R, N, D]`, one-hot z `[G, N, M]`, centres μ `[G, M, D]`, the values broadcast cyclically to G
+    /// groups: `[G, N, D]`.
+    fn own_differences(
+        values: FloatTensor<Self>,
+        classes: FloatTensor<Self>,
+        centres: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::own_differences::<Self>(values, classes, centres)
+    }
+
     /// ln Gamma(τ; α, β) + ln N(μ; μ₀, 1 / (ν τ)) of vectors: (μ₀, ν, α, β) and (μ, τ).
     fn normal_gamma_log_prob(
         parameters: [FloatTensor<Self>; 4],
@@ -433,6 +495,20 @@ pub trait Backend: burn::tensor::backend::Backend {
         slope: f64,
     ) -> FloatTensor<Self> {
         portable::leaky_relu_backward::<Self>(output, grad, slope)
+    }
+
+    /// exp(min(max(x, −bound), bound)) of a vector.
+    fn bounded_exp(x: FloatTensor<Self>, bound: f64) -> FloatTensor<Self> {
+        portable::bounded_exp::<Self>(x, bound)
+    }
+
+    /// The gradient of [`Backend::bounded_exp`]: eˣ where |x| ≤ bound, and 0 elsewhere, times the output's.
+    fn bounded_exp_backward(
+        x: FloatTensor<Self>,
+        bound: f64,
+        grad: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::bounded_exp_backward::<Self>(x, bound, grad)
     }
 
     /// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b) of vectors a, b > 0 and 0 < x < 1.

@@ -7,18 +7,20 @@ use burn::tensor::{DType, TensorData};
 use burn_flex::{Flex, FlexTensor};
 
 use crate::{
-    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients,
+    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients, Pieces,
     portable, special,
 };
 
 mod activation;
 mod adam;
 mod additive;
+mod beside;
 mod beta;
 pub(crate) mod bits;
 mod categorical;
 mod columns;
 pub(crate) mod correlation;
+mod differences;
 mod elementwise;
 mod exp;
 mod gamma;
@@ -29,7 +31,9 @@ mod means;
 mod moments;
 mod normal;
 mod normal_gamma;
+mod normalised;
 mod perceptron;
+mod pieces;
 mod product;
 mod rows;
 mod softmax;
@@ -393,6 +397,75 @@ impl Backend for Flex {
         normal::own_log_probs(&values, &classes, &means, &precisions)
     }
 
+    fn add_pieces(
+        rows: FlexTensor,
+        sources: FlexTensor,
+        pieces: &Pieces,
+        weight: f64,
+    ) -> FlexTensor {
+        if !all_f32([&rows, &sources]) {
+            return portable::add_pieces::<Self>(rows, sources, pieces, weight);
+        }
+        let [rows, sources] = [rows, sources].map(|t| t.to_contiguous());
+        pieces::add(&rows, &sources, pieces, weight as f32)
+    }
+
+    fn add_pieces_backward(
+        grad: FlexTensor,
+        sources: [usize; 2],
+        pieces: &Pieces,
+        weight: f64,
+    ) -> FlexTensor {
+        match all_f32([&grad]) {
+            true => pieces::backward(&grad.to_contiguous(), sources, pieces, weight as f32),
+            false => portable::add_pieces_backward::<Self>(grad, sources, pieces, weight),
+        }
+    }
+
+    fn softmax_rows(x: FlexTensor) -> FlexTensor {
+        match all_f32([&x]) {
+            true => normalised::softmax(x.to_contiguous_owned()),
+            false => portable::softmax_rows::<Self>(x),
+        }
+    }
+
+    fn softmax_rows_backward(output: FlexTensor, grad: FlexTensor) -> FlexTensor {
+        if !all_f32([&output, &grad]) {
+            return portable::softmax_rows_backward::<Self>(output, grad);
+        }
+        normalised::softmax_backward(&output.to_contiguous(), grad.to_contiguous_owned())
+    }
+
+    fn fused_sigmoid(x: FlexTensor) -> FlexTensor {
+        match all_f32([&x]) {
+            true => normalised::sigmoid(x.to_contiguous_owned()),
+            false => portable::sigmoid::<Self>(x),
+        }
+    }
+
+    fn fused_sigmoid_backward(output: FlexTensor, grad: FlexTensor) -> FlexTensor {
+        if !all_f32([&output, &grad]) {
+            return portable::sigmoid_backward::<Self>(output, grad);
+        }
+        normalised::sigmoid_backward(&output.to_contiguous(), grad.to_contiguous_owned())
+    }
+
+    fn side_by_side(parts: Vec<FlexTensor>) -> FlexTensor {
+        if parts.iter().any(|part| part.dtype() != DType::F32) {
+            return portable::side_by_side::<Self>(parts);
+        }
+        let parts: Vec<_> = parts.iter().map(FlexTensor::to_contiguous).collect();
+        beside::side_by_side(&parts)
+    }
+
+    fn own_differences(values: FlexTensor, classes: FlexTensor, centres: FlexTensor) -> FlexTensor {
+        if !all_f32([&values, &classes, &centres]) {
+            return portable::own_differences::<Self>(values, classes, centres);
+        }
+        let [values, classes, centres] = [values, classes, centres].map(|t| t.to_contiguous());
+        differences::own_differences(&values, &classes, &centres)
+    }
+
     fn normal_gamma_log_prob(parameters: [FlexTensor; 4], value: [FlexTensor; 2]) -> FlexTensor {
         if !all_f32(parameters.each_ref()) || !all_f32(value.each_ref()) {
             return portable::normal_gamma_log_prob::<Self>(parameters, value);
@@ -451,6 +524,21 @@ impl Backend for Flex {
             ),
             false => portable::leaky_relu_backward::<Self>(output, grad, slope),
         }
+    }
+
+    fn bounded_exp(x: FlexTensor, bound: f64) -> FlexTensor {
+        match all_f32([&x]) {
+            true => elementwise::bounded_exp(x.to_contiguous_owned(), bound as f32),
+            false => portable::bounded_exp::<Self>(x, bound),
+        }
+    }
+
+    fn bounded_exp_backward(x: FlexTensor, bound: f64, grad: FlexTensor) -> FlexTensor {
+        if !all_f32([&x, &grad]) {
+            return portable::bounded_exp_backward::<Self>(x, bound, grad);
+        }
+        let grad = grad.to_contiguous_owned();
+        elementwise::bounded_exp_backward(&x.to_contiguous(), bound as f32, grad)
     }
 
     fn beta_log_prob(a: FlexTensor, b: FlexTensor, x: FlexTensor) -> FlexTensor {

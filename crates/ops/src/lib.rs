@@ -34,6 +34,11 @@
 //! | [`softmax_sums`] | sums over data, weighted by a softmax |
 //! | [`softmax_moments`] | moments weighted by a softmax, summed over the candidates of each particle |
 //! | [`own_normal_log_probs`] | log-densities of data, each under its own normal |
+//! | [`add_pieces`], [`Pieces`] | pieces of rows on rows: digits on a canvas |
+//! | [`softmax_rows`], [`sigmoid`] | softmaxes of rows, and sigmoids |
+//! | [`side_by_side`] | columns of several matrices, rows repeated |
+//! | [`own_differences`] | differences of data from their own centres |
+//! | [`bounded_exp`] | a positive number of a net's output |
 //! | [`normal_gamma_log_prob`] | log-densities of normal-gamma laws |
 //! | [`normal_log_probs`] | log-densities of data under normals, in pairs |
 //! | [`beta_log_prob`] | log-densities of beta laws |
@@ -63,6 +68,7 @@ mod device;
 mod flex;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+mod pieces;
 mod portable;
 mod special;
 mod values;
@@ -74,11 +80,12 @@ pub use burn_flex::Flex;
 pub use burn_ndarray::NdArray;
 
 pub use api::{
-    adam, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, beta_log_prob,
-    categorical_log_prob, categorical_move, cross_correlation, digamma, directions, draw_bernoulli,
-    draw_categorical, leaky_relu, linear, linear_splines, log_gamma, normal_gamma_log_prob,
-    normal_log_probs, own_normal_log_probs, perceptron, pinned_logits, sample_bernoulli,
-    sample_categorical, softmax_moments, softmax_sums, squared_norms, trigamma,
+    adam, add_pieces, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, beta_log_prob,
+    bounded_exp, categorical_log_prob, categorical_move, cross_correlation, digamma, directions,
+    draw_bernoulli, draw_categorical, leaky_relu, linear, linear_splines, log_gamma,
+    normal_gamma_log_prob, normal_log_probs, own_differences, own_normal_log_probs, perceptron,
+    pinned_logits, sample_bernoulli, sample_categorical, side_by_side, sigmoid, softmax_moments,
+    softmax_rows, softmax_sums, squared_norms, trigamma,
 };
 pub use backend::{
     Activation, AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients,
@@ -88,6 +95,7 @@ pub use cat::cat;
 #[cfg(feature = "cuda")]
 pub use device::find_cuda;
 pub use device::{DeviceError, try_device};
+pub use pieces::{Piece, Pieces};
 pub use values::{PackedBits, Values};
 
 #[cfg(feature = "flex")]

@@ -11,7 +11,8 @@ use burn::tensor::{
 };
 
 use crate::{
-    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients, cat,
+    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients, Pieces,
+    cat,
 };
 
 /// Bits of a word.
@@ -594,6 +595,111 @@ pub fn own_normal_log_probs<B: Backend>(
     // Another's density counts for nothing, whatever it is.
     let all = all.mask_fill(classes.clone().equal_elem(0.0), 0.0);
     unwrap((classes * all).sum_dim(2).squeeze_dim::<2>(2))
+}
+
+/// Where the pieces of each group lie on its row `[G, K]`, entry `beyond` standing for none, and on its source.
+fn indices<B: Backend>(
+    pieces: &Pieces,
+    beyond: usize,
+    device: &B::Device,
+) -> [Tensor<B, 2, Int>; 2] {
+    let (places, count) = pieces.places([beyond, 0]);
+    [0, 1].map(|which| {
+        let own: Vec<i64> = places.iter().map(|place| place[which] as i64).collect();
+        Tensor::from_data(TensorData::new(own, [pieces.groups(), count]), device)
+    })
+}
+
+pub fn add_pieces<B: Backend>(
+    rows: FloatTensor<B>,
+    sources: FloatTensor<B>,
+    pieces: &Pieces,
+    weight: f64,
+) -> FloatTensor<B> {
+    let (rows, sources) = (wrap::<B, 2>(rows), wrap::<B, 2>(sources));
+    let (groups, width) = (pieces.groups(), rows.dims()[1]);
+    let like = (&rows.device(), rows.dtype());
+    let [to, from] = indices::<B>(pieces, width, like.0);
+    let seen = cycle(sources, groups).gather(1, from);
+    let placed = Tensor::<B, 2>::zeros([groups, width + 1], like);
+    let placed = placed.scatter(1, to, seen, IndexingUpdateOp::Add);
+    unwrap(cycle(rows, groups) + placed.narrow(1, 0, width) * weight)
+}
+
+pub fn add_pieces_backward<B: Backend>(
+    grad: FloatTensor<B>,
+    [count, own]: [usize; 2],
+    pieces: &Pieces,
+    weight: f64,
+) -> FloatTensor<B> {
+    let grad = wrap::<B, 2>(grad);
+    let [groups, width] = grad.dims();
+    let like = (&grad.device(), grad.dtype());
+    let [to, from] = indices::<B>(pieces, width, like.0);
+    let grad = cat(vec![grad.clone(), Tensor::zeros([groups, 1], like)], 1);
+    let taken = Tensor::<B, 2>::zeros([groups, own], like);
+    let taken = taken.scatter(1, from, grad.gather(1, to), IndexingUpdateOp::Add);
+    let taken = taken.reshape([groups / count, count, own]).sum_dim(0);
+    unwrap(taken.reshape([count, own]) * weight)
+}
+
+pub fn softmax_rows<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
+    unwrap(activation::softmax(wrap::<B, 2>(x), 1))
+}
+
+pub fn softmax_rows_backward<B: Backend>(
+    output: FloatTensor<B>,
+    grad: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let (y, grad) = (wrap::<B, 2>(output), wrap::<B, 2>(grad));
+    let mean = (y.clone() * grad.clone()).sum_dim(1);
+    unwrap(y * (grad - mean))
+}
+
+pub fn sigmoid<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
+    unwrap(activation::sigmoid(wrap::<B, 1>(x)))
+}
+
+pub fn sigmoid_backward<B: Backend>(
+    output: FloatTensor<B>,
+    grad: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let (y, grad) = (wrap::<B, 1>(output), wrap::<B, 1>(grad));
+    unwrap(grad * y.clone() * (y.neg() + 1.0))
+}
+
+pub fn side_by_side<B: Backend>(parts: Vec<FloatTensor<B>>) -> FloatTensor<B> {
+    let parts: Vec<_> = parts.into_iter().map(wrap::<B, 2>).collect();
+    let rows = parts.iter().map(|part| part.dims()[0]).max().unwrap_or(0);
+    let parts = parts.into_iter().map(|part| cycle(part, rows));
+    unwrap(cat(parts.collect(), 1))
+}
+
+pub fn own_differences<B: Backend>(
+    values: FloatTensor<B>,
+    classes: FloatTensor<B>,
+    centres: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let own = wrap::<B, 3>(classes).matmul(wrap::<B, 3>(centres));
+    let (values, dims) = (wrap::<B, 3>(values), own.dims());
+    let [r, n, d] = values.dims();
+    let own = own.reshape([dims[0] / r, r * n * d]);
+    unwrap((own.neg() + values.reshape([1, r * n * d])).reshape(dims))
+}
+
+pub fn bounded_exp<B: Backend>(x: FloatTensor<B>, bound: f64) -> FloatTensor<B> {
+    unwrap(wrap::<B, 1>(x).clamp(-bound, bound).exp())
+}
+
+pub fn bounded_exp_backward<B: Backend>(
+    x: FloatTensor<B>,
+    bound: f64,
+    grad: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let (x, grad) = (wrap::<B, 1>(x), wrap::<B, 1>(grad));
+    let outside = x.clone().abs().greater_elem(bound);
+    let outside = outside.bool_or(grad.clone().equal_elem(0.0));
+    unwrap((grad * x.exp()).mask_fill(outside, 0.0))
 }
 
 pub fn normal_gamma_log_prob<B: Backend>(

@@ -7,7 +7,10 @@ use burn::tensor::Tensor;
 use helmholtz_apg::{Choices, Model, OneShot, Proposal, Rescore, particle};
 use helmholtz_distributions::{LogProb, Noise, Normal, SampleReal};
 use helmholtz_nets::Net;
-use helmholtz_ops::{Activation, Backend, additive_scores, cat, directions, linear, squared_norms};
+use helmholtz_ops::{
+    Activation, Backend, additive_scores, directions, linear, own_differences, side_by_side,
+    squared_norms,
+};
 use helmholtz_random::Draws;
 
 use crate::Places;
@@ -57,11 +60,10 @@ pub(crate) fn displacements<B: Backend>(
     assignment: &Tensor<B, 4>,
     mean: &Tensor<B, 4>,
 ) -> Tensor<B, 4> {
-    let own = assignment.clone().matmul(mean.clone());
-    let dims = own.dims();
-    // As rows of particles, which a broadcast along them is fast for.
-    let own = own.reshape([dims[0] as i32, -1]);
-    (own.neg() + x.clone().reshape([1, -1])).reshape(dims)
+    let [particles, instances, data, _] = assignment.dims();
+    let groups = |latent: &Tensor<B, 4>| latent.clone().flatten::<3>(0, 1);
+    let differences = own_differences(x.clone(), groups(assignment), groups(mean));
+    differences.reshape([particles, instances, data, x.dims()[2]])
 }
 
 impl<B: Backend> Dmm<B> {
@@ -92,13 +94,17 @@ impl<B: Backend> Dmm<B> {
 
     /// q(μ | x, c, h): parameters `[L, B, M, 2]`.
     pub fn conditional_law(&self, x: &Tensor<B, 3>, z: &DmmState<B>) -> Normal<B, 4> {
-        let particles = z.assignment.dims()[0];
-        let x = cat(vec![x.clone().unsqueeze::<4>(); particles], 0);
-        let mut features = vec![x, z.assignment.clone()];
+        let [particles, instances, data, m] = z.assignment.dims();
+        let d = x.dims()[2];
+        let rows = |latent: &Tensor<B, 4>, width| latent.clone().reshape([-1, width as i32]);
+        let mut features = vec![x.clone().reshape([-1, d as i32]), rows(&z.assignment, m)];
         if self.reads_angles {
-            features.push(z.angle.clone());
+            features.push(rows(&z.angle, 1));
         }
-        self.conditional.law(cat(features, 3))
+        let features = side_by_side(features);
+        let width = features.dims()[1];
+        let features = features.reshape([particles, instances, data, width]);
+        self.conditional.law(features)
     }
 
     /// q(c, h | x, μ).

@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 use helmholtz_apg::{Choices, Draw, Particle};
 use helmholtz_distributions::{Beta, LogProb, Noise, SampleReal};
 use helmholtz_nets::Net;
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, bounded_exp};
 use helmholtz_random::Draws;
 
 use crate::DmmState;
@@ -47,10 +47,7 @@ impl<B: Backend> Places<B> {
     fn beta(&self, assignment: &Tensor<B, 4>) -> Beta<B, 4> {
         let displacement = displacements(&self.x, assignment, &self.mean);
         let [a, b] = &self.angle;
-        let positive = |net: &Net<B>| {
-            let logarithm = net.forward(displacement.clone());
-            logarithm.clamp(-LIMIT, LIMIT).exp()
-        };
+        let positive = |net: &Net<B>| bounded_exp(net.forward(displacement.clone()), LIMIT);
         Beta {
             a: positive(a),
             b: positive(b),

@@ -1,6 +1,7 @@
 //! Digits on canvases and squares cut out of them, read between pixels: products with matrices of hat functions of the positions.
 
-use burn::tensor::{Int, Tensor, backend::Backend};
+use burn::tensor::{Int, Tensor};
+use helmholtz_ops::Backend;
 
 use crate::Canvas;
 use crate::canvas::Way;

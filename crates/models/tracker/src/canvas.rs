@@ -1,5 +1,6 @@
 //! Where a digit lies on a canvas: placing and cropping.
 
+use helmholtz_ops::Piece;
 use serde::{Deserialize, Serialize};
 
 /// Which points of two grids coincide at their edges.
@@ -206,21 +207,42 @@ impl Canvas {
         }
     }
 
-    /// The pixels of the canvas that a digit at z covers by nearest pixels, each with the digit's pixel that is seen there. Both
+    /// Where the pixels of a digit at z lie on the canvas, by nearest pixels: pieces of its lines on lines of the canvas, both of which
     /// count row by row from the top. A position outside \[−1, 1\]² moves the digit over the border, where it is cut off.
-    pub fn footprint(&self, z: [f64; 2]) -> Vec<(usize, usize)> {
+    pub fn pieces(&self, z: [f64; 2]) -> Vec<Piece> {
         let axis = |z| {
             let seen = self.seen(z).enumerate();
             seen.filter_map(|(pixel, own)| Some((pixel, own?)))
-                .collect::<Vec<_>>()
         };
-        let (rows, columns) = (axis(-z[1]), axis(z[0]));
-        let of_row = |(row, own_row): &(usize, usize)| {
-            let (from, own) = (row * self.side, own_row * self.digit);
-            let pixels = columns.iter();
-            pixels.map(move |(column, own_column)| (from + column, own + own_column))
+        let mut runs: Vec<Piece> = vec![];
+        for (to, from) in axis(z[0]) {
+            match runs.last_mut() {
+                Some(run) if [run.to, run.from].map(|at| at + run.length) == [to, from] => {
+                    run.length += 1;
+                }
+                _ => runs.push(Piece {
+                    to,
+                    from,
+                    length: 1,
+                }),
+            }
+        }
+        let of_row = |(row, own_row): (usize, usize)| {
+            let line = |run: &Piece| Piece {
+                to: row * self.side + run.to,
+                from: own_row * self.digit + run.from,
+                length: run.length,
+            };
+            runs.iter().map(line).collect::<Vec<_>>()
         };
-        rows.iter().flat_map(of_row).collect()
+        axis(-z[1]).flat_map(of_row).collect()
+    }
+
+    /// The pixels of the canvas that a digit at z covers by nearest pixels, each with the digit's pixel that is seen there.
+    pub fn footprint(&self, z: [f64; 2]) -> Vec<(usize, usize)> {
+        let pixels =
+            |piece: Piece| (0..piece.length).map(move |at| (piece.to + at, piece.from + at));
+        self.pieces(z).into_iter().flat_map(pixels).collect()
     }
 
     /// For each pixel of the square of a digit's size around z, row by row from the top, the canvas' nearest pixel;

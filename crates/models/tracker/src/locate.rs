@@ -1,14 +1,14 @@
 //! The proposal for where digits are in a frame: one after the other, each searched for in what the earlier ones leave.
 
 use burn::module::Module;
-use burn::tensor::{Tensor, activation, backend::Backend};
+use burn::tensor::{Tensor, backend::Backend};
 use helmholtz_distributions::{LogProb, Normal, SampleReal};
 use helmholtz_nets::{Linear, Net};
-use helmholtz_ops::{cat, cross_correlation, leaky_relu};
+use helmholtz_ops::{cat, cross_correlation, leaky_relu, softmax_rows};
 use helmholtz_random::Draws;
 
 use crate::Canvas;
-use crate::placement::compose;
+use crate::placement::without;
 
 /// q(z_t | x_t, templates): for each digit in turn, nets of the softmax of the cross-correlation of its template with what is left of
 /// the frame give the mean, within \[−1, 1\]², and the standard deviations of its position.
@@ -59,20 +59,12 @@ impl<B: helmholtz_ops::Backend> Search<'_, B> {
         let left = left.clone().reshape([-1, side as i32, side as i32]);
         let template = self.template(d).reshape([-1, digit as i32, digit as i32]);
         let responses = cross_correlation(left, template).flatten::<2>(1, 2);
-        activation::softmax(responses, 1)
+        softmax_rows(responses)
     }
 
     /// What is left `[L B, S²]` when digit d is taken away at its positions `[L B, 1, 2]`.
     fn without(&self, left: Tensor<B, 2>, d: usize, positions: &Tensor<B, 3>) -> Tensor<B, 2> {
-        let groups = positions.dims()[0];
-        let repeat = |rows: Tensor<B, 2>| {
-            let [have, width] = rows.dims();
-            let rows = rows.unsqueeze::<3>();
-            rows.expand([groups / have, have, width])
-                .reshape([groups, width])
-        };
-        let placed = compose(self.canvas, repeat(self.template(d)), positions);
-        repeat(left) - placed
+        without(self.canvas, left, self.template(d), positions)
     }
 
     /// The maps along these positions `[L, B, D, 2]`; `first` is the first of them, if it is known.

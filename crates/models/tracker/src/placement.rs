@@ -1,7 +1,7 @@
 //! Digits on canvases and squares cut out of them, as tensors.
 
-use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData, backend::Backend};
-use helmholtz_ops::cat;
+use burn::tensor::{Tensor, TensorData};
+use helmholtz_ops::{Backend, Piece, Pieces, add_pieces, cat};
 
 use crate::canvas::Sampling;
 use crate::{Canvas, bilinear};
@@ -14,55 +14,51 @@ pub fn compose<B: Backend>(
     positions: &Tensor<B, 3>,
 ) -> Tensor<B, 2> {
     match canvas.sampling {
-        Sampling::Nearest => Nearest::new(canvas, positions).compose(digits),
+        Sampling::Nearest => {
+            let like = (&digits.device(), digits.dtype());
+            let dark = Tensor::zeros([1, canvas.area()], like);
+            add_pieces(dark, digits, &pieces(canvas, positions), 1.0)
+        }
         Sampling::Bilinear => bilinear::compose(canvas, digits, positions),
     }
 }
 
-/// Which pixels meet where D digits of each of G groups lie on their canvas.
-#[derive(Clone, Debug)]
-struct Nearest<B: Backend> {
-    /// The canvas' pixel of each entry `[G, K]`; pixel `area` catches what lies beyond the border.
-    pixels: Tensor<B, 2, Int>,
-    /// The pixel of the group's digits that is seen there `[G, K]`.
-    sources: Tensor<B, 2, Int>,
-    area: usize,
+/// What is left `[G, S²]` of images `[R, S²]` when digits `[T, P²]` at positions `[G, 1, 2]` are taken away. Images and digits are
+/// repeated cyclically.
+pub(crate) fn without<B: Backend>(
+    canvas: &Canvas,
+    images: Tensor<B, 2>,
+    digits: Tensor<B, 2>,
+    positions: &Tensor<B, 3>,
+) -> Tensor<B, 2> {
+    if canvas.sampling == Sampling::Nearest {
+        return add_pieces(images, digits, &pieces(canvas, positions), -1.0);
+    }
+    let groups = positions.dims()[0];
+    let repeat = |rows: Tensor<B, 2>| {
+        let [have, width] = rows.dims();
+        let rows = rows.unsqueeze::<3>();
+        rows.expand([groups / have, have, width])
+            .reshape([groups, width])
+    };
+    repeat(images) - bilinear::compose(canvas, repeat(digits), positions)
 }
 
-impl<B: Backend> Nearest<B> {
-    fn new(canvas: &Canvas, positions: &Tensor<B, 3>) -> Self {
-        let [groups, digits, _] = positions.dims();
-        let (area, own) = (canvas.area(), canvas.digit_area());
-        let entries = digits * canvas.reach().pow(2);
-        let (mut pixels, mut sources) = (vec![], vec![]);
-        for (index, z) in points(positions).enumerate() {
-            let first = index % digits * own;
-            let footprint = canvas.footprint(z);
-            for entry in (0..canvas.reach().pow(2)).map(|at| footprint.get(at)) {
-                let &(pixel, source) = entry.unwrap_or(&(area, 0));
-                pixels.push(pixel as i64);
-                sources.push((first + source) as i64);
-            }
-        }
-        let device = positions.device();
-        let tensor = |indices: Vec<i64>| {
-            Tensor::from_data(TensorData::new(indices, [groups, entries]), &device)
-        };
-        Self {
-            pixels: tensor(pixels),
-            sources: tensor(sources),
-            area,
-        }
+/// Where the pixels of D digits of each of G groups lie on their canvas.
+fn pieces<B: Backend>(canvas: &Canvas, positions: &Tensor<B, 3>) -> Pieces {
+    let [_, digits, _] = positions.dims();
+    let points: Vec<[f64; 2]> = points(positions).collect();
+    let mut all = Pieces::default();
+    for group in points.chunks(digits) {
+        all.push(group.iter().enumerate().flat_map(|(digit, &z)| {
+            let first = digit * canvas.digit_area();
+            canvas.pieces(z).into_iter().map(move |piece| Piece {
+                from: first + piece.from,
+                ..piece
+            })
+        }));
     }
-
-    fn compose(&self, digits: Tensor<B, 2>) -> Tensor<B, 2> {
-        let [groups, _] = self.pixels.dims();
-        let seen = digits.gather(1, self.sources.clone());
-        let like = (&seen.device(), seen.dtype());
-        let canvas = Tensor::<B, 2>::zeros([groups, self.area + 1], like);
-        let canvas = canvas.scatter(1, self.pixels.clone(), seen, IndexingUpdateOp::Add);
-        canvas.narrow(1, 0, self.area)
-    }
+    all
 }
 
 /// The squares of a digit's size around positions `[L, F, D, 2]` on F canvases `[F, S²]`, zero beyond their borders:

@@ -1,11 +1,11 @@
 //! The model: its density, and the laws of its latents.
 
 use burn::module::Module;
-use burn::tensor::{Tensor, TensorData, activation};
+use burn::tensor::{Tensor, TensorData};
 use helmholtz_apg::{Model, OneShot, Proposal, Rescore, particle};
 use helmholtz_distributions::{LogProb, Noise, Normal, SampleReal};
 use helmholtz_nets::Net;
-use helmholtz_ops::{Backend, bernoulli_mean_log_prob, cat};
+use helmholtz_ops::{Backend, bernoulli_mean_log_prob, cat, sigmoid};
 use helmholtz_random::Draws;
 
 use crate::identify::Identify;
@@ -71,7 +71,7 @@ impl<B: Backend> Tracker<B> {
     pub fn decode(&self, appearance: &Tensor<B, 4>) -> Tensor<B, 2> {
         let [particles, instances, digits, w] = appearance.dims();
         let rows = appearance.clone().reshape([-1, w as i32]);
-        let pixels = activation::sigmoid(self.decoder.forward(rows));
+        let pixels = sigmoid(self.decoder.forward(rows));
         pixels.reshape([
             particles * instances,
             digits * self.config.canvas.digit_area(),

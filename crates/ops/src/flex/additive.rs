@@ -27,10 +27,9 @@ impl<'a> Parts<'a> {
         let mut columns = vec![0.0; size(queries, 0) * units * padded];
         let groups = elements(queries).chunks_exact(n * units);
         for (columns, group) in columns.chunks_exact_mut(units * padded).zip(groups) {
-            for (at, query) in group.chunks_exact(units).enumerate() {
-                for (column, &q) in columns.chunks_exact_mut(padded).zip(query) {
-                    column[at] = q;
-                }
+            for (unit, column) in columns.chunks_exact_mut(padded).enumerate() {
+                let queries = column.iter_mut().zip(group.chunks_exact(units));
+                queries.for_each(|(to, query)| *to = query[unit]);
             }
         }
         Self {
@@ -125,15 +124,19 @@ pub fn backward(
     };
     dispatch!(differentiate(activation, &parts, elements(grad), &mut sums));
     let padded = parts.padded();
+    let mut of_queries = vec![0.0; r * n * units];
     let groups = sums.queries.chunks_exact(units * padded);
-    let rows = groups.flat_map(|columns| {
-        (0..n).flat_map(move |at| columns.chunks_exact(padded).map(move |column| column[at]))
-    });
+    for (columns, rows) in groups.zip(of_queries.chunks_exact_mut(n * units)) {
+        for (unit, column) in columns.chunks_exact(padded).enumerate() {
+            let rows = rows.chunks_exact_mut(units).zip(column);
+            rows.for_each(|(row, &g)| row[unit] = g);
+        }
+    }
     let tensor = |values: Vec<f32>, shape: &[usize]| {
         FlexTensor::from_data(TensorData::new(values, shape.to_vec()))
     };
     AdditiveGradients {
-        queries: tensor(rows.collect(), &[r, n, units]),
+        queries: tensor(of_queries, &[r, n, units]),
         keys: tensor(sums.keys, &[g, m, units]),
         weights: tensor(sums.weights.iter().map(total).collect(), &[units]),
     }

@@ -9,7 +9,7 @@ mod single;
 
 pub use moves::moves;
 
-use super::exp::{EXP_IS_ZERO, exp_of_negative};
+use super::exp::{EXP_IS_ZERO, exp};
 use super::rows::Cyclic;
 use super::{LANES, dispatch, elements, size, zeros};
 
@@ -138,7 +138,7 @@ impl Row {
             }
         }
         for weight in &mut self.weights {
-            let e = exp_of_negative::<FMA>(*weight);
+            let e = exp::<FMA>(*weight);
             *weight = if *weight < EXP_IS_ZERO { 0.0 } else { e };
         }
     }

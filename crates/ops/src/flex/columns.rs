@@ -28,6 +28,7 @@ macro_rules! by_width {
         }
     };
 }
+pub(super) use by_width;
 
 /// Rows as columns, as many as a row has numbers.
 #[inline(always)]

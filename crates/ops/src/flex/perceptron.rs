@@ -114,9 +114,7 @@ pub fn backward(
 ) -> PerceptronGradients<Flex> {
     let units = Units::new(weights);
     let [inputs, _, outputs] = units.sizes;
-    let live = elements(grad).chunks_exact(outputs).enumerate();
-    let live = live.filter(|(_, row)| row.iter().any(|&g| g != 0.0));
-    let live: Vec<usize> = live.map(|(row, _)| row).collect();
+    let live = live_rows(elements(grad), outputs);
     let mut sums = Sums {
         units: vec![[0.0; LANES]; units.values.len()],
         bias: vec![[0.0; LANES]; outputs],
@@ -225,4 +223,15 @@ fn gather<'a>(all: &'a [f32], width: usize, rows: &[usize], some: &'a mut Vec<f3
         some.extend_from_slice(&all[row * width..][..width]);
     }
     some
+}
+
+/// The rows that are not zero throughout.
+fn live_rows(rows: &[f32], width: usize) -> Vec<usize> {
+    // As long as no number is zero, there is nothing to look for row by row.
+    if rows.iter().all(|&g| g != 0.0) {
+        return (0..rows.len() / width).collect();
+    }
+    let live = rows.chunks_exact(width).enumerate();
+    let live = live.filter(|(_, row)| row.iter().any(|&g| g != 0.0));
+    live.map(|(row, _)| row).collect()
 }

@@ -3,7 +3,7 @@
 use burn_flex::FlexTensor;
 
 use super::bits::{Rows, unpack_row};
-use super::exp::{EXP_IS_ZERO, exp_of_negative};
+use super::exp::{EXP_IS_ZERO, exp};
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 
 /// Lane products of (1 + e^−|a|) ≤ 2 are turned into a logarithm after this many factors: 2⁶⁰ per lane fits f32, and the
@@ -237,7 +237,7 @@ impl RowSums {
     ) -> [f32; STRETCH] {
         let mut exponentials = [0.0f32; STRETCH];
         for (e, &a) in exponentials.iter_mut().zip(a) {
-            *e = exp_of_negative::<FMA>(-a.abs());
+            *e = exp::<FMA>(-a.abs());
         }
         let mut linear = self.linear;
         for (a, v) in a[..len]
@@ -410,10 +410,11 @@ pub fn sample(logits: &FlexTensor, mut uniforms: FlexTensor) -> FlexTensor {
     uniforms
 }
 
+/// Logits become their sigmoids.
 #[inline(always)]
-fn sigmoid<const FMA: bool>((logits,): (&mut [f32],)) {
+pub fn sigmoid<const FMA: bool>((logits,): (&mut [f32],)) {
     for a in logits {
-        let sigma = sigmoid_from(*a, exp_of_negative::<FMA>(-a.abs()));
+        let sigma = sigmoid_from(*a, exp::<FMA>(-a.abs()));
         *a = if *a < EXP_IS_ZERO { 0.0 } else { sigma };
     }
 }

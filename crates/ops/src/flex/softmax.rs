@@ -5,7 +5,7 @@ use burn_flex::FlexTensor;
 use super::columns::{
     Column, Lanes, ROWS, add, add_all, add_products, total, transpose, untranspose,
 };
-use super::exp::exp_of_negative;
+use super::exp::exp;
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 
 /// See [`crate::Backend::softmax_sums`].
@@ -55,7 +55,7 @@ pub fn normalise<const FMA: bool>(logits: &mut [Column], rows: usize) {
     let mut norm = [0.0f32; ROWS];
     for column in logits.iter_mut() {
         for ((logit, most), norm) in column.iter_mut().zip(&greatest).zip(&mut norm) {
-            *logit = exp_of_negative::<FMA>(*logit - most);
+            *logit = exp::<FMA>(*logit - most);
             *norm += *logit;
         }
     }

@@ -3,7 +3,7 @@
 use burn_flex::FlexTensor;
 
 use crate::flex::columns::{Column, ROWS, transpose, untranspose};
-use crate::flex::exp::{EXP_IS_ZERO, exp_of_negative, ln};
+use crate::flex::exp::{EXP_IS_ZERO, exp, ln};
 use crate::flex::{dispatch, elements, multiply_add, size, zeros};
 
 /// Where the results go, row by row.
@@ -93,7 +93,7 @@ fn exponentials<const FMA: bool>(phi: &mut [Column], weights: &mut [Column]) -> 
     for (phi, weights) in phi.iter_mut().zip(weights) {
         for at in 0..ROWS {
             phi[at] -= greatest[at];
-            let e = exp_of_negative::<FMA>(phi[at]);
+            let e = exp::<FMA>(phi[at]);
             weights[at] = if phi[at] < EXP_IS_ZERO { 0.0 } else { e };
             norm[at] += weights[at];
         }

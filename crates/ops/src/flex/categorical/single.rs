@@ -1,7 +1,7 @@
 //! Rows of one variable: as many of them at a time as there are lanes.
 
 use crate::flex::LANES;
-use crate::flex::exp::{EXP_IS_ZERO, exp_of_negative, ln};
+use crate::flex::exp::{EXP_IS_ZERO, exp, ln};
 use crate::flex::rows::Cyclic;
 
 /// See [`super::score`].
@@ -97,7 +97,7 @@ impl Rows {
         for (weights, logits) in self.weights.iter_mut().zip(&self.logits) {
             for lane in 0..LANES {
                 let shifted = logits[lane] - self.largest[lane];
-                let e = exp_of_negative::<FMA>(shifted);
+                let e = exp::<FMA>(shifted);
                 weights[lane] = if shifted < EXP_IS_ZERO { 0.0 } else { e };
             }
         }

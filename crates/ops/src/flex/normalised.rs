@@ -1,0 +1,85 @@
+//! Softmaxes of long rows, and sigmoids: exponentials as vector instructions.
+
+use burn_flex::FlexTensor;
+
+use super::columns::{Lanes, total};
+use super::exp::{EXP_IS_ZERO, exp};
+use super::rows::sigmoid as sigmoids;
+use super::{LANES, dispatch, elements, size};
+
+/// See [`crate::Backend::softmax_rows`].
+pub fn softmax(mut x: FlexTensor) -> FlexTensor {
+    let width = size(&x, 1).max(1);
+    dispatch!(normalise(width, x.storage_mut()));
+    x
+}
+
+#[inline(always)]
+fn normalise<const FMA: bool>((width, x): (usize, &mut [f32])) {
+    for row in x.chunks_exact_mut(width) {
+        let greatest = greatest(row);
+        let mut sums: Lanes = [0.0; LANES];
+        let (chunks, rest) = row.as_chunks_mut::<LANES>();
+        for chunk in chunks {
+            for lane in 0..LANES {
+                chunk[lane] = weight::<FMA>(chunk[lane] - greatest);
+                sums[lane] += chunk[lane];
+            }
+        }
+        for (lane, x) in rest.iter_mut().enumerate() {
+            *x = weight::<FMA>(*x - greatest);
+            sums[lane] += *x;
+        }
+        let inverse = 1.0 / total(&sums);
+        row.iter_mut().for_each(|x| *x *= inverse);
+    }
+}
+
+#[inline(always)]
+fn weight<const FMA: bool>(x: f32) -> f32 {
+    let e = exp::<FMA>(x);
+    if x < EXP_IS_ZERO { 0.0 } else { e }
+}
+
+#[inline(always)]
+fn greatest(row: &[f32]) -> f32 {
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    let mut most: Lanes = [f32::NEG_INFINITY; LANES];
+    for chunk in chunks {
+        for lane in 0..LANES {
+            most[lane] = if chunk[lane] > most[lane] {
+                chunk[lane]
+            } else {
+                most[lane]
+            };
+        }
+    }
+    most.iter().chain(rest).fold(
+        f32::NEG_INFINITY,
+        |most, &x| if x > most { x } else { most },
+    )
+}
+
+/// See [`crate::Backend::softmax_rows_backward`].
+pub fn softmax_backward(output: &FlexTensor, mut grad: FlexTensor) -> FlexTensor {
+    let width = size(output, 1).max(1);
+    let rows = elements(output).chunks_exact(width);
+    for (y, g) in rows.zip(grad.storage_mut::<f32>().chunks_exact_mut(width)) {
+        let mean: f32 = y.iter().zip(&*g).map(|(y, g)| y * g).sum();
+        g.iter_mut().zip(y).for_each(|(g, y)| *g = y * (*g - mean));
+    }
+    grad
+}
+
+/// See [`crate::Backend::fused_sigmoid`].
+pub fn sigmoid(mut x: FlexTensor) -> FlexTensor {
+    dispatch!(sigmoids(x.storage_mut()));
+    x
+}
+
+/// See [`crate::Backend::fused_sigmoid_backward`].
+pub fn sigmoid_backward(output: &FlexTensor, mut grad: FlexTensor) -> FlexTensor {
+    let pairs = grad.storage_mut::<f32>().iter_mut().zip(elements(output));
+    pairs.for_each(|(g, y)| *g *= y * (1.0 - y));
+    grad
+}
