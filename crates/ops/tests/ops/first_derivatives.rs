@@ -2,10 +2,11 @@
 
 use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
-    Activation, Backend, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob,
-    beta_log_prob, categorical_log_prob, categorical_move, directions, leaky_relu, linear,
-    linear_splines, normal_gamma_log_prob, normal_log_probs, own_normal_log_probs, perceptron,
-    softmax_moments, softmax_sums, squared_norms,
+    Activation, Backend, Piece, Pieces, add_pieces, additive_scores, bernoulli_log_prob,
+    bernoulli_mean_log_prob, beta_log_prob, bounded_exp, categorical_log_prob, categorical_move,
+    directions, leaky_relu, linear, linear_splines, normal_gamma_log_prob, normal_log_probs,
+    own_normal_log_probs, perceptron, sigmoid, softmax_moments, softmax_rows, softmax_sums,
+    squared_norms,
 };
 
 use crate::data::Matrix;
@@ -299,6 +300,28 @@ impl Function for OwnNormalLogProbs {
     }
 }
 
+/// Σ c ∘ y² of a softmax and sigmoids, bounded exponentials and pieces of it.
+pub struct Exponentials;
+
+impl Function for Exponentials {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[2, 3], [2, 3]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [a, b] = [0, 1].map(|i| arguments[i].clone());
+        let mut pieces = Pieces::default();
+        for (to, from) in [(0, 1), (1, 0)] {
+            let length = 2;
+            pieces.push([Piece { to, from, length }]);
+        }
+        let sources = softmax_rows(b) * bounded_exp(a.clone(), 10.0);
+        let y = add_pieces(sigmoid(a), sources, &pieces, -0.5);
+        let c: Vec<f64> = (0..6).map(|i| f64::from(i) - 2.5).collect();
+        (y.clone() * y * constant(&c, [2, 3])).sum()
+    }
+}
+
 /// Σ c ∘ leaky(x)², away from the kink.
 pub struct Rectifier;
 
@@ -424,6 +447,11 @@ fn the_gradient_of_normal_gamma_log_densities_is_theirs() {
 #[test]
 fn the_gradient_of_own_normal_log_densities_is_theirs() {
     check(&OwnNormalLogProbs);
+}
+
+#[test]
+fn the_gradients_of_exponentials_and_pieces_are_theirs() {
+    check(&Exponentials);
 }
 
 #[test]

@@ -6,9 +6,9 @@ use helmholtz_ops::{Activation, Backend, bernoulli_log_prob};
 use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, gradient, hessian_times};
 use crate::first_derivatives::{
-    AdditiveScores, Affine, BetaLogProb, COLUMNS, CategoricalMove, CategoricalRows, Lengths,
-    LinearSplines, MeanRows, Network, NormalGammaLogProb, NormalLogProbs, OwnNormalLogProbs,
-    Perceptron, Rectifier, RowPass, SoftmaxMoments, SoftmaxSums,
+    AdditiveScores, Affine, BetaLogProb, COLUMNS, CategoricalMove, CategoricalRows, Exponentials,
+    Lengths, LinearSplines, MeanRows, Network, NormalGammaLogProb, NormalLogProbs,
+    OwnNormalLogProbs, Perceptron, Rectifier, RowPass, SoftmaxMoments, SoftmaxSums,
 };
 
 /// The gradient along a direction is a function like any other.
@@ -111,6 +111,11 @@ fn the_gradient_of_normal_gamma_log_densities_can_be_differentiated() {
 #[test]
 fn the_gradient_of_own_normal_log_densities_can_be_differentiated() {
     check(&OwnNormalLogProbs);
+}
+
+#[test]
+fn the_gradients_of_exponentials_and_pieces_can_be_differentiated() {
+    check(&Exponentials);
 }
 
 #[test]

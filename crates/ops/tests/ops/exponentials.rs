@@ -1,0 +1,105 @@
+//! Softmaxes of rows, sigmoids and bounded exponentials: the fast paths in f32 against the portable definitions in f64.
+
+use burn::backend::Autodiff;
+use burn::tensor::{DType, Tensor};
+use burn_flex::Flex;
+use helmholtz_ops::{bounded_exp, sigmoid, softmax_rows};
+use proptest::prelude::*;
+
+use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
+
+type B = Autodiff<Flex>;
+
+/// f(x), and the gradient of Σ c ∘ f(x).
+fn outcome(
+    f: impl Fn(Tensor<B, 2>) -> Tensor<B, 2>,
+    [x, c]: [&Matrix; 2],
+    dtype: DType,
+) -> [Vec<f64>; 2] {
+    let x = x.tensor::<B>(dtype).require_grad();
+    let y = f(x.clone());
+    let gradients = (y.clone() * c.tensor(dtype)).sum().backward();
+    [read(y), read(x.grad(&gradients).expect("a gradient"))]
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    /// An exponential of a difference of at most 2 s errs by 2 s + 4 roundings, and a sum of D of them by D more.
+    #[test]
+    fn softmaxes_agree_with_those_in_f64(
+        shape in [1usize..6, 1usize..70],
+        scale in prop::sample::select(vec![0.1f32, 5.0, 300.0]),
+        seed in any::<u64>(),
+    ) {
+        let x = Matrix::symmetric(shape, scale, seed);
+        let c = Matrix::symmetric(shape, 1.0, seed.wrapping_add(1));
+        let [fast, exact] = [DType::F32, DType::F64].map(|t| outcome(softmax_rows, [&x, &c], t));
+        let bound = 4.0 * (2.0 * f64::from(scale) + 8.0 + shape[1] as f64) * ROUNDING;
+        assert_within("softmax", &fast[0], &exact[0], |at| bound * exact[0][at] + 1e-30);
+        assert_within("gradient", &fast[1], &exact[1], |_| 4.0 * bound);
+        let sums = fast[0].chunks_exact(shape[1]).map(|row| row.iter().sum::<f64>());
+        prop_assert!(sums.map(|sum| (sum - 1.0).abs()).fold(0.0, f64::max) < bound);
+    }
+
+    #[test]
+    fn sigmoids_agree_with_those_in_f64(shape in [1usize..6, 1usize..70], seed in any::<u64>()) {
+        let x = Matrix::symmetric(shape, 30.0, seed);
+        let c = Matrix::symmetric(shape, 1.0, seed.wrapping_add(1));
+        let [fast, exact] = [DType::F32, DType::F64].map(|t| outcome(sigmoid, [&x, &c], t));
+        assert_within("sigmoid", &fast[0], &exact[0], |at| 8.0 * ROUNDING * exact[0][at]);
+        assert_within("gradient", &fast[1], &exact[1], |_| 12.0 * ROUNDING);
+    }
+
+    /// Outside its bounds it is constant, and has no slope.
+    #[test]
+    fn bounded_exponentials_agree_with_those_in_f64(
+        shape in [1usize..6, 1usize..70],
+        seed in any::<u64>(),
+    ) {
+        let x = Matrix::symmetric(shape, 15.0, seed);
+        let c = Matrix::symmetric(shape, 1.0, seed.wrapping_add(1));
+        let f = |x| bounded_exp(x, 10.0);
+        let [fast, exact] = [DType::F32, DType::F64].map(|t| outcome(f, [&x, &c], t));
+        assert_within("exp", &fast[0], &exact[0], |at| 4.0 * ROUNDING * exact[0][at]);
+        assert_within("gradient", &fast[1], &exact[1], |at| 6.0 * ROUNDING * exact[0][at]);
+        for (at, &x) in x.elements.iter().enumerate() {
+            prop_assert_eq!(fast[1][at] == 0.0, x.abs() > 10.0);
+            let bounded = f64::from(x).clamp(-10.0, 10.0).exp();
+            prop_assert!((exact[0][at] / bounded - 1.0).abs() < 1e-14);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_number_stays_so() {
+    let mut x = Matrix::uniform([1, 40], 1);
+    x.row_mut(0)[7] = f32::NAN;
+    let c = Matrix::uniform([1, 40], 2);
+    for dtype in [DType::F32, DType::F64] {
+        let [softmax, _] = outcome(softmax_rows, [&x, &c], dtype);
+        assert!(softmax.iter().all(|y| y.is_nan()));
+        for f in [sigmoid::<B, 2>, |x| bounded_exp(x, 10.0)] {
+            let [y, _] = outcome(f, [&x, &c], dtype);
+            let same = y
+                .iter()
+                .zip(&x.elements)
+                .all(|(y, x)| y.is_nan() == x.is_nan());
+            assert!(same);
+        }
+    }
+}
+
+/// Rows turned about.
+#[test]
+fn values_that_are_wrong_are_caught() {
+    let mut x = Matrix::symmetric([3, 20], 5.0, 4);
+    let c = Matrix::symmetric([3, 20], 1.0, 5);
+    let right = outcome(softmax_rows, [&x, &c], DType::F32);
+    x.elements.rotate_left(20);
+    let wrong = outcome(softmax_rows, [&x, &c], DType::F64);
+    for (wrong, right) in wrong.iter().zip(&right) {
+        let errors = wrong.iter().zip(right).map(|(a, b)| (a - b).abs());
+        assert!(errors.fold(0.0, f64::max) > 1e-2);
+    }
+}
