@@ -4,6 +4,7 @@ use burn::tensor::Tensor;
 use helmholtz_ops::{Backend, beta_log_prob, digamma, log_gamma};
 use helmholtz_random::Draws;
 
+use crate::broadcast::broadcast;
 use crate::variates::variates;
 use crate::{Entropy, LogProb, Mean, SampleReal};
 
@@ -35,17 +36,7 @@ impl<B: Backend, const D: usize> LogProb<B, D> for Beta<B, D> {
     /// # Panics
     /// If sizes differ otherwise.
     fn log_prob(&self, value: Tensor<B, D>) -> Tensor<B, D> {
-        let all = [self.a.dims(), self.b.dims(), value.dims()];
-        let shape: [usize; D] = std::array::from_fn(|at| {
-            let sizes = all.map(|own| own[at]);
-            let size = sizes.into_iter().find(|&size| size != 1).unwrap_or(1);
-            assert!(
-                sizes.iter().all(|&own| own == size || own == 1),
-                "a, b and values with {sizes:?} elements along dimension {at}"
-            );
-            size
-        });
-        let [a, b, x] = [self.a.clone(), self.b.clone(), value].map(|t| t.expand(shape));
+        let [a, b, x] = broadcast([self.a.clone(), self.b.clone(), value]);
         beta_log_prob(a, b, x)
     }
 }

@@ -58,6 +58,7 @@ mod beta;
 mod binary_concrete;
 mod binomial;
 mod bits;
+mod broadcast;
 mod capabilities;
 mod categorical;
 mod classes;

@@ -6,6 +6,7 @@ use burn::tensor::Tensor;
 use helmholtz_ops::{Backend, digamma, log_gamma, normal_gamma_log_prob};
 use helmholtz_random::Draws;
 
+use crate::broadcast::broadcast;
 use crate::{Entropy, Gamma, LogProb, Mean, Normal, SampleReal};
 
 /// τ ~ Gamma(shape α, rate β) and μ | τ ~ N(μ₀, 1 / (ν τ)), element by element. (Bernardo and Smith 1994, appendix A.)
@@ -144,7 +145,10 @@ impl<B: Backend, const D: usize> LogProb<B, D> for NormalGamma<B, D> {
     /// (μ, τ).
     type Value = (Tensor<B, D>, Tensor<B, D>);
 
-    /// ln Gamma(τ; α, β) + ln N(μ; μ₀, 1 / (ν τ)).
+    /// ln Gamma(τ; α, β) + ln N(μ; μ₀, 1 / (ν τ)); sizes of 1 are broadcast.
+    ///
+    /// # Panics
+    /// If sizes differ otherwise.
     fn log_prob(&self, (mu, tau): Self::Value) -> Tensor<B, D> {
         let Self {
             mean,
@@ -152,14 +156,8 @@ impl<B: Backend, const D: usize> LogProb<B, D> for NormalGamma<B, D> {
             alpha,
             beta,
         } = self.clone();
-        let all = [&mean, &nu, &alpha, &beta, &mu, &tau].map(Tensor::dims);
-        let shape = std::array::from_fn(|at| all.iter().map(|dims| dims[at]).max().unwrap_or(0));
-        let whole = |tensor: Tensor<B, D>| match tensor.dims() == shape {
-            true => tensor,
-            false => tensor.expand(shape),
-        };
-        let parameters = [mean, nu, alpha, beta].map(whole);
-        normal_gamma_log_prob(parameters, [mu, tau].map(whole))
+        let [mean, nu, alpha, beta, mu, tau] = broadcast([mean, nu, alpha, beta, mu, tau]);
+        normal_gamma_log_prob([mean, nu, alpha, beta], [mu, tau])
     }
 }
 

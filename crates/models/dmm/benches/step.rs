@@ -32,17 +32,14 @@ fn batch<B: helmholtz_ops::Backend>(device: &B::Device) -> Tensor<B, 3> {
     simulated.expect("rings").x
 }
 
-/// Two matrices, or as many of each as a batch has, and how often they are multiplied.
-type Product = (usize, Tensor<Flex, 3>, Tensor<Flex, 3>);
+/// Two matrices, and how often they are multiplied.
+type Product = (usize, Tensor<Flex, 2>, Tensor<Flex, 2>);
 
 /// The products of a step. A forward pass that learns has two of the same size in the backward pass.
 fn products() -> Vec<Product> {
     let device = Default::default();
-    let pair = |times: usize, batch: usize, [m, k, n]: [usize; 3]| {
-        let (a, b) = (
-            Tensor::ones([batch, m, k], &device),
-            Tensor::ones([batch, k, n], &device),
-        );
+    let pair = |times: usize, [m, k, n]: [usize; 3]| {
+        let (a, b) = (Tensor::ones([m, k], &device), Tensor::ones([k, n], &device));
         (times, a, b)
     };
     let DmmConfig {
@@ -50,14 +47,11 @@ fn products() -> Vec<Product> {
         hidden: h,
         ..
     } = DmmConfig::released();
-    let (populations, moves) = (PARTICLES * BATCH, SWEEPS - 1);
-    let learns = 3;
+    let (populations, learns) = (PARTICLES * BATCH, 3);
     vec![
-        // Centres by assignments, for the data's density and for the places: the new ones and the old.
-        pair(2 * (2 * moves + 1 + moves), populations, [POINTS, m, 2]),
         // The first layer of the net for c, which is one of data and one of centres.
-        pair(learns * SWEEPS, 1, [BATCH * POINTS, 2, h]),
-        pair(learns * SWEEPS, 1, [populations * m, 2, h]),
+        pair(learns * SWEEPS, [BATCH * POINTS, 2, h]),
+        pair(learns * SWEEPS, [populations * m, 2, h]),
     ]
 }
 

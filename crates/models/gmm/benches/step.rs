@@ -34,15 +34,15 @@ fn batch<B: helmholtz_ops::Backend>(device: &B::Device) -> Tensor<B, 3> {
     config.simulate(1, &instances, POINTS, DType::F32, device).x
 }
 
+/// Two matrices, and how often they are multiplied.
+type Product = (usize, Tensor<Flex, 2>, Tensor<Flex, 2>);
+
 /// The products of a step: how often, and pairs of matrices. A product of a forward pass has two of the same size in the
 /// backward pass.
-fn products() -> Vec<(usize, Tensor<Flex, 3>, Tensor<Flex, 3>)> {
+fn products() -> Vec<Product> {
     let device = Default::default();
-    let pair = |times: usize, batch: usize, [m, k, n]: [usize; 3]| {
-        let (a, b) = (
-            Tensor::ones([batch, m, k], &device),
-            Tensor::ones([batch, k, n], &device),
-        );
+    let pair = |times: usize, [m, k, n]: [usize; 3]| {
+        let (a, b) = (Tensor::ones([m, k], &device), Tensor::ones([k, n], &device));
         (3 * times, a, b)
     };
     let GmmConfig {
@@ -54,20 +54,16 @@ fn products() -> Vec<(usize, Tensor<Flex, 3>, Tensor<Flex, 3>)> {
     let (data, etas) = (BATCH * POINTS, PARTICLES * BATCH * m);
     let (features, moves) = (d + m, SWEEPS - 1);
     vec![
-        // The net for c, and the logits that it leaves free.
-        pair(SWEEPS, 1, [data, d, h]),
-        pair(SWEEPS, 1, [etas, 2 * d, h]),
-        pair(SWEEPS, 1, [PARTICLES * data, m, m - 1]),
-        // The statistics of each datum in each cluster, their products, and the sums over the data.
-        pair(moves, 1, [data * m, features, d]),
-        pair(moves, 1, [data * m, features, m]),
-        pair(moves, 1, [data * m, d, m * d]),
-        pair(moves, 1, [data * m, m, m * d]),
-        pair(moves, BATCH, [PARTICLES, POINTS * m, m + 2 * m * d]),
+        // The net for c.
+        pair(SWEEPS, [data, d, h]),
+        pair(SWEEPS, [etas, 2 * d, h]),
+        // The statistics of each datum in each cluster.
+        pair(moves, [data * m, features, d]),
+        pair(moves, [data * m, features, m]),
     ]
 }
 
-fn multiply(products: &[(usize, Tensor<Flex, 3>, Tensor<Flex, 3>)]) {
+fn multiply(products: &[Product]) {
     for (times, a, b) in products {
         for _ in 0..*times {
             black_box(a.clone().matmul(b.clone()));

@@ -4,7 +4,7 @@ use burn::tensor::TensorData;
 use burn_flex::{Flex, FlexTensor};
 
 use super::activation::{Function, with_function};
-use super::columns::{Lanes, total};
+use super::columns::{Lanes, spread, total};
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 use crate::{Activation, AdditiveGradients};
 
@@ -27,10 +27,7 @@ impl<'a> Parts<'a> {
         let mut columns = vec![0.0; size(queries, 0) * units * padded];
         let groups = elements(queries).chunks_exact(n * units);
         for (columns, group) in columns.chunks_exact_mut(units * padded).zip(groups) {
-            for (unit, column) in columns.chunks_exact_mut(padded).enumerate() {
-                let queries = column.iter_mut().zip(group.chunks_exact(units));
-                queries.for_each(|(to, query)| *to = query[unit]);
-            }
+            spread(group, units, columns);
         }
         Self {
             queries: columns,

@@ -73,6 +73,16 @@ fn untranspose_few<const W: usize>(columns: &[Column], rows: &mut [f32]) {
     }
 }
 
+/// Rows of this many numbers as columns of any length, one after the other; what is beyond the last row stays as it is.
+#[inline(always)]
+pub fn spread(rows: &[f32], width: usize, columns: &mut [f32]) {
+    let length = columns.len() / width;
+    for (number, column) in columns.chunks_exact_mut(length).enumerate() {
+        let pairs = column.iter_mut().zip(rows.chunks_exact(width));
+        pairs.for_each(|(to, row)| *to = row[number]);
+    }
+}
+
 /// sum + a · column.
 #[inline(always)]
 pub fn add<const FMA: bool>(sum: &mut Column, a: f32, column: &Column) {

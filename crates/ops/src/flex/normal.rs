@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use burn_flex::FlexTensor;
 
+use super::columns::spread;
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 
 /// See [`crate::Backend::normal_log_probs`].
@@ -74,17 +75,10 @@ fn score_own<const FMA: bool>(
 ) {
     let constant = d as f32 * (2.0 * PI).ln() as f32;
     let padded = n.next_multiple_of(LANES);
-    let columns = |rows: &[f32], columns: &mut [f32]| {
-        let width = columns.len() / padded;
-        for (at, row) in rows.chunks_exact(width).enumerate() {
-            let row = row.iter().zip(columns[at..].iter_mut().step_by(padded));
-            row.for_each(|(&from, to)| *to = from);
-        }
-    };
     let mut data = vec![0.0; r * d * padded];
     let groups = values.chunks_exact(n * d);
     for (values, to) in groups.zip(data.chunks_exact_mut(d * padded)) {
-        columns(values, to);
+        spread(values, d, to);
     }
     let mut own = vec![0.0; m * padded];
     let [mut energy, mut sums] = [(); 2].map(|()| vec![0.0f32; padded]);
@@ -95,7 +89,7 @@ fn score_own<const FMA: bool>(
     let groups = log_probs.chunks_exact_mut(n).zip(normals.chunks_exact(m));
     for (group, (log_probs, normals)) in groups.enumerate() {
         let data = &data[group % r * d * padded..][..d * padded];
-        columns(&classes[group * n * m..][..n * m], &mut own);
+        spread(&classes[group * n * m..][..n * m], m, &mut own);
         sums.fill(0.0);
         for (own, (means, precisions)) in own.chunks_exact(padded).zip(normals) {
             energy.fill(0.0);
