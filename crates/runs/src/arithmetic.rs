@@ -17,7 +17,8 @@
 /// | 6 | gradients of amortized population Gibbs in parts of a batch, each with random streams of its own |
 /// | 7 | RODEO's surrogates with their hidden units in registers |
 /// | 8 | RODEO's surrogates as linear splines; learned baselines of at most eight inputs as products |
-pub const ARITHMETIC: u32 = 8;
+/// | 9 | population Gibbs by operations of one pass: moments, moves of classes, own densities, pieces of digits, vector exponentials |
+pub const ARITHMETIC: u32 = 9;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {
