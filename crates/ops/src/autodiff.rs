@@ -12,7 +12,10 @@ use burn::tensor::ops::{FloatTensor, IntTensor};
 use burn::tensor::{DType, Tensor, TensorMetadata, TensorPrimitive};
 
 use crate::portable::{self, cycle};
-use crate::{Activation, AdditiveGradients, Backend, LinearGradients, PerceptronGradients, Pieces};
+use crate::{
+    Activation, AdditiveGradients, Backend, LinearGradients, OwnNormalGradients,
+    PerceptronGradients, Pieces,
+};
 
 impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     const PACKS_BITS: bool = B::PACKS_BITS;
@@ -317,14 +320,28 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         means: FloatTensor<Self>,
         precisions: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
-        let all = [values, classes, means, precisions];
-        if all.iter().any(|t| t.is_tracked()) {
-            let [values, classes, means, precisions] = all;
+        if classes.is_tracked() {
             return portable::own_normal_log_probs::<Self>(values, classes, means, precisions);
         }
-        let [values, classes, means, precisions] = all.map(|t| t.primitive);
-        let log_probs = B::own_normal_log_probs(values, classes, means, precisions);
-        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(log_probs)
+        let classes = classes.primitive;
+        let of_values = values.is_tracked();
+        let nodes = [&values, &means, &precisions].map(|t| t.node.clone());
+        let [values, means, precisions] = [values, means, precisions].map(|t| t.primitive);
+        match OwnNormalLogProbs
+            .prepare::<C>(nodes)
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let normals = [means.clone(), precisions.clone()];
+                let kept = (values.clone(), classes.clone(), normals, of_values);
+                let log_probs = B::own_normal_log_probs(values, classes, means, precisions);
+                prep.finish(kept, log_probs)
+            }
+            OpsKind::UnTracked(prep) => {
+                prep.finish(B::own_normal_log_probs(values, classes, means, precisions))
+            }
+        }
     }
 
     fn add_pieces(
@@ -775,6 +792,25 @@ impl<B: Backend> Backward<B, 1> for CategoricalMove {
             let rows = ops.state.shape()[0];
             B::fold_rows(grad, ops.state, rows)
         });
+    }
+}
+
+#[derive(Debug)]
+struct OwnNormalLogProbs;
+
+impl<B: Backend> Backward<B, 3> for OwnNormalLogProbs {
+    type State = (FloatTensor<B>, FloatTensor<B>, [FloatTensor<B>; 2], bool);
+
+    fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let (values, classes, normals, of_values) = ops.state;
+        let OwnNormalGradients { values, normals } =
+            B::own_normal_log_probs_backward(values, classes, normals, grad, of_values);
+        let [of_values, nodes @ ..] = ops.parents.map(|node| node.map(|node| node.id));
+        if let (Some(node), Some(gradient)) = (of_values, values) {
+            grads.register::<B>(node, gradient);
+        }
+        register_all::<B, 2>(grads, nodes, normals);
     }
 }
 

@@ -65,6 +65,14 @@ pub struct AdditiveGradients<B: Backend> {
     pub weights: FloatTensor<B>,
 }
 
+/// The gradients of log-densities of data under their own normals.
+pub struct OwnNormalGradients<B: Backend> {
+    /// In the values `[R, N, D]`, if it was asked for.
+    pub values: Option<FloatTensor<B>>,
+    /// In the means and the precisions `[G, M, D]`.
+    pub normals: [FloatTensor<B>; 2],
+}
+
 /// A burn backend with our fused operations. Each default is the portable definition in plain tensor operations; it
 /// works in the dtype of its arguments and on nested autodiff backends.
 ///
@@ -432,6 +440,18 @@ pub trait Backend: burn::tensor::backend::Backend {
     /// The columns of all parts `[N_i, D_i]`, one part after the other, rows broadcast cyclically: `[N, Σ D_i]`.
     fn side_by_side(parts: Vec<FloatTensor<Self>>) -> FloatTensor<Self> {
         portable::side_by_side::<Self>(parts)
+    }
+
+    /// The gradients of [`Backend::own_normal_log_probs`] in values, means and precisions for the output's gradient g `[G, N]`, those in
+    /// values only if asked for. With w_nm = g_n z_nm and δ = x_nd − μ_md they are −Σ_m w τ δ, Σ_n w τ δ and ½ Σ_n w (1/τ − δ²).
+    fn own_normal_log_probs_backward(
+        values: FloatTensor<Self>,
+        classes: FloatTensor<Self>,
+        normals: [FloatTensor<Self>; 2],
+        grad: FloatTensor<Self>,
+        of_values: bool,
+    ) -> OwnNormalGradients<Self> {
+        portable::own_normal_log_probs_backward::<Self>(values, classes, normals, grad, of_values)
     }
 
     /// x_n − Σ_m z_nm μ_m for values x `[R, N, D]`, one-hot z `[G, N, M]`, centres μ `[G, M, D]`, the values broadcast cyclically to G

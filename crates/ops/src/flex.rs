@@ -7,8 +7,8 @@ use burn::tensor::{DType, TensorData};
 use burn_flex::{Flex, FlexTensor};
 
 use crate::{
-    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients, Pieces,
-    portable, special,
+    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, OwnNormalGradients,
+    PerceptronGradients, Pieces, portable, special,
 };
 
 mod activation;
@@ -395,6 +395,23 @@ impl Backend for Flex {
         let [values, classes] = [values, classes].map(|t| t.to_contiguous());
         let [means, precisions] = [means, precisions].map(|t| t.to_contiguous());
         normal::own_log_probs(&values, &classes, &means, &precisions)
+    }
+
+    fn own_normal_log_probs_backward(
+        values: FlexTensor,
+        classes: FlexTensor,
+        normals: [FlexTensor; 2],
+        grad: FlexTensor,
+        of_values: bool,
+    ) -> OwnNormalGradients<Self> {
+        if !all_f32([&values, &classes, &grad]) || !all_f32(normals.each_ref()) {
+            return portable::own_normal_log_probs_backward::<Self>(
+                values, classes, normals, grad, of_values,
+            );
+        }
+        let normals = normals.map(|t| t.to_contiguous());
+        let data = [values, classes, grad].map(|t| t.to_contiguous());
+        normal::own_backward(&data, &normals, of_values)
     }
 
     fn add_pieces(

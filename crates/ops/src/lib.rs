@@ -89,7 +89,7 @@ pub use api::{
 };
 pub use backend::{
     Activation, AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients,
-    PerceptronGradients,
+    OwnNormalGradients, PerceptronGradients,
 };
 pub use cat::cat;
 #[cfg(feature = "cuda")]

@@ -11,8 +11,8 @@ use burn::tensor::{
 };
 
 use crate::{
-    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, PerceptronGradients, Pieces,
-    cat,
+    Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, OwnNormalGradients,
+    PerceptronGradients, Pieces, cat,
 };
 
 /// Bits of a word.
@@ -666,6 +666,39 @@ pub fn sigmoid_backward<B: Backend>(
 ) -> FloatTensor<B> {
     let (y, grad) = (wrap::<B, 1>(output), wrap::<B, 1>(grad));
     unwrap(grad * y.clone() * (y.neg() + 1.0))
+}
+
+pub fn own_normal_log_probs_backward<B: Backend>(
+    values: FloatTensor<B>,
+    classes: FloatTensor<B>,
+    normals: [FloatTensor<B>; 2],
+    grad: FloatTensor<B>,
+    of_values: bool,
+) -> OwnNormalGradients<B> {
+    let (values, classes) = (wrap::<B, 3>(values), wrap::<B, 3>(classes));
+    let [means, precisions] = normals.map(wrap::<B, 3>);
+    let ([r, n, d], [g, ..]) = (values.dims(), means.dims());
+    let weights = classes * wrap::<B, 2>(grad).unsqueeze_dim::<3>(2);
+    let x = cycle(values.reshape([r, n * d]), g).reshape([g, n, 1, d]);
+    let away = x - means.unsqueeze_dim::<4>(1);
+    // Another's density counts for nothing, whatever it is.
+    let nothing = weights.clone().equal_elem(0.0).unsqueeze_dim::<4>(3);
+    let away = away.clone().mask_fill(nothing.expand(away.dims()), 0.0);
+    let weighted = away.clone() * weights.clone().unsqueeze_dim::<4>(3);
+    let over_data = |of: Tensor<B, 4>| of.sum_dim(1).squeeze_dim::<3>(1);
+    let counts = weights.sum_dim(1).swap_dims(1, 2);
+    let squares = over_data(weighted.clone() * away);
+    let of_precisions = (counts / precisions.clone() - squares) * 0.5;
+    let of_means = over_data(weighted.clone()) * precisions.clone();
+    let of_values = of_values.then(|| {
+        let pulls = (weighted * precisions.unsqueeze_dim::<4>(1)).sum_dim(2);
+        let rows = pulls.neg().reshape([g / r, r * n * d]).sum_dim(0);
+        unwrap(rows.reshape([r, n, d]))
+    });
+    OwnNormalGradients {
+        values: of_values,
+        normals: [of_means, of_precisions].map(unwrap),
+    }
 }
 
 pub fn side_by_side<B: Backend>(parts: Vec<FloatTensor<B>>) -> FloatTensor<B> {

@@ -18,7 +18,8 @@
 /// | 7 | RODEO's surrogates with their hidden units in registers |
 /// | 8 | RODEO's surrogates as linear splines; learned baselines of at most eight inputs as products |
 /// | 9 | population Gibbs by operations of one pass: moments, moves of classes, own densities, pieces of digits, vector exponentials |
-pub const ARITHMETIC: u32 = 9;
+/// | 10 | the gradient of data under their own normals by hand |
+pub const ARITHMETIC: u32 = 10;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {

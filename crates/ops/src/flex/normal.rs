@@ -2,10 +2,11 @@
 
 use std::f64::consts::PI;
 
-use burn_flex::FlexTensor;
+use burn_flex::{Flex, FlexTensor};
 
-use super::columns::spread;
+use super::columns::{Lanes, spread, total};
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
+use crate::OwnNormalGradients;
 
 /// See [`crate::Backend::normal_log_probs`].
 pub fn log_probs(values: &FlexTensor, means: &FlexTensor, precisions: &FlexTensor) -> FlexTensor {
@@ -109,4 +110,89 @@ fn score_own<const FMA: bool>(
         }
         log_probs.copy_from_slice(&sums[..n]);
     }
+}
+
+/// See [`crate::Backend::own_normal_log_probs_backward`], of values, classes and the output's gradient.
+pub fn own_backward(
+    data: &[FlexTensor; 3],
+    normals: &[FlexTensor; 2],
+    of_values: bool,
+) -> OwnNormalGradients<Flex> {
+    let [r, n, d] = [0, 1, 2].map(|at| size(&data[0], at));
+    let [g, m] = [0, 1].map(|at| size(&normals[0], at));
+    let mut sums = normals.each_ref().map(|_| zeros([g, m, d]));
+    let mut pulls = of_values.then(|| zeros([r, n, d]));
+    if n * m * d > 0 {
+        let [values, classes, grad] = data.each_ref().map(elements);
+        let [means, precisions] = normals.each_ref().map(elements);
+        let to = sums.each_mut().map(FlexTensor::storage_mut);
+        let of_values = pulls.as_mut().map(FlexTensor::storage_mut);
+        let parts = [values, classes, grad, means, precisions];
+        dispatch!(differentiate([r, n, m, d], parts, to, of_values));
+    }
+    OwnNormalGradients {
+        values: pulls,
+        normals: sums,
+    }
+}
+
+/// A coefficient g of zero, and another's normal, are exactly nothing.
+#[inline(always)]
+fn differentiate<const FMA: bool>(
+    (
+        [r, n, m, d],
+        [values, classes, grad, means, precisions],
+        [of_means, of_precisions],
+        mut of_values,
+    ): ([usize; 4], [&[f32]; 5], [&mut [f32]; 2], Option<&mut [f32]>),
+) {
+    let padded = n.next_multiple_of(LANES);
+    let [mut data, mut own] = [d, m].map(|columns| vec![0.0f32; columns * padded]);
+    let mut weights = vec![0.0f32; padded];
+    for (group, grad) in grad.chunks_exact(n).enumerate() {
+        let first = group % r * n * d;
+        spread(&values[first..][..n * d], d, &mut data);
+        spread(&classes[group * n * m..][..n * m], m, &mut own);
+        for (cluster, own) in own.chunks_exact(padded).enumerate() {
+            let pairs = weights.iter_mut().zip(own).zip(grad);
+            pairs.for_each(|((weight, c), g)| *weight = c * g);
+            let count: f32 = weights.iter().sum();
+            for (k, x) in data.chunks_exact(padded).enumerate() {
+                let at = (group * m + cluster) * d + k;
+                let (mu, tau) = (means[at], precisions[at]);
+                let [sum, squares] = moments::<FMA>(&weights, x, mu);
+                of_means[at] = tau * sum;
+                let norm = if count == 0.0 { 0.0 } else { count / tau };
+                of_precisions[at] = 0.5 * (norm - squares);
+                if let Some(of_values) = &mut of_values {
+                    let to = of_values[first + k..].iter_mut().step_by(d);
+                    for ((to, x), &weight) in to.zip(x).zip(&weights[..n]) {
+                        let pull = weight * tau * (x - mu);
+                        *to -= if weight == 0.0 { 0.0 } else { pull };
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Σ w δ and Σ w δ² with δ = x − μ.
+#[inline(always)]
+fn moments<const FMA: bool>(weights: &[f32], x: &[f32], mu: f32) -> [f32; 2] {
+    let (mut sums, mut squares): (Lanes, Lanes) = ([0.0; LANES], [0.0; LANES]);
+    let (weights, x) = (weights.as_chunks::<LANES>().0, x.as_chunks::<LANES>().0);
+    for (weights, x) in weights.iter().zip(x) {
+        for lane in 0..LANES {
+            let away = x[lane] - mu;
+            let term = if weights[lane] == 0.0 {
+                0.0
+            } else {
+                weights[lane] * away
+            };
+            sums[lane] += term;
+            squares[lane] =
+                multiply_add::<FMA>(term, if term == 0.0 { 0.0 } else { away }, squares[lane]);
+        }
+    }
+    [total(&sums), total(&squares)]
 }

@@ -122,6 +122,67 @@ proptest! {
     }
 }
 
+/// The gradients of Σ c ∘ log p in values, means and precisions.
+fn own_gradients(
+    [r, n, g, m, d]: Shape,
+    parts: &Parts,
+    [classes, c]: [&Matrix; 2],
+    dtype: DType,
+) -> [Vec<f64>; 3] {
+    let tensor = |i: usize, rows, columns| {
+        let tensor = parts[i].tensor::<Autodiff<Flex>>(dtype);
+        tensor.reshape([rows, columns, d]).require_grad()
+    };
+    let all = [tensor(0, r, n), tensor(1, g, m), tensor(2, g, m)];
+    let [values, means, precisions] = all.clone();
+    let classes = classes.tensor(dtype).reshape([g, n, m]);
+    let log_probs = own_normal_log_probs(values, classes, means, precisions);
+    let c = c.tensor(dtype).reshape([g, n]);
+    let gradients = (log_probs * c).sum().backward();
+    all.map(|tensor| read(tensor.grad(&gradients).expect("a gradient")))
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    /// Sums of at most G M or N terms of at most τ δ, 1/τ or δ², with precisions from e⁻³ to e³ and |δ| ≤ 10.
+    #[test]
+    fn fast_gradients_of_own_log_densities_agree_with_the_portable_ones(
+        (r, cycles, n, m, d) in (1usize..4, 1usize..4, 1usize..40, 1usize..5, 1usize..4),
+        seed in any::<u64>(),
+    ) {
+        let shape = [r, n, r * cycles, m, d];
+        let parts = parts(shape, seed);
+        let classes = classes(r * cycles * n, m, seed.wrapping_add(9));
+        let c = Matrix::symmetric([1, r * cycles * n], 1.0, seed.wrapping_add(10));
+        let of = |dtype| own_gradients(shape, &parts, [&classes, &c], dtype);
+        let (found, expected) = (of(DType::F32), of(DType::F64));
+        let terms = n as f64 + 8.0;
+        for (i, size) in [200.0, 200.0, 100.0].into_iter().enumerate() {
+            let bound = size * terms * terms * ROUNDING;
+            assert_within("gradients", &found[i], &expected[i], |_| bound);
+        }
+    }
+}
+
+/// Without a coefficient, or as another's, a normal that is none has no gradient and spoils none.
+#[test]
+fn the_gradients_of_others_are_nothing() {
+    let shape = [1, 20, 1, 3, 2];
+    let mut parts = parts(shape, 3);
+    parts[1].row_mut(1).fill(f32::NAN);
+    let classes = classes(20, 3, 4);
+    let mut c = Matrix::symmetric([1, 20], 1.0, 5);
+    for (row, c) in c.elements.iter_mut().enumerate() {
+        *c = if classes.row(row)[1] == 1.0 { 0.0 } else { *c };
+    }
+    for dtype in [DType::F32, DType::F64] {
+        for gradient in own_gradients(shape, &parts, [&classes, &c], dtype) {
+            assert!(gradient.iter().all(|g| g.is_finite()));
+        }
+    }
+}
+
 /// A normal that is none spoils the data that are its own, and no other.
 #[test]
 fn the_densities_of_others_count_for_nothing() {
