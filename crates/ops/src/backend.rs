@@ -474,7 +474,6 @@ pub trait Backend: burn::tensor::backend::Backend {
 
     /// The gradients of [`Backend::normal_gamma_log_prob`], with δ = μ − μ₀: in (μ₀, ν, α, β) they are ν τ δ, 1/(2ν) − τ δ²/2,
     /// ln β − ψ(α) + ln τ and α/β − τ; in (μ, τ) −ν τ δ and (α − ½)/τ − β − ν δ²/2, times the output's.
-    #[allow(clippy::type_complexity)] // as the arguments
     fn normal_gamma_log_prob_backward(
         parameters: [FloatTensor<Self>; 4],
         value: [FloatTensor<Self>; 2],

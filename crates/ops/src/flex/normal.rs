@@ -125,10 +125,14 @@ pub fn own_backward(
     if n * m * d > 0 {
         let [values, classes, grad] = data.each_ref().map(elements);
         let [means, precisions] = normals.each_ref().map(elements);
-        let to = sums.each_mut().map(FlexTensor::storage_mut);
-        let of_values = pulls.as_mut().map(FlexTensor::storage_mut);
         let parts = [values, classes, grad, means, precisions];
-        dispatch!(differentiate([r, n, m, d], parts, to, of_values));
+        let [of_means, of_precisions] = &mut sums;
+        let to = OwnSums {
+            means: of_means.storage_mut(),
+            precisions: of_precisions.storage_mut(),
+            values: pulls.as_mut().map(FlexTensor::storage_mut),
+        };
+        dispatch!(differentiate([r, n, m, d], parts, to));
     }
     OwnNormalGradients {
         values: pulls,
@@ -136,15 +140,21 @@ pub fn own_backward(
     }
 }
 
+/// Where the gradients go.
+struct OwnSums<'a> {
+    means: &'a mut [f32],
+    precisions: &'a mut [f32],
+    values: Option<&'a mut [f32]>,
+}
+
 /// A coefficient g of zero, and another's normal, are exactly nothing.
 #[inline(always)]
 fn differentiate<const FMA: bool>(
-    (
-        [r, n, m, d],
-        [values, classes, grad, means, precisions],
-        [of_means, of_precisions],
-        mut of_values,
-    ): ([usize; 4], [&[f32]; 5], [&mut [f32]; 2], Option<&mut [f32]>),
+    ([r, n, m, d], [values, classes, grad, means, precisions], mut to): (
+        [usize; 4],
+        [&[f32]; 5],
+        OwnSums<'_>,
+    ),
 ) {
     let padded = n.next_multiple_of(LANES);
     let [mut data, mut own] = [d, m].map(|columns| vec![0.0f32; columns * padded]);
@@ -161,10 +171,10 @@ fn differentiate<const FMA: bool>(
                 let at = (group * m + cluster) * d + k;
                 let (mu, tau) = (means[at], precisions[at]);
                 let [sum, squares] = moments::<FMA>(&weights, x, mu);
-                of_means[at] = tau * sum;
+                to.means[at] = tau * sum;
                 let norm = if count == 0.0 { 0.0 } else { count / tau };
-                of_precisions[at] = 0.5 * (norm - squares);
-                if let Some(of_values) = &mut of_values {
+                to.precisions[at] = 0.5 * (norm - squares);
+                if let Some(of_values) = &mut to.values {
                     let to = of_values[first + k..].iter_mut().step_by(d);
                     for ((to, x), &weight) in to.zip(x).zip(&weights[..n]) {
                         let pull = weight * tau * (x - mu);

@@ -67,8 +67,6 @@ pub fn normal_gamma_log_prob<B: Backend>(
     let squares = (mu - mean).square() * nu.clone() * tau;
     unwrap(of_tau + (nu.log() + log_tau - squares - (2.0 * PI).ln()) * 0.5)
 }
-
-#[allow(clippy::type_complexity)] // as the arguments
 pub fn normal_gamma_log_prob_backward<B: Backend>(
     parameters: [FloatTensor<B>; 4],
     value: [FloatTensor<B>; 2],
