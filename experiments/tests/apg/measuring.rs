@@ -85,6 +85,9 @@ fn check_one_shot_alone(small: fn(&Path), row: &str) {
     let of_blocks = out.lines().filter(|line| line.contains("| APG"));
     let of_blocks = of_blocks.filter(|line| !one_shot.iter().any(|part| line.contains(part)));
     assert_eq!(of_blocks.count(), 0, "{out}");
+    let lines: Vec<&str> = out.lines().collect();
+    let empty = |pair: &[&str]| pair[0].starts_with("| ---") && !pair[1].starts_with('|');
+    assert!(!lines.windows(2).any(empty), "a table without rows:\n{out}");
 }
 
 #[test]

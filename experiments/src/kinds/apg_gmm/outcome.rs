@@ -123,7 +123,11 @@ impl Outcome {
         [Block::Text(text), Block::Table(table)]
     }
 
-    fn divisions(&self, settings: &Settings) -> [Block; 2] {
+    /// Nothing where nets have no sweeps.
+    fn divisions(&self, settings: &Settings) -> Vec<Block> {
+        if self.evaluation.divisions.is_empty() {
+            return vec![];
+        }
         let e = &settings.evaluation;
         let text = format!(
             "Sweeps against particles, K L = {}, on one instance of {} data, mean over {} runs:",
@@ -139,7 +143,7 @@ impl Outcome {
                 Cell::fixed(d.ess, 3),
             ]);
         }
-        [Block::Text(text), Block::Table(table)]
+        vec![Block::Text(text), Block::Table(table)]
     }
 }
 
