@@ -193,15 +193,15 @@ fn moments<const FMA: bool>(weights: &[f32], x: &[f32], mu: f32) -> [f32; 2] {
     let (weights, x) = (weights.as_chunks::<LANES>().0, x.as_chunks::<LANES>().0);
     for (weights, x) in weights.iter().zip(x) {
         for lane in 0..LANES {
-            let away = x[lane] - mu;
-            let term = if weights[lane] == 0.0 {
+            // What has no weight counts for nothing, whatever it is.
+            let away = if weights[lane] == 0.0 {
                 0.0
             } else {
-                weights[lane] * away
+                x[lane] - mu
             };
+            let term = weights[lane] * away;
             sums[lane] += term;
-            squares[lane] =
-                multiply_add::<FMA>(term, if term == 0.0 { 0.0 } else { away }, squares[lane]);
+            squares[lane] = multiply_add::<FMA>(term, away, squares[lane]);
         }
     }
     [total(&sums), total(&squares)]
