@@ -11,30 +11,40 @@ use burn::tensor::{Tensor, backend::Backend};
 /// tape of its own, which can be freed before the next block.
 #[derive(Clone, Debug)]
 pub struct Loss<B: Backend> {
-    /// Of the proposal's parameters φ.
-    pub phi: Tensor<B, 1>,
-    /// Of the model's parameters θ.
-    pub theta: Tensor<B, 1>,
+    /// W, constants `[L, B, N]`.
+    weights: Tensor<B, 3>,
+    log_q: Tensor<B, 3>,
+    log_p: Tensor<B, 3>,
 }
 
 impl<B: Backend> Loss<B> {
-    /// φ and θ together.
-    pub fn total(self) -> Tensor<B, 1> {
-        self.phi + self.theta
-    }
-
     /// From weights and log-densities `[L, B, N]`. What has no weight counts for nothing, whatever its density.
     pub(crate) fn new(weights: Tensor<B, 3>, log_q: Tensor<B, 3>, log_p: Tensor<B, 3>) -> Self {
-        let weights = weights.detach();
-        let nothing = weights.clone().equal_elem(0.0);
-        let share = -1.0 / weights.dims()[1] as f64;
-        let loss = |log: Tensor<B, 3>| {
-            let log = log.mask_fill(nothing.clone(), 0.0);
-            (weights.clone() * log).sum() * share
-        };
         Self {
-            phi: loss(log_q),
-            theta: loss(log_p),
+            weights: weights.detach(),
+            log_q,
+            log_p,
         }
+    }
+
+    /// Of the proposal's parameters φ.
+    pub fn phi(&self) -> Tensor<B, 1> {
+        self.of(self.log_q.clone())
+    }
+
+    /// Of the model's parameters θ.
+    pub fn theta(&self) -> Tensor<B, 1> {
+        self.of(self.log_p.clone())
+    }
+
+    /// φ and θ together.
+    pub fn total(&self) -> Tensor<B, 1> {
+        self.of(self.log_q.clone() + self.log_p.clone())
+    }
+
+    fn of(&self, log: Tensor<B, 3>) -> Tensor<B, 1> {
+        let log = log.mask_fill(self.weights.clone().equal_elem(0.0), 0.0);
+        let share = -1.0 / self.weights.dims()[1] as f64;
+        (self.weights.clone() * share * log).sum()
     }
 }

@@ -9,33 +9,43 @@ use helmholtz_ops::{cat, softmax_moments, softmax_sums};
 /// a net. They do not depend on the order of the data, nor their form on how many there are.
 #[derive(Clone, Debug)]
 pub struct Sums<B: Backend> {
-    /// Σ_n γ_nm `[L, B, M, 1]`.
-    pub count: Tensor<B, 4>,
-    /// Σ_n γ_nm t_n `[L, B, M, D]`.
-    pub sum: Tensor<B, 4>,
-    /// Σ_n γ_nm t_n² `[L, B, M, D]`.
-    pub squares: Tensor<B, 4>,
+    /// Σ_n γ_nm (1, t_n, t_n²) `[L, B, M, 1 + 2 D]`.
+    pub moments: Tensor<B, 4>,
 }
 
 impl<B: Backend> Sums<B> {
     /// Of values t `[L, B, N, D]` with weights γ `[L, B, N, M]`; L or B of one of them may be 1, and is repeated.
     pub fn new(weights: Tensor<B, 4>, values: Tensor<B, 4>) -> Self {
         let by_cluster = weights.swap_dims(2, 3);
+        let count = by_cluster.clone().sum_dim(3);
+        let sum = by_cluster.clone().matmul(values.clone());
+        let squares = by_cluster.matmul(values.square());
+        let [particles, instances, ..] = sum.dims();
+        let count = count.expand([particles as i64, instances as i64, -1, -1]);
         Self {
-            count: by_cluster.clone().sum_dim(3),
-            sum: by_cluster.clone().matmul(values.clone()),
-            squares: by_cluster.matmul(values.square()),
+            moments: Tensor::cat(vec![count, sum, squares], 3),
         }
     }
 
-    /// From Σ_n γ_nm (1, t_n, t_n²) `[L, B, M, 1 + 2 D]`.
-    fn of(moments: Tensor<B, 4>) -> Self {
-        let d = moments.dims()[3] / 2;
-        Self {
-            count: moments.clone().narrow(3, 0, 1),
-            sum: moments.clone().narrow(3, 1, d),
-            squares: moments.narrow(3, 1 + d, d),
-        }
+    /// D.
+    fn width(&self) -> usize {
+        self.moments.dims()[3] / 2
+    }
+
+    /// Σ_n γ_nm `[L, B, M, 1]`.
+    pub fn count(&self) -> Tensor<B, 4> {
+        self.moments.clone().narrow(3, 0, 1)
+    }
+
+    /// Σ_n γ_nm t_n `[L, B, M, D]`.
+    pub fn sum(&self) -> Tensor<B, 4> {
+        self.moments.clone().narrow(3, 1, self.width())
+    }
+
+    /// Σ_n γ_nm t_n² `[L, B, M, D]`.
+    pub fn squares(&self) -> Tensor<B, 4> {
+        let d = self.width();
+        self.moments.clone().narrow(3, 1 + d, d)
     }
 }
 
@@ -76,7 +86,8 @@ impl<B: helmholtz_ops::Backend> Statistics<B> {
 
     /// The sums over data with features `[L, B, N, F]`.
     pub fn sums(&self, features: Tensor<B, 4>) -> Sums<B> {
-        Sums::of(self.weighted(features, |t| cat(vec![t.clone(), t.square()], 3)))
+        let moments = self.weighted(features, |t| cat(vec![t.clone(), t.square()], 3));
+        Sums { moments }
     }
 
     /// Σ_n γ_nm t_n / (Σ_n γ_nm + ε) `[L, B, M, D]`, over data with features `[L, B, N, F]`.
@@ -91,10 +102,8 @@ impl<B: helmholtz_ops::Backend> Statistics<B> {
     pub fn sums_of(&self, features: Tensor<B, 4>, present: Tensor<B, 3>) -> Sums<B> {
         let logits = self.weights.forward(features.clone());
         let values = self.values.forward(features);
-        Sums::of(softmax_moments(
-            logits.squeeze_dim(0),
-            values.squeeze_dim(0),
-            present,
-        ))
+        Sums {
+            moments: softmax_moments(logits.squeeze_dim(0), values.squeeze_dim(0), present),
+        }
     }
 }

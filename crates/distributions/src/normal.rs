@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use burn::tensor::Tensor;
-use helmholtz_ops::Backend;
+use helmholtz_ops::{Backend, normal_log_prob};
 use helmholtz_random::Draws;
 
 use crate::variates::variates;
@@ -23,8 +23,13 @@ impl<B: Backend, const D: usize> LogProb<B, D> for Normal<B, D> {
 
     /// −½ ((x − μ) / σ)² − ln σ − ½ ln 2π.
     fn log_prob(&self, value: Tensor<B, D>) -> Tensor<B, D> {
-        let z = (value - self.mean.clone()) / self.deviation.clone();
-        z.square() * -0.5 - self.deviation.clone().log() - 0.5 * (2.0 * PI).ln()
+        let (mean, deviation) = (self.mean.clone(), self.deviation.clone());
+        if [mean.dims(), deviation.dims()] == [value.dims(); 2] {
+            return normal_log_prob(mean, deviation, value);
+        }
+        // A parameter that many values share is cheaper repeated by each operation than once in memory.
+        let z = (value - mean) / deviation.clone();
+        z.square() * -0.5 - deviation.log() - 0.5 * (2.0 * PI).ln()
     }
 }
 

@@ -21,7 +21,10 @@ pub use canvas::{add_pieces, cross_correlation};
 pub use categorical::{
     categorical_log_prob, categorical_move, draw_categorical, pinned_logits, sample_categorical,
 };
-pub use densities::{beta_log_prob, normal_gamma_log_prob, normal_log_probs, own_normal_log_probs};
+pub use densities::{
+    beta_log_prob, normal_gamma_log_prob, normal_gamma_posterior, normal_log_prob,
+    normal_log_probs, own_normal_log_probs,
+};
 pub use elementwise::{bounded_exp, digamma, log_gamma, sigmoid, trigamma};
 pub use nets::{adam, additive_scores, leaky_relu, linear, linear_splines, perceptron};
 pub use rows::{directions, own_differences, side_by_side, softmax_rows, squared_norms};

@@ -21,7 +21,9 @@ mod rows;
 mod sums;
 
 use canvas::AddPieces;
-use densities::{BetaLogProb, NormalGammaLogProb, OwnNormalLogProbs};
+use densities::{
+    BetaLogProb, NormalGammaLogProb, NormalGammaPosterior, NormalLogProb, OwnNormalLogProbs,
+};
 use elementwise::{BoundedExp, Digamma, LogGamma, Sigmoid};
 use nets::{AdditiveScores, BitLinear, LeakyRelu, Linear, LinearSplines, Perceptron};
 use rows::{BitRowPass, CategoricalMove, Directions, SoftmaxRows, SquaredNorms, row_pass};
@@ -446,6 +448,37 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 prep.finish(kept, B::normal_gamma_log_prob(parameters, value))
             }
             OpsKind::UnTracked(prep) => prep.finish(B::normal_gamma_log_prob(parameters, value)),
+        }
+    }
+
+    fn normal_log_prob(
+        mean: FloatTensor<Self>,
+        deviation: FloatTensor<Self>,
+        x: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let nodes = [&mean, &deviation, &x].map(|t| t.node.clone());
+        let prepared = NormalLogProb.prepare::<C>(nodes);
+        let [mean, deviation, x] = [mean, deviation, x].map(|t| t.primitive);
+        match prepared.compute_bound().stateful() {
+            OpsKind::Tracked(prep) => {
+                let kept = [mean.clone(), deviation.clone(), x.clone()];
+                prep.finish(kept, B::normal_log_prob(mean, deviation, x))
+            }
+            OpsKind::UnTracked(prep) => prep.finish(B::normal_log_prob(mean, deviation, x)),
+        }
+    }
+
+    fn normal_gamma_posterior(
+        prior: [f64; 4],
+        moments: FloatTensor<Self>,
+        dimensions: usize,
+    ) -> FloatTensor<Self> {
+        let prepared = NormalGammaPosterior.prepare::<C>([moments.node.clone()]);
+        let moments = moments.primitive;
+        let posterior = B::normal_gamma_posterior(prior, moments.clone(), dimensions);
+        match prepared.compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish((prior, moments, dimensions), posterior),
+            OpsKind::UnTracked(prep) => prep.finish(posterior),
         }
     }
 

@@ -482,6 +482,46 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::normal_gamma_log_prob_backward::<Self>(parameters, value, grad)
     }
 
+    /// −½ ((x − μ) / σ)² − ln σ − ½ ln 2π for means μ, standard deviations σ and values x, all `[N]`: `[N]`.
+    fn normal_log_prob(
+        mean: FloatTensor<Self>,
+        deviation: FloatTensor<Self>,
+        x: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::normal_log_prob::<Self>(mean, deviation, x)
+    }
+
+    /// The gradients of [`Backend::normal_log_prob`], with z = (x − μ) / σ: z/σ in μ, (z² − 1)/σ in σ and −z/σ in x, times the
+    /// output's.
+    fn normal_log_prob_backward(
+        mean: FloatTensor<Self>,
+        deviation: FloatTensor<Self>,
+        x: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+    ) -> [FloatTensor<Self>; 3] {
+        portable::normal_log_prob_backward::<Self>([mean, deviation, x], grad)
+    }
+
+    /// The parameters of normal-gamma laws given moments, see [`crate::normal_gamma_posterior`]: `[4, R, D]`.
+    fn normal_gamma_posterior(
+        prior: [f64; 4],
+        moments: FloatTensor<Self>,
+        dimensions: usize,
+    ) -> FloatTensor<Self> {
+        portable::normal_gamma_posterior::<Self>(prior, moments, dimensions)
+    }
+
+    /// The gradient of [`Backend::normal_gamma_posterior`] in the moments for those g of the parameters. With x̄ = μ₀ + (S₃ − S₁ μ₀)/ν'
+    /// it is g_μ/ν' in S₂, −g_β x̄ in S₃, g_β/2 in S₄, and in S₁ the sum over dimensions of g_ν + g_α/2 + g_β x̄²/2 − g_μ μ₀'/ν'.
+    fn normal_gamma_posterior_backward(
+        prior: [f64; 4],
+        moments: FloatTensor<Self>,
+        dimensions: usize,
+        grad: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        portable::normal_gamma_posterior_backward::<Self>(prior, moments, dimensions, grad)
+    }
+
     /// Σ_d log N(x_nd; μ_md, 1/τ_md) for values x `[R, N, D]`, means μ and precisions τ `[G, M, D]`, the values broadcast
     /// cyclically to G groups: `[G, N, M]`.
     fn normal_log_probs(

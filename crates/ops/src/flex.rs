@@ -31,9 +31,11 @@ mod means;
 mod moments;
 mod normal;
 mod normal_gamma;
+mod normal_law;
 mod normalised;
 mod perceptron;
 mod pieces;
+mod posterior;
 mod product;
 mod rows;
 mod softmax;
@@ -504,6 +506,53 @@ impl Backend for Flex {
             value.map(Contiguous::to_contiguous_owned),
             &grad.to_contiguous(),
         )
+    }
+
+    fn normal_log_prob(mean: FlexTensor, deviation: FlexTensor, x: FlexTensor) -> FlexTensor {
+        if !all_f32([&mean, &deviation, &x]) {
+            return portable::normal_log_prob::<Self>(mean, deviation, x);
+        }
+        let [mean, deviation] = [mean, deviation].map(|t| t.to_contiguous());
+        normal_law::log_prob(&mean, &deviation, x.to_contiguous_owned())
+    }
+
+    fn normal_log_prob_backward(
+        mean: FlexTensor,
+        deviation: FlexTensor,
+        x: FlexTensor,
+        grad: FlexTensor,
+    ) -> [FlexTensor; 3] {
+        if !all_f32([&mean, &deviation, &x, &grad]) {
+            return portable::normal_log_prob_backward::<Self>([mean, deviation, x], grad);
+        }
+        let all = [mean, deviation, x].map(Contiguous::to_contiguous_owned);
+        normal_law::backward(all, &grad.to_contiguous())
+    }
+
+    fn normal_gamma_posterior(
+        prior: [f64; 4],
+        moments: FlexTensor,
+        dimensions: usize,
+    ) -> FlexTensor {
+        match all_f32([&moments]) {
+            true => posterior::parameters(prior, &moments.to_contiguous(), dimensions),
+            false => portable::normal_gamma_posterior::<Self>(prior, moments, dimensions),
+        }
+    }
+
+    fn normal_gamma_posterior_backward(
+        prior: [f64; 4],
+        moments: FlexTensor,
+        dimensions: usize,
+        grad: FlexTensor,
+    ) -> FlexTensor {
+        if !all_f32([&moments, &grad]) {
+            return portable::normal_gamma_posterior_backward::<Self>(
+                prior, moments, dimensions, grad,
+            );
+        }
+        let [moments, grad] = [moments, grad].map(|t| t.to_contiguous());
+        posterior::backward(prior, &moments, dimensions, &grad)
     }
 
     fn normal_log_probs(

@@ -40,6 +40,8 @@
 //! | [`own_differences`] | differences of data from their own centres |
 //! | [`bounded_exp`] | a positive number of a net's output |
 //! | [`normal_gamma_log_prob`] | log-densities of normal-gamma laws |
+//! | [`normal_gamma_posterior`] | normal-gamma laws given moments of data |
+//! | [`normal_log_prob`] | log-densities of normal laws |
 //! | [`normal_log_probs`] | log-densities of data under normals, in pairs |
 //! | [`beta_log_prob`] | log-densities of beta laws |
 //! | [`squared_norms`], [`directions`] | squared lengths and directions of rows |
@@ -83,9 +85,10 @@ pub use api::{
     adam, add_pieces, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, beta_log_prob,
     bounded_exp, categorical_log_prob, categorical_move, cross_correlation, digamma, directions,
     draw_bernoulli, draw_categorical, leaky_relu, linear, linear_splines, log_gamma,
-    normal_gamma_log_prob, normal_log_probs, own_differences, own_normal_log_probs, perceptron,
-    pinned_logits, sample_bernoulli, sample_categorical, side_by_side, sigmoid, softmax_moments,
-    softmax_rows, softmax_sums, squared_norms, trigamma,
+    normal_gamma_log_prob, normal_gamma_posterior, normal_log_prob, normal_log_probs,
+    own_differences, own_normal_log_probs, perceptron, pinned_logits, sample_bernoulli,
+    sample_categorical, side_by_side, sigmoid, softmax_moments, softmax_rows, softmax_sums,
+    squared_norms, trigamma,
 };
 pub use backend::{
     Activation, AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients,

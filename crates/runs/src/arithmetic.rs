@@ -19,7 +19,8 @@
 /// | 8 | RODEO's surrogates as linear splines; learned baselines of at most eight inputs as products |
 /// | 9 | population Gibbs by operations of one pass: moments, moves of classes, own densities, pieces of digits, vector exponentials |
 /// | 10 | the gradient of data under their own normals by hand |
-pub const ARITHMETIC: u32 = 10;
+/// | 11 | normal-gamma laws of moments and normal log-densities in one pass |
+pub const ARITHMETIC: u32 = 11;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {

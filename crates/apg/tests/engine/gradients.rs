@@ -142,7 +142,7 @@ where
         };
         (at(1e-5) - at(-1e-5)) / 2e-5
     };
-    let found = gradient(loss.phi, &model);
+    let found = gradient(loss.phi(), &model);
     for (i, found) in found.into_iter().enumerate() {
         if of_block.contains(&i) {
             let expected = difference(&phi, i);
@@ -158,7 +158,7 @@ where
             );
         }
     }
-    for (i, found) in gradient(loss.theta, &model).into_iter().enumerate() {
+    for (i, found) in gradient(loss.theta(), &model).into_iter().enumerate() {
         let expected = if i == 0 { difference(&theta, 0) } else { 0.0 };
         let found = found.unwrap_or(0.0);
         assert!(
@@ -189,12 +189,12 @@ fn a_block_that_learns_for_another_is_noticed() {
 fn the_one_shot_learns_all_it_is_made_of() {
     let model = Toy::<B>::new(PARAMETERS);
     let loss = losses(&model, &[]).pop().expect("a loss").1;
-    let phi = gradient(loss.phi, &model);
+    let phi = gradient(loss.phi(), &model);
     assert!(phi[0].unwrap_or(0.0) == 0.0 && phi[2..5].iter().all(Option::is_none));
     assert!(
         phi[1].is_some_and(|g| g != 0.0) && phi[5..9].iter().any(|g| g.is_some_and(|g| g != 0.0))
     );
-    let theta = gradient(loss.theta, &model);
+    let theta = gradient(loss.theta(), &model);
     assert!(
         theta[0].is_some_and(|g| g != 0.0) && theta[1..].iter().all(|g| g.unwrap_or(0.0) == 0.0)
     );
@@ -228,7 +228,7 @@ fn a_run_whose_laws_learn_nothing_has_gradients_of_the_model_alone() {
     let block = Update(Cs(Law::Exact));
     let (_, loss) = losses(&model, &[&block]).pop().expect("a loss");
     assert!(
-        gradient(loss.phi, &model)
+        gradient(loss.phi(), &model)
             .iter()
             .all(|g| g.unwrap_or(0.0) == 0.0)
     );

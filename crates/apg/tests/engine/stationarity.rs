@@ -27,7 +27,7 @@ fn expected_gradient(offset: [f64; 2]) -> Vec<f64> {
         let mut gradient = Vec::new();
         let learn = |place: helmholtz_apg::Position, _: &_, loss: helmholtz_apg::Loss<B>| {
             if place.sweep == 1 {
-                let gradients = GradientsParams::from_grads(loss.phi.backward(), &model);
+                let gradients = GradientsParams::from_grads(loss.phi().backward(), &model);
                 let phi_c = gradients
                     .get::<Flex, 1>(model.phi_c.id)
                     .expect("a gradient");

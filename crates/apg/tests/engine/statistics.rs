@@ -22,9 +22,9 @@ fn features(data: usize) -> Tensor<B, 4> {
 
 fn all(sums: Sums<B>) -> Vec<f64> {
     [
-        numbers(sums.count),
-        numbers(sums.sum),
-        numbers(sums.squares),
+        numbers(sums.count()),
+        numbers(sums.sum()),
+        numbers(sums.squares()),
     ]
     .concat()
 }
@@ -103,7 +103,7 @@ fn averages_are_sums_by_counts() {
     let statistics = Statistics::new(net(2), net(3));
     let sums = statistics.sums(features(5));
     for epsilon in [0.0, 0.5] {
-        let expected = sums.sum.clone() / (sums.count.clone() + epsilon);
+        let expected = sums.sum() / (sums.count() + epsilon);
         let found = statistics.averages(features(5), epsilon);
         assert_near(&numbers(found), &numbers(expected));
     }
@@ -117,9 +117,9 @@ fn the_order_of_the_data_does_not_matter_and_their_number_is_free() {
     for data in [1, 2, 60, 600] {
         let features = features(data);
         let sums = statistics.sums(features.clone());
-        assert_eq!(sums.sum.dims(), [2, 3, 3, 2]);
+        assert_eq!(sums.sum().dims(), [2, 3, 3, 2]);
         // The weights of a datum over the clusters sum to one.
-        assert_near(&numbers(sums.count.clone().sum_dim(2)), &[data as f64; 6]);
+        assert_near(&numbers(sums.count().sum_dim(2)), &[data as f64; 6]);
         assert_near(&all(statistics.sums(features.flip([2]))), &all(sums));
     }
 }

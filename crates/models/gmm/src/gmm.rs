@@ -6,7 +6,8 @@ use helmholtz_apg::{Choices, Model, OneShot, Proposal, Rescore, Statistics, Sums
 use helmholtz_distributions::{LogProb, Noise, NormalGamma, SampleReal};
 use helmholtz_nets::Linear;
 use helmholtz_ops::{
-    Activation, Backend, additive_scores, cat, linear, normal_log_probs, own_normal_log_probs,
+    Activation, Backend, additive_scores, cat, linear, normal_gamma_posterior, normal_log_probs,
+    own_normal_log_probs,
 };
 use helmholtz_random::Draws;
 
@@ -85,22 +86,42 @@ impl<B: Backend> Gmm<B> {
 
     /// The prior after data with these statistics; of 2 D values the first D give the means, and the others the rest.
     fn posterior(&self, x: &Tensor<B, 3>, sums: Sums<B>) -> NormalGamma<B, 4> {
-        let prior = self.prior(x);
-        let of = |statistics| match self.rate {
-            Rate::Conjugate => prior.posterior(statistics),
-            Rate::Released => released(&prior, statistics),
-        };
         let d = x.dims()[2];
-        if sums.sum.dims()[3] == d {
-            return of([sums.count, sums.sum, sums.squares]);
+        if self.rate == Rate::Released {
+            return self.released_posterior(x, &sums);
         }
-        let half = |from| {
-            let part = |all: &Tensor<B, 4>| all.clone().narrow(3, from, d);
-            of([sums.count.clone(), part(&sums.sum), part(&sums.squares)])
+        let [particles, instances, m, columns] = sums.moments.dims();
+        let moments = sums.moments.reshape([-1, columns as i32]);
+        let prior = self.prior.as_slice().try_into().expect("μ₀, ν, α, β");
+        let parameters = normal_gamma_posterior(prior, moments, d);
+        let of = |parameter| {
+            let own = parameters.clone().narrow(0, parameter, 1);
+            own.reshape([particles, instances, m, d])
         };
         NormalGamma {
-            mean: half(0).mean,
-            ..half(d)
+            mean: of(0),
+            nu: of(1),
+            alpha: of(2),
+            beta: of(3),
+        }
+    }
+
+    /// The same with the rate of [`Rate::Released`].
+    fn released_posterior(&self, x: &Tensor<B, 3>, sums: &Sums<B>) -> NormalGamma<B, 4> {
+        let (prior, d) = (self.prior(x), x.dims()[2]);
+        let of = |from| {
+            let part = |all: Tensor<B, 4>| all.narrow(3, from, d);
+            released(
+                &prior,
+                [sums.count(), part(sums.sum()), part(sums.squares())],
+            )
+        };
+        match sums.sum().dims()[3] == d {
+            true => of(0),
+            false => NormalGamma {
+                mean: of(0).mean,
+                ..of(d)
+            },
         }
     }
 

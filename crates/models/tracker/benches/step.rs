@@ -19,6 +19,9 @@ use helmholtz_random::Stream;
 use helmholtz_samplers::resampling::{Policy, Systematic};
 use helmholtz_tracker::{Bounce, Canvas, Scheme, Tracker, TrackerConfig, Video};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const GROUPS: usize = 2;
 
 struct Setting {

@@ -51,8 +51,7 @@ impl<B: Backend, C: Draws + Noise> Block<B, Tracker<B>, C> for Where {
         let proposed = model.locate.propose(&search, counts, chance);
         let (new, log_forward) = (proposed.positions.detach(), proposed.log_q);
         let before = old.positions(t);
-        let old_maps = search.along(&before, proposed.first.as_ref());
-        let log_reverse = frozen.locate.log_prob(&old_maps, &before);
+        let log_reverse = frozen.locate.log_prob(&search, &before, proposed.first);
 
         let log_new = model.log_frame(&frame, &digits, &new);
         let log_old = model.log_frame(&frame, &search.templates, &before);

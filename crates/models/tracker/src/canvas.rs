@@ -210,12 +210,27 @@ impl Canvas {
     /// Where the pixels of a digit at z lie on the canvas, by nearest pixels: pieces of its lines on lines of the canvas, both of which
     /// count row by row from the top. A position outside \[−1, 1\]² moves the digit over the border, where it is cut off.
     pub fn pieces(&self, z: [f64; 2]) -> Vec<Piece> {
-        let axis = |z| {
-            let seen = self.seen(z).enumerate();
-            seen.filter_map(|(pixel, own)| Some((pixel, own?)))
-        };
+        let [columns, rows] = [z[0], -z[1]].map(|z| self.runs(z));
+        let lines = rows.iter().map(|run| run.length).sum::<usize>();
+        let mut pieces = Vec::with_capacity(lines * columns.len());
+        for run in &rows {
+            for line in 0..run.length {
+                let (to, from) = (run.to + line, run.from + line);
+                pieces.extend(columns.iter().map(|column| Piece {
+                    to: to * self.side + column.to,
+                    from: from * self.digit + column.from,
+                    length: column.length,
+                }));
+            }
+        }
+        pieces
+    }
+
+    /// Along an axis, runs of the canvas' pixels that show a run of the digit's.
+    fn runs(&self, z: f64) -> Vec<Piece> {
         let mut runs: Vec<Piece> = vec![];
-        for (to, from) in axis(z[0]) {
+        let seen = self.seen(z).enumerate();
+        for (to, from) in seen.filter_map(|(pixel, own)| Some((pixel, own?))) {
             match runs.last_mut() {
                 Some(run) if [run.to, run.from].map(|at| at + run.length) == [to, from] => {
                     run.length += 1;
@@ -227,15 +242,7 @@ impl Canvas {
                 }),
             }
         }
-        let of_row = |(row, own_row): (usize, usize)| {
-            let line = |run: &Piece| Piece {
-                to: row * self.side + run.to,
-                from: own_row * self.digit + run.from,
-                length: run.length,
-            };
-            runs.iter().map(line).collect::<Vec<_>>()
-        };
-        axis(-z[1]).flat_map(of_row).collect()
+        runs
     }
 
     /// The pixels of the canvas that a digit at z covers by nearest pixels, each with the digit's pixel that is seen there.

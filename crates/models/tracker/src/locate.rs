@@ -29,18 +29,14 @@ pub(crate) struct Search<'a, B: Backend> {
     pub templates: Tensor<B, 2>,
 }
 
-/// For each digit where its template fits, a softmax over all places `[B or L B, R²]`. Of the first digit it does not depend on
-/// any position.
-pub(crate) type Maps<B> = Vec<Tensor<B, 2>>;
-
 /// Positions that were drawn.
-pub(crate) struct Proposed<B: Backend> {
+pub(crate) struct Proposed<B: helmholtz_ops::Backend> {
     /// `[L, B, D, 2]`
     pub positions: Tensor<B, 4>,
     /// log q `[L, B]`, nats.
     pub log_q: Tensor<B, 2>,
-    /// The map of the first digit.
-    pub first: Option<Tensor<B, 2>>,
+    /// The law of the first digit, which depends on no position: a constant.
+    pub first: Option<Normal<B, 3>>,
 }
 
 impl<B: helmholtz_ops::Backend> Search<'_, B> {
@@ -53,7 +49,7 @@ impl<B: helmholtz_ops::Backend> Search<'_, B> {
         }
     }
 
-    /// Where digit d fits what is left.
+    /// Where digit d fits what is left: a softmax over all places `[B or L B, R²]`. Of the first digit it does not depend on any position.
     fn map(&self, left: &Tensor<B, 2>, d: usize) -> Tensor<B, 2> {
         let Canvas { side, digit, .. } = *self.canvas;
         let left = left.clone().reshape([-1, side as i32, side as i32]);
@@ -65,20 +61,6 @@ impl<B: helmholtz_ops::Backend> Search<'_, B> {
     /// What is left `[L B, S²]` when digit d is taken away at its positions `[L B, 1, 2]`.
     fn without(&self, left: Tensor<B, 2>, d: usize, positions: &Tensor<B, 3>) -> Tensor<B, 2> {
         without(self.canvas, left, self.template(d), positions)
-    }
-
-    /// The maps along these positions `[L, B, D, 2]`; `first` is the first of them, if it is known.
-    pub fn along(&self, positions: &Tensor<B, 4>, first: Option<&Tensor<B, 2>>) -> Maps<B> {
-        let [particles, instances, digits, _] = positions.dims();
-        let mut left = self.frame.clone();
-        let mut maps = vec![first.cloned().unwrap_or_else(|| self.map(&left, 0))];
-        for d in 1..digits {
-            let earlier = positions.clone().narrow(2, d - 1, 1);
-            let earlier = earlier.reshape([particles * instances, 1, 2]);
-            left = self.without(left, d - 1, &earlier);
-            maps.push(self.map(&left, d));
-        }
-        maps
     }
 }
 
@@ -93,8 +75,8 @@ impl<B: helmholtz_ops::Backend> Locate<B> {
         }
     }
 
-    /// Positions `[L, B, D, 2]` of D digits, constants, with their log q `[L, B]`, nats, and the first map. The nets run once on
-    /// each map.
+    /// Positions `[L, B, D, 2]` of D digits, constants, with their log q `[L, B]`, nats, and the law of the first. The nets run once
+    /// on each map.
     pub fn propose(
         &self,
         search: &Search<'_, B>,
@@ -121,7 +103,7 @@ impl<B: helmholtz_ops::Backend> Locate<B> {
                 let rows = position.clone().reshape([particles * instances, 1, 2]);
                 left = search.without(left, d, &rows);
             }
-            first.get_or_insert(map);
+            first.get_or_insert(constant);
             positions.push(position.unsqueeze_dim::<4>(2));
         }
         let log_q = log_q.expect("at least one digit");
@@ -132,15 +114,27 @@ impl<B: helmholtz_ops::Backend> Locate<B> {
         }
     }
 
-    /// log q of positions `[L, B, D, 2]`, given the maps along them: `[L, B]`, nats.
-    pub fn log_prob(&self, maps: &Maps<B>, positions: &Tensor<B, 4>) -> Tensor<B, 2> {
-        let [particles, instances, _, _] = positions.dims();
-        let shape = [particles, instances, 2];
-        let digits = maps.iter().enumerate().map(|(d, map)| {
-            let position = positions.clone().narrow(2, d, 1).reshape(shape);
-            self.law(map, instances).log_prob(position)
+    /// log q of positions `[L, B, D, 2]`, each digit searched along those of the earlier ones: `[L, B]`, nats. `first` is the law of the
+    /// first digit, if it is known.
+    pub fn log_prob(
+        &self,
+        search: &Search<'_, B>,
+        positions: &Tensor<B, 4>,
+        first: Option<Normal<B, 3>>,
+    ) -> Tensor<B, 2> {
+        let [particles, instances, digits, _] = positions.dims();
+        let of = |d| positions.clone().narrow(2, d, 1);
+        let (mut left, mut known) = (search.frame.clone(), first);
+        let log_probs = (0..digits).map(|d| {
+            if d > 0 {
+                let earlier = of(d - 1).reshape([particles * instances, 1, 2]);
+                left = search.without(left.clone(), d - 1, &earlier);
+            }
+            let law = known.take();
+            let law = law.unwrap_or_else(|| self.law(&search.map(&left, d), instances));
+            law.log_prob(of(d).reshape([particles, instances, 2]))
         });
-        let sum = digits.reduce(|sum, log_prob| sum + log_prob);
+        let sum = log_probs.reduce(|sum, log_prob| sum + log_prob);
         sum.expect("at least one digit").sum_dim(2).squeeze_dim(2)
     }
 }

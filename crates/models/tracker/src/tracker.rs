@@ -252,10 +252,8 @@ impl<B: Backend> Rescore<B> for Tracker<B> {
         let template = self.search_template(x);
         let positions = (0..x.frames.dims()[1]).map(|t| {
             let positions = z.positions(t);
-            let maps = self
-                .one_shot_search(x, t, &template)
-                .along(&positions, None);
-            self.locate.log_prob(&maps, &positions)
+            let search = self.one_shot_search(x, t, &template);
+            self.locate.log_prob(&search, &positions, None)
         });
         let positions = positions.reduce(|sum, own| sum + own).expect("a frame");
         let law = self.appearance_law(&x.frames, &z.position);

@@ -52,6 +52,51 @@ pub fn normal_gamma_log_prob<B: Backend, const D: usize>(
     wrap::<B, 1>(log_prob).reshape(shape)
 }
 
+/// −½ ((x − μ) / σ)² − ln σ − ½ ln 2π, the log-density of N(μ, σ²) in nats, elementwise, for σ > 0. Differentiable in all of them.
+///
+/// # Panics
+/// If the shapes differ.
+pub fn normal_log_prob<B: Backend, const D: usize>(
+    mean: Tensor<B, D>,
+    deviation: Tensor<B, D>,
+    x: Tensor<B, D>,
+) -> Tensor<B, D> {
+    let shape = x.shape();
+    assert!(
+        mean.shape() == shape && deviation.shape() == shape,
+        "parameters and values differ in shape"
+    );
+    let all = [mean, deviation, x];
+    let [mean, deviation, x] = all.map(|t| t.flatten::<1>(0, D - 1).into_primitive().tensor());
+    wrap::<B, 1>(B::normal_log_prob(mean, deviation, x)).reshape(shape)
+}
+
+/// The parameters (μ₀', ν', α', β') of the normal-gamma law of (μ, τ) after observations of N(μ, 1/τ), for R clusters in D dimensions.
+///
+/// The prior is (μ₀, ν, α, β). Moments `[R, 1 + 2 V]` are S₁ = Σ w, then V sums of w t, then V sums of w t², with V = D or V = 2 D.
+/// The first D sums, S₂, give the mean; the last D sums and squares, S₃ and S₄, give β':
+///
+/// > ν' = ν + S₁, α' = α + S₁/2, μ₀' = μ₀ + (S₂ − S₁ μ₀)/ν', β' = β + ½ (S₄ − 2 μ₀ S₃ + μ₀² S₁ − (S₃ − S₁ μ₀)²/ν').
+///
+/// With V = D that is the conjugate update (Bernardo and Smith 1994, appendix A). The result is `[4, R, D]`, differentiable in the
+/// moments.
+///
+/// # Panics
+/// If the number of columns is neither 1 + 2 D nor 1 + 4 D.
+pub fn normal_gamma_posterior<B: Backend>(
+    prior: [f64; 4],
+    moments: Tensor<B, 2>,
+    dimensions: usize,
+) -> Tensor<B, 3> {
+    let columns = moments.dims()[1];
+    assert!(
+        [1 + 2 * dimensions, 1 + 4 * dimensions].contains(&columns),
+        "{columns} moments in {dimensions} dimensions"
+    );
+    let moments = moments.into_primitive().tensor();
+    wrap(B::normal_gamma_posterior(prior, moments, dimensions))
+}
+
 /// Σ_d log N(x_nd; μ_md, 1/τ_md) of each datum x_n under each of M normals with independent coordinates, in nats.
 ///
 /// Values x `[R, N, D]`, means μ and precisions τ > 0 `[G, M, D]`; group g of the normals meets the values g mod R:

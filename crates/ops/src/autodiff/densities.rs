@@ -2,7 +2,7 @@
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::grads::Gradients;
-use burn::backend::autodiff::ops::{Backward, Ops};
+use burn::backend::autodiff::ops::{Backward, Ops, unary};
 use burn::tensor::ops::FloatTensor;
 
 use super::register_all;
@@ -40,6 +40,36 @@ impl<B: Backend> Backward<B, 6> for NormalGammaLogProb {
         let ([mean, nu, alpha, beta], [mu, tau]) = gradients;
         let nodes = ops.parents.map(|node| node.map(|node| node.id));
         register_all::<B, _>(grads, nodes, [mean, nu, alpha, beta, mu, tau]);
+    }
+}
+
+#[derive(Debug)]
+pub struct NormalLogProb;
+
+impl<B: Backend> Backward<B, 3> for NormalLogProb {
+    type State = [FloatTensor<B>; 3];
+
+    fn backward(self, ops: Ops<Self::State, 3>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let [mean, deviation, x] = ops.state;
+        let gradients = B::normal_log_prob_backward(mean, deviation, x, grad);
+        let nodes = ops.parents.map(|node| node.map(|node| node.id));
+        register_all::<B, _>(grads, nodes, gradients);
+    }
+}
+
+#[derive(Debug)]
+pub struct NormalGammaPosterior;
+
+impl<B: Backend> Backward<B, 1> for NormalGammaPosterior {
+    /// The prior, the moments, D.
+    type State = ([f64; 4], FloatTensor<B>, usize);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let (prior, moments, dimensions) = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::normal_gamma_posterior_backward(prior, moments, dimensions, grad)
+        });
     }
 }
 

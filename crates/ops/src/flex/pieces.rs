@@ -1,5 +1,6 @@
 //! Pieces of rows added to rows, and what of a gradient goes back to the pieces.
 
+use burn::tensor::TensorData;
 use burn_flex::FlexTensor;
 
 use super::{dispatch, elements, multiply_add, size, zeros};
@@ -8,16 +9,16 @@ use crate::{Piece, Pieces};
 /// See [`crate::Backend::add_pieces`].
 pub fn add(rows: &FlexTensor, sources: &FlexTensor, pieces: &Pieces, weight: f32) -> FlexTensor {
     let width = size(rows, 1);
-    let mut output = zeros([pieces.groups(), width]);
+    let mut output = Vec::with_capacity(pieces.groups() * width);
     let own = size(sources, 1);
     let (rows, sources) = (elements(rows), elements(sources));
-    let groups = output.storage_mut::<f32>().chunks_exact_mut(width);
-    for (group, (output, pieces)) in groups.zip(pieces.by_group()).enumerate() {
-        output.copy_from_slice(&rows[group * width % rows.len()..][..width]);
+    for (group, pieces) in pieces.by_group().enumerate() {
+        let start = output.len();
+        output.extend_from_slice(&rows[start % rows.len()..][..width]);
         let source = &sources[group * own % sources.len()..][..own];
-        dispatch!(place(pieces, source, weight, output));
+        dispatch!(place(pieces, source, weight, &mut output[start..]));
     }
-    output
+    FlexTensor::from_data(TensorData::new(output, [pieces.groups(), width]))
 }
 
 #[inline(always)]

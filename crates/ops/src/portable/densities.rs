@@ -112,6 +112,83 @@ pub fn normal_log_probs<B: Backend>(
     unwrap(((norm - energy) * 0.5).reshape([g, n, m]))
 }
 
+pub fn normal_log_prob<B: Backend>(
+    mean: FloatTensor<B>,
+    deviation: FloatTensor<B>,
+    x: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let [mean, deviation, x] = [mean, deviation, x].map(wrap::<B, 1>);
+    let z = (x - mean) / deviation.clone();
+    unwrap(z.square() * -0.5 - deviation.log() - 0.5 * (2.0 * PI).ln())
+}
+
+pub fn normal_log_prob_backward<B: Backend>(
+    [mean, deviation, x]: [FloatTensor<B>; 3],
+    grad: FloatTensor<B>,
+) -> [FloatTensor<B>; 3] {
+    let [mean, deviation, x, grad] = [mean, deviation, x, grad].map(wrap::<B, 1>);
+    let z = (x - mean) / deviation.clone();
+    let pull = z.clone() / deviation.clone();
+    let of_deviation = (z.square() - 1.0) / deviation;
+    // Nothing of an element whose gradient is zero, whatever it holds.
+    let nothing = grad.clone().equal_elem(0.0);
+    [pull.clone(), of_deviation, pull.neg()].map(|slope| {
+        let slope = slope * grad.clone();
+        unwrap(slope.mask_fill(nothing.clone(), 0.0))
+    })
+}
+
+/// S₁ `[R, 1]`, and S₂, S₃ and S₄ `[R, D]`.
+fn statistics<B: Backend>(moments: Tensor<B, 2>, d: usize) -> [Tensor<B, 2>; 4] {
+    let last = moments.dims()[1] / 2 - d;
+    let of = |from, count| moments.clone().narrow(1, from, count);
+    [of(0, 1), of(1, d), of(1 + last, d), of(1 + 2 * last + d, d)]
+}
+
+pub fn normal_gamma_posterior<B: Backend>(
+    [mean, nu, alpha, beta]: [f64; 4],
+    moments: FloatTensor<B>,
+    dimensions: usize,
+) -> FloatTensor<B> {
+    let [count, located, sum, squares] = statistics(wrap::<B, 2>(moments), dimensions);
+    let (shape, shift) = (located.shape(), count.clone() * mean);
+    let nu = count.clone() + nu;
+    let located = (located - shift.clone()) / nu.clone() + mean;
+    let squares = squares - (sum.clone() * 2.0 - shift.clone()) * mean;
+    let sum = sum - shift;
+    let beta = (squares - sum.clone() * (sum / nu.clone())) * 0.5 + beta;
+    let alpha = count * 0.5 + alpha;
+    let [nu, alpha] = [nu, alpha].map(|of| of.expand(shape.clone()));
+    unwrap(Tensor::stack::<3>(vec![located, nu, alpha, beta], 0))
+}
+
+pub fn normal_gamma_posterior_backward<B: Backend>(
+    [mean, nu, ..]: [f64; 4],
+    moments: FloatTensor<B>,
+    dimensions: usize,
+    grad: FloatTensor<B>,
+) -> FloatTensor<B> {
+    let moments = wrap::<B, 2>(moments);
+    let twice = moments.dims()[1] == 1 + 4 * dimensions;
+    let [count, located, sum, _] = statistics(moments, dimensions);
+    let grad = wrap::<B, 3>(grad);
+    let of = |parameter| grad.clone().narrow(0, parameter, 1).squeeze_dim::<2>(0);
+    let [of_mean, of_nu, of_alpha, of_beta] = [0, 1, 2, 3].map(of);
+    let (nu, shift) = (count.clone() + nu, count * mean);
+    let average = |sum: Tensor<B, 2>| (sum - shift.clone()) / nu.clone() + mean;
+    let pull = of_mean / nu.clone();
+    let x = average(sum);
+    let of_count = of_nu + of_alpha * 0.5 + of_beta.clone() * x.clone().square() * 0.5;
+    let of_count = (of_count - pull.clone() * average(located)).sum_dim(1);
+    let of_sum = of_beta.clone().neg() * x;
+    let of_squares = of_beta * 0.5;
+    let columns = match twice {
+        true => vec![of_count, pull, of_sum, of_squares.zeros_like(), of_squares],
+        false => vec![of_count, pull + of_sum, of_squares],
+    };
+    unwrap(Tensor::cat(columns, 1))
+}
+
 pub fn beta_log_prob<B: Backend>(
     a: FloatTensor<B>,
     b: FloatTensor<B>,

@@ -4,9 +4,9 @@ use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
     Activation, Backend, Piece, Pieces, add_pieces, additive_scores, bernoulli_log_prob,
     bernoulli_mean_log_prob, beta_log_prob, bounded_exp, categorical_log_prob, categorical_move,
-    directions, leaky_relu, linear, linear_splines, normal_gamma_log_prob, normal_log_probs,
-    own_normal_log_probs, perceptron, sigmoid, softmax_moments, softmax_rows, softmax_sums,
-    squared_norms,
+    directions, leaky_relu, linear, linear_splines, normal_gamma_log_prob, normal_gamma_posterior,
+    normal_log_prob, normal_log_probs, own_normal_log_probs, perceptron, sigmoid, softmax_moments,
+    softmax_rows, softmax_sums, squared_norms,
 };
 
 use crate::data::Matrix;
@@ -279,6 +279,38 @@ impl Function for NormalGammaLogProb {
     }
 }
 
+/// Σ c ∘ (log p)² of normal laws, the standard deviations being exponentials.
+pub struct NormalLogProb;
+
+impl Function for NormalLogProb {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[2, 3]; 3]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let [mean, deviation, x] = [0, 1, 2].map(|i| arguments[i].clone());
+        let log_p = normal_log_prob(mean, deviation.exp(), x);
+        let c: Vec<f64> = (0..6).map(|i| (f64::from(i) - 2.5) / 10.0).collect();
+        (log_p.clone() * log_p * constant(&c, [2, 3])).sum()
+    }
+}
+
+/// Σ c ∘ parameters² of normal-gamma laws given moments whose counts are exponentials, with so many sums in two dimensions.
+pub struct NormalGammaPosterior(pub usize);
+
+impl Function for NormalGammaPosterior {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[3, 1], [3, 2 * self.0]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let moments = Tensor::cat(vec![arguments[0].clone().exp(), arguments[1].clone()], 1);
+        let found = normal_gamma_posterior([0.3, 0.4, 2.0, 1.5], moments, 2).flatten::<2>(0, 1);
+        let c: Vec<f64> = (0..24).map(|i| (f64::from(i) - 11.3) / 50.0).collect();
+        (found.clone() * found * constant(&c, [12, 2])).sum()
+    }
+}
+
 /// Σ c ∘ (log p)² of data, each under its own of two normals.
 pub struct OwnNormalLogProbs;
 
@@ -442,6 +474,17 @@ fn the_gradient_of_moves_of_classes_is_that_of_the_log_probability() {
 #[test]
 fn the_gradient_of_normal_gamma_log_densities_is_theirs() {
     check(&NormalGammaLogProb);
+}
+
+#[test]
+fn the_gradient_of_normal_law_log_densities_is_theirs() {
+    check(&NormalLogProb);
+}
+
+#[test]
+fn the_gradient_of_normal_gamma_laws_given_moments_is_theirs() {
+    check(&NormalGammaPosterior(2));
+    check(&NormalGammaPosterior(4));
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod normal_gamma;
 mod own;
 mod perceptron;
 mod pieces;
+mod posterior;
 mod rows;
 mod sampling;
 mod second_derivatives;

@@ -7,8 +7,9 @@ use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, gradient, hessian_times};
 use crate::first_derivatives::{
     AdditiveScores, Affine, BetaLogProb, COLUMNS, CategoricalMove, CategoricalRows, Exponentials,
-    Lengths, LinearSplines, MeanRows, Network, NormalGammaLogProb, NormalLogProbs,
-    OwnNormalLogProbs, Perceptron, Rectifier, RowPass, SoftmaxMoments, SoftmaxSums,
+    Lengths, LinearSplines, MeanRows, Network, NormalGammaLogProb, NormalGammaPosterior,
+    NormalLogProb, NormalLogProbs, OwnNormalLogProbs, Perceptron, Rectifier, RowPass,
+    SoftmaxMoments, SoftmaxSums,
 };
 
 /// The gradient along a direction is a function like any other.
@@ -106,6 +107,17 @@ fn the_gradient_of_moves_of_classes_can_be_differentiated() {
 #[test]
 fn the_gradient_of_normal_gamma_log_densities_can_be_differentiated() {
     check(&NormalGammaLogProb);
+}
+
+#[test]
+fn the_gradient_of_normal_law_log_densities_can_be_differentiated() {
+    check(&NormalLogProb);
+}
+
+#[test]
+fn the_gradient_of_normal_gamma_laws_given_moments_can_be_differentiated() {
+    check(&NormalGammaPosterior(2));
+    check(&NormalGammaPosterior(4));
 }
 
 #[test]
