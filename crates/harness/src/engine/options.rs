@@ -1,7 +1,9 @@
-//! Options of a cluster: from the command line, and from a file of defaults.
+//! Options of a cluster: from a command line that names the cluster by `--on`, and from a file of defaults.
 
 use super::rejected;
 use crate::error::HarnessError;
+use clap::Args;
+use clap::builder::TypedValueParser;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -12,31 +14,63 @@ pub const DEFAULTS: &str = "helmholtz-cluster.toml";
 const RETRIES: u32 = 3;
 
 /// Options of a cluster. An option that is not set is the cluster's default, or comes from the plan.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct ClusterOptions {
-    /// Partition.
+    /// Partition
+    #[arg(long, value_name = "NAME", requires = "on")]
     pub partition: Option<String>,
-    /// Account to charge.
+
+    /// Account to charge
+    #[arg(long, value_name = "NAME", requires = "on")]
     pub account: Option<String>,
-    /// Quality of service.
+
+    /// Quality of service
+    #[arg(long, value_name = "NAME", requires = "on")]
     pub qos: Option<String>,
-    /// Time limit of a task, as Slurm writes it: `90`, `4:00:00`, `2-0`.
+
+    /// Time limit of a job, as 90 (minutes), 4:00:00 or 2-0; a run that takes longer goes on in its next job
+    #[arg(long, value_name = "TIME", requires = "on")]
     pub time: Option<String>,
-    /// Memory of a task, as Slurm writes it: `4G`.
+
+    /// Memory of a job [default: from the plan]
+    #[arg(long, value_name = "SIZE", requires = "on")]
     pub mem: Option<String>,
-    /// CPUs of a task: as many of its runs are at work at once.
+
+    /// CPUs of a job: so many of its runs are at work at once [default: 1]
+    #[arg(long, value_name = "N", requires = "on", value_parser = number())]
     pub cpus: Option<usize>,
-    /// GPUs of a task.
+
+    /// GPUs of a job [default: 1 with `--device cuda`]
+    #[arg(long, value_name = "N", requires = "on")]
     pub gpus: Option<usize>,
-    /// Tasks at once, at most.
+
+    /// Jobs at once, at most
+    #[arg(long, value_name = "N", requires = "on", value_parser = number())]
     pub max: Option<usize>,
-    /// Runs of a task.
+
+    /// Runs of a job [default: 1, more where the array would be larger than the cluster allows]
+    #[arg(long, value_name = "N", requires = "on", value_parser = number())]
     pub per_task: Option<usize>,
-    /// Number of times that a task is started again after a fault of its node.
+
+    /// Number of times that a job is started again after a fault of its node [default: 3]
+    #[arg(long, value_name = "N", requires = "on")]
     pub retries: Option<u32>,
-    /// Further options of `sbatch`, a line of the job script each.
+
+    /// Any other option of sbatch; may be given several times
+    #[arg(
+        long,
+        value_name = "OPTIONS",
+        requires = "on",
+        allow_hyphen_values = true
+    )]
     pub sbatch: Vec<String>,
+}
+
+fn number() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64)
+        .range(1..=1 << 20)
+        .map(|n| n as usize)
 }
 
 impl ClusterOptions {

@@ -138,7 +138,7 @@ pub fn set_program_aside(out: &Path, made: &mut Made) -> Result<(PathBuf, String
         false => std::env::current_exe().map_err(io("find", Path::new("the program")))?,
     };
     let bytes = fs::read(&current).map_err(io("read", &current))?;
-    let sha256 = hex(&Sha256::digest(&bytes));
+    let sha256 = format!("{:x}", Sha256::digest(&bytes));
     let folder = out.join(SWEEPS).join(PROGRAMS);
     if !folder.exists() {
         fs::create_dir_all(&folder).map_err(io("create", &folder))?;
@@ -208,10 +208,6 @@ fn executable(path: &Path) -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn executable(_: &Path) -> std::io::Result<()> {
     Ok(())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
