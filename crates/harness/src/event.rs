@@ -42,8 +42,6 @@ pub enum Event {
         /// The fields of its line.
         fields: Value,
     },
-    /// A sentence that stays.
-    Said(String),
     /// A warning.
     Warning(String),
 }

@@ -153,7 +153,6 @@ impl Sink for Bars {
                 let line = format!("{prefix}  resumes after {name} {done}");
                 self.print(style(line).dim().to_string());
             }
-            Event::Said(text) => self.print(format!("{prefix}  {text}")),
             Event::Warning(text) => {
                 self.print(format!("{prefix}  {} {text}", style("warning:").yellow()));
             }

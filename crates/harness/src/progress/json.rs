@@ -58,7 +58,6 @@ impl<W: Write + Send> Sink for Json<W> {
                 self.line(board, index, "check", fields);
             }
             Event::Note { event, fields } => self.line(board, index, event, fields.clone()),
-            Event::Said(text) => self.line(board, index, "said", json!({"text": text})),
             Event::Warning(text) => self.line(board, index, "warning", json!({"text": text})),
             Event::Step { .. } | Event::Evaluating { .. } => {
                 if board.now() - self.spoken[index] < INTERVAL {

@@ -63,7 +63,6 @@ impl<W: Write + Send> Sink for Lines<W> {
                 let text = format!("resumes after {}", at(*done));
                 self.line(board, index, &text);
             }
-            Event::Said(text) => self.line(board, index, text),
             Event::Warning(text) => self.line(board, index, &format!("warning: {text}")),
             Event::Step { .. } | Event::Evaluating { .. } => {
                 if board.now() - self.spoken[index] >= SILENCE {

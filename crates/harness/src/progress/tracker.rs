@@ -83,7 +83,7 @@ impl Tracker {
                 self.score = score.or(self.score);
                 self.done = self.after(*done);
             }
-            Event::Note { .. } | Event::Said(_) | Event::Warning(_) => {}
+            Event::Note { .. } | Event::Warning(_) => {}
         }
     }
 
