@@ -1,6 +1,6 @@
 //! `evaluate`: the test NLL of a run's parameters again, with any number of samples.
 
-use crate::backend::{OnNet, on_device};
+use crate::backend::on_net;
 use crate::blocks;
 use crate::cli::Evaluate;
 use crate::data::{Wanted, load};
@@ -77,14 +77,7 @@ pub fn evaluate(
         state: &|text| loading.state(text),
         stop,
     };
-    let evaluated = on_device(
-        args.device,
-        OnNet {
-            net: registry.net_of(&run.cell)?,
-            seed,
-            work,
-        },
-    )?;
+    let evaluated = on_net(args.device, registry.net_of(&run.cell)?, seed, work)?;
     drop(loading);
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let mut provenance = Provenance::of(&config, seed, args.device.as_str());

@@ -1,7 +1,7 @@
 //! `report`: every recorded result as one report, with pictures of what trained models have learned.
 
 use crate::artifacts::PictureKind;
-use crate::backend::{OnNet, on_device};
+use crate::backend::on_net;
 use crate::cli::Report;
 use crate::data;
 use crate::device::Device;
@@ -190,12 +190,7 @@ impl Artist<'_> {
             checkpoint: &checkpoint,
             test,
         };
-        let on_net = OnNet {
-            net,
-            seed: run.cell.seed,
-            work: draw,
-        };
-        on_device(Device::Cpu, on_net)
+        on_net(Device::Cpu, net, run.cell.seed, draw)
     }
 
     /// The test images of a data set, if they are on this machine.

@@ -1,6 +1,6 @@
 //! `variance`: measures how noisy the methods' gradients are, and shows it beside what they cost.
 
-use crate::backend::{OnNet, on_device};
+use crate::backend::on_net;
 use crate::cli::Variance;
 use crate::data::{Wanted, load};
 use crate::error::HarnessError;
@@ -50,12 +50,7 @@ pub fn variance(
             train: &data.train,
             watch: &mut |event| display.event(event),
         };
-        let on_net = OnNet {
-            net,
-            seed: request.replication.seed,
-            work: measurement,
-        };
-        on_device(args.device, on_net)?
+        on_net(args.device, net, request.replication.seed, measurement)?
     };
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let seed = request.replication.seed;

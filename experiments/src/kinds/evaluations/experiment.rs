@@ -1,6 +1,6 @@
 //! The finished runs of a table, a unit each.
 
-use crate::backend::{OnNet, on_device};
+use crate::backend::on_net;
 use crate::cell::Cell;
 use crate::data::Wanted;
 use crate::device::Device;
@@ -311,7 +311,7 @@ impl Experiment for Evaluations {
     }
 
     fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
-        let rows = self.read(index, result)?.rows;
+        let Result_ { rows, .. } = self.units[index].result(result)?;
         let rows = rows
             .iter()
             .map(|row| format!("{:.2} (S = {})", row.mean, row.samples));
@@ -322,7 +322,7 @@ impl Experiment for Evaluations {
         let mut found = Vec::new();
         for (index, result) in results.iter().enumerate() {
             if let Some(result) = result {
-                found.push((index, self.read(index, result)?));
+                found.push((index, self.units[index].result(result)?));
             }
         }
         if found.is_empty() {
@@ -363,22 +363,9 @@ impl Evaluations {
             state,
             stop,
         };
-        let evaluated = on_device(
-            self.device,
-            OnNet {
-                net: self.registry.net_of(&run.cell)?,
-                seed: run.cell.seed,
-                work,
-            },
-        )?;
+        let net = self.registry.net_of(&run.cell)?;
+        let evaluated = on_net(self.device, net, run.cell.seed, work)?;
         Ok(evaluated.map(|evaluated| evaluated.weights))
-    }
-
-    fn read(&self, index: usize, result: &Value) -> Result<Result_, HarnessError> {
-        serde_json::from_value(result.clone()).map_err(|source| HarnessError::Result {
-            folder: self.units[index].folder.clone(),
-            source,
-        })
     }
 
     fn document(&self, found: &[(usize, Result_)]) -> Document {

@@ -2,7 +2,7 @@
 
 use super::document::{self as view, Run};
 use super::{Outcome, Point, Profile, Settings};
-use crate::backend::{OnNet, on_device};
+use crate::backend::on_net;
 use crate::cell::Cell;
 use crate::cell_runner::CellRunner;
 use crate::data::{Sizes, Wanted};
@@ -231,12 +231,8 @@ impl Experiment for VarianceCurves {
             on_event: &on_event,
             stop,
         };
-        let on_net = OnNet {
-            net: self.registry.net_of(cell)?,
-            seed: cell.seed,
-            work: track,
-        };
-        let outcome = on_device(self.device, on_net)?;
+        let net = self.registry.net_of(cell)?;
+        let outcome = on_net(self.device, net, cell.seed, track)?;
         let own = Run {
             method: cell.method.clone(),
             label: cell.method.clone(),
@@ -252,7 +248,7 @@ impl Experiment for VarianceCurves {
     }
 
     fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
-        let outcome = self.read(index, result)?;
+        let outcome: Outcome = self.units[index].result(result)?;
         Ok(count(outcome.points.len(), "measurement"))
     }
 
@@ -268,7 +264,7 @@ impl Experiment for VarianceCurves {
                 method: cell.method.clone(),
                 label: self.spec.method_label(&cell.method).to_string(),
                 seed: cell.seed,
-                outcome: self.read(index, result)?,
+                outcome: self.units[index].result(result)?,
             });
         }
         if done.is_empty() {
@@ -293,13 +289,6 @@ impl Experiment for VarianceCurves {
 }
 
 impl VarianceCurves {
-    fn read(&self, index: usize, result: &Value) -> Result<Outcome, HarnessError> {
-        serde_json::from_value(result.clone()).map_err(|source| HarnessError::Result {
-            folder: self.units[index].folder.clone(),
-            source,
-        })
-    }
-
     fn event(&self, event: TrackEvent<'_>) -> Event {
         match event {
             TrackEvent::Training(event) => events::of_epochs(event),
