@@ -329,18 +329,14 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
                 let at_check = |nll: f64, at: f64| Cell::from(format!("{nll:.2} at epoch {at}"));
                 let test = last.and_then(|last| Some(at_check(last.test?, last.epoch)));
                 let valid = last.map(|last| at_check(last.valid, last.epoch));
-                vec![
+                let known = [
                     test.unwrap_or_else(dash),
                     valid.unwrap_or_else(dash),
                     dash(),
                     epochs.into(),
                     seed.into(),
-                    dash(),
-                    dash(),
-                    dash(),
-                    dash(),
-                    dash(),
-                ]
+                ];
+                known.into_iter().chain([(); 5].map(|()| dash())).collect()
             }
         });
         data
