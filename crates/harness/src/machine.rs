@@ -13,7 +13,7 @@ pub struct Needs {
 }
 
 /// Free memory and disk space, in bytes; none where it cannot be told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Machine {
     /// Memory.
     pub memory: Option<u64>,
@@ -113,15 +113,11 @@ mod tests {
             text.contains("not enough disk: at least 5.00 MiB"),
             "{text}"
         );
-        let unknown = Machine {
-            memory: None,
-            disk: None,
-        };
         let all = Needs {
             memory: u64::MAX,
             disk: u64::MAX,
         };
-        assert!(unknown.check(all, "").is_ok());
+        assert!(Machine::default().check(all, "").is_ok());
         let memory = Needs { disk: 0, ..all };
         assert!(machine.check(memory, "").is_err());
         assert!(machine.with_gpu().check(memory, "").is_ok());

@@ -37,7 +37,7 @@ pub enum End {
 }
 
 /// Options of a request, whatever the experiment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
     /// Units at once.
     pub jobs: usize,
@@ -287,18 +287,15 @@ mod tests {
     use super::*;
     use crate::fake::Counting;
     use crate::streams::Captured;
-    use std::sync::atomic::Ordering;
 
     fn options() -> Options {
         Options {
             jobs: 1,
-            dry_run: false,
-            json: false,
-            fresh: false,
             machine: Machine {
                 memory: Some(1 << 30),
                 disk: Some(1 << 30),
             },
+            ..Options::default()
         }
     }
 
@@ -373,12 +370,7 @@ mod tests {
     fn a_stop_while_measuring_runs_and_writes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let mut experiment = Counting::new(dir.path(), &["a"]);
-        experiment.stop = Some(Arc::default());
-        experiment
-            .stop
-            .as_ref()
-            .unwrap()
-            .store(true, Ordering::Relaxed);
+        experiment.stop = Some(Arc::new(true.into()));
         let (end, out, _) = carried_out(&experiment, &options());
         assert!(matches!(end, Err(HarnessError::Interrupted { epoch: 0 })));
         assert_eq!(

@@ -175,26 +175,19 @@ mod tests {
 
     #[test]
     fn what_could_not_be_written_is_told_unless_nobody_reads() {
-        let check = |kind| {
+        let check = |out: Shared| {
+            let nothing = Captured::default();
             let streams = Streams {
-                out: Shared::new(Broken(kind)),
-                err: Shared::new(io::sink()),
-                out_colours: false,
-                err_is_live: false,
+                out,
+                ..Captured::streams(&nothing, &nothing)
             };
             streams.out.line("a result");
             streams.check()
         };
-        assert!(check(ErrorKind::BrokenPipe).is_ok());
-        let closed = Streams {
-            out: Shared::of_terminal(Broken(ErrorKind::Other)),
-            err: Shared::new(io::sink()),
-            out_colours: false,
-            err_is_live: false,
-        };
-        closed.out.line("a result");
-        assert!(closed.check().is_ok());
-        let text = check(ErrorKind::StorageFull).unwrap_err().to_string();
+        assert!(check(Shared::new(Broken(ErrorKind::BrokenPipe))).is_ok());
+        assert!(check(Shared::of_terminal(Broken(ErrorKind::Other))).is_ok());
+        let full = check(Shared::new(Broken(ErrorKind::StorageFull)));
+        let text = full.unwrap_err().to_string();
         assert!(text.contains("cannot write standard output"), "{text}");
     }
 }

@@ -205,17 +205,4 @@ mod tests {
             2
         );
     }
-
-    #[test]
-    fn a_folder_that_cannot_be_written_is_named() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("file");
-        std::fs::write(&file, "").unwrap();
-        let error = figure(Axis::linear("y"), vec![])
-            .write(&file, "fig")
-            .unwrap_err();
-        assert!(
-            error.to_string().contains("cannot write") && error.to_string().contains("fig.svg")
-        );
-    }
 }

@@ -109,8 +109,7 @@ fn epochs(row: &Row, published: Option<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use crate::cell::Cell;
-    use crate::folders::CellStatus;
-    use crate::report::testing::{column, finished, paper, record, sections, table};
+    use crate::report::testing::{changed, column, finished, paper, record, sections, table};
     use crate::spec::{Selection, Spec};
 
     #[test]
@@ -157,13 +156,11 @@ mod tests {
             ..Selection::default()
         };
         let cell = spec.cells("paper", &selection, &spec.dataset).unwrap();
-        let (cell, status) = finished(cell[0].clone(), 90.0);
-        let CellStatus::Done(mut result) = status else {
-            unreachable!()
-        };
-        result.released_nll = Some(82.75);
+        let run = changed(finished(cell[0].clone(), 90.0), |_, result| {
+            result.released_nll = Some(82.75);
+        });
         let place = "table2/paper/threshold-mnist/categorical/st-gumbel-softmax-learned/seed-1";
-        let records = vec![record(place, (cell, CellStatus::Done(result)))];
+        let records = vec![record(place, run)];
         let results = table(&sections(records)[0], "-results");
         let exact = |head: &str| -> Vec<_> {
             let data = column(&results, head).into_iter();

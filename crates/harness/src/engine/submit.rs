@@ -422,13 +422,11 @@ mod tests {
             };
             let mut options = Options {
                 jobs: 1,
-                dry_run: false,
-                json: false,
-                fresh: false,
                 machine: Machine {
                     memory: Some(1 << 10),
                     disk: Some(1 << 30),
                 },
+                ..Options::default()
             };
             change(&mut submission, &mut options);
             let written = Captured::default();

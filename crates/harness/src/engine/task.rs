@@ -330,7 +330,7 @@ mod tests {
     use crate::engine::slurm::tests::fake;
     use crate::engine::sweep::MANIFEST;
     use crate::fake::Counting;
-    use crate::streams::Shared;
+    use crate::streams::Captured;
     use std::path::Path;
 
     const SCONTROL: &str = "echo \"$*\" >> \"$(dirname \"$0\")/called\"";
@@ -368,13 +368,14 @@ mod tests {
             sweep: folder.to_path_buf(),
             number: 0,
         };
-        let streams = Streams {
-            out: Shared::new(std::io::sink()),
-            err: Shared::new(std::io::sink()),
-            out_colours: false,
-            err_is_live: false,
-        };
+        let written = Captured::default();
+        let streams = Captured::streams(&written, &written);
         run(experiment, &task, &job(folder), signals, &streams)
+    }
+
+    /// The end of a task that no signal reaches.
+    fn end(experiment: &Counting, folder: &Path) -> End {
+        go(experiment, folder, &Signals::default()).unwrap()
     }
 
     fn requeued(folder: &Path) -> usize {
@@ -383,22 +384,13 @@ mod tests {
         text.lines().count()
     }
 
-    fn signals(time_limit: bool) -> Signals {
-        let signals = Signals::default();
-        signals.time_limit.store(time_limit, Ordering::SeqCst);
-        signals
-    }
-
     #[test]
     fn a_task_runs_its_units_and_started_again_does_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let experiment = Counting::new(dir.path(), &["a", "b"]);
         sweep(dir.path(), &experiment);
         for _ in 0..2 {
-            assert_eq!(
-                go(&experiment, dir.path(), &signals(false)).unwrap(),
-                End::Complete
-            );
+            assert_eq!(end(&experiment, dir.path()), End::Complete);
         }
         let done = |unit| experiment.status(unit).is_done();
         assert!(experiment.units().iter().all(done) && requeued(dir.path()) == 0);
@@ -406,24 +398,22 @@ mod tests {
 
     #[test]
     fn at_the_time_limit_a_task_queues_itself_again_and_at_sigterm_it_does_not() {
-        for (time_limit, end, times) in [(true, End::Requeued, 1), (false, End::Interrupted, 0)] {
+        for (time_limit, ended, times) in [(true, End::Requeued, 1), (false, End::Interrupted, 0)] {
             let dir = tempfile::tempdir().unwrap();
             let mut experiment = Counting::new(dir.path(), &["a", "b"]);
             sweep(dir.path(), &experiment);
-            let signals = signals(time_limit);
+            let signals = Signals::default();
+            signals.time_limit.store(time_limit, Ordering::SeqCst);
             experiment.stop = Some(Arc::clone(&signals.stop));
             experiment.stop_in = Some(("a", 2));
-            assert_eq!(go(&experiment, dir.path(), &signals).unwrap(), end);
+            assert_eq!(go(&experiment, dir.path(), &signals).unwrap(), ended);
             assert_eq!(requeued(dir.path()), times);
             assert_eq!(
                 experiment.status(&experiment.units()[0]),
                 Status::Partial { done: 2 }
             );
             let again = Counting::new(dir.path(), &["a", "b"]);
-            assert_eq!(
-                go(&again, dir.path(), &self::signals(false)).unwrap(),
-                End::Complete
-            );
+            assert_eq!(end(&again, dir.path()), End::Complete);
         }
     }
 
@@ -433,19 +423,13 @@ mod tests {
         let mut experiment = Counting::new(dir.path(), &["a", "b"]);
         experiment.fail = "a";
         sweep(dir.path(), &experiment);
-        assert_eq!(
-            go(&experiment, dir.path(), &signals(false)).unwrap(),
-            End::Failed
-        );
+        assert_eq!(end(&experiment, dir.path()), End::Failed);
         let status = |n: usize| experiment.status(&experiment.units()[n]);
         assert!(matches!(status(0), Status::Failed { reason, .. } if reason.contains("NaN")));
         assert!(status(1).is_done() && requeued(dir.path()) == 0);
         // A restart of the same task, after a pre-emption of another run in it, say.
         let well = Counting::new(dir.path(), &["a", "b"]);
-        assert_eq!(
-            go(&well, dir.path(), &signals(false)).unwrap(),
-            End::Complete
-        );
+        assert_eq!(end(&well, dir.path()), End::Complete);
         assert!(matches!(status(0), Status::Failed { .. }));
     }
 
@@ -456,10 +440,7 @@ mod tests {
         sweep(dir.path(), &experiment);
         let unit = &experiment.units()[0];
         let lock = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume).unwrap();
-        assert_eq!(
-            go(&experiment, dir.path(), &signals(false)).unwrap(),
-            End::Complete
-        );
+        assert_eq!(end(&experiment, dir.path()), End::Complete);
         assert!(matches!(experiment.status(unit), Status::Running { .. }));
         assert!(experiment.status(&experiment.units()[1]).is_done());
         drop(lock);
@@ -471,15 +452,12 @@ mod tests {
         let mut experiment = Counting::new(dir.path(), &["a"]);
         experiment.fault = "a";
         sweep(dir.path(), &experiment);
-        assert_eq!(
-            go(&experiment, dir.path(), &signals(false)).unwrap(),
-            End::Requeued
-        );
+        assert_eq!(end(&experiment, dir.path()), End::Requeued);
         assert_eq!(requeued(dir.path()), 1);
         let mut attempts = Attempts::read(dir.path(), 0).unwrap();
         let (at, host, restart) = (0, "n1".into(), 1);
         attempts.push(Line::Started { at, host, restart }).unwrap();
-        let text = go(&experiment, dir.path(), &signals(false))
+        let text = go(&experiment, dir.path(), &Signals::default())
             .unwrap_err()
             .to_string();
         assert!(
