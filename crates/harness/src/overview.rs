@@ -177,6 +177,7 @@ mod tests {
     use crate::driver::NoopObserver;
     use crate::fake::Counting;
     use crate::streams::Captured;
+    use crate::streams::assert_contains;
     use helmholtz_runs::{Failure, OpenMode, RunFolder};
     use std::sync::atomic::AtomicBool;
 
@@ -213,10 +214,7 @@ mod tests {
         };
         open(3).fail(&failure).unwrap();
         let text = shown(&experiment, false);
-        assert!(
-            text.contains("1 done, 1 running, 2 waiting, 1 failed"),
-            "{text}"
-        );
+        assert_contains(&text, &["1 done, 1 running, 2 waiting, 1 failed"]);
         assert!(text.contains("d / seed 1: NaN loss"), "{text}");
         let line: Value = serde_json::from_str(&shown(&experiment, true)).unwrap();
         let of = |n: usize| {

@@ -287,6 +287,7 @@ mod tests {
     use super::*;
     use crate::fake::Counting;
     use crate::streams::Captured;
+    use crate::streams::assert_contains;
 
     fn options() -> Options {
         Options {
@@ -337,10 +338,7 @@ mod tests {
         let experiment = Counting::new(dir.path(), &["a", "b", "c"]);
         let (end, out, err) = carried_out(&experiment, &options());
         assert_eq!(end.unwrap(), End::Complete);
-        assert!(
-            out.contains("3 runs (1 done, 1 resume after epoch 2, 1 to do)"),
-            "{out}"
-        );
+        assert_contains(&out, &["3 runs (1 done, 1 resume after epoch 2, 1 to do)"]);
         assert!(err.contains("b / seed 1: resumes after epoch 2/5"), "{err}");
 
         let (end, out, err) = carried_out(&experiment, &options());
@@ -358,9 +356,9 @@ mod tests {
         experiment.memory = 1 << 50;
         let (end, _, err) = carried_out(&experiment, &options());
         let text = end.unwrap_err().to_string();
-        assert!(
-            text.contains("not enough memory: at least ") && text.contains("give fewer `--jobs`"),
-            "{text}"
+        assert_contains(
+            &text,
+            &["not enough memory: at least ", "give fewer `--jobs`"],
         );
         assert!(!err.contains("started"), "{err}");
         assert_eq!(dir.path().read_dir().unwrap().count(), 0);
@@ -418,10 +416,7 @@ mod tests {
         let (end, out, err) = carried_out(&stopped, &options);
         assert_eq!(end.unwrap(), End::Interrupted);
         assert!(out.contains("2 runs (2 to do)"), "{out}");
-        assert!(
-            err.contains("The same command without --fresh resumes."),
-            "{err}"
-        );
+        assert_contains(&err, &["The same command without --fresh resumes."]);
         for name in ["a", "b"] {
             let aside = dir.path().join(name).join("seed-1.old-1/result.json");
             assert!(aside.is_file());
@@ -440,10 +435,7 @@ mod tests {
         other.change_config();
         let (end, out, err) = carried_out(&other, &options());
         assert_eq!(end.unwrap(), End::Failed);
-        assert!(
-            err.contains("another configuration") && err.contains("--fresh"),
-            "{err}"
-        );
+        assert_contains(&err, &["another configuration", "--fresh"]);
         assert!(
             out.contains("folder unusable") && !out.contains("Written to"),
             "{out}"

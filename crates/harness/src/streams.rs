@@ -1,6 +1,7 @@
 //! Output streams of a command.
 
 use crate::error::HarnessError;
+use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -121,6 +122,18 @@ impl Write for Captured {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// Asserts that what a user reads holds all of these parts.
+///
+/// # Panics
+/// If one is missing, which it names.
+#[track_caller]
+pub fn assert_contains(text: impl Display, parts: &[&str]) {
+    let text = text.to_string();
+    for part in parts {
+        assert!(text.contains(part), "no `{part}` in {text}");
     }
 }
 

@@ -484,6 +484,7 @@ mod tests {
     use crate::cell::Cell;
     use crate::report::testing::{finished, notes, paper, record, sections};
     use crate::spec::{Selection, Spec};
+    use helmholtz_harness::streams::assert_contains;
 
     /// Runs of Table 1's profile `paper` with these learning rates.
     fn with_rates(rates: &[f64]) -> String {
@@ -507,10 +508,7 @@ mod tests {
         assert!(own.contains(deviation) && !own.contains(other), "{own}");
         let some = with_rates(&[3e-4, 1e-3]);
         assert!(some.contains(deviation), "{some}");
-        assert!(
-            some.contains("than those named here: linear / jsa / seed 2."),
-            "{some}"
-        );
+        assert_contains(&some, &["than those named here: linear / jsa / seed 2."]);
         let all = with_rates(&[1e-3, 1e-3]);
         assert!(!all.contains(deviation) && all.contains(other), "{all}");
     }
@@ -526,10 +524,12 @@ mod tests {
             notes(&sections(records)[0])
         };
         let paper = of("paper");
-        assert!(
-            paper.contains("the runs of `paper` alone")
-                && paper.contains("those of `rate-3e-4`, `rate-1e-3`"),
-            "{paper}"
+        assert_contains(
+            &paper,
+            &[
+                "the runs of `paper` alone",
+                "those of `rate-3e-4`, `rate-1e-3`",
+            ],
         );
         assert!(!of("quick").contains("alone"));
     }

@@ -207,6 +207,7 @@ pub fn format_time(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::streams::assert_contains;
 
     #[test]
     fn times_are_read_as_slurm_reads_them() {
@@ -250,12 +251,9 @@ mod tests {
         );
         assert_eq!(both.sbatch, ["--exclusive", "--constraint=avx512"]);
         std::fs::write(dir.path().join(DEFAULTS), "partitoin = \"short\"\n").unwrap();
-        let text = ClusterOptions::defaults(dir.path())
-            .unwrap_err()
-            .to_string();
-        assert!(
-            text.contains("partitoin") && text.contains("per-task"),
-            "{text}"
+        assert_contains(
+            ClusterOptions::defaults(dir.path()).unwrap_err(),
+            &["partitoin", "per-task"],
         );
     }
 

@@ -380,6 +380,7 @@ mod tests {
     use crate::fake::Counting;
     use crate::machine::Machine;
     use crate::streams::Captured;
+    use crate::streams::assert_contains;
 
     /// A cluster of scripts, and a folder that counts as shared.
     struct Cluster {
@@ -549,10 +550,7 @@ mod tests {
             submission.engine = Engine::Script;
         });
         assert_eq!(end.unwrap(), End::Complete);
-        assert!(
-            text.contains("6 tasks with 6 runs") && text.contains("seq 0 5 | parallel"),
-            "{text}"
-        );
+        assert_contains(&text, &["6 tasks with 6 runs", "seq 0 5 | parallel"]);
     }
 
     #[test]
@@ -572,9 +570,6 @@ mod tests {
         .unwrap();
         let (end, text) = cluster.submit(&[], |_, _| ());
         assert_eq!(end.unwrap(), End::Complete);
-        assert!(
-            text.contains("4 tasks with 4 runs") && text.contains("1 run is at work"),
-            "{text}"
-        );
+        assert_contains(&text, &["4 tasks with 4 runs", "1 run is at work"]);
     }
 }

@@ -331,6 +331,7 @@ mod tests {
     use crate::engine::sweep::MANIFEST;
     use crate::fake::Counting;
     use crate::streams::Captured;
+    use crate::streams::assert_contains;
     use std::path::Path;
 
     const SCONTROL: &str = "echo \"$*\" >> \"$(dirname \"$0\")/called\"";
@@ -460,10 +461,7 @@ mod tests {
         let text = go(&experiment, dir.path(), &Signals::default())
             .unwrap_err()
             .to_string();
-        assert!(
-            text.contains("2 times") && text.contains("submit again"),
-            "{text}"
-        );
+        assert_contains(&text, &["2 times", "submit again"]);
         assert_eq!(requeued(dir.path()), 1);
     }
 }
