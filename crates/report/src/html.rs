@@ -203,12 +203,8 @@ mod tests {
             anchor: Some(bad.into()),
             ..Cell::of(Kind::Published, bad)
         }]);
-        let panel = Panel {
-            title: bad.into(),
-            x: Axis::linear(bad),
-            y: Axis::linear(bad),
-            series: vec![Series::line(bad, 0, vec![[0.0, 1.0], [1.0, 2.0]])],
-        };
+        let series = vec![Series::line(bad, 0, vec![[0.0, 1.0], [1.0, 2.0]])];
+        let panel = Panel::new(bad, Axis::linear(bad), Axis::linear(bad), series);
         let figure = Figure {
             title: bad.into(),
             columns: 1,

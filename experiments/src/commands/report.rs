@@ -6,7 +6,6 @@ use crate::cli::Report;
 use crate::data;
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::folders::CellStatus;
 use crate::kinds::READERS;
 use crate::records::{CellRun, Record, What, find, images};
 use crate::registry::Registry;
@@ -96,7 +95,7 @@ fn waited(seconds: u64, stop: &AtomicBool) -> bool {
 
 fn is_finished(record: &Record) -> bool {
     match &record.what {
-        What::Cell(run) => matches!(run.status, CellStatus::Done(_)),
+        What::Cell(run) => run.status.is_done(),
         What::Other(run) => run.unfinished.is_none(),
     }
 }

@@ -65,7 +65,7 @@ fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) ->
             let place = at(&group.place);
             let id = distinct(&place, &mut ids);
             let section = of_group(&group, &place, id, pictures);
-            let done = |(_, run): &&(&Record, &CellRun)| matches!(run.status, CellStatus::Done(_));
+            let done = |(_, run): &&(&Record, &CellRun)| run.status.is_done();
             let (all, done) = (group.runs.len(), group.runs.iter().filter(done).count());
             overview.push(overview_row(&section, &place, all, done));
             sections.push(section);

@@ -27,9 +27,8 @@ pub struct Group<'a> {
 impl Group<'_> {
     /// Whether the images are generated.
     pub fn synthetic(&self) -> bool {
-        use helmholtz_harness::status::Status::Done;
-        let told = |run: &&CellRun| matches!(&run.status, Done(result) if result.synthetic);
-        self.dataset == "glyphs" || self.runs.iter().any(|(_, run)| told(run))
+        let mut results = self.runs.iter().filter_map(|(_, run)| run.status.result());
+        self.dataset == "glyphs" || results.any(|result| result.synthetic)
     }
 
     /// The profile that the folder names, and epochs other than the profile's; nothing where the experiment has it no more.

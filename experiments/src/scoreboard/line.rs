@@ -159,9 +159,9 @@ fn of_net(
     let all = epochs(spec, dataset, net, row)
         .or(published.epochs)
         .unwrap_or(0);
-    let ended = |run: &CellRun| match &run.status {
-        CellStatus::Done(result) => all > 0 && result.epochs_planned >= all,
-        _ => false,
+    let ended = |run: &CellRun| {
+        let result = run.status.result();
+        all > 0 && result.is_some_and(|result| result.epochs_planned >= all)
     };
     let whole = runs
         .iter()
@@ -264,9 +264,7 @@ fn done(run: &CellRun) -> u64 {
 fn by_seed(runs: &[&CellRun], of: impl Fn(&CellResult) -> Option<f64>) -> Vec<f64> {
     let mut seeds = BTreeMap::new();
     for run in runs {
-        if let CellStatus::Done(result) = &run.status
-            && let Some(value) = of(result)
-        {
+        if let Some(value) = run.status.result().and_then(&of) {
             seeds.entry(run.cell.seed).or_insert(value);
         }
     }

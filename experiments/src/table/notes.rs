@@ -55,10 +55,7 @@ fn unfinished(row: &Row) -> Option<String> {
 }
 
 fn several_programs((cell, status): &(Cell, CellStatus)) -> Option<String> {
-    let CellStatus::Done(result) = status else {
-        return None;
-    };
-    let several = result.provenance.several_programs()?;
+    let several = status.result()?.provenance.several_programs()?;
     Some(format!("{}: {several}", cell.label()))
 }
 
@@ -158,7 +155,7 @@ pub(super) fn choice(source: Source, rows: &[Row], cells: &[(Cell, CellStatus)])
     let rate = |row: &Row| {
         let mut own = cells
             .iter()
-            .filter(|(cell, status)| row.holds(cell) && matches!(status, CellStatus::Done(_)));
+            .filter(|(cell, status)| row.holds(cell) && status.is_done());
         let rate = own.next()?.0.settings.learning_rate;
         Some(format!(
             "{} / {} with {rate:e}",

@@ -81,12 +81,8 @@ pub fn panel(
             };
             let points: Vec<_> = line.curve.points.iter().filter_map(&mut drawn).collect();
             if !points.is_empty() {
-                series.push(Series {
-                    label: format!("{}, {part}", line.label),
-                    mark,
-                    style: line.style,
-                    points,
-                });
+                let label = format!("{}, {part}", line.label);
+                series.push(Series::new(label, mark, line.style, points));
             }
         };
         match quantity {
@@ -122,16 +118,12 @@ pub fn panel(
         Quantity::TrainingBound => "training -ELBO, nats",
         Quantity::GradientVariance => "ln V of φ",
     });
-    Panel {
-        title: title.into(),
-        x: Axis::linear(match against {
-            Against::Epochs => "epochs",
-            Against::Iterations => "thousands of iterations",
-            Against::Time => "hours of training",
-        }),
-        y: Axis { within, ..y },
-        series,
-    }
+    let x = Axis::linear(match against {
+        Against::Epochs => "epochs",
+        Against::Iterations => "thousands of iterations",
+        Against::Time => "hours of training",
+    });
+    Panel::new(title, x, Axis { within, ..y }, series)
 }
 
 /// Marks where the chains of a run begin, if not with it, at a height that the panel spans anyway.
@@ -142,12 +134,8 @@ fn rule(line: &Line, drawn: &[Series], against: Against) -> Option<Series> {
     let x = line.x(against, epoch, seconds);
     let nearest = |a: &&[f64; 2], b: &&[f64; 2]| (a[0] - x).abs().total_cmp(&(b[0] - x).abs());
     let y = drawn.points.iter().min_by(nearest)?[1];
-    Some(Series {
-        label: format!("{}: chains begin", line.label),
-        mark: Mark::Rule,
-        style: line.style,
-        points: vec![[x, y]],
-    })
+    let label = format!("{}: chains begin", line.label);
+    Some(Series::new(label, Mark::Rule, line.style, vec![[x, y]]))
 }
 
 /// A figure of two panels for each group of runs: against epochs and against time.

@@ -62,12 +62,7 @@ fn panel(title: &str, runs: &[Run], of: fn(&Point) -> &Variance, inference: bool
         };
         let mut draw = |label: String, mark: Mark, points: Vec<[f64; 2]>| {
             if !points.is_empty() {
-                series.push(Series {
-                    label,
-                    mark,
-                    style,
-                    points,
-                });
+                series.push(Series::new(label, mark, style, points));
             }
         };
         draw(name.clone(), Mark::Solid, points(false, 0.0));
@@ -93,12 +88,7 @@ fn panel(title: &str, runs: &[Run], of: fn(&Point) -> &Variance, inference: bool
             draw(format!("{name}: chains begin"), Mark::Rule, points);
         }
     }
-    Panel {
-        title: title.into(),
-        x: Axis::linear("epochs"),
-        y: Axis::linear("ln V"),
-        series,
-    }
+    Panel::new(title, Axis::linear("epochs"), Axis::linear("ln V"), series)
 }
 
 /// The measurements of these runs as a document.
