@@ -16,7 +16,6 @@ use crate::progress::{Progress, Sink};
 use crate::status::Status;
 use crate::streams::Streams;
 use console::style;
-use helmholtz_report::text;
 use helmholtz_runs::{OpenMode, RunError, RunFolder};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -165,8 +164,8 @@ pub(crate) fn print_outcome(
         write,
     } = outcome;
     if !options.json {
-        let shown = text::render(&document, streams.out_colours);
-        streams.out.line(format!("\n{shown}"));
+        streams.out.line("");
+        streams.show(&document);
         print_notice(&experiment.banner(), streams);
     }
     let files = match plan.has_unusable() || options.dry_run {

@@ -1,6 +1,7 @@
 //! Output streams of a command.
 
 use crate::error::HarnessError;
+use helmholtz_report::{Document, text};
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,6 +32,11 @@ impl Streams {
             out_colours: console::colors_enabled(),
             err_is_live: console::Term::stderr().is_term(),
         }
+    }
+
+    /// Shows a document.
+    pub fn show(&self, document: &Document) {
+        self.out.line(text::render(document, self.out_colours));
     }
 
     /// Checks that all results could be written, or nobody reads them any more.

@@ -18,7 +18,7 @@ use helmholtz_harness::reproduce::{End, named_together};
 use helmholtz_harness::streams::Streams;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_report::files::write_text;
-use helmholtz_report::{Block, Cell, Document, Note, Table, markdown, text};
+use helmholtz_report::{Block, Cell, Document, Note, Table, markdown};
 use helmholtz_runs::Provenance;
 use helmholtz_training::Parameters;
 use serde::Serialize;
@@ -139,8 +139,7 @@ fn print_result(
         let line = json!({"event": "table", "run": head, "rows": rows, "tempered": tempered, "provenance": provenance, "caution": caution});
         streams.out.line(line.to_string());
     } else {
-        let shown = text::render(&document, streams.out_colours);
-        streams.out.line(shown);
+        streams.show(&document);
     }
     if let Some(folder) = &args.out {
         let table = markdown::render(&document);

@@ -8,7 +8,7 @@ use crate::kinds::variance_curve::document::{self as view, Run};
 use crate::records::{Measured, OtherRun, Record, What};
 use crate::source::Source;
 use crate::spec::Spec;
-use helmholtz_report::{Block, Document, Note, Section};
+use helmholtz_report::{Block, Note, Section};
 use std::collections::BTreeMap;
 
 /// The runs of an experiment on a data set that lie in one folder.
@@ -127,7 +127,7 @@ impl Curves<'_> {
 
     /// The table with its notes, and the figure.
     fn measured(&self, done: &[Run], id: &str) -> Vec<Block> {
-        let mut blocks = blocks_of(view::document(&self.title, done));
+        let mut blocks = view::document(&self.title, done).into_blocks();
         for block in &mut blocks {
             if let Block::Table(table) = block {
                 table.name = format!("{id}-{}", table.name);
@@ -146,12 +146,6 @@ impl Curves<'_> {
         });
         blocks
     }
-}
-
-/// All blocks of a document.
-fn blocks_of(document: Document) -> Vec<Block> {
-    let sections = document.sections.into_iter();
-    sections.flat_map(|section| section.blocks).collect()
 }
 
 #[cfg(test)]

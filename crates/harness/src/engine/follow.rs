@@ -1,6 +1,6 @@
 //! The live board of runs that other processes are at work on, from the run folders alone.
 
-use crate::driver::{Ended, Event, Watch};
+use crate::driver::{Ended, Event};
 use crate::error::HarnessError;
 use crate::experiment::Experiment;
 use crate::plan::Plan;

@@ -1,7 +1,7 @@
 //! Follows all units of a plan: which run, which wait, and when the whole will be done.
 
 use super::tracker::Tracker;
-use crate::driver::{Ended, Event};
+use crate::event::{Ended, Event};
 use crate::plan::Plan;
 use crate::schedule::makespan;
 use crate::unit::Unit;

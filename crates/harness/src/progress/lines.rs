@@ -2,7 +2,7 @@
 
 use super::Sink;
 use super::board::Board;
-use crate::driver::{Ended, Event};
+use crate::event::{Ended, Event};
 use crate::schedule::{clock, format_duration};
 use std::io::Write;
 

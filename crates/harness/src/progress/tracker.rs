@@ -1,6 +1,6 @@
 //! Follows one unit: where it is, how fast, and how long it will take. Time comes as an argument, in seconds.
 
-use crate::driver::Event;
+use crate::event::Event;
 use crate::plan::PlannedUnit;
 use crate::work::{Count, Work};
 
