@@ -20,7 +20,7 @@ const PUBLISHED: [(&str, &str, f64); 9] = [
 fn main() {
     let sections = vec![scoreboard(), experiment()];
     let title = "Published numbers, drawn".into();
-    print!("{}", html::render(&Document { title, sections }));
+    print!("{}", html::render(&Document { title, sections }, None));
 }
 
 fn scoreboard() -> Section {

@@ -27,15 +27,6 @@ pub fn render(document: &Document, colours: bool) -> String {
     trimmed.join("\n") + "\n"
 }
 
-/// Text in lines of at most 78 columns; later lines are indented.
-pub fn wrap(text: &str) -> Vec<String> {
-    let options = textwrap::Options::new(WIDTH)
-        .subsequent_indent("  ")
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    let lines = textwrap::wrap(text, options);
-    lines.into_iter().map(|line| line.into_owned()).collect()
-}
-
 struct Page {
     bold: Style,
     dim: Style,
@@ -109,11 +100,13 @@ impl Page {
     }
 }
 
+/// Text in lines of at most 78 columns; later lines are indented.
 fn styled(text: &str, style: &Style) -> Vec<String> {
-    let wrapped = wrap(text).into_iter();
-    wrapped
-        .map(|line| style.apply_to(line).to_string())
-        .collect()
+    let options = textwrap::Options::new(WIDTH)
+        .subsequent_indent("  ")
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(text, options).into_iter();
+    lines.map(|line| style.apply_to(line).to_string()).collect()
 }
 
 /// The head and the rows from column `first` on, a line each, without the details.

@@ -238,26 +238,19 @@ mod tests {
     fn options_of_a_cluster_need_one() {
         assert!(reproduce("table1 --partition short").is_err());
         assert!(reproduce("table1 --task 3").is_err());
-        let args =
-            reproduce("table1 --on slurm --sbatch --constraint=avx512 --per-task 4").unwrap();
         let source = Source::find("table1").unwrap();
-        let submission = submission(&args, Engine::Slurm, &source).unwrap();
+        let submitted = |line: &str| submission(&reproduce(line).unwrap(), Engine::Slurm, &source);
+        let line = "table1 --on slurm --sbatch --constraint=avx512 --per-task 4";
+        let submission = submitted(line).unwrap();
         assert_eq!(
             (submission.options.per_task, submission.options.gpus),
             (Some(4), None)
         );
         assert_eq!(submission.options.sbatch, ["--constraint=avx512"]);
         assert!(submission.hints[0].starts_with("cargo xtask status table1 --out "));
-        let args = reproduce("table1 --on slurm --device cuda").unwrap();
-        assert_eq!(
-            super::submission(&args, Engine::Slurm, &source)
-                .unwrap()
-                .options
-                .gpus,
-            Some(1)
-        );
-        let args = reproduce("table1 --on slurm --jobs 3").unwrap();
-        let text = super::submission(&args, Engine::Slurm, &source)
+        let on_a_gpu = submitted("table1 --on slurm --device cuda").unwrap();
+        assert_eq!(on_a_gpu.options.gpus, Some(1));
+        let text = submitted("table1 --on slurm --jobs 3")
             .unwrap_err()
             .to_string();
         assert!(text.contains("--max"), "{text}");

@@ -61,10 +61,7 @@ pub fn report(
         let records: Vec<&Record> = found.iter().flat_map(|found| &found.records).collect();
         let finished = records.iter().filter(|record| is_finished(record)).count();
         let again = args.watch.filter(|_| finished < records.len());
-        let paths = match again {
-            Some(seconds) => files::write_again(&document, seconds, &args.to)?,
-            None => files::write(&document, &args.to)?,
-        };
+        let paths = files::write(&document, again, &args.to)?;
         let counted = format!("{}, {finished} finished", count(records.len(), "run"));
         if first {
             streams.out.line(format!(

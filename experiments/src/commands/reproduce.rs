@@ -75,6 +75,7 @@ mod tests {
     use crate::kinds::likelihood::fake::FakeRunner;
     use clap::Parser;
     use helmholtz_harness::streams::Captured;
+    use std::path::PathBuf;
 
     /// A user at a pipe, with a folder of his own.
     struct Session {
@@ -99,6 +100,11 @@ mod tests {
                 out: Captured::default(),
                 err: Captured::default(),
             }
+        }
+
+        /// A place in the folder.
+        fn path(&self, below: &str) -> PathBuf {
+            self.dir.path().join(below)
         }
 
         fn streams(&self) -> Streams {
@@ -153,18 +159,10 @@ mod tests {
         );
         assert!(
             session
-                .dir
-                .path()
-                .join("table1/quick/glyphs/linear/jsa/seed-1")
+                .path("table1/quick/glyphs/linear/jsa/seed-1")
                 .is_dir()
         );
-        assert!(
-            session
-                .dir
-                .path()
-                .join("table1/quick/glyphs/table.csv")
-                .is_file()
-        );
+        assert!(session.path("table1/quick/glyphs/table.csv").is_file());
     }
 
     #[test]
@@ -188,9 +186,7 @@ mod tests {
         assert!(out.contains("7 of 7"), "{out}");
         assert!(
             session
-                .dir
-                .path()
-                .join("table1/quick-7-epochs/glyphs/linear/jsa/seed-1")
+                .path("table1/quick-7-epochs/glyphs/linear/jsa/seed-1")
                 .is_dir()
         );
     }

@@ -151,12 +151,11 @@ impl Curves<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kinds::variance_curve::{Outcome, Point};
+    use crate::kinds::variance_curve::document::tests::outcome;
     use crate::records::find;
     use crate::registry::Registry;
     use crate::report::build::{Found, document};
     use crate::report::testing::{column, notes, sections, table};
-    use helmholtz_evaluation::Variance;
     use helmholtz_report::{html, latex};
     use helmholtz_runs::{OpenMode, RunFolder};
     use serde_json::json;
@@ -175,32 +174,7 @@ mod tests {
         if !finished {
             return;
         }
-        let variance = |variance: f64| Variance {
-            parameters: 3,
-            variance,
-            standard_error: 0.1 * variance,
-            mean_norm: 1.0,
-        };
-        let point = |epoch| Point {
-            epoch,
-            stage: 1,
-            moving: false,
-            theta: variance(1.0),
-            phi: variance(2.0),
-            replicates: 20,
-            seconds: 0.1,
-        };
-        let outcome = Outcome {
-            points: vec![point(0), point(3)],
-            images: 200,
-            particles: 20,
-            switch: None,
-            epochs_done: 3,
-            epochs_planned: 4,
-            fingerprint: None,
-            synthetic: dataset == "glyphs",
-            provenance: folder.provenance(seed, "cpu"),
-        };
+        let outcome = outcome(None, dataset == "glyphs");
         folder.finish(&json!(outcome)).unwrap();
     }
 
@@ -268,7 +242,7 @@ mod tests {
             folders[1].text,
             "runs/fig3/quick/glyphs/categorical/jsa/seed-2"
         );
-        let page = html::render(&document);
+        let page = html::render(&document, None);
         assert!(page.contains("<svg") && page.contains("-variance.csv"));
         assert!(latex::render(&document).is_ascii());
     }

@@ -246,8 +246,7 @@ fn epochs(spec: &Spec, dataset: &str, net: &str, row: &Row) -> Option<u64> {
         methods: vec![row.ours.clone()?],
         particles: row.particles.into_iter().collect(),
         seeds: vec![1],
-        epochs: None,
-        images: None,
+        ..Selection::default()
     };
     let cells = spec.cells("paper", &selection, dataset).ok()?;
     Some(cells.first()?.settings.epochs)

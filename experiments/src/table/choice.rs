@@ -44,6 +44,17 @@ fn valid_nll(cells: &[(Cell, CellStatus)]) -> Option<f64> {
     Some(Ours::of(&done)?.mean)
 }
 
+/// The selection of a cell of an experiment, and of no other.
+pub(crate) fn alone(cell: &Cell) -> Selection {
+    Selection {
+        nets: vec![cell.net.clone()],
+        methods: vec![cell.method.clone()],
+        particles: cell.particles().into_iter().collect(),
+        seeds: vec![cell.seed],
+        ..Selection::default()
+    }
+}
+
 /// The finished cells' like in another profile; none if one of them is not finished there.
 fn in_place(
     source: Source,
@@ -55,12 +66,9 @@ fn in_place(
     let mut others = Vec::new();
     for (cell, _) in finished {
         let selection = Selection {
-            nets: vec![cell.net.clone()],
-            methods: vec![cell.method.clone()],
-            particles: cell.particles().into_iter().collect(),
-            seeds: vec![cell.seed],
             epochs: source.epochs,
             images: source.images,
+            ..alone(cell)
         };
         for other in source.spec.cells(profile, &selection, source.dataset)? {
             // <out>/<experiment>/<profile>/<dataset>

@@ -14,6 +14,7 @@ mod notes;
 mod numbers;
 mod row;
 
+pub(crate) use choice::alone;
 pub use document::document;
 pub use gather::{damages, gather};
 pub(crate) use notes::notes;

@@ -307,6 +307,15 @@ fn print_sweep(
     streams.out.line(script);
 }
 
+/// A line of JSON with what was handed out.
+fn line(mut own: Value, folder: &Path, runs: &[Listed]) -> Value {
+    let (tasks, per_task) = sizes(runs);
+    own["folder"] = folder.display().to_string().into();
+    (own["tasks"], own["runs"], own["per_task"]) =
+        (tasks.into(), runs.len().into(), per_task.into());
+    own
+}
+
 fn print_job(
     job: u64,
     folder: &Path,
@@ -317,11 +326,8 @@ fn print_job(
 ) {
     let (tasks, per_task) = sizes(runs);
     if options.json {
-        let line = json!({
-            "event": "submitted", "job": job, "folder": folder.display().to_string(),
-            "tasks": tasks, "runs": runs.len(), "per_task": per_task,
-        });
-        return streams.out.line(line.to_string());
+        let own = json!({"event": "submitted", "job": job});
+        return streams.out.line(line(own, folder, runs).to_string());
     }
     let [status, show] = &submission.hints;
     streams.out.line(format!(
@@ -348,11 +354,8 @@ fn print_script(
     let (tasks, per_task) = sizes(runs);
     let path = folder.join(SCRIPT);
     if options.json {
-        let line = json!({
-            "event": "script", "folder": folder.display().to_string(), "script": path.display().to_string(),
-            "tasks": tasks, "runs": runs.len(), "per_task": per_task,
-        });
-        return streams.out.line(line.to_string());
+        let own = json!({"event": "script", "script": path.display().to_string()});
+        return streams.out.line(line(own, folder, runs).to_string());
     }
     let last = tasks.saturating_sub(1);
     let script = quoted(&path.to_string_lossy());

@@ -188,7 +188,7 @@ fn notes(runs: &[Run]) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use helmholtz_harness::streams::assert_contains;
     use helmholtz_report::markdown;
@@ -204,7 +204,8 @@ mod tests {
         }
     }
 
-    fn run(method: &str, switch: Option<u64>) -> Run {
+    /// An outcome that was measured after 0 and 50 epochs, and after 300 with chains.
+    pub(crate) fn outcome(switch: Option<u64>, synthetic: bool) -> Outcome {
         let point = |epoch: u64, stage: u8, moving: bool| Point {
             epoch,
             stage,
@@ -218,21 +219,25 @@ mod tests {
         if switch.is_some() {
             points.extend([point(300, 2, false), point(300, 2, true)]);
         }
+        Outcome {
+            points,
+            images: 200,
+            particles: 20,
+            switch,
+            epochs_done: 499,
+            epochs_planned: 500,
+            fingerprint: None,
+            synthetic,
+            provenance: Provenance::of(&json!({}), 1, "cpu"),
+        }
+    }
+
+    fn run(method: &str, switch: Option<u64>) -> Run {
         Run {
             method: method.into(),
             label: method.to_uppercase(),
             seed: 1,
-            outcome: Outcome {
-                points,
-                images: 200,
-                particles: 20,
-                switch,
-                epochs_done: 499,
-                epochs_planned: 500,
-                fingerprint: None,
-                synthetic: false,
-                provenance: Provenance::of(&json!({}), 1, "cpu"),
-            },
+            outcome: outcome(switch, false),
         }
     }
 
