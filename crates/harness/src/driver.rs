@@ -3,7 +3,7 @@
 use crate::error::HarnessError;
 pub use crate::event::{Ended, Event, NoopObserver, Observer};
 use crate::experiment::Experiment;
-use crate::plan::PlannedUnit;
+use crate::plan::{Plan, PlannedUnit};
 use crate::progress::Progress;
 use crate::status::Status;
 use helmholtz_runs::RunFolder;
@@ -12,34 +12,34 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Runs the units in `queue` (indices into `units`), at most `jobs` at once, and returns how each of `units` ended. A failed or panicking
-/// unit stops no other; once `stop` is set no further unit starts.
+/// Runs what a plan leaves to do, at most `jobs` units at once, and returns how each of its units ended. A failed or panicking unit stops
+/// no other; once `stop` is set no further unit starts.
 pub fn drive(
     experiment: &dyn Experiment,
-    units: &[PlannedUnit],
-    queue: &[usize],
+    plan: &Plan,
     jobs: usize,
     progress: &Progress,
     stop: &AtomicBool,
 ) -> Vec<Ended> {
-    let next = AtomicUsize::new(0);
-    let before = |(index, planned): (usize, &PlannedUnit)| {
+    let (queue, next) = (plan.queue(), AtomicUsize::new(0));
+    let before = |planned: &PlannedUnit| {
         Mutex::new(match &planned.status {
             Status::Done(result) => {
                 RunFolder::tidy(&planned.unit.folder);
-                finished(experiment, index, (**result).clone())
+                finished(experiment, planned.index, (**result).clone())
             }
             Status::Unusable { reason } => Ended::Failed(HarnessError::Unusable(reason.clone())),
             _ => Ended::NotStarted,
         })
     };
-    let outcomes: Vec<Mutex<Ended>> = units.iter().enumerate().map(before).collect();
+    let outcomes: Vec<Mutex<Ended>> = plan.units.iter().map(before).collect();
     let work = || {
         while !stop.load(Ordering::Relaxed)
             && let Some(&index) = queue.get(next.fetch_add(1, Ordering::Relaxed))
         {
             progress.started(index);
-            let outcome = run_one(experiment, index, &Forward { progress, index }, stop);
+            let observer = Forward { progress, index };
+            let outcome = run_one(experiment, plan.units[index].index, &observer, stop);
             progress.ended(index, &outcome);
             *outcomes[index]
                 .lock()
@@ -104,7 +104,6 @@ impl Observer for Forward<'_> {
 mod tests {
     use super::*;
     use crate::fake::Counting;
-    use crate::plan::Plan;
     use crate::progress::Sink;
     use crate::progress::board::Board;
     use std::sync::Arc;
@@ -126,8 +125,7 @@ mod tests {
         let plan = Plan::new(experiment, false, &|_| Ok(())).unwrap();
         let stop = experiment.stop.clone().unwrap_or_default();
         let progress = Progress::new(&plan, jobs, Arc::clone(&stop), vec![Box::new(counter)]);
-        let queue = plan.queue();
-        drive(experiment, &plan.units, &queue, jobs, &progress, &stop)
+        drive(experiment, &plan, jobs, &progress, &stop)
     }
 
     fn go(experiment: &Counting, jobs: usize) -> Vec<Ended> {

@@ -43,7 +43,7 @@ pub fn overview(
     streams: &Streams,
 ) -> Result<End, HarnessError> {
     print_notice(&experiment.banner(), streams);
-    let units = experiment.units().iter();
+    let units = experiment.units().iter().enumerate();
     let mut found: Vec<Found> = units.map(|unit| inspect(experiment, unit)).collect();
     estimate(&mut found);
     let count = |word: &str| found.iter().filter(|found| found.word == word).count();
@@ -107,7 +107,7 @@ fn reason(found: &Found) -> Option<String> {
     Some(format!("  {}: {reason}", found.planned.unit.label))
 }
 
-fn inspect(experiment: &dyn Experiment, unit: &Unit) -> Found {
+fn inspect(experiment: &dyn Experiment, (index, unit): (usize, &Unit)) -> Found {
     let status = experiment.status(unit);
     let word = word(&status);
     let checkpoint = match &status {
@@ -132,6 +132,7 @@ fn inspect(experiment: &dyn Experiment, unit: &Unit) -> Found {
         .filter(|_| done > 0)
         .map(|seconds| seconds / done as f64);
     let planned = PlannedUnit {
+        index,
         unit: unit.clone(),
         status,
         cost: Cost::default(),

@@ -82,14 +82,7 @@ pub fn reproduce(
         }
         let sinks = sinks(options, &plan, streams);
         let progress = Progress::new(&plan, jobs, Arc::clone(stop), sinks);
-        outcomes = drive(
-            experiment,
-            &plan.units,
-            &plan.queue(),
-            jobs,
-            &progress,
-            stop,
-        );
+        outcomes = drive(experiment, &plan, jobs, &progress, stop);
         progress.finish();
         printed = print_outcome(experiment, options, &plan, &outcomes, streams);
     }

@@ -25,7 +25,6 @@ pub mod shared;
 pub mod signals;
 pub mod slurm;
 pub mod submit;
-mod subset;
 pub mod sweep;
 pub mod task;
 

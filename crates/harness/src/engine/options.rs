@@ -113,6 +113,15 @@ impl ClusterOptions {
         }
     }
 
+    /// Where a job runs, and at whose charge.
+    pub fn place(&self) -> [(&'static str, &Option<String>); 3] {
+        [
+            ("partition", &self.partition),
+            ("account", &self.account),
+            ("qos", &self.qos),
+        ]
+    }
+
     /// CPUs of a task.
     pub fn cpus(&self) -> usize {
         self.cpus.unwrap_or(1).max(1)
@@ -145,21 +154,14 @@ impl ClusterOptions {
     /// # Errors
     /// The first that is not.
     pub fn check(&self) -> Result<(), HarnessError> {
-        let words = [
-            ("--partition", &self.partition),
-            ("--account", &self.account),
-            ("--qos", &self.qos),
-            ("--mem", &self.mem),
-        ];
-        let given = words
-            .into_iter()
-            .filter_map(|(name, text)| Some((name, text.as_deref()?)));
-        let extra = self.sbatch.iter().map(|text| ("--sbatch", text.as_str()));
+        let words = self.place().into_iter().chain([("mem", &self.mem)]);
+        let given = words.filter_map(|(name, text)| Some((name, text.as_deref()?)));
+        let extra = self.sbatch.iter().map(|text| ("sbatch", text.as_str()));
         for (name, text) in given.chain(extra) {
-            let is_word = name == "--sbatch" || !text.contains(char::is_whitespace);
+            let is_word = name == "sbatch" || !text.contains(char::is_whitespace);
             if text.is_empty() || text.contains(['\n', '\r']) || !is_word {
                 return Err(rejected(
-                    format!("`{name} {text:?}` is no option of a job"),
+                    format!("`--{name} {text:?}` is no option of a job"),
                     "give one word, or one line to `--sbatch`",
                 ));
             }

@@ -207,12 +207,7 @@ fn check_taken(
 
 /// Options that place a step that looks at the folder: as the tasks run, as far as that is in plain words.
 fn places(cluster: &ClusterOptions) -> Vec<String> {
-    let given = [
-        ("partition", &cluster.partition),
-        ("account", &cluster.account),
-        ("qos", &cluster.qos),
-    ];
-    let given = given.into_iter();
+    let given = cluster.place().into_iter();
     let given = given.filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?)));
     let plain = cluster
         .sbatch

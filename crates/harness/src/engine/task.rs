@@ -1,15 +1,14 @@
 //! Run of a task: its units, as anywhere, without a plan or a table; and how it ends.
 
 use super::attempts::{Attempts, How, Line, now};
-use super::list;
+use super::list::{self, Listed};
 use super::rejected;
 use super::signals::Signals;
 use super::slurm::Slurm;
-use super::subset::Subset;
 use super::sweep::Manifest;
 use crate::driver::{Ended, drive};
 use crate::error::HarnessError;
-use crate::experiment::Experiment;
+use crate::experiment::{Cost, Experiment};
 use crate::plan::{Plan, PlannedUnit};
 use crate::progress::Progress;
 use crate::progress::lines::Lines;
@@ -106,15 +105,19 @@ pub fn run(
         host,
         restart,
     })?;
-    let left: Vec<_> = listed
-        .into_iter()
-        .filter(|run| !attempts.has_failed(&run.folder))
-        .collect();
-    let subset = Subset::new(experiment, &left)?;
-    if job.restart > 0 {
-        wait_for_earlier_copy(&subset, signals, streams);
+    let left = listed
+        .iter()
+        .filter(|run| !attempts.has_failed(&run.folder));
+    let mut units = left
+        .map(|run| planned(experiment, run))
+        .collect::<Result<Vec<_>, _>>()?;
+    for planned in &mut units {
+        if job.restart > 0 {
+            wait_for_earlier_copy(experiment, &planned.unit, signals, streams);
+        }
+        planned.status = experiment.status(&planned.unit);
     }
-    let plan = Plan::new(&subset, false, &|_| Ok(()))?;
+    let plan = Plan { units };
     let jobs = manifest.options.cpus();
     let lines = Lines::new(streams.err.clone(), plan.units.len());
     let progress = Progress::new(
@@ -123,14 +126,7 @@ pub fn run(
         Arc::clone(&signals.stop),
         vec![Box::new(lines)],
     );
-    let ends = drive(
-        &subset,
-        &plan.units,
-        &plan.queue(),
-        jobs,
-        &progress,
-        &signals.stop,
-    );
+    let ends = drive(experiment, &plan, jobs, &progress, &signals.stop);
     progress.finish();
 
     let ended = plan.units.iter().zip(&ends);
@@ -156,6 +152,31 @@ pub fn run(
         How::TimeLimit => requeue(job, streams, "The time limit is near"),
         How::Fault if attempts.faults() <= retries => requeue(job, streams, "The node is at fault"),
         How::Fault => End::Failed,
+    })
+}
+
+/// A run of the list as a unit of the experiment, which is found by its folder, at the cost that was measured where the plan was made.
+///
+/// # Errors
+/// A folder that no unit has.
+fn planned(experiment: &dyn Experiment, run: &Listed) -> Result<PlannedUnit, HarnessError> {
+    let mut units = experiment.units().iter().enumerate();
+    let found = units.find(|(_, unit)| unit.folder == run.folder);
+    let (index, unit) = found.ok_or_else(|| {
+        let folder = run.folder.display();
+        rejected(
+            format!("the experiment has no run with the folder {folder}"),
+            "submit the sweep again: its file, or what it names, has changed since",
+        )
+    })?;
+    Ok(PlannedUnit {
+        index,
+        unit: unit.clone(),
+        status: Status::New,
+        cost: Cost {
+            work: run.work,
+            ..Cost::default()
+        },
     })
 }
 
@@ -269,21 +290,22 @@ fn note(planned: &PlannedUnit, error: &HarnessError) {
     }
 }
 
-fn wait_for_earlier_copy(subset: &Subset<'_>, signals: &Signals, streams: &Streams) {
-    use Status::Running;
-    for unit in crate::experiment::Experiment::units(subset) {
-        let mut said = false;
-        while matches!(subset.status(unit), Running { .. }) && !signals.stop.load(Ordering::SeqCst)
-        {
-            if !said {
-                said = true;
-                streams.err.line(format!(
-                    "{}: waiting for the process that is at work on it",
-                    unit.label
-                ));
-            }
-            sleep(LOOK);
+fn wait_for_earlier_copy(
+    experiment: &dyn Experiment,
+    unit: &Unit,
+    signals: &Signals,
+    streams: &Streams,
+) {
+    let is_held = || matches!(experiment.status(unit), Status::Running { .. });
+    let mut said = false;
+    while is_held() && !signals.stop.load(Ordering::SeqCst) {
+        if !said {
+            said = true;
+            let label = &unit.label;
+            let line = format!("{label}: waiting for the process that is at work on it");
+            streams.err.line(line);
         }
+        sleep(LOOK);
     }
 }
 

@@ -122,25 +122,17 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Cost;
-    use crate::fake::unit;
-    use crate::plan::PlannedUnit;
+    use crate::fake::planned;
     use crate::status::Status;
     use crate::work::Work;
 
     #[test]
     fn the_whole_takes_as_long_as_its_threads() {
-        let planned = |name: &str| PlannedUnit {
-            unit: unit("x".as_ref(), name, 1),
-            status: Status::New,
-            cost: Cost {
-                work: Work {
-                    each: 2.0,
-                    ..Work::default()
-                },
-                ..Cost::default()
-            }, // 5 counts: 10 s
-        };
+        let work = Work {
+            each: 2.0,
+            ..Work::default()
+        }; // 5 counts: 10 s
+        let planned = |name| planned(name, Status::New, work);
         let units = ["a", "b", "c"].map(planned).into();
         let mut board = Board::new(&Plan { units }, 2);
         assert_eq!(

@@ -97,18 +97,14 @@ impl<W: Write + Send> Sink for Json<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fake::unit;
-    use crate::plan::{Plan, PlannedUnit};
+    use crate::fake::planned;
+    use crate::plan::Plan;
     use crate::status::Status;
+    use crate::work::Work;
 
     #[test]
     fn every_line_is_an_object_that_names_its_unit() {
-        let planned = PlannedUnit {
-            unit: unit("x".as_ref(), "linear", 1),
-            status: Status::New,
-            cost: Default::default(),
-        };
-        let units = vec![planned];
+        let units = vec![planned("linear", Status::New, Work::default())];
         let board = Board::new(&Plan { units }, 1);
         let mut text = Vec::new();
         let mut json = Json::new(&mut text, 1);

@@ -105,9 +105,8 @@ impl<W: Write + Send> Sink for Lines<W> {
 mod tests {
     use super::*;
     use crate::error::HarnessError;
-    use crate::experiment::Cost;
-    use crate::fake::unit;
-    use crate::plan::{Plan, PlannedUnit};
+    use crate::fake::planned;
+    use crate::plan::Plan;
     use crate::status::Status;
     use crate::work::Work;
     use serde_json::Value;
@@ -118,15 +117,7 @@ mod tests {
             each: 100.0,
             ..Work::default()
         };
-        let planned = PlannedUnit {
-            unit: unit("x".as_ref(), "linear", 1),
-            status: Status::New,
-            cost: Cost {
-                work,
-                ..Cost::default()
-            },
-        };
-        let units = vec![planned];
+        let units = vec![planned("linear", Status::New, work)];
         let mut board = Board::new(&Plan { units }, 1);
         let mut text = Vec::new();
         let mut lines = Lines::new(&mut text, 1);

@@ -169,28 +169,20 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Cost;
-    use crate::fake::unit;
+    use crate::fake::planned;
     use crate::status::Status;
 
     /// Four counts of 10 s, a check of 5 s every second count, and 10 s at the end.
     fn tracker(status: Status) -> Tracker {
-        let mut unit = unit("x".as_ref(), "a", 1);
-        unit.count.all = 4;
         let work = Work {
             each: 10.0,
             check: 5.0,
             check_every: Some(2),
             last: 10.0,
         };
-        let mut t = Tracker::new(&PlannedUnit {
-            unit,
-            status,
-            cost: Cost {
-                work,
-                ..Cost::default()
-            },
-        });
+        let mut planned = planned("a", status, work);
+        planned.unit.count.all = 4;
+        let mut t = Tracker::new(&planned);
         t.start(0.0);
         t
     }
