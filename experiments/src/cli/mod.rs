@@ -12,6 +12,7 @@ use crate::started;
 use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use helmholtz_datasets::DatasetName;
+use helmholtz_harness::engine::options::numbers;
 use std::path::PathBuf;
 
 /// Learning in models whose latent variables cannot be reparameterised: published experiments, reproduced.
@@ -288,7 +289,7 @@ pub struct Variance {
     pub net: String,
 
     /// Particles K for each image [default: the run's, or 2]
-    #[arg(long, value_name = "K", value_parser = from_1_to(1 << 16))]
+    #[arg(long, value_name = "K", value_parser = numbers(1..=1 << 16))]
     pub particles: Option<usize>,
 
     /// Number of estimates of each method
@@ -548,17 +549,8 @@ impl DataArgs {
     }
 }
 
-/// Whole numbers from `least` on.
-fn from_1_to(most: u64) -> impl TypedValueParser<Value = usize> {
-    clap::value_parser!(u64)
-        .range(1..=most)
-        .map(|number| number as usize)
-}
-
 fn at_least(least: u64) -> impl TypedValueParser<Value = usize> {
-    clap::value_parser!(u64)
-        .range(least..=1 << 32)
-        .map(|number| number as usize)
+    numbers(least..=1 << 32)
 }
 
 #[cfg(test)]

@@ -133,21 +133,6 @@ mod tests {
     }
 
     #[test]
-    fn the_title_says_which_images_these_are() {
-        let of = |dataset: &str| {
-            let dataset = dataset.into();
-            let cell = Cell {
-                dataset,
-                ..paper("jsa")
-            };
-            figures(vec![cell])[0].1.title.clone()
-        };
-        assert!(of("binarized-mnist").ends_with("(binarized-mnist)"));
-        assert!(of("glyphs").contains("GENERATED IMAGES"));
-        assert!(of("omniglot-105-to-28").contains("OMNIGLOT 105 TO 28"));
-    }
-
-    #[test]
     fn with_one_sample_everywhere_the_curves_are_bounds() {
         let of = |method: &str, samples| {
             let mut cell = paper(method);

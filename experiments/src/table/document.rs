@@ -182,7 +182,6 @@ mod tests {
     use crate::cell::tests::cell;
     use crate::folders::CellStatus;
     use crate::table::tests::{done, table};
-    use helmholtz_harness::streams::assert_contains;
     use helmholtz_report::{markdown, text};
 
     #[test]
@@ -260,16 +259,5 @@ Quoted by the publication, not targets:
         );
         let caution = "- **NOT CONVERGED NUMBERS: 5 of the paper's 1000 epochs.**\n";
         assert!(text.contains(caution), "{text}");
-    }
-
-    #[test]
-    fn generated_images_have_no_published_column() {
-        let cells = [done("linear", "jsa", 1, 50.0, 5)];
-        let text = markdown::render(&document(&table("quick", true, &cells)));
-        assert_contains(
-            &text,
-            &["| Net | Method | Ours | Best epoch | Seeds | S | Test images |"],
-        );
-        assert_contains(&text, &["| Linear | JSA | 50.00 \\[glyphs\\] | 4 of 5 |"]);
     }
 }

@@ -607,7 +607,8 @@ mod tests {
             !everything.contains("105.5") && !everything.contains("170.1"),
             "{everything}"
         );
-        assert!(everything.contains("50.00 [glyphs]"));
+        let head = "| Net | Method | Ours | Best epoch | Seeds | S | Test images |";
+        assert_contains(&everything, &["50.00 [glyphs]", head]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::error::HarnessError;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// The file of defaults, looked for in the working folder.
@@ -38,7 +39,7 @@ pub struct ClusterOptions {
     pub mem: Option<String>,
 
     /// CPUs of a job: so many of its runs are at work at once [default: 1]
-    #[arg(long, value_name = "N", requires = "on", value_parser = number())]
+    #[arg(long, value_name = "N", requires = "on", value_parser = numbers(1..=1 << 20))]
     pub cpus: Option<usize>,
 
     /// GPUs of a job [default: 1 with `--device cuda`]
@@ -46,11 +47,11 @@ pub struct ClusterOptions {
     pub gpus: Option<usize>,
 
     /// Jobs at once, at most
-    #[arg(long, value_name = "N", requires = "on", value_parser = number())]
+    #[arg(long, value_name = "N", requires = "on", value_parser = numbers(1..=1 << 20))]
     pub max: Option<usize>,
 
     /// Runs of a job [default: 1, more where the array would be larger than the cluster allows]
-    #[arg(long, value_name = "N", requires = "on", value_parser = number())]
+    #[arg(long, value_name = "N", requires = "on", value_parser = numbers(1..=1 << 20))]
     pub per_task: Option<usize>,
 
     /// Number of times that a job is started again after a fault of its node [default: 3]
@@ -67,10 +68,9 @@ pub struct ClusterOptions {
     pub sbatch: Vec<String>,
 }
 
-fn number() -> impl TypedValueParser<Value = usize> {
-    clap::value_parser!(u64)
-        .range(1..=1 << 20)
-        .map(|n| n as usize)
+/// Whole numbers within a range, on a command line.
+pub fn numbers(range: RangeInclusive<u64>) -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(range).map(|n| n as usize)
 }
 
 impl ClusterOptions {

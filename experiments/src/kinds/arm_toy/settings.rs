@@ -102,13 +102,8 @@ impl Settings {
     /// A file that is not well-formed, holds an unknown key or makes no sense.
     pub fn parse(source: &Source) -> Result<Self, HarnessError> {
         let settings: Self = source.parse()?;
-        match settings.problem() {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem,
-            }),
-            None => Ok(settings),
-        }
+        source.check(settings.problem())?;
+        Ok(settings)
     }
 
     /// The parts of a run, each of which is kept when it is done: ascents, variances, ascents with classes, variances on T1.

@@ -71,17 +71,15 @@ impl Settings {
             samples.is_empty() || samples[0] == 0 || !samples.is_sorted_by(|a, b| a < b)
         };
         let problem = if !is_folder_name(&settings.name) {
-            "`name` names a folder: use lower-case letters, digits and hyphens"
+            Some("`name` names a folder: use lower-case letters, digits and hyphens")
         } else if settings.profile.values().any(senseless) {
-            "`samples` are at least one number, from 1 on and ascending"
+            Some("`samples` are at least one number, from 1 on and ascending")
         } else {
-            let spec = Spec::parse(&Source::find(&settings.table)?, request.registry)?;
-            return Ok((settings, spec));
+            None
         };
-        Err(HarnessError::Spec {
-            file: source.file.clone(),
-            problem: problem.into(),
-        })
+        source.check(problem)?;
+        let spec = Spec::parse(&Source::find(&settings.table)?, request.registry)?;
+        Ok((settings, spec))
     }
 }
 
