@@ -17,7 +17,7 @@ use crate::status::Status;
 use crate::streams::Streams;
 use console::style;
 use helmholtz_runs::{OpenMode, RunError, RunFolder};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -168,7 +168,9 @@ pub(crate) fn print_outcome(
     if options.json {
         let mut line = fields;
         line["event"] = "table".into();
-        line["files"] = json!(displayed(&files));
+        // Paths as text: JSON has no others.
+        let files = files.iter().map(|path| path.display().to_string());
+        line["files"] = files.collect::<Vec<_>>().into();
         streams.out.line(line.to_string());
     } else if !files.is_empty() {
         let line = format!("Written to {}", named_together(&files));
@@ -255,12 +257,6 @@ pub(crate) fn print_notice(lines: &[String], streams: &Streams) {
         streams.err.line(line);
     }
     streams.err.line("");
-}
-
-/// Paths as text: JSON has no others.
-fn displayed(paths: &[PathBuf]) -> Vec<String> {
-    let text = paths.iter().map(|path| path.display().to_string());
-    text.collect()
 }
 
 /// `runs/x/table.md, table.csv, table.json`.

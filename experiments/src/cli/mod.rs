@@ -31,7 +31,7 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Show which runs of an experiment are done, running, waiting and failed, from their folders alone
     #[command(after_help = STATUS_EXAMPLES)]
-    Status(Status),
+    Status(Reproduce),
     /// Evaluate a run's parameters again: its test NLL with any number of samples
     Evaluate(Evaluate),
     /// Measure how noisy the methods' gradients are, for what they cost
@@ -249,14 +249,6 @@ Examples:
 
 It takes the options of `reproduce` that select runs, and asks no scheduler. A run whose machine died counts as running until its lock has not
 been renewed for ten minutes.";
-
-/// Show which runs are done, running, waiting and failed.
-#[derive(Debug, Clone, Args)]
-pub struct Status {
-    /// Selection of the runs
-    #[command(flatten)]
-    pub request: Reproduce,
-}
 
 const VARIANCE_EXAMPLES: &str = "\
 Examples:

@@ -312,7 +312,7 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
     let rows = group.runs.iter().map(|(record, run)| {
         let folder = Cell {
             anchor: Some(anchor(id, &record.place)),
-            ..below(group, record).into()
+            ..below(&group.place, record).into()
         };
         let seed = run.cell.seed.to_string();
         let planned = run.cell.settings.epochs;
@@ -346,8 +346,8 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
 }
 
 /// A run's folder below that of its group.
-pub(super) fn below<'a>(group: &Group, record: &'a Record) -> &'a str {
-    let own = record.place.strip_prefix(&group.place);
+pub(super) fn below<'a>(group: &str, record: &'a Record) -> &'a str {
+    let own = record.place.strip_prefix(group);
     own.unwrap_or(&record.place).trim_start_matches('/')
 }
 
@@ -403,7 +403,11 @@ fn images(group: &Group, id: &str, pictures: &mut Pictures<'_>) -> Vec<Block> {
         let label = run.cell.label();
         for (caption, bytes) in pictures(record, run) {
             blocks.push(Block::Image {
-                name: format!("{id}-{}-{}.png", slug(below(group, record)), slug(&caption)),
+                name: format!(
+                    "{id}-{}-{}.png",
+                    slug(below(&group.place, record)),
+                    slug(&caption)
+                ),
                 caption: format!("{label}: {caption}"),
                 bytes,
             });

@@ -38,7 +38,10 @@ pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
                 && row.results.contains_key(&run.cell.seed)
         });
         let of_row: Vec<&Record> = of_row.map(|(record, _)| *record).collect();
-        let folders: Vec<&str> = of_row.iter().map(|record| below(group, record)).collect();
+        let folders: Vec<&str> = of_row
+            .iter()
+            .map(|record| below(&group.place, record))
+            .collect();
         let text = row.ours_of(&group.dataset, group.synthetic(), group.spec.standard_error);
         let text = match row.results.len() {
             0 | 1 => text,

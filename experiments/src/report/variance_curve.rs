@@ -1,6 +1,6 @@
 //! Runs that train a net and measure gradients on the way: those of an experiment on a data set as one figure and one table.
 
-use super::build::{provenance, titled};
+use super::build::{below, provenance, titled};
 use super::group::base;
 use crate::kinds::figures::label;
 use crate::kinds::variance_curve::Settings;
@@ -109,9 +109,8 @@ impl Curves<'_> {
         if !done.is_empty() {
             blocks.extend(self.measured(&done, &id));
             let from = self.runs.iter().filter_map(|(record, run, _)| {
-                let own = record.place.strip_prefix(&self.place);
-                let own = own.unwrap_or(&record.place).trim_start_matches('/');
-                Some((format!("{place}/{own}"), run.provenance.as_ref()?))
+                let folder = format!("{place}/{}", below(&self.place, record));
+                Some((folder, run.provenance.as_ref()?))
             });
             blocks.push(Block::Folded {
                 title: "Runs behind the numbers".into(),
