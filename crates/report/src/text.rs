@@ -35,26 +35,15 @@ struct Page {
 
 impl Page {
     fn blocks(&self, blocks: &[Block], lines: &mut Vec<String>) {
-        for block in blocks {
+        let is_drawn = |block: &&Block| matches!(block, Block::Figure { .. } | Block::Image { .. });
+        for block in blocks.iter().filter(|block| !is_drawn(block)) {
+            lines.push(String::new());
             match block {
-                Block::Text(text) => {
-                    lines.push(String::new());
-                    lines.extend(styled(text, &self.dim));
-                }
-                Block::Verbatim(text) => {
-                    lines.push(String::new());
-                    lines.extend(text.lines().map(String::from));
-                }
-                Block::Notes(notes) => {
-                    lines.push(String::new());
-                    lines.extend(notes.iter().flat_map(|note| self.note(note)));
-                }
-                Block::Table(table) => {
-                    lines.push(String::new());
-                    self.table(table, lines);
-                }
+                Block::Text(text) => lines.extend(styled(text, &self.dim)),
+                Block::Verbatim(text) => lines.extend(text.lines().map(String::from)),
+                Block::Notes(notes) => lines.extend(notes.iter().flat_map(|note| self.note(note))),
+                Block::Table(table) => self.table(table, lines),
                 Block::Folded { title, blocks } => {
-                    lines.push(String::new());
                     lines.push(self.bold.apply_to(title).to_string());
                     self.blocks(blocks, lines);
                 }

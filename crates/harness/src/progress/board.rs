@@ -11,10 +11,13 @@ use crate::unit::Unit;
 pub struct Board {
     jobs: usize,
     queue: Vec<usize>,
-    units: Vec<Unit>,
-    trackers: Vec<Tracker>,
+    /// The units.
+    pub units: Vec<Unit>,
+    /// Progress of each.
+    pub trackers: Vec<Tracker>,
     states: Vec<State>,
-    now: f64,
+    /// Seconds since the beginning.
+    pub now: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,26 +62,6 @@ impl Board {
         if matches!(outcome, Ended::Done(..)) {
             self.trackers[index].finish();
         }
-    }
-
-    /// Seconds since the beginning.
-    pub fn now(&self) -> f64 {
-        self.now
-    }
-
-    /// A unit.
-    pub fn unit(&self, index: usize) -> &Unit {
-        &self.units[index]
-    }
-
-    /// All units.
-    pub fn units(&self) -> &[Unit] {
-        &self.units
-    }
-
-    /// Progress of a unit.
-    pub fn tracker(&self, index: usize) -> &Tracker {
-        &self.trackers[index]
     }
 
     /// Seconds left for a unit.

@@ -25,13 +25,13 @@ impl<W: Write + Send> Lines<W> {
     }
 
     fn line(&mut self, board: &Board, index: usize, text: &str) {
-        self.spoken[index] = board.now();
+        self.spoken[index] = board.now;
         // Progress that cannot be written is no reason to stop a run.
         let _ = writeln!(
             self.out,
             "[{}] {}: {text}",
-            clock(board.now()),
-            board.unit(index).label
+            clock(board.now),
+            board.units[index].label
         );
     }
 }
@@ -43,8 +43,8 @@ impl<W: Write + Send> Sink for Lines<W> {
     }
 
     fn event(&mut self, board: &Board, index: usize, event: &Event) {
-        let tracker = board.tracker(index);
-        let count = tracker.count();
+        let tracker = &board.trackers[index];
+        let count = tracker.count;
         let pace = tracker
             .steps_per_second()
             .map_or(String::new(), |pace| format!(", {pace:.0} steps/s"));
@@ -65,13 +65,13 @@ impl<W: Write + Send> Sink for Lines<W> {
             }
             Event::Warning(text) => self.line(board, index, &format!("warning: {text}")),
             Event::Step { .. } | Event::Evaluating { .. } => {
-                if board.now() - self.spoken[index] >= SILENCE {
+                if board.now - self.spoken[index] >= SILENCE {
                     let doing = match tracker.evaluating.as_deref() {
                         None => String::new(),
                         Some("") => ", evaluating".into(),
                         Some(what) => format!(", {what}"),
                     };
-                    let label = board.unit(index).score;
+                    let label = board.units[index].score;
                     let score = tracker
                         .score
                         .map_or(String::new(), |score| format!(", {label} {score:.2}"));
@@ -87,7 +87,7 @@ impl<W: Write + Send> Sink for Lines<W> {
         let text = match outcome {
             Ended::Done(_, summary) => format!("done, {summary}"),
             Ended::Interrupted { done } => {
-                let name = board.tracker(index).count().name;
+                let name = board.trackers[index].count.name;
                 format!("stopped after {name} {done}, resumable")
             }
             Ended::NotStarted => return,

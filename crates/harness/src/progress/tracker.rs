@@ -7,7 +7,8 @@ use crate::work::{Count, Work};
 /// Progress of a unit.
 #[derive(Debug, Clone)]
 pub struct Tracker {
-    count: Count,
+    /// Count that measures the progress.
+    pub count: Count,
     work: Work,
     /// Counts in progress or done, for people: 3 of 5.
     pub at: u64,
@@ -126,11 +127,6 @@ impl Tracker {
     /// Training steps a second, evaluations and checkpoints not counted.
     pub fn steps_per_second(&self) -> Option<f64> {
         self.steps.per_second()
-    }
-
-    /// Count that measures the progress.
-    pub fn count(&self) -> Count {
-        self.count
     }
 
     fn after(&self, done: u64) -> f64 {
