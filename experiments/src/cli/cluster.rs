@@ -209,17 +209,10 @@ fn absolute(path: &Path) -> Result<PathBuf, HarnessError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command};
-    use clap::Parser;
+    use crate::cli::tests::parsed;
 
     fn reproduce(line: &str) -> Result<Reproduce, clap::Error> {
-        let words = ["helmholtz", "reproduce"]
-            .into_iter()
-            .chain(line.split(' '));
-        match Cli::try_parse_from(words)?.command {
-            Command::Reproduce(args) => Ok(args),
-            other => unreachable!("{other:?}"),
-        }
+        parsed(&line.split(' ').collect::<Vec<_>>())
     }
 
     #[test]

@@ -546,15 +546,20 @@ fn at_least(least: u64) -> impl TypedValueParser<Value = usize> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn reproduce(args: &[&str]) -> Result<Reproduce, clap::Error> {
-        let cli = Cli::try_parse_from(["helmholtz", "reproduce", "table1"].iter().chain(args))?;
+    /// The arguments of `reproduce <args>`.
+    pub(crate) fn parsed(args: &[&str]) -> Result<Reproduce, clap::Error> {
+        let cli = Cli::try_parse_from(["helmholtz", "reproduce"].iter().chain(args))?;
         match cli.command {
             Command::Reproduce(args) => Ok(args),
             other => unreachable!("{other:?}"),
         }
+    }
+
+    fn reproduce(args: &[&str]) -> Result<Reproduce, clap::Error> {
+        parsed(&[&["table1"], args].concat())
     }
 
     #[test]

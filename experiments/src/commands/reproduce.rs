@@ -71,9 +71,8 @@ pub fn reproduce(
 mod tests {
     use super::*;
     use crate::cell_runner::CellRunner;
-    use crate::cli::{Cli, Command};
+    use crate::cli::tests::parsed;
     use crate::kinds::likelihood::fake::FakeRunner;
-    use clap::Parser;
     use helmholtz_harness::streams::Captured;
     use std::path::PathBuf;
 
@@ -114,19 +113,8 @@ mod tests {
         /// The end, standard output and standard error of `reproduce table1 <args>`.
         fn type_in(&self, args: &[&str]) -> (Result<End, HarnessError>, String, String) {
             let folder = self.dir.path().to_str().unwrap();
-            let line = [
-                "helmholtz",
-                "reproduce",
-                "table1",
-                "--out",
-                folder,
-                "--jobs",
-                "1",
-            ];
-            let cli = Cli::try_parse_from(line.iter().chain(args)).unwrap();
-            let Command::Reproduce(args) = cli.command else {
-                unreachable!("the line says reproduce")
-            };
+            let line = ["table1", "--out", folder, "--jobs", "1"];
+            let args = parsed(&[&line, args].concat()).unwrap();
             let new_runner = |_, _, _| -> Result<Box<dyn CellRunner>, HarnessError> {
                 Ok(Box::new(FakeRunner::default()))
             };

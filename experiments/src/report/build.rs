@@ -67,7 +67,8 @@ fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) ->
             let section = of_group(&group, &place, id, pictures);
             let done = |(_, run): &&(&Record, &CellRun)| run.status.is_done();
             let (all, done) = (group.runs.len(), group.runs.iter().filter(done).count());
-            overview.push(overview_row(&section, &place, all, done));
+            let left = (all - done).to_string();
+            overview.push(overview_row(&section, &place, [all, done], left));
             sections.push(section);
         }
         for group in variance_curve::groups(&found.records) {
@@ -75,7 +76,8 @@ fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) ->
             let id = distinct(&place, &mut ids);
             let section = group.section(&place, id);
             let (all, done) = (group.runs.len(), group.finished());
-            overview.push(overview_row(&section, &place, all, done));
+            let left = (all - done).to_string();
+            overview.push(overview_row(&section, &place, [all, done], left));
             sections.push(section);
         }
         for record in &found.records {
@@ -88,16 +90,9 @@ fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) ->
                 let mut section = of_other(run, &place, &record.place, id);
                 let damage = record.damage_note().map(|note| Block::Notes(vec![note]));
                 section.blocks.splice(..0, damage);
-                let finished = u8::from(run.unfinished.is_none()).to_string();
+                let done = usize::from(run.unfinished.is_none());
                 let left = run.unfinished.clone().unwrap_or("0".into());
-                let title = link(&section);
-                overview.push(vec![
-                    title,
-                    place.into(),
-                    "1".into(),
-                    finished.into(),
-                    left.into(),
-                ]);
+                overview.push(overview_row(&section, &place, [1, done], left));
                 sections.push(section);
             }
         }
@@ -127,20 +122,22 @@ fn distinct(place: &str, taken: &mut Vec<String>) -> String {
     id
 }
 
-fn link(section: &Section) -> Cell {
-    Cell {
+fn overview_row(
+    section: &Section,
+    place: &str,
+    [runs, finished]: [usize; 2],
+    left: String,
+) -> Vec<Cell> {
+    let link = Cell {
         link: Some(section.id.clone()),
         ..section.title.as_str().into()
-    }
-}
-
-fn overview_row(section: &Section, place: &str, runs: usize, finished: usize) -> Vec<Cell> {
+    };
     vec![
-        link(section),
+        link,
         place.into(),
-        runs.to_string().into(),
-        finished.to_string().into(),
-        (runs - finished).to_string().into(),
+        Cell::count(runs),
+        Cell::count(finished),
+        left.into(),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! Options of a cluster: from a command line that names the cluster by `--on`, and from a file of defaults.
 
-use super::rejected;
+use super::{io, rejected};
 use crate::error::HarnessError;
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -88,11 +88,7 @@ impl ClusterOptions {
                 )
             }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(HarnessError::Io {
-                action: "read",
-                path,
-                source,
-            }),
+            Err(error) => Err(io("read", &path)(error)),
         }
     }
 

@@ -164,19 +164,15 @@ pub fn set_program_aside(out: &Path, made: &mut Made) -> Result<(PathBuf, String
 /// # Errors
 /// One that does not.
 pub fn check_runs(program: &Path) -> Result<(), HarnessError> {
-    let remedy =
-        "programs may be forbidden on that file system (mounted noexec): give another `--out`";
-    match Command::new(program).arg("--help").output() {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(rejected(
-            format!("{} ends with {}", program.display(), output.status),
-            remedy,
-        )),
-        Err(error) => Err(rejected(
-            format!("{} cannot be run: {error}", program.display()),
-            remedy,
-        )),
-    }
+    let problem = match Command::new(program).arg("--help").output() {
+        Ok(output) if output.status.success() => return Ok(()),
+        Ok(output) => format!("ends with {}", output.status),
+        Err(error) => format!("cannot be run: {error}"),
+    };
+    Err(rejected(
+        format!("{} {problem}", program.display()),
+        "programs may be forbidden on that file system (mounted noexec): give another `--out`",
+    ))
 }
 
 /// Writes the files of a sweep.
