@@ -138,22 +138,14 @@ fn words(args: &Reproduce) -> Result<Vec<String>, HarnessError> {
         fresh: _,
         cluster: _,
     } = args;
-    let joined = |numbers: &[String]| (!numbers.is_empty()).then(|| numbers.join(","));
     let text = |number: Option<u64>| number.map(|number| number.to_string());
-    let numbers = |numbers: &mut dyn Iterator<Item = String>| joined(&numbers.collect::<Vec<_>>());
     let path = |path: &Path| absolute(path).map(|path| path.display().to_string());
     let flags = [
         ("--profile", (profile != "quick").then(|| profile.clone())),
         ("--method", joined(methods)),
         ("--net", joined(nets)),
-        (
-            "--particles",
-            numbers(&mut particles.iter().map(usize::to_string)),
-        ),
-        (
-            "--seeds",
-            numbers(&mut seeds.iter().flatten().map(u64::to_string)),
-        ),
+        ("--particles", joined(particles)),
+        ("--seeds", joined(seeds.as_deref().unwrap_or_default())),
         ("--epochs", text(*epochs)),
         ("--steps", text(*steps)),
         (
@@ -168,10 +160,7 @@ fn words(args: &Reproduce) -> Result<Vec<String>, HarnessError> {
                 .map(|wanted| named(wanted, &path))
                 .transpose()?,
         ),
-        (
-            "--split",
-            numbers(&mut split.iter().flatten().map(f64::to_string)),
-        ),
+        ("--split", joined(split.as_deref().unwrap_or_default())),
         ("--split-seed", text(*split_seed)),
         ("--out", Some(path(out)?)),
     ];
@@ -182,6 +171,11 @@ fn words(args: &Reproduce) -> Result<Vec<String>, HarnessError> {
         }
     }
     Ok(words)
+}
+
+fn joined<T: ToString>(items: &[T]) -> Option<String> {
+    let texts: Vec<String> = items.iter().map(T::to_string).collect();
+    (!texts.is_empty()).then(|| texts.join(","))
 }
 
 /// A data set by its name, files by their paths.

@@ -1,6 +1,8 @@
 //! Runs as a figure: NLL against epochs and against time.
 
+use crate::records::CellRun;
 use crate::records::curve::{Curve, Point};
+use helmholtz_datasets::DatasetName;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use serde::Deserialize;
 
@@ -40,13 +42,26 @@ pub struct Line {
     pub label: String,
     /// Its style; runs of one method have the same.
     pub style: usize,
-    /// Training steps an epoch.
+    /// Training steps an epoch, of a cell on a data set with a name.
     pub steps: u64,
     /// Its checks.
     pub curve: Curve,
 }
 
 impl Line {
+    /// A run's line.
+    pub fn of(run: &CellRun, label: String, style: usize) -> Self {
+        let (cell, curve) = (&run.cell, run.curve.clone());
+        let dataset = cell.dataset.parse::<DatasetName>();
+        let images = dataset.map_or(0, DatasetName::train_images);
+        Self {
+            label,
+            style,
+            steps: (images / cell.settings.batch.max(1)) as u64,
+            curve,
+        }
+    }
+
     /// Place of finished epochs and seconds of training on a horizontal axis.
     fn x(&self, against: Against, epoch: f64, seconds: f64) -> f64 {
         match against {

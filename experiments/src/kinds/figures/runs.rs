@@ -3,12 +3,10 @@
 use super::curves::{Line, panel};
 use super::label::{label, titled};
 use super::settings::Settings;
-use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
 use crate::records::{Record, What, find};
 use crate::spec::Spec;
-use helmholtz_datasets::DatasetName;
 use helmholtz_report::figure::Figure;
 use std::path::PathBuf;
 
@@ -88,19 +86,13 @@ pub fn runs(
                     CellStatus::Done(_) => String::new(),
                     _ => format!(" ({done} of {planned} epochs)"),
                 };
-                let line = Line {
-                    label: unfinished,
-                    style,
-                    steps: steps_an_epoch(cell),
-                    curve: of.curve.clone(),
-                };
                 let drawn = same && !of.curve.points.is_empty();
                 drawn.then(|| Found {
                     seed: cell.seed,
                     done,
                     planned,
                     folder: record.folder.clone(),
-                    line,
+                    line: Line::of(of, unfinished, style),
                 })
             };
             let mut of_seeds: Vec<Found> = Vec::new();
@@ -122,13 +114,6 @@ pub fn runs(
         }
     }
     Ok((runs, problems))
-}
-
-/// Training steps an epoch, of a cell on a data set with a name.
-pub fn steps_an_epoch(cell: &Cell) -> u64 {
-    let dataset = cell.dataset.parse::<DatasetName>();
-    let images = dataset.map_or(0, DatasetName::train_images);
-    (images / cell.settings.batch.max(1)) as u64
 }
 
 /// The figure of these runs on a data set.
