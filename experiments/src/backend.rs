@@ -105,10 +105,10 @@ pub(crate) trait OnBackend {
 }
 
 /// Work on the model of a net, with parameters drawn for a seed.
-pub(crate) struct OnNet<W> {
-    pub net: Net,
-    pub seed: u64,
-    pub work: W,
+struct OnNet<W> {
+    net: Net,
+    seed: u64,
+    work: W,
 }
 
 impl<W: OnModel> OnBackend for OnNet<W> {
@@ -145,6 +145,19 @@ pub(crate) fn on_device<W: OnBackend>(device: Device, work: W) -> Result<W::Outp
             device: device.as_str(),
         }),
     }
+}
+
+/// Does `work` on the model of a net, with parameters drawn for a seed.
+///
+/// # Errors
+/// As [`on_device`].
+pub(crate) fn on_net<W: OnModel>(
+    device: Device,
+    net: Net,
+    seed: u64,
+    work: W,
+) -> Result<W::Output, HarnessError> {
+    on_device(device, OnNet { net, seed, work })
 }
 
 /// What is wrong with a device, and what to do.

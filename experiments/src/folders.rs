@@ -77,6 +77,7 @@ fn numbered<N: FromStr + Ord>(folder: &Path, prefix: &str) -> Vec<N> {
 mod tests {
     use super::*;
     use crate::cell::tests::cell;
+    use helmholtz_harness::streams::assert_contains;
     use helmholtz_runs::{OpenMode, RunFolder};
 
     fn archive_folders(folder: &Path, cell: &Cell) {
@@ -106,10 +107,7 @@ mod tests {
         let CellStatus::Unusable { reason } = status(&folder, &c) else {
             panic!("a result of another shape was taken for one")
         };
-        assert!(
-            reason.contains("seed-1") && reason.contains("--fresh"),
-            "{reason}"
-        );
+        assert_contains(&reason, &["seed-1", "--fresh"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::error::HarnessError;
 use burn_std::config::{BurnConfig, RuntimeConfig};
+use helmholtz_training::TrainError;
 use std::sync::Once;
 
 /// Sets burn's configuration to its defaults and what the environment variables say. So no `burn.toml` or `cubecl.toml` in the
@@ -16,6 +17,15 @@ pub fn configure() {
             CubeClRuntimeConfig::set(CubeClRuntimeConfig::default().override_from_env());
         }
     });
+}
+
+/// What ended a training before its end.
+pub(crate) fn ended(error: TrainError) -> HarnessError {
+    match error {
+        TrainError::Interrupted { epochs, .. } => HarnessError::Interrupted { epoch: epochs },
+        TrainError::Run(error) => error.into(),
+        error => failed(error),
+    }
 }
 
 /// An error of burn, or of what stands on it, in a run.

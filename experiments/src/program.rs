@@ -170,7 +170,6 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
             reproduce(args, registry, locator, new_runner, &stop, &streams)
         }
         Command::Status(args) => {
-            let args = &args.request;
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
             status(args, registry, locator, new_runner, &stop, &streams)
         }

@@ -130,6 +130,20 @@ impl Source {
         Ok(self.parse::<Header>()?.kind)
     }
 
+    /// Refuses what makes no sense.
+    ///
+    /// # Errors
+    /// [`HarnessError::Spec`] with the problem, if there is one.
+    pub fn check(&self, problem: Option<impl Into<String>>) -> Result<(), HarnessError> {
+        match problem {
+            Some(problem) => Err(HarnessError::Spec {
+                file: self.file.clone(),
+                problem: problem.into(),
+            }),
+            None => Ok(()),
+        }
+    }
+
     /// The content as a `T`.
     ///
     /// # Errors
@@ -137,12 +151,7 @@ impl Source {
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, HarnessError> {
         // What is no table at all is refused below, with its line.
         let table = self.text.parse::<toml::Table>().unwrap_or_default();
-        if let Some(problem) = ranges::problem(&table) {
-            return Err(HarnessError::Spec {
-                file: self.file.clone(),
-                problem,
-            });
-        }
+        self.check(ranges::problem(&table))?;
         toml::from_str(&self.text).map_err(|source| HarnessError::Toml {
             file: self.file.clone(),
             source: Box::new(source),

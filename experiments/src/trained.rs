@@ -109,16 +109,14 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use helmholtz_harness::streams::assert_contains;
 
     #[test]
     fn a_folder_without_a_run_is_told_what_a_run_folder_is() {
         let dir = tempfile::tempdir().unwrap();
         let nothing = dir.path().join("nothing");
         let error = Run::read(&nothing, Parameters::Last, &Methods::default()).unwrap_err();
-        assert!(
-            error.to_string().contains("name a run folder, such as"),
-            "{error}"
-        );
+        assert_contains(&error, &["name a run folder, such as"]);
     }
 
     #[test]

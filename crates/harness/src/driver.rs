@@ -1,9 +1,10 @@
 //! The driver: runs the planned units, several at once, each on a thread of its own.
 
 use crate::error::HarnessError;
-pub use crate::event::{Event, NoopObserver, Observer};
+pub use crate::event::{Ended, Event, NoopObserver, Observer};
 use crate::experiment::Experiment;
-use crate::plan::PlannedUnit;
+use crate::plan::{Plan, PlannedUnit};
+use crate::progress::Progress;
 use crate::status::Status;
 use helmholtz_runs::RunFolder;
 use serde_json::Value;
@@ -11,61 +12,35 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// End of a planned unit.
-#[derive(Debug)]
-pub enum Ended {
-    /// With its result, now or in an earlier session, and what it is in a few words.
-    Done(Value, String),
-    /// Stopped on request, after a checkpoint of so many counts.
-    Interrupted {
-        /// The counts that the checkpoint holds.
-        done: u64,
-    },
-    /// Never started, because a stop was requested first.
-    NotStarted,
-    /// With an error.
-    Failed(HarnessError),
-}
-
-/// Watches the units of a plan, by their index in it. Called from all threads.
-pub trait Watch: Sync {
-    /// The unit starts.
-    fn started(&self, index: usize);
-    /// Something happened in the running unit.
-    fn event(&self, index: usize, event: &Event);
-    /// The unit ended.
-    fn ended(&self, index: usize, outcome: &Ended);
-}
-
-/// Runs the units in `queue` (indices into `units`), at most `jobs` at once, and returns how each of `units` ended. A failed or panicking
-/// unit stops no other; once `stop` is set no further unit starts.
+/// Runs what a plan leaves to do, at most `jobs` units at once, and returns how each of its units ended. A failed or panicking unit stops
+/// no other; once `stop` is set no further unit starts.
 pub fn drive(
     experiment: &dyn Experiment,
-    units: &[PlannedUnit],
-    queue: &[usize],
+    plan: &Plan,
     jobs: usize,
-    watch: &dyn Watch,
+    progress: &Progress,
     stop: &AtomicBool,
 ) -> Vec<Ended> {
-    let next = AtomicUsize::new(0);
-    let before = |(index, planned): (usize, &PlannedUnit)| {
+    let (queue, next) = (plan.queue(), AtomicUsize::new(0));
+    let before = |planned: &PlannedUnit| {
         Mutex::new(match &planned.status {
             Status::Done(result) => {
                 RunFolder::tidy(&planned.unit.folder);
-                finished(experiment, index, (**result).clone())
+                finished(experiment, planned.index, (**result).clone())
             }
             Status::Unusable { reason } => Ended::Failed(HarnessError::Unusable(reason.clone())),
             _ => Ended::NotStarted,
         })
     };
-    let outcomes: Vec<Mutex<Ended>> = units.iter().enumerate().map(before).collect();
+    let outcomes: Vec<Mutex<Ended>> = plan.units.iter().map(before).collect();
     let work = || {
         while !stop.load(Ordering::Relaxed)
             && let Some(&index) = queue.get(next.fetch_add(1, Ordering::Relaxed))
         {
-            watch.started(index);
-            let outcome = run_one(experiment, index, &Forward { watch, index }, stop);
-            watch.ended(index, &outcome);
+            progress.started(index);
+            let observer = Forward { progress, index };
+            let outcome = run_one(experiment, plan.units[index].index, &observer, stop);
+            progress.ended(index, &outcome);
             *outcomes[index]
                 .lock()
                 .expect("no thread panics with this lock") = outcome;
@@ -115,13 +90,13 @@ fn run_one(
 
 /// Passes a unit's events on under its index.
 struct Forward<'a> {
-    watch: &'a dyn Watch,
+    progress: &'a Progress,
     index: usize,
 }
 
 impl Observer for Forward<'_> {
     fn event(&self, event: &Event) {
-        self.watch.event(self.index, event);
+        self.progress.event(self.index, event);
     }
 }
 
@@ -129,36 +104,32 @@ impl Observer for Forward<'_> {
 mod tests {
     use super::*;
     use crate::fake::Counting;
-    use crate::plan::Plan;
+    use crate::progress::Sink;
+    use crate::progress::board::Board;
+    use std::sync::Arc;
 
-    /// Counts.
-    #[derive(Default)]
-    struct Counter {
-        started: AtomicUsize,
-        ended: AtomicUsize,
-    }
+    /// Counts units that started and units that ended.
+    #[derive(Clone, Default)]
+    struct Counter(Arc<[AtomicUsize; 2]>);
 
-    impl Watch for Counter {
-        fn started(&self, _: usize) {
-            self.started.fetch_add(1, Ordering::SeqCst);
+    impl Sink for Counter {
+        fn started(&mut self, _: &Board, _: usize) {
+            self.0[0].fetch_add(1, Ordering::SeqCst);
         }
-        fn event(&self, _: usize, _: &Event) {}
-        fn ended(&self, _: usize, _: &Ended) {
-            self.ended.fetch_add(1, Ordering::SeqCst);
+        fn ended(&mut self, _: &Board, _: usize, _: &Ended) {
+            self.0[1].fetch_add(1, Ordering::SeqCst);
         }
     }
 
-    fn go(experiment: &Counting, jobs: usize, watch: &dyn Watch) -> Vec<Ended> {
+    fn watched(experiment: &Counting, jobs: usize, counter: Counter) -> Vec<Ended> {
         let plan = Plan::new(experiment, false, &|_| Ok(())).unwrap();
-        let stop = AtomicBool::new(false);
-        drive(
-            experiment,
-            &plan.units,
-            &plan.queue(),
-            jobs,
-            watch,
-            experiment.stop.as_deref().unwrap_or(&stop),
-        )
+        let stop = experiment.stop.clone().unwrap_or_default();
+        let progress = Progress::new(&plan, jobs, Arc::clone(&stop), vec![Box::new(counter)]);
+        drive(experiment, &plan, jobs, &progress, &stop)
+    }
+
+    fn go(experiment: &Counting, jobs: usize) -> Vec<Ended> {
+        watched(experiment, jobs, Counter::default())
     }
 
     fn all_done(outcomes: &[Ended]) -> bool {
@@ -170,10 +141,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let experiment = Counting::new(dir.path(), &["a", "b", "c", "d", "e"]);
         for (jobs, expected) in [(3, 5), (3, 0)] {
-            let watch = Counter::default();
-            assert!(all_done(&go(&experiment, jobs, &watch)));
-            let counts = (watch.started.into_inner(), watch.ended.into_inner());
-            assert_eq!(counts, (expected, expected));
+            let counter = Counter::default();
+            assert!(all_done(&watched(&experiment, jobs, counter.clone())));
+            let counts = [0, 1].map(|of| counter.0[of].load(Ordering::SeqCst));
+            assert_eq!(counts, [expected; 2]);
         }
     }
 
@@ -184,7 +155,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let mut experiment = Counting::new(dir.path(), &["a", "b", "c"]);
             experiment.meet = jobs;
-            assert!(all_done(&go(&experiment, jobs, &Counter::default())));
+            assert!(all_done(&go(&experiment, jobs)));
             assert_eq!(experiment.most_at_once.load(Ordering::SeqCst), jobs);
         }
     }
@@ -194,7 +165,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut experiment = Counting::new(dir.path(), &["a", "b", "c", "d"]);
         (experiment.fail, experiment.panic) = ("b", "c");
-        let outcomes = go(&experiment, 2, &Counter::default());
+        let outcomes = go(&experiment, 2);
         assert!(matches!(&outcomes[0], Ended::Done(..)));
         assert!(matches!(&outcomes[1], Ended::Failed(e) if e.to_string().contains("NaN")));
         assert!(
@@ -209,11 +180,11 @@ mod tests {
         let mut experiment = Counting::new(dir.path(), &["a", "b", "c"]);
         experiment.stop = Some(Default::default());
         experiment.stop_in = Some(("b", 2));
-        let outcomes = go(&experiment, 1, &Counter::default());
+        let outcomes = go(&experiment, 1);
         assert!(matches!(&outcomes[0], Ended::Done(..)));
         assert!(matches!(&outcomes[1], Ended::Interrupted { done: 2 }));
         assert!(matches!(&outcomes[2], Ended::NotStarted));
         let again = Counting::new(dir.path(), &["a", "b", "c"]);
-        assert!(all_done(&go(&again, 1, &Counter::default())));
+        assert!(all_done(&go(&again, 1)));
     }
 }

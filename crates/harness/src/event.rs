@@ -1,5 +1,6 @@
-//! Events of a running unit, and their observers.
+//! Events of a running unit, its end, and their observers.
 
+use crate::error::HarnessError;
 use serde_json::Value;
 
 /// Event of a running unit.
@@ -42,10 +43,24 @@ pub enum Event {
         /// The fields of its line.
         fields: Value,
     },
-    /// A sentence that stays.
-    Said(String),
     /// A warning.
     Warning(String),
+}
+
+/// End of a planned unit.
+#[derive(Debug)]
+pub enum Ended {
+    /// With its result, now or in an earlier session, and what it is in a few words.
+    Done(Value, String),
+    /// Stopped on request, after a checkpoint of so many counts.
+    Interrupted {
+        /// The counts that the checkpoint holds.
+        done: u64,
+    },
+    /// Never started, because a stop was requested first.
+    NotStarted,
+    /// With an error.
+    Failed(HarnessError),
 }
 
 /// Hears what happens in a running unit, from the thread that runs it.

@@ -5,6 +5,8 @@ use crate::driver::{Event, Observer};
 use crate::error::HarnessError;
 use crate::experiment::{Cost, Experiment, Heading, Outcome};
 use crate::machine::Needs;
+use crate::plan::PlannedUnit;
+use crate::status::Status;
 use crate::unit::Unit;
 use crate::work::{Count, Work};
 use helmholtz_report::{Block, Document};
@@ -58,6 +60,19 @@ pub(crate) fn unit(folder: &Path, name: &str, seed: u64) -> Unit {
         },
         score: "NLL",
         fields,
+    }
+}
+
+/// A unit of this work.
+pub(crate) fn planned(name: &str, status: Status, work: Work) -> PlannedUnit {
+    PlannedUnit {
+        index: 0,
+        unit: unit("x".as_ref(), name, 1),
+        status,
+        cost: Cost {
+            work,
+            ..Cost::default()
+        },
     }
 }
 

@@ -12,16 +12,9 @@ pub fn lookup<'a, T>(
     items: &'a [T],
     name_of: impl Fn(&T) -> &str,
 ) -> Result<&'a T, HarnessError> {
-    items
-        .iter()
-        .find(|item| name_of(item) == name)
-        .ok_or_else(|| {
-            unknown(
-                what,
-                name,
-                items.iter().map(|item| name_of(item).to_string()),
-            )
-        })
+    let choices = || items.iter().map(|item| name_of(item).to_string());
+    let mut found = items.iter().filter(|item| name_of(item) == name);
+    found.next().ok_or_else(|| unknown(what, name, choices()))
 }
 
 /// The error for a `name` that is none of the `choices`.
@@ -97,14 +90,10 @@ pub fn format_seeds(seeds: &[u64]) -> String {
         [first, .., last] if last - first + 1 == seeds.len() as u64 && seeds.is_sorted() => {
             format!("seeds {first}-{last}")
         }
-        _ => format!(
-            "seeds {}",
-            seeds
-                .iter()
-                .map(u64::to_string)
-                .collect::<Vec<_>>()
-                .join(", ")
-        ),
+        _ => {
+            let texts: Vec<String> = seeds.iter().map(u64::to_string).collect();
+            format!("seeds {}", texts.join(", "))
+        }
     }
 }
 

@@ -43,7 +43,7 @@ pub fn overview(
     streams: &Streams,
 ) -> Result<End, HarnessError> {
     print_notice(&experiment.banner(), streams);
-    let units = experiment.units().iter();
+    let units = experiment.units().iter().enumerate();
     let mut found: Vec<Found> = units.map(|unit| inspect(experiment, unit)).collect();
     estimate(&mut found);
     let count = |word: &str| found.iter().filter(|found| found.word == word).count();
@@ -107,7 +107,7 @@ fn reason(found: &Found) -> Option<String> {
     Some(format!("  {}: {reason}", found.planned.unit.label))
 }
 
-fn inspect(experiment: &dyn Experiment, unit: &Unit) -> Found {
+fn inspect(experiment: &dyn Experiment, (index, unit): (usize, &Unit)) -> Found {
     let status = experiment.status(unit);
     let word = word(&status);
     let checkpoint = match &status {
@@ -132,6 +132,7 @@ fn inspect(experiment: &dyn Experiment, unit: &Unit) -> Found {
         .filter(|_| done > 0)
         .map(|seconds| seconds / done as f64);
     let planned = PlannedUnit {
+        index,
         unit: unit.clone(),
         status,
         cost: Cost::default(),
@@ -177,6 +178,7 @@ mod tests {
     use crate::driver::NoopObserver;
     use crate::fake::Counting;
     use crate::streams::Captured;
+    use crate::streams::assert_contains;
     use helmholtz_runs::{Failure, OpenMode, RunFolder};
     use std::sync::atomic::AtomicBool;
 
@@ -213,10 +215,7 @@ mod tests {
         };
         open(3).fail(&failure).unwrap();
         let text = shown(&experiment, false);
-        assert!(
-            text.contains("1 done, 1 running, 2 waiting, 1 failed"),
-            "{text}"
-        );
+        assert_contains(&text, &["1 done, 1 running, 2 waiting, 1 failed"]);
         assert!(text.contains("d / seed 1: NaN loss"), "{text}");
         let line: Value = serde_json::from_str(&shown(&experiment, true)).unwrap();
         let of = |n: usize| {

@@ -10,6 +10,8 @@ use crate::unit::Unit;
 /// A unit, what its folder holds, and what is left to do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedUnit {
+    /// Its place among the experiment's units.
+    pub index: usize,
     /// The unit.
     pub unit: Unit,
     /// State of its run folder.
@@ -71,6 +73,7 @@ impl Plan {
                 cost.needs.disk = cost.needs.disk.saturating_sub(there);
             }
             Ok(PlannedUnit {
+                index,
                 unit: unit.clone(),
                 status,
                 cost,

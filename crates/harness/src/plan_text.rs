@@ -183,24 +183,20 @@ pub fn count(n: usize, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Cost;
-    use crate::fake::unit;
+    use crate::fake;
     use crate::work::Work;
 
     fn planned(net: &str, method: &str, seed: u64, status: Status) -> PlannedUnit {
-        let mut unit = unit("x".as_ref(), net, seed);
-        unit.names.push(method.into());
         let work = Work {
             each: 10.0,
             check: 5.0,
             check_every: Some(5),
             last: 0.0,
         };
-        let cost = Cost {
-            work,
-            ..Cost::default()
-        };
-        PlannedUnit { unit, status, cost }
+        let mut planned = fake::planned(net, status, work);
+        planned.unit.seed = seed;
+        planned.unit.names.push(method.into());
+        planned
     }
 
     #[test]

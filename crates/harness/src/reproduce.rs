@@ -16,9 +16,8 @@ use crate::progress::{Progress, Sink};
 use crate::status::Status;
 use crate::streams::Streams;
 use console::style;
-use helmholtz_report::text;
 use helmholtz_runs::{OpenMode, RunError, RunFolder};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +36,7 @@ pub enum End {
 }
 
 /// Options of a request, whatever the experiment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
     /// Units at once.
     pub jobs: usize,
@@ -83,14 +82,7 @@ pub fn reproduce(
         }
         let sinks = sinks(options, &plan, streams);
         let progress = Progress::new(&plan, jobs, Arc::clone(stop), sinks);
-        outcomes = drive(
-            experiment,
-            &plan.units,
-            &plan.queue(),
-            jobs,
-            &progress,
-            stop,
-        );
+        outcomes = drive(experiment, &plan, jobs, &progress, stop);
         progress.finish();
         printed = print_outcome(experiment, options, &plan, &outcomes, streams);
     }
@@ -165,8 +157,8 @@ pub(crate) fn print_outcome(
         write,
     } = outcome;
     if !options.json {
-        let shown = text::render(&document, streams.out_colours);
-        streams.out.line(format!("\n{shown}"));
+        streams.out.line("");
+        streams.show(&document);
         print_notice(&experiment.banner(), streams);
     }
     let files = match plan.has_unusable() || options.dry_run {
@@ -176,7 +168,9 @@ pub(crate) fn print_outcome(
     if options.json {
         let mut line = fields;
         line["event"] = "table".into();
-        line["files"] = json!(displayed(&files));
+        // Paths as text: JSON has no others.
+        let files = files.iter().map(|path| path.display().to_string());
+        line["files"] = files.collect::<Vec<_>>().into();
         streams.out.line(line.to_string());
     } else if !files.is_empty() {
         let line = format!("Written to {}", named_together(&files));
@@ -265,12 +259,6 @@ pub(crate) fn print_notice(lines: &[String], streams: &Streams) {
     streams.err.line("");
 }
 
-/// Paths as text: JSON has no others.
-fn displayed(paths: &[PathBuf]) -> Vec<String> {
-    let text = paths.iter().map(|path| path.display().to_string());
-    text.collect()
-}
-
 /// `runs/x/table.md, table.csv, table.json`.
 pub fn named_together(paths: &[PathBuf]) -> String {
     let name = |path: &Path| {
@@ -287,18 +275,16 @@ mod tests {
     use super::*;
     use crate::fake::Counting;
     use crate::streams::Captured;
-    use std::sync::atomic::Ordering;
+    use crate::streams::assert_contains;
 
     fn options() -> Options {
         Options {
             jobs: 1,
-            dry_run: false,
-            json: false,
-            fresh: false,
             machine: Machine {
                 memory: Some(1 << 30),
                 disk: Some(1 << 30),
             },
+            ..Options::default()
         }
     }
 
@@ -340,10 +326,7 @@ mod tests {
         let experiment = Counting::new(dir.path(), &["a", "b", "c"]);
         let (end, out, err) = carried_out(&experiment, &options());
         assert_eq!(end.unwrap(), End::Complete);
-        assert!(
-            out.contains("3 runs (1 done, 1 resume after epoch 2, 1 to do)"),
-            "{out}"
-        );
+        assert_contains(&out, &["3 runs (1 done, 1 resume after epoch 2, 1 to do)"]);
         assert!(err.contains("b / seed 1: resumes after epoch 2/5"), "{err}");
 
         let (end, out, err) = carried_out(&experiment, &options());
@@ -361,9 +344,9 @@ mod tests {
         experiment.memory = 1 << 50;
         let (end, _, err) = carried_out(&experiment, &options());
         let text = end.unwrap_err().to_string();
-        assert!(
-            text.contains("not enough memory: at least ") && text.contains("give fewer `--jobs`"),
-            "{text}"
+        assert_contains(
+            &text,
+            &["not enough memory: at least ", "give fewer `--jobs`"],
         );
         assert!(!err.contains("started"), "{err}");
         assert_eq!(dir.path().read_dir().unwrap().count(), 0);
@@ -373,12 +356,7 @@ mod tests {
     fn a_stop_while_measuring_runs_and_writes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let mut experiment = Counting::new(dir.path(), &["a"]);
-        experiment.stop = Some(Arc::default());
-        experiment
-            .stop
-            .as_ref()
-            .unwrap()
-            .store(true, Ordering::Relaxed);
+        experiment.stop = Some(Arc::new(true.into()));
         let (end, out, _) = carried_out(&experiment, &options());
         assert!(matches!(end, Err(HarnessError::Interrupted { epoch: 0 })));
         assert_eq!(
@@ -426,10 +404,7 @@ mod tests {
         let (end, out, err) = carried_out(&stopped, &options);
         assert_eq!(end.unwrap(), End::Interrupted);
         assert!(out.contains("2 runs (2 to do)"), "{out}");
-        assert!(
-            err.contains("The same command without --fresh resumes."),
-            "{err}"
-        );
+        assert_contains(&err, &["The same command without --fresh resumes."]);
         for name in ["a", "b"] {
             let aside = dir.path().join(name).join("seed-1.old-1/result.json");
             assert!(aside.is_file());
@@ -448,10 +423,7 @@ mod tests {
         other.change_config();
         let (end, out, err) = carried_out(&other, &options());
         assert_eq!(end.unwrap(), End::Failed);
-        assert!(
-            err.contains("another configuration") && err.contains("--fresh"),
-            "{err}"
-        );
+        assert_contains(&err, &["another configuration", "--fresh"]);
         assert!(
             out.contains("folder unusable") && !out.contains("Written to"),
             "{out}"

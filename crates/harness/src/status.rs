@@ -49,9 +49,17 @@ impl<R> Status<R> {
         }
     }
 
+    /// The result, if there is nothing left to do.
+    pub fn result(&self) -> Option<&R> {
+        match self {
+            Self::Done(result) => Some(result),
+            _ => None,
+        }
+    }
+
     /// Whether there is nothing left to do.
     pub fn is_done(&self) -> bool {
-        matches!(self, Self::Done(_))
+        self.result().is_some()
     }
 
     /// Whether something is left to do, and the folder can be used.

@@ -1,6 +1,8 @@
 //! Output streams of a command.
 
 use crate::error::HarnessError;
+use helmholtz_report::{Document, text};
+use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -30,6 +32,11 @@ impl Streams {
             out_colours: console::colors_enabled(),
             err_is_live: console::Term::stderr().is_term(),
         }
+    }
+
+    /// Shows a document.
+    pub fn show(&self, document: &Document) {
+        self.out.line(text::render(document, self.out_colours));
     }
 
     /// Checks that all results could be written, or nobody reads them any more.
@@ -124,6 +131,18 @@ impl Write for Captured {
     }
 }
 
+/// Asserts that what a user reads holds all of these parts.
+///
+/// # Panics
+/// If one is missing, which it names.
+#[track_caller]
+pub fn assert_contains(text: impl Display, parts: &[&str]) {
+    let text = text.to_string();
+    for part in parts {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+}
+
 /// A writer, and the first thing that it could not do. A reader that has gone away is none.
 struct Remembering<W: ?Sized> {
     failure: Option<io::Error>,
@@ -175,26 +194,19 @@ mod tests {
 
     #[test]
     fn what_could_not_be_written_is_told_unless_nobody_reads() {
-        let check = |kind| {
+        let check = |out: Shared| {
+            let nothing = Captured::default();
             let streams = Streams {
-                out: Shared::new(Broken(kind)),
-                err: Shared::new(io::sink()),
-                out_colours: false,
-                err_is_live: false,
+                out,
+                ..Captured::streams(&nothing, &nothing)
             };
             streams.out.line("a result");
             streams.check()
         };
-        assert!(check(ErrorKind::BrokenPipe).is_ok());
-        let closed = Streams {
-            out: Shared::of_terminal(Broken(ErrorKind::Other)),
-            err: Shared::new(io::sink()),
-            out_colours: false,
-            err_is_live: false,
-        };
-        closed.out.line("a result");
-        assert!(closed.check().is_ok());
-        let text = check(ErrorKind::StorageFull).unwrap_err().to_string();
+        assert!(check(Shared::new(Broken(ErrorKind::BrokenPipe))).is_ok());
+        assert!(check(Shared::of_terminal(Broken(ErrorKind::Other))).is_ok());
+        let full = check(Shared::new(Broken(ErrorKind::StorageFull)));
+        let text = full.unwrap_err().to_string();
         assert!(text.contains("cannot write standard output"), "{text}");
     }
 }

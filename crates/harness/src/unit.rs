@@ -1,6 +1,8 @@
 //! A unit of an experiment: what can run alone.
 
+use crate::error::HarnessError;
 use crate::work::Count;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -23,4 +25,17 @@ pub struct Unit {
     pub score: &'static str,
     /// Fields that lines of JSON have of it, beside its seed.
     pub fields: Map<String, Value>,
+}
+
+impl Unit {
+    /// A result of the unit, as its type.
+    ///
+    /// # Errors
+    /// One of another shape.
+    pub fn result<R: DeserializeOwned>(&self, result: &Value) -> Result<R, HarnessError> {
+        R::deserialize(result).map_err(|source| HarnessError::Result {
+            folder: self.folder.clone(),
+            source,
+        })
+    }
 }

@@ -20,7 +20,7 @@ const PUBLISHED: [(&str, &str, f64); 9] = [
 fn main() {
     let sections = vec![scoreboard(), experiment()];
     let title = "Published numbers, drawn".into();
-    print!("{}", html::render(&Document { title, sections }));
+    print!("{}", html::render(&Document { title, sections }, None));
 }
 
 fn scoreboard() -> Section {
@@ -92,26 +92,13 @@ fn figure() -> Figure {
         let series = series.map(|(style, (_, method, end))| {
             let points = (1..=200).map(|k| f64::from(5 * k));
             let points = points.map(|epoch| [epoch, end + 90.0 * (-epoch / 120.0).exp()]);
-            Series {
-                label: method.to_string(),
-                mark: Mark::Dashed,
-                style,
-                points: points.collect(),
-            }
+            Series::new(*method, Mark::Dashed, style, points.collect())
         });
         let mut series: Vec<Series> = series.collect();
-        series.push(Series {
-            label: "stage II".into(),
-            mark: Mark::Rule,
-            style: 0,
-            points: vec![[600.0, rows[0].2]],
-        });
-        Panel {
-            title: rows[0].0.into(),
-            x: Axis::linear("epoch"),
-            y: Axis::log("NLL, nats"),
-            series,
-        }
+        let rule = vec![[600.0, rows[0].2]];
+        series.push(Series::new("stage II", Mark::Rule, 0, rule));
+        let (x, y) = (Axis::linear("epoch"), Axis::log("NLL, nats"));
+        Panel::new(rows[0].0, x, y, series)
     });
     Figure {
         title: "NLL during training".into(),

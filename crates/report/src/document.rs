@@ -24,6 +24,12 @@ impl Document {
             sections: vec![section],
         }
     }
+
+    /// The blocks of all sections.
+    pub fn into_blocks(self) -> Vec<Block> {
+        let sections = self.sections.into_iter();
+        sections.flat_map(|section| section.blocks).collect()
+    }
 }
 
 /// A part of a document.

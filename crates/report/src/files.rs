@@ -7,32 +7,18 @@ use crate::{csv, html, latex, markdown};
 use std::path::{Path, PathBuf};
 
 /// Writes `report.html`, `report.md`, `report.tex`, and the folders `tables` (CSV), `figures` (SVG and CSV) and `images`
-/// into `folder`; gives the paths of the first three. Files of an earlier report in those folders are removed.
+/// into `folder`; gives the paths of the first three. Files of an earlier report in those folders are removed. A browser loads the page
+/// `again` after so many seconds.
 ///
 /// # Errors
 /// A folder or file that cannot be written.
-pub fn write(document: &Document, folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
-    write_with(document, html::render(document), folder)
-}
-
-/// The same with a page that a browser loads again after so many seconds.
-///
-/// # Errors
-/// As [`write()`].
-pub fn write_again(
+pub fn write(
     document: &Document,
-    seconds: u64,
+    again: Option<u64>,
     folder: &Path,
 ) -> Result<Vec<PathBuf>, ReportError> {
-    write_with(document, html::render_again(document, seconds), folder)
-}
-
-fn write_with(
-    document: &Document,
-    page: String,
-    folder: &Path,
-) -> Result<Vec<PathBuf>, ReportError> {
-    let again = folder.join(PAGE).is_file();
+    let page = html::render(document, again);
+    let is_there = folder.join(PAGE).is_file();
     let mut written = Vec::new();
     for (_, table) in tables(document) {
         let name = format!("{}.csv", table.name);
@@ -53,7 +39,7 @@ fn write_with(
     .iter()
     .map(|(name, text)| write_text(folder, name, text))
     .collect::<Result<_, _>>()?;
-    if again {
+    if is_there {
         for (part, endings) in PARTS {
             remove_others(&folder.join(part), endings, &written)?;
         }

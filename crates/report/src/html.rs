@@ -12,17 +12,8 @@ use sha2::{Digest, Sha256};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// The page.
-pub fn render(document: &Document) -> String {
-    page(document, None)
-}
-
-/// The page, which a browser loads again after so many seconds: for a document that is written again while runs go on.
-pub fn render_again(document: &Document, seconds: u64) -> String {
-    page(document, Some(seconds))
-}
-
-fn page(document: &Document, again: Option<u64>) -> String {
+/// The page; one of a document that is written again while runs go on is loaded `again` after so many seconds.
+pub fn render(document: &Document, again: Option<u64>) -> String {
     let title = escape(&document.title);
     let sections: String = document.sections.iter().map(section).collect();
     let again = again.map_or(String::new(), |seconds| {
@@ -105,38 +96,13 @@ fn block(block: &Block) -> String {
     }
 }
 
-/// A picture as an address. Drawings stay text, which takes a quarter less than base64.
+/// A picture as an address.
 fn address(name: &str, bytes: &[u8]) -> String {
-    let drawing = std::str::from_utf8(bytes).ok();
-    match drawing.filter(|_| name.ends_with(".svg")) {
-        Some(text) => {
-            // Quotes of the other kind need no escape, where the drawing has none of them itself.
-            let quote = if text.contains('\'') { "%22" } else { "'" };
-            let mut address = String::from("data:image/svg+xml,");
-            for letter in text.chars() {
-                match letter {
-                    '"' => address += quote,
-                    '%' => address += "%25",
-                    '#' => address += "%23",
-                    '&' => address += "%26",
-                    '<' => address += "%3C",
-                    '\n' => address += "%0A",
-                    '\r' => address += "%0D",
-                    '\t' => address += "%09",
-                    letter => address.push(letter),
-                }
-            }
-            address
-        }
-        None => {
-            let kind = if name.ends_with(".svg") {
-                "svg+xml"
-            } else {
-                "png"
-            };
-            format!("data:image/{kind};base64,{}", STANDARD.encode(bytes))
-        }
-    }
+    let kind = match name.ends_with(".svg") {
+        true => "svg+xml",
+        false => "png",
+    };
+    format!("data:image/{kind};base64,{}", STANDARD.encode(bytes))
 }
 
 fn class(note: &Note) -> &'static str {
@@ -203,12 +169,8 @@ mod tests {
             anchor: Some(bad.into()),
             ..Cell::of(Kind::Published, bad)
         }]);
-        let panel = Panel {
-            title: bad.into(),
-            x: Axis::linear(bad),
-            y: Axis::linear(bad),
-            series: vec![Series::line(bad, 0, vec![[0.0, 1.0], [1.0, 2.0]])],
-        };
+        let series = vec![Series::line(bad, 0, vec![[0.0, 1.0], [1.0, 2.0]])];
+        let panel = Panel::new(bad, Axis::linear(bad), Axis::linear(bad), series);
         let figure = Figure {
             title: bad.into(),
             columns: 1,
@@ -250,7 +212,7 @@ mod tests {
 
     #[test]
     fn no_text_becomes_markup() {
-        let page = render(&hostile());
+        let page = render(&hostile(), None);
         for (tag, times) in [("<script", 1), ("</script", 1), ("src=\"http", 0)] {
             assert_eq!(page.matches(tag).count(), times, "{tag}");
         }
@@ -261,7 +223,7 @@ mod tests {
 
     #[test]
     fn nothing_outside_the_page_is_referred_to() {
-        let page = render(&hostile());
+        let page = render(&hostile(), None);
         for (attribute, allowed) in [("src=\"", "data:image/"), ("href=\"", "#")] {
             for value in page.split(attribute).skip(1) {
                 assert!(value.starts_with(allowed), "{attribute}{value:.40}");
@@ -276,7 +238,7 @@ mod tests {
 
     #[test]
     fn the_browser_runs_this_script_alone() {
-        let page = render(&hostile());
+        let page = render(&hostile(), None);
         let script = page.split("<script>").nth(1).unwrap();
         let script = script.split("</script>").next().unwrap();
         let hash = STANDARD.encode(Sha256::digest(script));
@@ -286,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_page_that_is_written_again_is_loaded_again() {
-        let (once, again) = (render(&hostile()), render_again(&hostile(), 30));
+        let (once, again) = (render(&hostile(), None), render(&hostile(), Some(30)));
         let refresh = "<meta http-equiv=\"refresh\" content=\"30\">\n";
         assert_eq!(again.replace(refresh, ""), once);
         assert!(again.contains(refresh));
@@ -303,7 +265,7 @@ mod tests {
 
     #[test]
     fn published_and_own_numbers_look_different() {
-        let page = render(&hostile());
+        let page = render(&hostile(), None);
         assert!(page.contains("<td class=\"published\">"));
         assert!(STYLE.contains("td.published") && STYLE.contains("td.own"));
         assert!(STYLE.contains("prefers-color-scheme: dark"));

@@ -52,6 +52,15 @@ fn render_table(table: &Table) -> String {
     out + "\\hline\n\\end{longtable}}\n"
 }
 
+/// Commands of the small Greek letters in the order of their code points; omicron has none.
+const GREEK: &str = "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho varsigma sigma tau \
+                     upsilon phi chi psi omega";
+
+fn greek(letter: char) -> Option<&'static str> {
+    let place = u32::from(letter).checked_sub(u32::from('α'))?;
+    GREEK.split(' ').nth(place as usize)
+}
+
 /// Nothing in the text is taken for a command; signs that LaTeX's usual encodings lack are spelled.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -80,27 +89,6 @@ fn escape(text: &str) -> String {
             '√' => "$\\surd$",
             '²' => "$^2$",
             '₀' => "$_0$",
-            'α' => "$\\alpha$",
-            'β' => "$\\beta$",
-            'γ' => "$\\gamma$",
-            'δ' => "$\\delta$",
-            'ε' => "$\\varepsilon$",
-            'ζ' => "$\\zeta$",
-            'η' => "$\\eta$",
-            'θ' => "$\\theta$",
-            'κ' => "$\\kappa$",
-            'λ' => "$\\lambda$",
-            'μ' => "$\\mu$",
-            'ν' => "$\\nu$",
-            'ξ' => "$\\xi$",
-            'π' => "$\\pi$",
-            'ρ' => "$\\rho$",
-            'σ' => "$\\sigma$",
-            'τ' => "$\\tau$",
-            'φ' => "$\\phi$",
-            'χ' => "$\\chi$",
-            'ψ' => "$\\psi$",
-            'ω' => "$\\omega$",
             'Ẑ' => "$\\hat Z$",
             'Δ' => "$\\Delta$",
             'Σ' => "$\\Sigma$",
@@ -114,7 +102,10 @@ fn escape(text: &str) -> String {
             '…' => "\\dots{}",
             '\n' | '\r' => " ",
             character => {
-                out.push(character);
+                match greek(character) {
+                    Some(name) => out += &format!("$\\{name}$"),
+                    None => out.push(character),
+                }
                 continue;
             }
         };
@@ -140,8 +131,8 @@ mod tests {
     #[test]
     fn signs_beyond_ascii_are_spelled() {
         assert_eq!(
-            escape("log Ẑ, ε†, OVIS (γ = 1)"),
-            "log $\\hat Z$, $\\varepsilon$$\\dagger$, OVIS ($\\gamma$ = 1)"
+            escape("log Ẑ, ε†, OVIS (γ = 1), αλφσω"),
+            "log $\\hat Z$, $\\varepsilon$$\\dagger$, OVIS ($\\gamma$ = 1), $\\alpha$$\\lambda$$\\phi$$\\sigma$$\\omega$"
         );
     }
 

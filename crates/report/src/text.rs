@@ -27,15 +27,6 @@ pub fn render(document: &Document, colours: bool) -> String {
     trimmed.join("\n") + "\n"
 }
 
-/// Text in lines of at most 78 columns; later lines are indented.
-pub fn wrap(text: &str) -> Vec<String> {
-    let options = textwrap::Options::new(WIDTH)
-        .subsequent_indent("  ")
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    let lines = textwrap::wrap(text, options);
-    lines.into_iter().map(|line| line.into_owned()).collect()
-}
-
 struct Page {
     bold: Style,
     dim: Style,
@@ -44,26 +35,15 @@ struct Page {
 
 impl Page {
     fn blocks(&self, blocks: &[Block], lines: &mut Vec<String>) {
-        for block in blocks {
+        let is_drawn = |block: &&Block| matches!(block, Block::Figure { .. } | Block::Image { .. });
+        for block in blocks.iter().filter(|block| !is_drawn(block)) {
+            lines.push(String::new());
             match block {
-                Block::Text(text) => {
-                    lines.push(String::new());
-                    lines.extend(styled(text, &self.dim));
-                }
-                Block::Verbatim(text) => {
-                    lines.push(String::new());
-                    lines.extend(text.lines().map(String::from));
-                }
-                Block::Notes(notes) => {
-                    lines.push(String::new());
-                    lines.extend(notes.iter().flat_map(|note| self.note(note)));
-                }
-                Block::Table(table) => {
-                    lines.push(String::new());
-                    self.table(table, lines);
-                }
+                Block::Text(text) => lines.extend(styled(text, &self.dim)),
+                Block::Verbatim(text) => lines.extend(text.lines().map(String::from)),
+                Block::Notes(notes) => lines.extend(notes.iter().flat_map(|note| self.note(note))),
+                Block::Table(table) => self.table(table, lines),
                 Block::Folded { title, blocks } => {
-                    lines.push(String::new());
                     lines.push(self.bold.apply_to(title).to_string());
                     self.blocks(blocks, lines);
                 }
@@ -109,11 +89,13 @@ impl Page {
     }
 }
 
+/// Text in lines of at most 78 columns; later lines are indented.
 fn styled(text: &str, style: &Style) -> Vec<String> {
-    let wrapped = wrap(text).into_iter();
-    wrapped
-        .map(|line| style.apply_to(line).to_string())
-        .collect()
+    let options = textwrap::Options::new(WIDTH)
+        .subsequent_indent("  ")
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(text, options).into_iter();
+    lines.map(|line| style.apply_to(line).to_string()).collect()
 }
 
 /// The head and the rows from column `first` on, a line each, without the details.

@@ -28,3 +28,16 @@ pub fn write_bytes(path: &Path, content: &[u8]) -> Result<(), ReportError> {
             source,
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error = write_text(file.path(), "fig.svg", "").unwrap_err();
+        assert!(error.to_string().starts_with("cannot write "), "{error}");
+        assert!(error.path.ends_with("fig.svg"), "{error}");
+    }
+}

@@ -5,7 +5,7 @@ use crate::data::Wanted;
 use crate::device::Device;
 use crate::source::Source;
 use crate::started;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use helmholtz_harness::engine::Engine;
 use helmholtz_harness::engine::job::quoted;
 use helmholtz_harness::engine::options::ClusterOptions;
@@ -15,15 +15,6 @@ use helmholtz_harness::engine::task::Task;
 use helmholtz_harness::error::HarnessError;
 use std::path::{Path, PathBuf};
 
-/// Engine that hands runs out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum On {
-    /// One job array of Slurm
-    Slurm,
-    /// A list of runs, and a script that starts one
-    Script,
-}
-
 /// Options for runs on a cluster, other than in this process. Defaults are read from `helmholtz-cluster.toml` in the working
 /// folder.
 #[derive(Debug, Clone, Default, Args)]
@@ -31,56 +22,11 @@ pub enum On {
 pub struct Cluster {
     /// Hand the runs to a cluster; defaults of the options below are read from helmholtz-cluster.toml
     #[arg(long, value_enum)]
-    pub on: Option<On>,
+    pub on: Option<Engine>,
 
-    /// Partition
-    #[arg(long, value_name = "NAME", requires = "on")]
-    pub partition: Option<String>,
-
-    /// Account to charge
-    #[arg(long, value_name = "NAME", requires = "on")]
-    pub account: Option<String>,
-
-    /// Quality of service
-    #[arg(long, value_name = "NAME", requires = "on")]
-    pub qos: Option<String>,
-
-    /// Time limit of a job, as 90 (minutes), 4:00:00 or 2-0; a run that takes longer goes on in its next job
-    #[arg(long, value_name = "TIME", requires = "on")]
-    pub time: Option<String>,
-
-    /// Memory of a job [default: from the plan]
-    #[arg(long, value_name = "SIZE", requires = "on")]
-    pub mem: Option<String>,
-
-    /// CPUs of a job: so many of its runs are at work at once [default: 1]
-    #[arg(long, value_name = "N", requires = "on", value_parser = count())]
-    pub cpus: Option<usize>,
-
-    /// GPUs of a job [default: 1 with `--device cuda`]
-    #[arg(long, value_name = "N", requires = "on")]
-    pub gpus: Option<usize>,
-
-    /// Jobs at once, at most
-    #[arg(long, value_name = "N", requires = "on", value_parser = count())]
-    pub max: Option<usize>,
-
-    /// Runs of a job [default: 1, more where the array would be larger than the cluster allows]
-    #[arg(long, value_name = "N", requires = "on", value_parser = count())]
-    pub per_task: Option<usize>,
-
-    /// Number of times that a job is started again after a fault of its node [default: 3]
-    #[arg(long, value_name = "N", requires = "on")]
-    pub retries: Option<u32>,
-
-    /// Any other option of sbatch; may be given several times
-    #[arg(
-        long,
-        value_name = "OPTIONS",
-        requires = "on",
-        allow_hyphen_values = true
-    )]
-    pub sbatch: Vec<String>,
+    /// What the cluster is asked for
+    #[command(flatten)]
+    pub options: ClusterOptions,
 
     /// Wait until all is done, with live progress from the run folders
     #[arg(long, requires = "on")]
@@ -93,13 +39,6 @@ pub struct Cluster {
     /// The task's number
     #[arg(long, hide = true, requires = "sweep")]
     pub task: Option<usize>,
-}
-
-fn count() -> impl clap::builder::TypedValueParser<Value = usize> {
-    use clap::builder::TypedValueParser;
-    clap::value_parser!(u64)
-        .range(1..=1 << 20)
-        .map(|n| n as usize)
 }
 
 impl Cluster {
@@ -124,7 +63,11 @@ pub fn planned(args: &Reproduce) -> Result<Reproduce, HarnessError> {
 ///
 /// # Errors
 /// A file of defaults that makes no sense; `--jobs`, which `--max` and `--cpus` take the place of.
-pub fn submission(args: &Reproduce, on: On, source: &Source) -> Result<Submission, HarnessError> {
+pub fn submission(
+    args: &Reproduce,
+    engine: Engine,
+    source: &Source,
+) -> Result<Submission, HarnessError> {
     let flags = [
         ("--jobs", args.jobs.is_some()),
         ("--threads", args.threads.is_some()),
@@ -133,20 +76,7 @@ pub fn submission(args: &Reproduce, on: On, source: &Source) -> Result<Submissio
         "with `--on`, `--max` limits the jobs at once, and `--cpus` the runs at once in each";
     args.reject(&args.experiment, &flags, remedy)?;
     let here = std::env::current_dir().unwrap_or_default();
-    let own = &args.cluster;
-    let own = ClusterOptions {
-        partition: own.partition.clone(),
-        account: own.account.clone(),
-        qos: own.qos.clone(),
-        time: own.time.clone(),
-        mem: own.mem.clone(),
-        cpus: own.cpus,
-        gpus: own.gpus,
-        max: own.max,
-        per_task: own.per_task,
-        retries: own.retries,
-        sbatch: own.sbatch.clone(),
-    };
+    let own = args.cluster.options.clone();
     let mut options = own.or(ClusterOptions::defaults(&here)?);
     if args.device == Device::Cuda {
         options.gpus = options.gpus.or(Some(1));
@@ -157,10 +87,7 @@ pub fn submission(args: &Reproduce, on: On, source: &Source) -> Result<Submissio
     let known = |name: &str| Some((name.to_string(), std::env::var(name).ok()?));
     let out = absolute(&args.out)?;
     Ok(Submission {
-        engine: match on {
-            On::Slurm => Engine::Slurm,
-            On::Script => Engine::Script,
-        },
+        engine,
         options,
         name: name.replace(
             |c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_',
@@ -211,22 +138,14 @@ fn words(args: &Reproduce) -> Result<Vec<String>, HarnessError> {
         fresh: _,
         cluster: _,
     } = args;
-    let joined = |numbers: &[String]| (!numbers.is_empty()).then(|| numbers.join(","));
     let text = |number: Option<u64>| number.map(|number| number.to_string());
-    let numbers = |numbers: &mut dyn Iterator<Item = String>| joined(&numbers.collect::<Vec<_>>());
     let path = |path: &Path| absolute(path).map(|path| path.display().to_string());
     let flags = [
         ("--profile", (profile != "quick").then(|| profile.clone())),
         ("--method", joined(methods)),
         ("--net", joined(nets)),
-        (
-            "--particles",
-            numbers(&mut particles.iter().map(usize::to_string)),
-        ),
-        (
-            "--seeds",
-            numbers(&mut seeds.iter().flatten().map(u64::to_string)),
-        ),
+        ("--particles", joined(particles)),
+        ("--seeds", joined(seeds.as_deref().unwrap_or_default())),
         ("--epochs", text(*epochs)),
         ("--steps", text(*steps)),
         (
@@ -241,10 +160,7 @@ fn words(args: &Reproduce) -> Result<Vec<String>, HarnessError> {
                 .map(|wanted| named(wanted, &path))
                 .transpose()?,
         ),
-        (
-            "--split",
-            numbers(&mut split.iter().flatten().map(f64::to_string)),
-        ),
+        ("--split", joined(split.as_deref().unwrap_or_default())),
         ("--split-seed", text(*split_seed)),
         ("--out", Some(path(out)?)),
     ];
@@ -255,6 +171,11 @@ fn words(args: &Reproduce) -> Result<Vec<String>, HarnessError> {
         }
     }
     Ok(words)
+}
+
+fn joined<T: ToString>(items: &[T]) -> Option<String> {
+    let texts: Vec<String> = items.iter().map(T::to_string).collect();
+    (!texts.is_empty()).then(|| texts.join(","))
 }
 
 /// A data set by its name, files by their paths.
@@ -282,17 +203,10 @@ fn absolute(path: &Path) -> Result<PathBuf, HarnessError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command};
-    use clap::Parser;
+    use crate::cli::tests::parsed;
 
     fn reproduce(line: &str) -> Result<Reproduce, clap::Error> {
-        let words = ["helmholtz", "reproduce"]
-            .into_iter()
-            .chain(line.split(' '));
-        match Cli::try_parse_from(words)?.command {
-            Command::Reproduce(args) => Ok(args),
-            other => unreachable!("{other:?}"),
-        }
+        parsed(&line.split(' ').collect::<Vec<_>>())
     }
 
     #[test]
@@ -311,26 +225,19 @@ mod tests {
     fn options_of_a_cluster_need_one() {
         assert!(reproduce("table1 --partition short").is_err());
         assert!(reproduce("table1 --task 3").is_err());
-        let args =
-            reproduce("table1 --on slurm --sbatch --constraint=avx512 --per-task 4").unwrap();
         let source = Source::find("table1").unwrap();
-        let submission = submission(&args, On::Slurm, &source).unwrap();
+        let submitted = |line: &str| submission(&reproduce(line).unwrap(), Engine::Slurm, &source);
+        let line = "table1 --on slurm --sbatch --constraint=avx512 --per-task 4";
+        let submission = submitted(line).unwrap();
         assert_eq!(
             (submission.options.per_task, submission.options.gpus),
             (Some(4), None)
         );
         assert_eq!(submission.options.sbatch, ["--constraint=avx512"]);
         assert!(submission.hints[0].starts_with("cargo xtask status table1 --out "));
-        let args = reproduce("table1 --on slurm --device cuda").unwrap();
-        assert_eq!(
-            super::submission(&args, On::Slurm, &source)
-                .unwrap()
-                .options
-                .gpus,
-            Some(1)
-        );
-        let args = reproduce("table1 --on slurm --jobs 3").unwrap();
-        let text = super::submission(&args, On::Slurm, &source)
+        let on_a_gpu = submitted("table1 --on slurm --device cuda").unwrap();
+        assert_eq!(on_a_gpu.options.gpus, Some(1));
+        let text = submitted("table1 --on slurm --jobs 3")
             .unwrap_err()
             .to_string();
         assert!(text.contains("--max"), "{text}");

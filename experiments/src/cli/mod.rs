@@ -12,6 +12,7 @@ use crate::started;
 use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use helmholtz_datasets::DatasetName;
+use helmholtz_harness::engine::options::numbers;
 use std::path::PathBuf;
 
 /// Learning in models whose latent variables cannot be reparameterised: published experiments, reproduced.
@@ -30,7 +31,7 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Show which runs of an experiment are done, running, waiting and failed, from their folders alone
     #[command(after_help = STATUS_EXAMPLES)]
-    Status(Status),
+    Status(Reproduce),
     /// Evaluate a run's parameters again: its test NLL with any number of samples
     Evaluate(Evaluate),
     /// Measure how noisy the methods' gradients are, for what they cost
@@ -249,14 +250,6 @@ Examples:
 It takes the options of `reproduce` that select runs, and asks no scheduler. A run whose machine died counts as running until its lock has not
 been renewed for ten minutes.";
 
-/// Show which runs are done, running, waiting and failed.
-#[derive(Debug, Clone, Args)]
-pub struct Status {
-    /// Selection of the runs
-    #[command(flatten)]
-    pub request: Reproduce,
-}
-
 const VARIANCE_EXAMPLES: &str = "\
 Examples:
   cargo xtask variance                                three methods, at fresh parameters
@@ -288,7 +281,7 @@ pub struct Variance {
     pub net: String,
 
     /// Particles K for each image [default: the run's, or 2]
-    #[arg(long, value_name = "K", value_parser = from_1_to(1 << 16))]
+    #[arg(long, value_name = "K", value_parser = numbers(1..=1 << 16))]
     pub particles: Option<usize>,
 
     /// Number of estimates of each method
@@ -548,29 +541,25 @@ impl DataArgs {
     }
 }
 
-/// Whole numbers from `least` on.
-fn from_1_to(most: u64) -> impl TypedValueParser<Value = usize> {
-    clap::value_parser!(u64)
-        .range(1..=most)
-        .map(|number| number as usize)
-}
-
 fn at_least(least: u64) -> impl TypedValueParser<Value = usize> {
-    clap::value_parser!(u64)
-        .range(least..=1 << 32)
-        .map(|number| number as usize)
+    numbers(least..=1 << 32)
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn reproduce(args: &[&str]) -> Result<Reproduce, clap::Error> {
-        let cli = Cli::try_parse_from(["helmholtz", "reproduce", "table1"].iter().chain(args))?;
+    /// The arguments of `reproduce <args>`.
+    pub(crate) fn parsed(args: &[&str]) -> Result<Reproduce, clap::Error> {
+        let cli = Cli::try_parse_from(["helmholtz", "reproduce"].iter().chain(args))?;
         match cli.command {
             Command::Reproduce(args) => Ok(args),
             other => unreachable!("{other:?}"),
         }
+    }
+
+    fn reproduce(args: &[&str]) -> Result<Reproduce, clap::Error> {
+        parsed(&[&["table1"], args].concat())
     }
 
     #[test]

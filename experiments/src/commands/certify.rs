@@ -13,7 +13,7 @@ use helmholtz_estimators::{Declaration, Entry, Estimator, LatentKind, Layered, M
 use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::Streams;
 use helmholtz_invariance::gradients::{Certificate, Subject, certify as certified};
-use helmholtz_report::{Block, Cell, Document, Kind, Note, Table, text};
+use helmholtz_report::{Block, Cell, Document, Kind, Note, Table};
 use helmholtz_sbn::SbnConfig;
 use serde_json::json;
 
@@ -70,8 +70,7 @@ pub fn certify(
             Block::Notes(vec![Note::remark(READING)]),
         ];
         let document = Document::of_blocks("Certificates", blocks);
-        let shown = text::render(&document, streams.out_colours);
-        streams.out.line(shown);
+        streams.show(&document);
     }
     Ok(match hold {
         true => End::Complete,

@@ -1,6 +1,6 @@
 //! `evaluate`: the test NLL of a run's parameters again, with any number of samples.
 
-use crate::backend::{OnNet, on_device};
+use crate::backend::on_net;
 use crate::blocks;
 use crate::cli::Evaluate;
 use crate::data::{Wanted, load};
@@ -18,7 +18,7 @@ use helmholtz_harness::reproduce::{End, named_together};
 use helmholtz_harness::streams::Streams;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_report::files::write_text;
-use helmholtz_report::{Block, Cell, Document, Note, Table, markdown, text};
+use helmholtz_report::{Block, Cell, Document, Note, Table, markdown};
 use helmholtz_runs::Provenance;
 use helmholtz_training::Parameters;
 use serde::Serialize;
@@ -77,14 +77,7 @@ pub fn evaluate(
         state: &|text| loading.state(text),
         stop,
     };
-    let evaluated = on_device(
-        args.device,
-        OnNet {
-            net: registry.net_of(&run.cell)?,
-            seed,
-            work,
-        },
-    )?;
+    let evaluated = on_net(args.device, registry.net_of(&run.cell)?, seed, work)?;
     drop(loading);
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let mut provenance = Provenance::of(&config, seed, args.device.as_str());
@@ -146,8 +139,7 @@ fn print_result(
         let line = json!({"event": "table", "run": head, "rows": rows, "tempered": tempered, "provenance": provenance, "caution": caution});
         streams.out.line(line.to_string());
     } else {
-        let shown = text::render(&document, streams.out_colours);
-        streams.out.line(shown);
+        streams.show(&document);
     }
     if let Some(folder) = &args.out {
         let table = markdown::render(&document);

@@ -1,12 +1,11 @@
 //! `report`: every recorded result as one report, with pictures of what trained models have learned.
 
 use crate::artifacts::PictureKind;
-use crate::backend::{OnNet, on_device};
+use crate::backend::on_net;
 use crate::cli::Report;
 use crate::data;
 use crate::device::Device;
 use crate::error::HarnessError;
-use crate::folders::CellStatus;
 use crate::kinds::READERS;
 use crate::records::{CellRun, Record, What, find, images};
 use crate::registry::Registry;
@@ -62,10 +61,7 @@ pub fn report(
         let records: Vec<&Record> = found.iter().flat_map(|found| &found.records).collect();
         let finished = records.iter().filter(|record| is_finished(record)).count();
         let again = args.watch.filter(|_| finished < records.len());
-        let paths = match again {
-            Some(seconds) => files::write_again(&document, seconds, &args.to)?,
-            None => files::write(&document, &args.to)?,
-        };
+        let paths = files::write(&document, again, &args.to)?;
         let counted = format!("{}, {finished} finished", count(records.len(), "run"));
         if first {
             streams.out.line(format!(
@@ -96,7 +92,7 @@ fn waited(seconds: u64, stop: &AtomicBool) -> bool {
 
 fn is_finished(record: &Record) -> bool {
     match &record.what {
-        What::Cell(run) => matches!(run.status, CellStatus::Done(_)),
+        What::Cell(run) => run.status.is_done(),
         What::Other(run) => run.unfinished.is_none(),
     }
 }
@@ -190,12 +186,7 @@ impl Artist<'_> {
             checkpoint: &checkpoint,
             test,
         };
-        let on_net = OnNet {
-            net,
-            seed: run.cell.seed,
-            work: draw,
-        };
-        on_device(Device::Cpu, on_net)
+        on_net(Device::Cpu, net, run.cell.seed, draw)
     }
 
     /// The test images of a data set, if they are on this machine.

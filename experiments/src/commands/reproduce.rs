@@ -71,11 +71,10 @@ pub fn reproduce(
 mod tests {
     use super::*;
     use crate::cell_runner::CellRunner;
-    use crate::cli::{Cli, Command};
+    use crate::cli::tests::parsed;
     use crate::kinds::likelihood::fake::FakeRunner;
-    use clap::Parser;
     use helmholtz_harness::streams::Captured;
-    use std::sync::Mutex;
+    use std::path::PathBuf;
 
     /// A user at a pipe, with a folder of his own.
     struct Session {
@@ -102,41 +101,29 @@ mod tests {
             }
         }
 
+        /// A place in the folder.
+        fn path(&self, below: &str) -> PathBuf {
+            self.dir.path().join(below)
+        }
+
         fn streams(&self) -> Streams {
             Captured::streams(&self.out, &self.err)
         }
 
         /// The end, standard output and standard error of `reproduce table1 <args>`.
-        fn type_in(
-            &self,
-            runner: FakeRunner,
-            args: &[&str],
-        ) -> (Result<End, HarnessError>, String, String) {
+        fn type_in(&self, args: &[&str]) -> (Result<End, HarnessError>, String, String) {
             let folder = self.dir.path().to_str().unwrap();
-            let line = [
-                "helmholtz",
-                "reproduce",
-                "table1",
-                "--out",
-                folder,
-                "--jobs",
-                "1",
-            ];
-            let cli = Cli::try_parse_from(line.iter().chain(args)).unwrap();
-            let Command::Reproduce(args) = cli.command else {
-                unreachable!("the line says reproduce")
-            };
-            let stop = Arc::clone(&runner.stop);
-            let runner = Mutex::new(Some(runner));
-            let new_runner = move |_, _, _| -> Result<Box<dyn CellRunner>, HarnessError> {
-                Ok(Box::new(runner.lock().unwrap().take().unwrap()))
+            let line = ["table1", "--out", folder, "--jobs", "1"];
+            let args = parsed(&[&line, args].concat()).unwrap();
+            let new_runner = |_, _, _| -> Result<Box<dyn CellRunner>, HarnessError> {
+                Ok(Box::new(FakeRunner::default()))
             };
             let end = reproduce(
                 &args,
                 &Registry::default(),
                 nowhere(),
                 &new_runner,
-                &stop,
+                &Arc::default(),
                 &self.streams(),
             );
             (end, self.out.take(), self.err.take())
@@ -146,7 +133,7 @@ mod tests {
     #[test]
     fn quick_without_data_runs_on_glyphs_and_nobody_can_miss_it() {
         let session = Session::new();
-        let (end, out, err) = session.type_in(FakeRunner::default(), &[]);
+        let (end, out, err) = session.type_in(&[]);
         assert_eq!(end.unwrap(), End::Complete);
         assert_eq!(
             err.matches("BINARIZED-MNIST IS NOT HERE").count(),
@@ -160,24 +147,16 @@ mod tests {
         );
         assert!(
             session
-                .dir
-                .path()
-                .join("table1/quick/glyphs/linear/jsa/seed-1")
+                .path("table1/quick/glyphs/linear/jsa/seed-1")
                 .is_dir()
         );
-        assert!(
-            session
-                .dir
-                .path()
-                .join("table1/quick/glyphs/table.csv")
-                .is_file()
-        );
+        assert!(session.path("table1/quick/glyphs/table.csv").is_file());
     }
 
     #[test]
     fn paper_without_data_refuses_and_runs_nothing() {
         let session = Session::new();
-        let (end, out, _) = session.type_in(FakeRunner::default(), &["--profile", "paper"]);
+        let (end, out, _) = session.type_in(&["--profile", "paper"]);
         assert!(matches!(end, Err(HarnessError::NoSubstitute { .. })));
         assert_eq!(
             (out.as_str(), session.dir.path().read_dir().unwrap().count()),
@@ -186,101 +165,16 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_request_resumes_with_the_same_command_and_is_then_done() {
-        let session = Session::new();
-        let args = ["--dataset", "glyphs", "--method", "jsa"];
-        let stopping = FakeRunner {
-            stop_in: Some(("nonlinear", 2)),
-            ..FakeRunner::default()
-        };
-        let (end, out, err) = session.type_in(stopping, &args);
-        assert_eq!(end.unwrap(), End::Interrupted);
-        assert!(err.contains("The same command resumes."), "{err}");
-        assert!(
-            out.contains("2 of 10 epochs") && out.contains("not run"),
-            "{out}"
-        );
-
-        let (end, out, err) = session.type_in(FakeRunner::default(), &args);
-        assert_eq!(end.unwrap(), End::Complete);
-        assert!(
-            out.contains("3 runs (1 done, 1 resume after epoch 2, 1 to do)"),
-            "{out}"
-        );
-        assert!(
-            err.contains("nonlinear / jsa / seed 1: resumes after epoch 2/10"),
-            "{err}"
-        );
-
-        let (end, out, err) = session.type_in(FakeRunner::default(), &args);
-        assert_eq!(end.unwrap(), End::Complete);
-        assert!(
-            out.contains("3 runs, all done.") && !err.contains("started"),
-            "{out}{err}"
-        );
-    }
-
-    #[test]
-    fn json_lines_hold_the_plan_the_events_and_the_table_and_nothing_else() {
-        let session = Session::new();
-        let (end, out, _) = session.type_in(
-            FakeRunner::default(),
-            &["--dataset", "glyphs", "--net", "linear", "--json"],
-        );
-        assert_eq!(end.unwrap(), End::Complete);
-        let events: Vec<String> = out
-            .lines()
-            .map(|line| {
-                serde_json::from_str::<serde_json::Value>(line).unwrap()["event"]
-                    .as_str()
-                    .unwrap()
-                    .to_string()
-            })
-            .collect();
-        assert_eq!(
-            (events[0].as_str(), events.last().unwrap().as_str()),
-            ("plan", "table")
-        );
-        assert_eq!(events.iter().filter(|e| *e == "done").count(), 3);
-    }
-
-    #[test]
-    fn finished_numbers_in_a_tables_files_are_not_lost_to_a_folder_that_cannot_be_used() {
-        let session = Session::new();
-        let args = ["--dataset", "glyphs", "--net", "linear"];
-        session.type_in(FakeRunner::default(), &args).0.unwrap();
-        let base = session.dir.path().join("table1/quick/glyphs");
-        let files =
-            || ["md", "csv", "json"].map(|e| std::fs::read(base.join(format!("table.{e}"))));
-        let before = files().map(Result::unwrap);
-        let config = base.join("linear/rws/seed-1/config.json");
-        std::fs::write(config, "damaged").unwrap();
-        let (end, out, err) = session.type_in(FakeRunner::default(), &args);
-        assert_eq!(end.unwrap(), End::Failed);
-        assert!(
-            out.contains("folder unusable") && !out.contains("Written to"),
-            "{out}"
-        );
-        assert!(err.contains("left as they were"), "{err}");
-        assert_eq!(files().map(Result::unwrap), before);
-    }
-
-    #[test]
     fn other_epochs_do_not_touch_the_profiles_runs() {
         let session = Session::new();
         let args = ["--dataset", "glyphs", "--method", "jsa", "--net", "linear"];
-        session.type_in(FakeRunner::default(), &args).0.unwrap();
-        let (end, out, _) = session.type_in(
-            FakeRunner::default(),
-            &[&args[..], &["--epochs", "7"]].concat(),
-        );
+        session.type_in(&args).0.unwrap();
+        let (end, out, _) = session.type_in(&[&args[..], &["--epochs", "7"]].concat());
         assert_eq!(end.unwrap(), End::Complete);
         assert!(out.contains("7 of 7"), "{out}");
         assert!(
             session
-                .dir
-                .path()
-                .join("table1/quick-7-epochs/glyphs/linear/jsa/seed-1")
+                .path("table1/quick-7-epochs/glyphs/linear/jsa/seed-1")
                 .is_dir()
         );
     }
@@ -288,11 +182,11 @@ mod tests {
     #[test]
     fn a_wrong_request_is_refused_before_anything_is_loaded() {
         let session = Session::new();
-        let (end, _, err) = session.type_in(FakeRunner::default(), &["--method", "jsb"]);
+        let (end, _, err) = session.type_in(&["--method", "jsb"]);
         assert!(matches!(end, Err(HarnessError::Unknown { .. })));
         assert_eq!(err, "");
         if cfg!(not(feature = "wgpu")) {
-            let (end, ..) = session.type_in(FakeRunner::default(), &["--device", "wgpu"]);
+            let (end, ..) = session.type_in(&["--device", "wgpu"]);
             assert!(end.unwrap_err().to_string().contains("cargo xtask"));
         }
     }

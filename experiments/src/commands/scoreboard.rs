@@ -8,7 +8,7 @@ use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::reproduce::{End, named_together};
 use helmholtz_harness::streams::Streams;
 use helmholtz_report::files::write_text;
-use helmholtz_report::{markdown, text};
+use helmholtz_report::markdown;
 use serde_json::json;
 
 /// Carries out a request.
@@ -37,8 +37,7 @@ pub fn scoreboard(args: &Scoreboard, streams: &Streams) -> Result<End, HarnessEr
         let line = json!({"event": "scoreboard", "lines": lines});
         streams.out.line(line.to_string());
     } else {
-        let shown = text::render(&document, streams.out_colours);
-        streams.out.line(shown);
+        streams.show(&document);
     }
     if let Some(folder) = &args.to {
         let file = write_text(folder, "scoreboard.md", &markdown::render(&document))?;

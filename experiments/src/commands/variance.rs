@@ -1,6 +1,6 @@
 //! `variance`: measures how noisy the methods' gradients are, and shows it beside what they cost.
 
-use crate::backend::{OnNet, on_device};
+use crate::backend::on_net;
 use crate::cli::Variance;
 use crate::data::{Wanted, load};
 use crate::error::HarnessError;
@@ -17,7 +17,7 @@ use helmholtz_harness::loading::{Loading, Planning};
 use helmholtz_harness::reproduce::{End, named_together};
 use helmholtz_harness::streams::Streams;
 use helmholtz_report::files::write_text;
-use helmholtz_report::{markdown, text};
+use helmholtz_report::markdown;
 use helmholtz_runs::Provenance;
 use helmholtz_training::Parameters;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -50,41 +50,32 @@ pub fn variance(
             train: &data.train,
             watch: &mut |event| display.event(event),
         };
-        let on_net = OnNet {
-            net,
-            seed: request.replication.seed,
-            work: measurement,
-        };
-        on_device(args.device, on_net)?
+        on_net(args.device, net, request.replication.seed, measurement)?
     };
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let seed = request.replication.seed;
     let mut provenance = Provenance::of(&config, seed, args.device.as_str());
     provenance.seconds = started.elapsed().as_secs_f64();
     let report = Report::new(&request, &data.name, rows, provenance);
-    if args.json {
-        let line = json!({"event": "table", "table": report});
-        streams.out.line(line.to_string());
-    } else {
-        let document = view::document(&report);
-        let shown = text::render(&document, streams.out_colours);
-        streams.out.line(shown);
+    let document = view::document(&report);
+    match args.json {
+        true => streams
+            .out
+            .line(json!({"event": "table", "table": report}).to_string()),
+        false => streams.show(&document),
     }
     if let Some(folder) = &args.out {
+        let table = markdown::render(&document);
         let paths = [
-            write_text(
-                folder,
-                "variance.md",
-                &markdown::render(&view::document(&report)),
-            )?,
+            write_text(folder, "variance.md", &table)?,
             write_text(folder, "variance.csv", &view::csv(&report))?,
         ];
-        let written = format!("Written to {}", named_together(&paths));
-        if args.json {
-            streams.err.line(written);
+        let told = if args.json {
+            &streams.err
         } else {
-            streams.out.line(written);
-        }
+            &streams.out
+        };
+        told.line(format!("Written to {}", named_together(&paths)));
     }
     match stop.load(Ordering::Relaxed) {
         true => Ok(End::Interrupted),

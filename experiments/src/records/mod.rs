@@ -13,7 +13,7 @@ use crate::folders::CellStatus;
 use crate::methods::Methods;
 use crate::works::outcome::Outcome;
 use helmholtz_report::figure::Figure;
-use helmholtz_report::{Block, Document, Note};
+use helmholtz_report::{Block, Note};
 use helmholtz_runs::{Provenance, RunError, RunFolder, Status, read_config, read_metrics};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -197,10 +197,7 @@ impl OtherRun {
             provenance: provenance.and_then(|from| serde_json::from_value(from).ok()),
             unfinished,
             blocks: match kept.document(readers) {
-                Some(Document { sections, .. }) => {
-                    let sections = sections.into_iter();
-                    sections.flat_map(|section| section.blocks).collect()
-                }
+                Some(document) => document.into_blocks(),
                 None => verbatim(&folder.join("table.md"))?.into_iter().collect(),
             },
             measured: Measured::of(config, kept.result.cloned()),

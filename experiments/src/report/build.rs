@@ -65,9 +65,10 @@ fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) ->
             let place = at(&group.place);
             let id = distinct(&place, &mut ids);
             let section = of_group(&group, &place, id, pictures);
-            let done = |(_, run): &&(&Record, &CellRun)| matches!(run.status, CellStatus::Done(_));
+            let done = |(_, run): &&(&Record, &CellRun)| run.status.is_done();
             let (all, done) = (group.runs.len(), group.runs.iter().filter(done).count());
-            overview.push(overview_row(&section, &place, all, done));
+            let left = (all - done).to_string();
+            overview.push(overview_row(&section, &place, [all, done], left));
             sections.push(section);
         }
         for group in variance_curve::groups(&found.records) {
@@ -75,7 +76,8 @@ fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) ->
             let id = distinct(&place, &mut ids);
             let section = group.section(&place, id);
             let (all, done) = (group.runs.len(), group.finished());
-            overview.push(overview_row(&section, &place, all, done));
+            let left = (all - done).to_string();
+            overview.push(overview_row(&section, &place, [all, done], left));
             sections.push(section);
         }
         for record in &found.records {
@@ -88,16 +90,9 @@ fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) ->
                 let mut section = of_other(run, &place, &record.place, id);
                 let damage = record.damage_note().map(|note| Block::Notes(vec![note]));
                 section.blocks.splice(..0, damage);
-                let finished = u8::from(run.unfinished.is_none()).to_string();
+                let done = usize::from(run.unfinished.is_none());
                 let left = run.unfinished.clone().unwrap_or("0".into());
-                let title = link(&section);
-                overview.push(vec![
-                    title,
-                    place.into(),
-                    "1".into(),
-                    finished.into(),
-                    left.into(),
-                ]);
+                overview.push(overview_row(&section, &place, [1, done], left));
                 sections.push(section);
             }
         }
@@ -127,20 +122,22 @@ fn distinct(place: &str, taken: &mut Vec<String>) -> String {
     id
 }
 
-fn link(section: &Section) -> Cell {
-    Cell {
+fn overview_row(
+    section: &Section,
+    place: &str,
+    [runs, finished]: [usize; 2],
+    left: String,
+) -> Vec<Cell> {
+    let link = Cell {
         link: Some(section.id.clone()),
         ..section.title.as_str().into()
-    }
-}
-
-fn overview_row(section: &Section, place: &str, runs: usize, finished: usize) -> Vec<Cell> {
+    };
     vec![
-        link(section),
+        link,
         place.into(),
-        runs.to_string().into(),
-        finished.to_string().into(),
-        (runs - finished).to_string().into(),
+        Cell::count(runs),
+        Cell::count(finished),
+        left.into(),
     ]
 }
 
@@ -312,7 +309,7 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
     let rows = group.runs.iter().map(|(record, run)| {
         let folder = Cell {
             anchor: Some(anchor(id, &record.place)),
-            ..below(group, record).into()
+            ..below(&group.place, record).into()
         };
         let seed = run.cell.seed.to_string();
         let planned = run.cell.settings.epochs;
@@ -329,18 +326,14 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
                 let at_check = |nll: f64, at: f64| Cell::from(format!("{nll:.2} at epoch {at}"));
                 let test = last.and_then(|last| Some(at_check(last.test?, last.epoch)));
                 let valid = last.map(|last| at_check(last.valid, last.epoch));
-                vec![
+                let known = [
                     test.unwrap_or_else(dash),
                     valid.unwrap_or_else(dash),
                     dash(),
                     epochs.into(),
                     seed.into(),
-                    dash(),
-                    dash(),
-                    dash(),
-                    dash(),
-                    dash(),
-                ]
+                ];
+                known.into_iter().chain([(); 5].map(|()| dash())).collect()
             }
         });
         data
@@ -350,8 +343,8 @@ fn runs(group: &Group, place: &str, id: &str) -> Table {
 }
 
 /// A run's folder below that of its group.
-pub(super) fn below<'a>(group: &Group, record: &'a Record) -> &'a str {
-    let own = record.place.strip_prefix(&group.place);
+pub(super) fn below<'a>(group: &str, record: &'a Record) -> &'a str {
+    let own = record.place.strip_prefix(group);
     own.unwrap_or(&record.place).trim_start_matches('/')
 }
 
@@ -407,7 +400,11 @@ fn images(group: &Group, id: &str, pictures: &mut Pictures<'_>) -> Vec<Block> {
         let label = run.cell.label();
         for (caption, bytes) in pictures(record, run) {
             blocks.push(Block::Image {
-                name: format!("{id}-{}-{}.png", slug(below(group, record)), slug(&caption)),
+                name: format!(
+                    "{id}-{}-{}.png",
+                    slug(below(&group.place, record)),
+                    slug(&caption)
+                ),
                 caption: format!("{label}: {caption}"),
                 bytes,
             });
@@ -488,6 +485,7 @@ mod tests {
     use crate::cell::Cell;
     use crate::report::testing::{finished, notes, paper, record, sections};
     use crate::spec::{Selection, Spec};
+    use helmholtz_harness::streams::assert_contains;
 
     /// Runs of Table 1's profile `paper` with these learning rates.
     fn with_rates(rates: &[f64]) -> String {
@@ -511,10 +509,7 @@ mod tests {
         assert!(own.contains(deviation) && !own.contains(other), "{own}");
         let some = with_rates(&[3e-4, 1e-3]);
         assert!(some.contains(deviation), "{some}");
-        assert!(
-            some.contains("than those named here: linear / jsa / seed 2."),
-            "{some}"
-        );
+        assert_contains(&some, &["than those named here: linear / jsa / seed 2."]);
         let all = with_rates(&[1e-3, 1e-3]);
         assert!(!all.contains(deviation) && all.contains(other), "{all}");
     }
@@ -530,10 +525,12 @@ mod tests {
             notes(&sections(records)[0])
         };
         let paper = of("paper");
-        assert!(
-            paper.contains("the runs of `paper` alone")
-                && paper.contains("those of `rate-3e-4`, `rate-1e-3`"),
-            "{paper}"
+        assert_contains(
+            &paper,
+            &[
+                "the runs of `paper` alone",
+                "those of `rate-3e-4`, `rate-1e-3`",
+            ],
         );
         assert!(!of("quick").contains("alone"));
     }

@@ -5,7 +5,6 @@ use crate::cell::Cell;
 use crate::cell_runner::Score;
 use crate::kinds::figures::curves::{Line, Quantity, both};
 use crate::kinds::figures::label;
-use crate::kinds::figures::runs::steps_an_epoch;
 use crate::records::{CellRun, Record};
 use helmholtz_report::Block;
 use helmholtz_report::figure::Style;
@@ -58,12 +57,8 @@ pub fn blocks(group: &Group, id: &str) -> Vec<Block> {
                 continue;
             };
             let method = group.spec.method_label(&cell.method);
-            let line = Line {
-                label: label::label(method, cell.seed, several(cell)),
-                style,
-                steps: steps_an_epoch(cell),
-                curve: run.curve.clone(),
-            };
+            let label = label::label(method, cell.seed, several(cell));
+            let line = Line::of(run, label, style);
             let net = group.spec.net_label(&cell.net);
             let net = match cell.particles() {
                 Some(particles) => format!("{net}, K = {particles}"),
@@ -130,21 +125,6 @@ mod tests {
             ["JSA, seed 1, test", "JSA, seed 2, test", "RWS, test"]
         );
         assert_eq!(figure.panels[0].y.label, "NLL, nats");
-    }
-
-    #[test]
-    fn the_title_says_which_images_these_are() {
-        let of = |dataset: &str| {
-            let dataset = dataset.into();
-            let cell = Cell {
-                dataset,
-                ..paper("jsa")
-            };
-            figures(vec![cell])[0].1.title.clone()
-        };
-        assert!(of("binarized-mnist").ends_with("(binarized-mnist)"));
-        assert!(of("glyphs").contains("GENERATED IMAGES"));
-        assert!(of("omniglot-105-to-28").contains("OMNIGLOT 105 TO 28"));
     }
 
     #[test]

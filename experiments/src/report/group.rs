@@ -6,6 +6,7 @@ use crate::published::Published;
 use crate::records::{CellRun, Record, What};
 use crate::registry::Registry;
 use crate::spec::{Method, Net, Selection, Spec};
+use crate::table::alone;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -27,9 +28,8 @@ pub struct Group<'a> {
 impl Group<'_> {
     /// Whether the images are generated.
     pub fn synthetic(&self) -> bool {
-        use helmholtz_harness::status::Status::Done;
-        let told = |run: &&CellRun| matches!(&run.status, Done(result) if result.synthetic);
-        self.dataset == "glyphs" || self.runs.iter().any(|(_, run)| told(run))
+        let mut results = self.runs.iter().filter_map(|(_, run)| run.status.result());
+        self.dataset == "glyphs" || results.any(|result| result.synthetic)
     }
 
     /// The profile that the folder names, and epochs other than the profile's; nothing where the experiment has it no more.
@@ -46,38 +46,22 @@ impl Group<'_> {
     /// The runs whose settings, but for their epochs, are not those that the profile has today: older ones, say.
     pub fn unlike(&self, profile: &str) -> Vec<&CellRun> {
         let same = |cell: &Cell| {
-            let selection = alone(cell, Some(cell.settings.epochs));
+            let selection = Selection {
+                epochs: Some(cell.settings.epochs),
+                ..alone(cell)
+            };
             let cells = self.spec.cells(profile, &selection, &self.dataset);
-            let settings = Settings {
+            let compared = |settings: &Settings| Settings {
                 checkpoint_seconds: 1,
                 test_at_checks: None,
                 gradient_beta: None,
-                ..cell.settings.clone()
+                ..settings.clone()
             };
-            cells.unwrap_or_default().into_iter().any(|own| {
-                let own = Settings {
-                    checkpoint_seconds: 1,
-                    test_at_checks: None,
-                    gradient_beta: None,
-                    ..own.settings
-                };
-                own == settings
-            })
+            let mut others = cells.unwrap_or_default().into_iter();
+            others.any(|own| compared(&own.settings) == compared(&cell.settings))
         };
         let runs = self.runs.iter().map(|(_, run)| *run);
         runs.filter(|run| !same(&run.cell)).collect()
-    }
-}
-
-/// Returns the selection of a cell of an experiment, and of no other.
-fn alone(cell: &Cell, epochs: Option<u64>) -> Selection {
-    Selection {
-        nets: vec![cell.net.clone()],
-        methods: vec![cell.method.clone()],
-        particles: cell.particles().into_iter().collect(),
-        seeds: vec![cell.seed],
-        epochs,
-        images: None,
     }
 }
 
@@ -150,7 +134,7 @@ fn order(spec: &Spec, cell: &Cell) -> (usize, Option<usize>, usize, u64) {
 /// program: then its published numbers belong beside them.
 fn same_training(cells: &[&Cell], registry: &Registry, dataset: &str) -> Option<Spec> {
     let same = |spec: &Spec, cell: &Cell| {
-        let cells = spec.cells("paper", &alone(cell, None), dataset);
+        let cells = spec.cells("paper", &alone(cell), dataset);
         cells.unwrap_or_default().iter().any(|own| {
             own.by_particles == cell.by_particles && trains_as(&own.settings, &cell.settings)
         })

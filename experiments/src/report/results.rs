@@ -5,13 +5,12 @@ use super::group::Group;
 use crate::cell_runner::CellResult;
 use crate::records::Record;
 use crate::table::Row;
-use helmholtz_harness::names::format_seeds;
 use helmholtz_report::{Cell, Kind, Table};
 
 /// The table of a group: ours, published, difference.
 pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
-    let published = |row: &Row| row.published.or(row.published_bound);
-    let beside = rows.iter().any(|row| published(row).is_some());
+    let published = |row: &Row| row.published.or(row.published_bound).is_some();
+    let beside = rows.iter().any(published);
     let mut columns = vec!["Net", "Method", "Ours"];
     if beside {
         columns.extend(["Published", "Difference"]);
@@ -39,7 +38,10 @@ pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
                 && row.results.contains_key(&run.cell.seed)
         });
         let of_row: Vec<&Record> = of_row.map(|(record, _)| *record).collect();
-        let folders: Vec<&str> = of_row.iter().map(|record| below(group, record)).collect();
+        let folders: Vec<&str> = of_row
+            .iter()
+            .map(|record| below(&group.place, record))
+            .collect();
         let text = row.ours_of(&group.dataset, group.synthetic(), group.spec.standard_error);
         let text = match row.results.len() {
             0 | 1 => text,
@@ -56,39 +58,22 @@ pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
             ours,
         ];
         if beside {
-            let text = row.published_text();
-            data.push(match published(row) {
-                Some(number) if number.quoted => Cell::number(Kind::Quoted, text, number.mean),
-                Some(number) => Cell::number(Kind::Published, text, number.mean),
-                None => Cell::of(Kind::Published, text),
-            });
+            data.push(row.published_cell());
             let text = row.difference_text();
             data.push(match row.difference {
                 Some(difference) => Cell::number(Kind::Difference, text, difference.nats),
                 None => Cell::of(Kind::Difference, text),
             });
         }
-        let seeds: Vec<u64> = row.results.keys().copied().collect();
-        let best = match seeds.is_empty() {
+        let best = match row.results.is_empty() {
             true => "-".into(),
             false => row.epoch_text(),
         };
+        let published = group.published.as_ref().filter(|_| beside);
         data.extend([
             best.into(),
-            epochs(
-                row,
-                group
-                    .published
-                    .as_ref()
-                    .filter(|_| beside)
-                    .and_then(|p| p.epochs),
-            )
-            .into(),
-            if seeds.is_empty() {
-                "-".into()
-            } else {
-                format_seeds(&seeds).into()
-            },
+            epochs(row, published.and_then(|p| p.epochs)).into(),
+            row.seeds_text().into(),
             row.samples_text().into(),
             images.into(),
             match folders.is_empty() {
@@ -107,26 +92,18 @@ pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
 /// `1000`, `100 (published: 1000)`, `ended at 120 of 1000`, `cut short: 17 of 20 epochs`.
 fn epochs(row: &Row, published: Option<u64>) -> String {
     let short = |result: &&CellResult| result.epochs_done < result.epochs_planned;
-    let mut done: Vec<u64> = row
-        .results
-        .values()
-        .map(|result| result.epochs_done)
-        .collect();
-    done.sort_unstable();
-    done.dedup();
     if let Some(result) = row.results.values().find(short) {
         return format!(
             "ended at {} of {}",
             result.epochs_done, result.epochs_planned
         );
     }
-    if done.is_empty() {
+    if row.results.is_empty() {
         let first = row.unfinished.first();
         return first.map_or("-".into(), |(_, what)| format!("cut short: {what}"));
     }
-    let text: Vec<String> = done.iter().map(u64::to_string).collect();
-    let text = text.join(" or ");
-    match published.filter(|&published| done.iter().any(|&done| done != published)) {
+    let text = row.each(|result| result.epochs_done, " or ");
+    match published.filter(|published| text != published.to_string()) {
         Some(published) => format!("{text} (published: {published})"),
         None => text,
     }
@@ -135,8 +112,7 @@ fn epochs(row: &Row, published: Option<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use crate::cell::Cell;
-    use crate::folders::CellStatus;
-    use crate::report::testing::{column, finished, paper, record, sections, table};
+    use crate::report::testing::{changed, column, finished, paper, record, sections, table};
     use crate::spec::{Selection, Spec};
 
     #[test]
@@ -183,13 +159,11 @@ mod tests {
             ..Selection::default()
         };
         let cell = spec.cells("paper", &selection, &spec.dataset).unwrap();
-        let (cell, status) = finished(cell[0].clone(), 90.0);
-        let CellStatus::Done(mut result) = status else {
-            unreachable!()
-        };
-        result.released_nll = Some(82.75);
+        let run = changed(finished(cell[0].clone(), 90.0), |_, result| {
+            result.released_nll = Some(82.75);
+        });
         let place = "table2/paper/threshold-mnist/categorical/st-gumbel-softmax-learned/seed-1";
-        let records = vec![record(place, (cell, CellStatus::Done(result)))];
+        let records = vec![record(place, run)];
         let results = table(&sections(records)[0], "-results");
         let exact = |head: &str| -> Vec<_> {
             let data = column(&results, head).into_iter();

@@ -67,6 +67,18 @@ pub fn finished(cell: Cell, nll: f64) -> (Cell, CellStatus) {
     (cell, CellStatus::Done(Box::new(result)))
 }
 
+/// A finished cell and its result, changed.
+pub fn changed(
+    (mut cell, status): (Cell, CellStatus),
+    change: impl FnOnce(&mut Cell, &mut CellResult),
+) -> (Cell, CellStatus) {
+    let CellStatus::Done(mut result) = status else {
+        unreachable!("a finished cell")
+    };
+    change(&mut cell, &mut result);
+    (cell, CellStatus::Done(result))
+}
+
 /// The sections of the report of these runs, after the scoreboard and the overview.
 pub fn sections(records: Vec<Record>) -> Vec<Section> {
     let found = Found {

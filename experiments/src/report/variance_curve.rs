@@ -1,6 +1,6 @@
 //! Runs that train a net and measure gradients on the way: those of an experiment on a data set as one figure and one table.
 
-use super::build::{provenance, titled};
+use super::build::{below, provenance, titled};
 use super::group::base;
 use crate::kinds::figures::label;
 use crate::kinds::variance_curve::Settings;
@@ -8,7 +8,7 @@ use crate::kinds::variance_curve::document::{self as view, Run};
 use crate::records::{Measured, OtherRun, Record, What};
 use crate::source::Source;
 use crate::spec::Spec;
-use helmholtz_report::{Block, Document, Note, Section};
+use helmholtz_report::{Block, Note, Section};
 use std::collections::BTreeMap;
 
 /// The runs of an experiment on a data set that lie in one folder.
@@ -109,9 +109,8 @@ impl Curves<'_> {
         if !done.is_empty() {
             blocks.extend(self.measured(&done, &id));
             let from = self.runs.iter().filter_map(|(record, run, _)| {
-                let own = record.place.strip_prefix(&self.place);
-                let own = own.unwrap_or(&record.place).trim_start_matches('/');
-                Some((format!("{place}/{own}"), run.provenance.as_ref()?))
+                let folder = format!("{place}/{}", below(&self.place, record));
+                Some((folder, run.provenance.as_ref()?))
             });
             blocks.push(Block::Folded {
                 title: "Runs behind the numbers".into(),
@@ -127,7 +126,7 @@ impl Curves<'_> {
 
     /// The table with its notes, and the figure.
     fn measured(&self, done: &[Run], id: &str) -> Vec<Block> {
-        let mut blocks = blocks_of(view::document(&self.title, done));
+        let mut blocks = view::document(&self.title, done).into_blocks();
         for block in &mut blocks {
             if let Block::Table(table) = block {
                 table.name = format!("{id}-{}", table.name);
@@ -148,21 +147,14 @@ impl Curves<'_> {
     }
 }
 
-/// All blocks of a document.
-fn blocks_of(document: Document) -> Vec<Block> {
-    let sections = document.sections.into_iter();
-    sections.flat_map(|section| section.blocks).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kinds::variance_curve::{Outcome, Point};
+    use crate::kinds::variance_curve::document::tests::outcome;
     use crate::records::find;
     use crate::registry::Registry;
     use crate::report::build::{Found, document};
     use crate::report::testing::{column, notes, sections, table};
-    use helmholtz_evaluation::Variance;
     use helmholtz_report::{html, latex};
     use helmholtz_runs::{OpenMode, RunFolder};
     use serde_json::json;
@@ -181,32 +173,7 @@ mod tests {
         if !finished {
             return;
         }
-        let variance = |variance: f64| Variance {
-            parameters: 3,
-            variance,
-            standard_error: 0.1 * variance,
-            mean_norm: 1.0,
-        };
-        let point = |epoch| Point {
-            epoch,
-            stage: 1,
-            moving: false,
-            theta: variance(1.0),
-            phi: variance(2.0),
-            replicates: 20,
-            seconds: 0.1,
-        };
-        let outcome = Outcome {
-            points: vec![point(0), point(3)],
-            images: 200,
-            particles: 20,
-            switch: None,
-            epochs_done: 3,
-            epochs_planned: 4,
-            fingerprint: None,
-            synthetic: dataset == "glyphs",
-            provenance: folder.provenance(seed, "cpu"),
-        };
+        let outcome = outcome(None, dataset == "glyphs");
         folder.finish(&json!(outcome)).unwrap();
     }
 
@@ -274,7 +241,7 @@ mod tests {
             folders[1].text,
             "runs/fig3/quick/glyphs/categorical/jsa/seed-2"
         );
-        let page = html::render(&document);
+        let page = html::render(&document, None);
         assert!(page.contains("<svg") && page.contains("-variance.csv"));
         assert!(latex::render(&document).is_ascii());
     }

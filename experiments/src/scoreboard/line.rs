@@ -7,6 +7,7 @@ use crate::published::{LogJoint, LogJoints, Published, Row};
 use crate::records::{CellRun, Record, What};
 use crate::registry::Registry;
 use crate::spec::{Selection, Spec};
+use crate::table::Ours;
 use helmholtz_runs::{RunFolder, Status, read_config};
 use serde::Serialize;
 use serde_json::Value;
@@ -158,9 +159,9 @@ fn of_net(
     let all = epochs(spec, dataset, net, row)
         .or(published.epochs)
         .unwrap_or(0);
-    let ended = |run: &CellRun| match &run.status {
-        CellStatus::Done(result) => all > 0 && result.epochs_planned >= all,
-        _ => false,
+    let ended = |run: &CellRun| {
+        let result = run.status.result();
+        all > 0 && result.is_some_and(|result| result.epochs_planned >= all)
     };
     let whole = runs
         .iter()
@@ -179,7 +180,7 @@ fn of_net(
         "NLL" => Some(result.reported_nll()),
         _ => result.bound,
     });
-    let (ours, ours_sd) = mean_and_sd(&values);
+    let ours = Ours::of(&values);
     Line {
         source: published.source.clone(),
         experiment: spec.name.clone(),
@@ -189,8 +190,8 @@ fn of_net(
         published: value,
         published_sd: sd,
         is_target: !row.is_quoted(net) && !row.is_doubtful(net),
-        ours,
-        ours_sd,
+        ours: ours.map(|ours| ours.mean),
+        ours_sd: ours.and_then(|ours| ours.sd),
         seeds: [
             by_seed(&whole, |_| Some(0.0)).len() as u64,
             published.seeds.unwrap_or(1),
@@ -245,8 +246,7 @@ fn epochs(spec: &Spec, dataset: &str, net: &str, row: &Row) -> Option<u64> {
         methods: vec![row.ours.clone()?],
         particles: row.particles.into_iter().collect(),
         seeds: vec![1],
-        epochs: None,
-        images: None,
+        ..Selection::default()
     };
     let cells = spec.cells("paper", &selection, dataset).ok()?;
     Some(cells.first()?.settings.epochs)
@@ -263,24 +263,11 @@ fn done(run: &CellRun) -> u64 {
 fn by_seed(runs: &[&CellRun], of: impl Fn(&CellResult) -> Option<f64>) -> Vec<f64> {
     let mut seeds = BTreeMap::new();
     for run in runs {
-        if let CellStatus::Done(result) = &run.status
-            && let Some(value) = of(result)
-        {
+        if let Some(value) = run.status.result().and_then(&of) {
             seeds.entry(run.cell.seed).or_insert(value);
         }
     }
     seeds.into_values().collect()
-}
-
-fn mean_and_sd(values: &[f64]) -> (Option<f64>, Option<f64>) {
-    let count = values.len() as f64;
-    if values.is_empty() {
-        return (None, None);
-    }
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let sd = (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
-    (Some(mean), sd)
 }
 
 /// The published log joints of amortized population Gibbs, from the recorded tables of its samplers.
@@ -301,7 +288,7 @@ fn of_samplers(records: &[Record]) -> Vec<Line> {
         let longest = runs.iter().filter_map(steps).max().unwrap_or(0);
         let at_the_end = runs.iter().filter(|column| steps(column) == Some(longest));
         let values: Vec<f64> = at_the_end.filter_map(value).collect();
-        let (ours, ours_sd) = mean_and_sd(&values);
+        let ours = Ours::of(&values);
         Line {
             source: published.source.clone(),
             experiment: own.experiment.clone(),
@@ -311,8 +298,8 @@ fn of_samplers(records: &[Record]) -> Vec<Line> {
             published: own.log_joint,
             published_sd: None,
             is_target: true,
-            ours,
-            ours_sd,
+            ours: ours.map(|ours| ours.mean),
+            ours_sd: ours.and_then(|ours| ours.sd),
             seeds: [u64::from(longest >= STEPS), 1],
             steps: [longest, STEPS],
             unit: "steps",
@@ -354,13 +341,8 @@ mod tests {
         let mut cell = cell("linear", method, seed);
         cell.dataset = "binarized-mnist".into();
         cell.settings.epochs = epochs;
-        let (cell, status) = finished(cell, nll);
-        let CellStatus::Done(mut result) = status else {
-            unreachable!("it is finished")
-        };
-        (result.epochs_done, result.epochs_planned) = (epochs, epochs);
         let place = format!("table1/paper/linear/{method}/seed-{seed}");
-        record(&place, (cell, CellStatus::Done(result)))
+        record(&place, finished(cell, nll))
     }
 
     fn of<'a>(lines: &'a [Line], setting: &str, method: &str) -> &'a Line {

@@ -52,13 +52,10 @@ fn fewer_epochs_than_the_profile(source: Source, cells: &[(Cell, CellStatus)]) -
     {
         return None;
     }
-    let short = cells.iter().filter_map(|(cell, status)| match status {
-        CellStatus::Done(result) => {
-            let all = source.spec.whole(source.profile, &cell.net, &cell.method)?;
-            (result.epochs_done < all && cell.settings.patience.is_none())
-                .then_some((result.epochs_done, all))
-        }
-        _ => None,
+    let short = cells.iter().filter_map(|(cell, status)| {
+        let done = status.result()?.epochs_done;
+        let all = source.spec.whole(source.profile, &cell.net, &cell.method)?;
+        (done < all && cell.settings.patience.is_none()).then_some((done, all))
     });
     let (done, all): (Vec<u64>, Vec<u64>) = short.unzip();
     (!done.is_empty()).then(|| {
@@ -72,16 +69,12 @@ fn fewer_epochs_than_the_profile(source: Source, cells: &[(Cell, CellStatus)]) -
 
 /// Runs that wait for validation to get no better, and ended before.
 fn cut_short(cells: &[(Cell, CellStatus)]) -> Option<String> {
-    let cut = cells.iter().filter(|(cell, status)| match status {
-        CellStatus::Done(result) => {
-            let waited = result.epochs_done - result.selected_epoch;
-            cell.settings
-                .patience
-                .is_some_and(|patience| waited < patience)
-        }
-        _ => false,
+    let cut = cells.iter().filter_map(|(cell, status)| {
+        let result = status.result()?;
+        let waited = result.epochs_done - result.selected_epoch;
+        (waited < cell.settings.patience?).then_some(cell.settings.epochs)
     });
-    let cut = distinct(cut.map(|(cell, _)| cell.settings.epochs));
+    let cut = distinct(cut);
     (!cut.is_empty()).then(|| {
         format!(
             "NOT CONVERGED NUMBERS: {}, while validation still got better.",
@@ -106,9 +99,6 @@ fn epochs(numbers: &[u64]) -> String {
 }
 
 pub(super) fn list(numbers: &[u64]) -> String {
-    numbers
-        .iter()
-        .map(u64::to_string)
-        .collect::<Vec<_>>()
-        .join(" or ")
+    let texts: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    texts.join(" or ")
 }

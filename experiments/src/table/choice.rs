@@ -1,6 +1,6 @@
 //! Runs that are chosen by validation among profiles: a learning rate, say.
 
-use super::Source;
+use super::{Ours, Source};
 use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::folders;
@@ -30,25 +30,29 @@ pub(super) fn chosen(
         }
     }
     Ok(best.map_or(own.clone(), |best| {
-        let unfinished = own.into_iter().filter(|(_, status)| !is_done(status));
+        let unfinished = own.into_iter().filter(|(_, status)| !status.is_done());
         let mut cells: Vec<_> = best.into_iter().chain(unfinished).collect();
         cells.sort_by_key(|(cell, _)| cell.seed);
         cells
     }))
 }
 
-fn is_done(status: &CellStatus) -> bool {
-    matches!(status, CellStatus::Done(_))
-}
-
 /// Mean validation NLL of the finished ones of these cells.
 fn valid_nll(cells: &[(Cell, CellStatus)]) -> Option<f64> {
-    let done = cells.iter().filter_map(|(_, status)| match status {
-        CellStatus::Done(result) => Some(result.valid_nll),
-        _ => None,
-    });
-    let done: Vec<f64> = done.collect();
-    (!done.is_empty()).then(|| done.iter().sum::<f64>() / done.len() as f64)
+    let done = cells.iter().filter_map(|(_, status)| status.result());
+    let done: Vec<f64> = done.map(|result| result.valid_nll).collect();
+    Some(Ours::of(&done)?.mean)
+}
+
+/// The selection of a cell of an experiment, and of no other.
+pub(crate) fn alone(cell: &Cell) -> Selection {
+    Selection {
+        nets: vec![cell.net.clone()],
+        methods: vec![cell.method.clone()],
+        particles: cell.particles().into_iter().collect(),
+        seeds: vec![cell.seed],
+        ..Selection::default()
+    }
 }
 
 /// The finished cells' like in another profile; none if one of them is not finished there.
@@ -58,16 +62,13 @@ fn in_place(
     profile: &str,
     own: &[(Cell, CellStatus)],
 ) -> Result<Vec<(Cell, CellStatus)>, HarnessError> {
-    let finished = own.iter().filter(|(_, status)| is_done(status));
+    let finished = own.iter().filter(|(_, status)| status.is_done());
     let mut others = Vec::new();
     for (cell, _) in finished {
         let selection = Selection {
-            nets: vec![cell.net.clone()],
-            methods: vec![cell.method.clone()],
-            particles: cell.particles().into_iter().collect(),
-            seeds: vec![cell.seed],
             epochs: source.epochs,
             images: source.images,
+            ..alone(cell)
         };
         for other in source.spec.cells(profile, &selection, source.dataset)? {
             // <out>/<experiment>/<profile>/<dataset>
@@ -77,7 +78,7 @@ fn in_place(
             let width = cell.width;
             let other = Cell { width, ..other };
             let status = folders::status(&other.folder(&base), &other);
-            if !is_done(&status) {
+            if !status.is_done() {
                 return Ok(vec![]);
             }
             others.push((other, status));

@@ -1,9 +1,9 @@
 //! The table as a document.
 
+use super::cautions::distinct;
 use super::numbers::published_text;
 use super::{Row, Table};
 use crate::cell_runner::{CellResult, Score};
-use helmholtz_harness::names::format_seeds;
 use helmholtz_report as report;
 use helmholtz_report::{Block, Cell, Document, Kind};
 
@@ -60,16 +60,7 @@ fn cells(row: &Row, table: &Table, errors: String, images: String) -> Vec<Cell> 
         ours,
     ];
     if !table.synthetic {
-        let published = row.published.or(row.published_bound);
-        let kind = match published.is_some_and(|number| number.quoted) {
-            true => Kind::Quoted,
-            false => Kind::Published,
-        };
-        cells.push(number(
-            kind,
-            row.published_text(),
-            published.map(|p| p.mean),
-        ));
+        cells.push(row.published_cell());
         let difference = |text: Option<String>, value: Option<f64>| {
             number(Kind::Difference, text.unwrap_or_default(), value)
         };
@@ -80,12 +71,8 @@ fn cells(row: &Row, table: &Table, errors: String, images: String) -> Vec<Cell> 
             own.and_then(|d| d.sds),
         ));
     }
-    let seeds: Vec<u64> = row.results.keys().copied().collect();
-    let seeds = match seeds.is_empty() {
-        true => "-".to_string(),
-        false => format_seeds(&seeds),
-    };
-    cells.extend([row.epoch_text(), seeds, row.samples_text(), images].map(Cell::from));
+    let texts = [row.epoch_text(), row.seeds_text(), row.samples_text()];
+    cells.extend(texts.into_iter().chain([images]).map(Cell::from));
     cells.extend(table.bounds.then(|| Cell::of(Kind::Ours, errors)));
     if table.shown == Score::Training {
         cells.push(Cell::of(Kind::Ours, row.test_bounds_text()));
@@ -138,11 +125,7 @@ impl Row {
 
     /// The importance samples behind the reported numbers, as far as the results say.
     pub(crate) fn samples_text(&self) -> String {
-        distinct(
-            self.results
-                .values()
-                .map(|result| result.reported_samples()),
-        )
+        self.each(CellResult::reported_samples, "/")
     }
 
     /// `98.72 (2), 95.01 (100)`: the mean over seeds of the test NLL's estimate with each S of the last evaluation.
@@ -179,22 +162,18 @@ impl Row {
     }
 
     pub(crate) fn images_text(&self) -> String {
-        distinct(self.results.values().map(|result| result.images))
+        self.each(|result| result.images, "/")
     }
-}
 
-fn distinct(numbers: impl Iterator<Item = u64>) -> String {
-    let mut numbers: Vec<u64> = numbers.collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    if numbers.is_empty() {
-        return "-".to_string();
+    /// The distinct numbers of the runs, ascending.
+    pub(crate) fn each(&self, of: impl Fn(&CellResult) -> u64, separator: &str) -> String {
+        let numbers = distinct(self.results.values().map(of));
+        let texts: Vec<String> = numbers.iter().map(u64::to_string).collect();
+        match texts.is_empty() {
+            true => "-".to_string(),
+            false => texts.join(separator),
+        }
     }
-    numbers
-        .iter()
-        .map(u64::to_string)
-        .collect::<Vec<_>>()
-        .join("/")
 }
 
 #[cfg(test)]
@@ -280,19 +259,5 @@ Quoted by the publication, not targets:
         );
         let caution = "- **NOT CONVERGED NUMBERS: 5 of the paper's 1000 epochs.**\n";
         assert!(text.contains(caution), "{text}");
-    }
-
-    #[test]
-    fn generated_images_have_no_published_column() {
-        let cells = [done("linear", "jsa", 1, 50.0, 5)];
-        let text = markdown::render(&document(&table("quick", true, &cells)));
-        assert!(
-            text.contains("| Net | Method | Ours | Best epoch | Seeds | S | Test images |"),
-            "{text}"
-        );
-        assert!(
-            text.contains("| Linear | JSA | 50.00 \\[glyphs\\] | 4 of 5 |"),
-            "{text}"
-        );
     }
 }

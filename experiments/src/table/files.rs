@@ -50,17 +50,4 @@ mod tests {
             "fake"
         );
     }
-
-    #[test]
-    fn a_folder_that_cannot_be_written_is_named() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("runs");
-        std::fs::write(&file, "a file").unwrap();
-        let table = table("quick", false, &[]);
-        let error = write(&table, &file.join("table1")).unwrap_err().to_string();
-        assert!(
-            error.contains("cannot write") && error.contains("table.md"),
-            "{error}"
-        );
-    }
 }

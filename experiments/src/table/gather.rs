@@ -62,13 +62,11 @@ pub fn gather(
 
 /// Cautions about the finished runs below `base` whose metrics are not those that they finished with.
 pub fn damages(base: &Path, cells: &[(Cell, CellStatus)]) -> Vec<Note> {
-    let damage =
-        |(cell, status): &(Cell, CellStatus)| match (status, read_metrics(cell.folder(base))) {
-            (CellStatus::Done(_), Err(error)) => {
-                let text = format!("DAMAGED METRICS: {}: {error}.", cell.label());
-                Some(Note::caution(text))
-            }
-            _ => None,
-        };
-    cells.iter().filter_map(damage).collect()
+    let done = cells.iter().filter(|(_, status)| status.is_done());
+    let damage = done.filter_map(|(cell, _)| {
+        let error = read_metrics(cell.folder(base)).err()?;
+        let text = format!("DAMAGED METRICS: {}: {error}.", cell.label());
+        Some(Note::caution(text))
+    });
+    damage.collect()
 }

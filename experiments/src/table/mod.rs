@@ -14,6 +14,7 @@ mod notes;
 mod numbers;
 mod row;
 
+pub(crate) use choice::alone;
 pub use document::document;
 pub use gather::{damages, gather};
 pub(crate) use notes::notes;
@@ -229,10 +230,11 @@ mod tests {
     use super::*;
     use crate::cell::Settings;
     use crate::cell::tests::{cell, settings};
-    use crate::cell_runner::CellResult;
     use crate::folders;
+    use crate::report::testing::{changed, finished};
     use crate::spec::Selection;
     use crate::spec::tests::table1;
+    use helmholtz_harness::streams::assert_contains;
     use helmholtz_report::{markdown, text};
     use helmholtz_runs::{OpenMode, RunFolder};
 
@@ -250,59 +252,40 @@ mod tests {
         nll: f64,
         epochs: u64,
     ) -> (Cell, CellStatus) {
-        let dir = tempfile::tempdir().unwrap();
-        let mut c = cell(net, method, seed);
-        c.settings = Settings {
+        let mut cell = cell(net, method, seed);
+        cell.settings = Settings {
             epochs,
             test_images: Some(1000),
             ..settings()
         };
-        let run =
-            RunFolder::open(dir.path().join("x"), &folders::config(&c), OpenMode::Resume).unwrap();
-        let result = CellResult {
-            selected_epoch: epochs - seed,
-            valid_nll: nll,
-            valid_se: 9.0,
-            test_nll: nll,
-            test_se: 9.0,
-            samples: 100,
-            images: 1000,
-            final_samples: None,
-            final_nll: None,
-            final_se: None,
-            finals: vec![],
-            training_elbo: None,
-            gradient_variance: None,
-            log_likelihoods: None,
-            released_nll: None,
-            bound: None,
-            epochs_done: epochs,
-            epochs_planned: epochs,
-            seconds: 10.0,
-            provenance: run.provenance(seed, "fake"),
-            fingerprint: None,
+        changed(finished(cell, nll), |_, result| {
+            result.selected_epoch = epochs - seed;
+            (result.valid_nll, result.test_se) = (nll, 9.0);
+        })
+    }
+
+    /// The profile `paper` on real images.
+    fn paper<'a>(spec: &'a Spec, published: Option<&'a Published>) -> Source<'a> {
+        Source {
+            spec,
+            profile: "paper",
+            epochs: None,
+            dataset: &spec.dataset,
+            images: None,
             synthetic: false,
-        };
-        (c, CellStatus::Done(Box::new(result)))
+            published,
+        }
     }
 
     /// The table of these cells in `profile`, on real or generated images.
     pub(super) fn table(profile: &str, synthetic: bool, cells: &[(Cell, CellStatus)]) -> Table {
         let spec = table1();
         let published = Published::load("jsa-table1").unwrap();
-        let dataset = if synthetic {
-            "glyphs"
-        } else {
-            "binarized-mnist"
-        };
         let source = Source {
-            spec: &spec,
             profile,
-            epochs: None,
-            dataset,
-            images: None,
+            dataset: if synthetic { "glyphs" } else { &spec.dataset },
             synthetic,
-            published: Some(&published),
+            ..paper(&spec, Some(&published))
         };
         Table::build(source, cells).unwrap()
     }
@@ -354,25 +337,17 @@ mod tests {
 
     /// A finished cell of table 3.
     fn structured(method: &str, particles: usize, nll: f64) -> (Cell, CellStatus) {
-        let (mut cell, status) = done("structured", method, 1, nll, 200);
-        (cell.experiment, cell.by_particles) = ("table3".into(), true);
-        cell.settings.particles = particles;
-        (cell, status)
+        changed(done("structured", method, 1, nll, 200), |cell, _| {
+            (cell.experiment, cell.by_particles) = ("table3".into(), true);
+            cell.settings.particles = particles;
+        })
     }
 
     #[test]
     fn numbers_of_particles_have_rows_of_their_own_each_beside_its_published_number() {
         let spec = Spec::load("table3").unwrap();
         let published = Published::load("jsa-table3").unwrap();
-        let source = Source {
-            spec: &spec,
-            published: Some(&published),
-            profile: "paper",
-            epochs: None,
-            dataset: "binarized-mnist",
-            images: None,
-            synthetic: false,
-        };
+        let source = paper(&spec, Some(&published));
         let cells = [
             structured("jsa", 5, 45.6),
             structured("rws", 5, 46.2),
@@ -399,10 +374,7 @@ mod tests {
             assert!(text.contains(part), "{text}");
         }
         let notes = notes_text(&table);
-        assert!(
-            notes.contains("a published sd of 0.0 counts as 0.05"),
-            "{notes}"
-        );
+        assert_contains(&notes, &["a published sd of 0.0 counts as 0.05"]);
         assert!(!text.contains("Quoted") && !text.contains("* ."), "{text}");
         let lines = csv::render(&table);
         assert!(
@@ -416,26 +388,19 @@ mod tests {
 
     #[test]
     fn the_released_formula_is_told_beside_the_likelihood_and_is_not_in_it() {
-        let (mut cell, status) = done("categorical", "st-gumbel-softmax-learned", 1, 90.0, 500);
-        cell.experiment = "table2".into();
-        let CellStatus::Done(mut result) = status else {
-            unreachable!()
+        let of_table2 = |method: &str, nll, released_nll| {
+            changed(done("categorical", method, 1, nll, 500), |cell, result| {
+                cell.experiment = "table2".into();
+                result.released_nll = released_nll;
+            })
         };
-        result.released_nll = Some(82.75);
         let spec = Spec::load("table2").unwrap();
         let published = Published::load("jsa-table2").unwrap();
-        let source = Source {
-            spec: &spec,
-            published: Some(&published),
-            profile: "paper",
-            epochs: None,
-            dataset: "threshold-mnist",
-            images: None,
-            synthetic: false,
-        };
-        let (mut other, status) = done("categorical", "jsa", 1, 95.0, 500);
-        other.experiment = "table2".into();
-        let cells = [(cell, CellStatus::Done(result)), (other, status)];
+        let source = paper(&spec, Some(&published));
+        let cells = [
+            of_table2("st-gumbel-softmax-learned", 90.0, Some(82.75)),
+            of_table2("jsa", 95.0, None),
+        ];
         let table = Table::build(source, &cells).unwrap();
         let row = &table.rows[0];
         assert_eq!(
@@ -444,10 +409,12 @@ mod tests {
         );
         assert_eq!(row.published.unwrap().mean, 82.8);
         let notes = notes_text(&table);
-        assert!(
-            notes.contains("the released code's formula gives 82.75")
-                && notes.contains("the epoch that the right NLL selects"),
-            "{notes}"
+        assert_contains(
+            &notes,
+            &[
+                "the released code's formula gives 82.75",
+                "the epoch that the right NLL selects",
+            ],
         );
         // A row of its own, where there is such a number, beside what is published.
         let markdown = markdown::render(&document(&table));
@@ -490,25 +457,14 @@ mod tests {
     fn bounds_stand_in_brackets_and_slips_and_quotes_are_no_targets() {
         let spec = Spec::load("helmholtz").unwrap();
         let published = Published::load("jsa-poster").unwrap();
-        let source = Source {
-            spec: &spec,
-            published: Some(&published),
-            profile: "paper",
-            epochs: None,
-            dataset: "binarized-mnist",
-            images: None,
-            synthetic: false,
-        };
+        let source = paper(&spec, Some(&published));
         let machine = |net: &str, method: &str, nll: f64| {
-            let (mut cell, status) = done(net, method, 1, nll, 60);
-            cell.experiment = "helmholtz".into();
-            let CellStatus::Done(mut result) = status else {
-                unreachable!()
-            };
-            (result.bound, result.final_se) = (Some(nll + 9.5), Some(0.25));
-            cell.settings.patience = Some(10);
-            result.selected_epoch = if net == "sbn-200" { 50 } else { 51 };
-            (cell, CellStatus::Done(result))
+            changed(done(net, method, 1, nll, 60), |cell, result| {
+                cell.experiment = "helmholtz".into();
+                (result.bound, result.final_se) = (Some(nll + 9.5), Some(0.25));
+                cell.settings.patience = Some(10);
+                result.selected_epoch = if net == "sbn-200" { 50 } else { 51 };
+            })
         };
         let cells = [
             machine("sbn-200", "jsa", 104.0),
@@ -566,21 +522,13 @@ mod tests {
     #[test]
     fn at_equal_work_each_row_names_its_particles_and_its_error_over_seeds() {
         let spec = Spec::load("showdown").unwrap();
-        let source = Source {
-            spec: &spec,
-            published: None,
-            profile: "paper",
-            epochs: None,
-            dataset: "binarized-mnist",
-            images: None,
-            synthetic: false,
-        };
+        let source = paper(&spec, None);
         let cells: Vec<_> = [(1, 98.0), (2, 98.6), (3, 98.3), (4, 98.3)]
             .into_iter()
             .map(|(seed, nll)| {
-                let (mut cell, status) = done("nonlinear", "jsa", seed, nll, 200);
-                cell.settings.particles = 11;
-                (cell, status)
+                changed(done("nonlinear", "jsa", seed, nll, 200), |cell, _| {
+                    cell.settings.particles = 11;
+                })
             })
             .collect();
         let table = Table::build(source, &cells).unwrap();
@@ -589,11 +537,13 @@ mod tests {
         // sd √(0.18/3) = 0.245, over four seeds.
         assert_eq!(row.ours_text(&table), "98.30 ± 0.12");
         let notes = notes_text(&table);
-        assert!(
-            notes.contains("mean ± standard error over seeds 1-4")
-                && notes.contains("12 evaluations of f an image")
-                && notes.contains("no K gives as many: WS."),
-            "{notes}"
+        assert_contains(
+            &notes,
+            &[
+                "mean ± standard error over seeds 1-4",
+                "12 evaluations of f an image",
+                "no K gives as many: WS.",
+            ],
         );
     }
 
@@ -622,12 +572,10 @@ mod tests {
 
     #[test]
     fn the_final_number_of_samples_is_reported_where_there_is_one() {
-        let (c, status) = done("linear", "jsa", 1, 106.5, 1000);
-        let CellStatus::Done(mut result) = status else {
-            unreachable!()
-        };
-        (result.final_nll, result.final_samples) = (Some(105.5), Some(1000));
-        let row = &table("paper", false, &[(c, CellStatus::Done(result))]).rows[0];
+        let finished = changed(done("linear", "jsa", 1, 106.5, 1000), |_, result| {
+            (result.final_nll, result.final_samples) = (Some(105.5), Some(1000));
+        });
+        let row = &table("paper", false, &[finished]).rows[0];
         assert_eq!(
             (row.ours.unwrap().mean, row.results[&1].reported_samples()),
             (105.5, 1000)
@@ -659,7 +607,8 @@ mod tests {
             !everything.contains("105.5") && !everything.contains("170.1"),
             "{everything}"
         );
-        assert!(everything.contains("50.00 [glyphs]"));
+        let head = "| Net | Method | Ours | Best epoch | Seeds | S | Test images |";
+        assert_contains(&everything, &["50.00 [glyphs]", head]);
     }
 
     #[test]
@@ -681,13 +630,10 @@ mod tests {
     /// The profile `quick` on generated images.
     fn of_glyphs(spec: &Spec) -> Source<'_> {
         Source {
-            spec,
             profile: "quick",
-            epochs: None,
             dataset: "glyphs",
-            images: None,
             synthetic: true,
-            published: None,
+            ..paper(spec, None)
         }
     }
 
@@ -714,7 +660,7 @@ mod tests {
                 &earlier,
                 &earlier.folder(dir.path()),
                 &NoopObserver,
-                &runner.stop,
+                &Default::default(),
             )
             .unwrap();
         let cells = gather(source, dir.path(), &[make("nonlinear", 1)]).unwrap();

@@ -39,7 +39,7 @@ const ROUNDED: f64 = 0.05;
 
 impl Ours {
     /// Mean and sample standard deviation of the runs' numbers.
-    pub(super) fn of(numbers: &[f64]) -> Option<Self> {
+    pub(crate) fn of(numbers: &[f64]) -> Option<Self> {
         let n = numbers.len() as f64;
         let mean = numbers.iter().sum::<f64>() / n;
         let sd = || (numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();

@@ -4,6 +4,8 @@ use super::Table;
 use super::numbers::{Difference, Ours, PublishedNumber, published_text};
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
+use helmholtz_harness::names::format_seeds;
+use helmholtz_report::{self as report, Kind};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -106,6 +108,25 @@ impl Row {
     /// `105.5 ± 0.1`, `106.9 (109.4)*` with the bound.
     pub(crate) fn published_text(&self) -> String {
         published_text(self.published, self.published_bound)
+    }
+
+    /// The published number, or bound, as a cell.
+    pub(crate) fn published_cell(&self) -> report::Cell {
+        let text = self.published_text();
+        match self.published.or(self.published_bound) {
+            Some(number) if number.quoted => report::Cell::number(Kind::Quoted, text, number.mean),
+            Some(number) => report::Cell::number(Kind::Published, text, number.mean),
+            None => report::Cell::of(Kind::Published, text),
+        }
+    }
+
+    /// `seeds 1-5`.
+    pub(crate) fn seeds_text(&self) -> String {
+        let seeds: Vec<u64> = self.results.keys().copied().collect();
+        match seeds.is_empty() {
+            true => "-".to_string(),
+            false => format_seeds(&seeds),
+        }
     }
 
     /// `+15.82 (+158 sd)`.

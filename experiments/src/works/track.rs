@@ -7,14 +7,17 @@ use super::{AnyModel, OnModel};
 use crate::artifacts::Artifacts;
 use crate::cell::Cell;
 use crate::error::HarnessError;
-use crate::framework::failed;
+use crate::events;
+use crate::framework::ended;
 use crate::trained::Run;
 use helmholtz_datasets::Splits;
 use helmholtz_estimators::Entry;
 use helmholtz_evaluation::Replication;
+use helmholtz_harness::driver::{Event as Told, Observer};
+use helmholtz_harness::plan_text::count;
 use helmholtz_ops::Backend;
 use helmholtz_runs::{RunFolder, read_metrics};
-use helmholtz_training::{Event as Training, Parameters, TrainConfig, TrainError, train};
+use helmholtz_training::{Event as Training, Parameters, TrainConfig, train};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -47,17 +50,6 @@ impl Profile {
     }
 }
 
-/// Event of a run that goes on.
-#[derive(Debug)]
-pub enum TrackEvent<'a> {
-    /// Event of training.
-    Training(&'a Training),
-    /// So many replicates are done before this epoch's updates.
-    Replicates(u64, usize),
-    /// Measured.
-    Point(&'a Point),
-}
-
 /// A cell that is trained in its folder, from its last checkpoint, and measured on the way.
 pub(crate) struct Track<'a> {
     /// Cell that is trained.
@@ -71,7 +63,7 @@ pub(crate) struct Track<'a> {
     /// Name of the device in the provenance.
     pub device: &'a str,
     /// Hears of everything.
-    pub on_event: &'a (dyn Fn(TrackEvent<'_>) + Sync),
+    pub observer: &'a dyn Observer,
     /// Set to stop.
     pub stop: &'a AtomicBool,
 }
@@ -111,7 +103,7 @@ impl Track<'_> {
                 let mut line = json!(point);
                 line["kind"] = "variance".into();
                 self.folder.append_metrics(&line)?;
-                (self.on_event)(TrackEvent::Point(&point));
+                self.observer.event(&check(&point));
             }
         }
         Ok(Outcome {
@@ -145,7 +137,7 @@ impl Track<'_> {
         config: &TrainConfig,
     ) -> Result<(), HarnessError> {
         let device = Default::default();
-        let observe = |event: &Training| (self.on_event)(TrackEvent::Training(event));
+        let observe = |event: &Training| self.observer.event(&events::of_epochs(event));
         let trained = train(
             model,
             config,
@@ -155,11 +147,7 @@ impl Track<'_> {
             &observe,
             self.stop,
         );
-        trained.map(|_| ()).map_err(|error| match error {
-            TrainError::Interrupted { epochs, .. } => HarnessError::Interrupted { epoch: epochs },
-            TrainError::Run(error) => error.into(),
-            error => failed(error),
-        })
+        trained.map(|_| ()).map_err(ended)
     }
 
     /// The estimate of the epoch that begins, made again and again.
@@ -196,12 +184,16 @@ impl Track<'_> {
             }),
         };
         let go_on = || !self.stop.load(Ordering::Relaxed);
+        let (after, all) = (count(epoch as usize, "epoch"), self.profile.replicates);
         let measurement = Measurement {
             request: &request,
             train: &self.data.train,
             watch: &mut |event| {
                 if let Event::Replicates(done) = event {
-                    (self.on_event)(TrackEvent::Replicates(epoch, done));
+                    self.observer.event(&Told::Evaluating {
+                        part: Some(done as f64 / all as f64),
+                        what: format!("after {after}, {done} of {all} estimates"),
+                    });
                 }
                 go_on()
             },
@@ -212,6 +204,22 @@ impl Track<'_> {
             // What was not measured to the end is measured again.
             false => Err(HarnessError::Interrupted { epoch }),
         }
+    }
+}
+
+/// A measurement as the harness hears of it.
+fn check(point: &Point) -> Told {
+    let Point { phi, theta, .. } = point;
+    let chains = if point.moving { ", chains moving" } else { "" };
+    Told::Check {
+        done: point.epoch,
+        score: None,
+        text: format!(
+            "ln V phi {:.2}, theta {:.2}{chains}",
+            phi.ln().0,
+            theta.ln().0
+        ),
+        fields: json!({"point": point}),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::cell::{Cell, ScanOrder};
 use crate::cell_runner::{CellResult, Cost, Final};
 use crate::error::HarnessError;
 use crate::events;
-use crate::framework::failed;
+use crate::framework::{ended, failed};
 use crate::log_likelihoods;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Splits;
@@ -17,7 +17,7 @@ use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
 use helmholtz_runs::{RunFolder, read_metrics};
 use helmholtz_samplers::{Scan, ScanOrder as SamplerScan};
-use helmholtz_training::{Event, Parameters, TrainConfig, TrainError, Trainer, load_model, train};
+use helmholtz_training::{Event, Parameters, TrainConfig, Trainer, load_model, train};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -203,11 +203,7 @@ impl<B: Backend> Run<'_, B> {
             &observe,
             self.stop,
         )
-        .map_err(|error| match error {
-            TrainError::Interrupted { epochs, .. } => HarnessError::Interrupted { epoch: epochs },
-            TrainError::Run(error) => error.into(),
-            error => failed(error),
-        })?;
+        .map_err(ended)?;
         let extra = self.extra_results::<M>(start, &config.method, outcome.selected.epoch)?;
         let selected = outcome.selected;
         let test = selected

@@ -1,6 +1,6 @@
 //! The live board of runs that other processes are at work on, from the run folders alone.
 
-use crate::driver::{Ended, Event, Watch};
+use crate::driver::{Ended, Event};
 use crate::error::HarnessError;
 use crate::experiment::Experiment;
 use crate::plan::Plan;
@@ -143,7 +143,6 @@ mod tests {
     use super::*;
     use crate::driver::NoopObserver;
     use crate::fake::Counting;
-    use crate::machine::Machine;
     use crate::streams::Captured;
 
     #[test]
@@ -156,16 +155,9 @@ mod tests {
         theirs.run(0, &NoopObserver, &go).unwrap();
         let written = Captured::default();
         let streams = Captured::streams(&written, &written);
-        let machine = Machine {
-            memory: None,
-            disk: None,
-        };
         let options = Options {
             jobs: 2,
-            dry_run: false,
-            json: false,
-            fresh: false,
-            machine,
+            ..Options::default()
         };
         let end = std::thread::scope(|scope| {
             scope.spawn(|| theirs.run(1, &NoopObserver, &go).unwrap());

@@ -71,13 +71,8 @@ fn directives(
         "--open-mode=append".into(),
         format!("--output=\"{log}\""),
     ];
-    let given = [
-        ("partition", &options.partition),
-        ("account", &options.account),
-        ("qos", &options.qos),
-        ("time", &options.time),
-    ];
-    for (name, value) in given {
+    let time = [("time", &options.time)];
+    for (name, value) in options.place().into_iter().chain(time) {
         directives.extend(value.as_ref().map(|value| format!("--{name}={value}")));
     }
     let gpus = options.gpus.filter(|gpus| *gpus > 0);

@@ -25,30 +25,19 @@ pub mod shared;
 pub mod signals;
 pub mod slurm;
 pub mod submit;
-mod subset;
 pub mod sweep;
 pub mod task;
 
 use crate::error::HarnessError;
 use std::path::Path;
 
-/// Engine that hands tasks out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Engine that hands runs out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
-    /// Slurm: one array, submitted by `sbatch`.
+    /// One job array of Slurm
     Slurm,
-    /// Whatever the user has: the list of runs and one line to start task *i*.
+    /// A list of runs, and a script that starts one
     Script,
-}
-
-impl Engine {
-    /// Its name on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Slurm => "slurm",
-            Self::Script => "script",
-        }
-    }
 }
 
 fn rejected(what: impl Into<String>, remedy: impl Into<String>) -> HarnessError {

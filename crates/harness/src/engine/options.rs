@@ -1,8 +1,11 @@
-//! Options of a cluster: from the command line, and from a file of defaults.
+//! Options of a cluster: from a command line that names the cluster by `--on`, and from a file of defaults.
 
-use super::rejected;
+use super::{io, rejected};
 use crate::error::HarnessError;
+use clap::Args;
+use clap::builder::TypedValueParser;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// The file of defaults, looked for in the working folder.
@@ -12,31 +15,62 @@ pub const DEFAULTS: &str = "helmholtz-cluster.toml";
 const RETRIES: u32 = 3;
 
 /// Options of a cluster. An option that is not set is the cluster's default, or comes from the plan.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct ClusterOptions {
-    /// Partition.
+    /// Partition
+    #[arg(long, value_name = "NAME", requires = "on")]
     pub partition: Option<String>,
-    /// Account to charge.
+
+    /// Account to charge
+    #[arg(long, value_name = "NAME", requires = "on")]
     pub account: Option<String>,
-    /// Quality of service.
+
+    /// Quality of service
+    #[arg(long, value_name = "NAME", requires = "on")]
     pub qos: Option<String>,
-    /// Time limit of a task, as Slurm writes it: `90`, `4:00:00`, `2-0`.
+
+    /// Time limit of a job, as 90 (minutes), 4:00:00 or 2-0; a run that takes longer goes on in its next job
+    #[arg(long, value_name = "TIME", requires = "on")]
     pub time: Option<String>,
-    /// Memory of a task, as Slurm writes it: `4G`.
+
+    /// Memory of a job [default: from the plan]
+    #[arg(long, value_name = "SIZE", requires = "on")]
     pub mem: Option<String>,
-    /// CPUs of a task: as many of its runs are at work at once.
+
+    /// CPUs of a job: so many of its runs are at work at once [default: 1]
+    #[arg(long, value_name = "N", requires = "on", value_parser = numbers(1..=1 << 20))]
     pub cpus: Option<usize>,
-    /// GPUs of a task.
+
+    /// GPUs of a job [default: 1 with `--device cuda`]
+    #[arg(long, value_name = "N", requires = "on")]
     pub gpus: Option<usize>,
-    /// Tasks at once, at most.
+
+    /// Jobs at once, at most
+    #[arg(long, value_name = "N", requires = "on", value_parser = numbers(1..=1 << 20))]
     pub max: Option<usize>,
-    /// Runs of a task.
+
+    /// Runs of a job [default: 1, more where the array would be larger than the cluster allows]
+    #[arg(long, value_name = "N", requires = "on", value_parser = numbers(1..=1 << 20))]
     pub per_task: Option<usize>,
-    /// Number of times that a task is started again after a fault of its node.
+
+    /// Number of times that a job is started again after a fault of its node [default: 3]
+    #[arg(long, value_name = "N", requires = "on")]
     pub retries: Option<u32>,
-    /// Further options of `sbatch`, a line of the job script each.
+
+    /// Any other option of sbatch; may be given several times
+    #[arg(
+        long,
+        value_name = "OPTIONS",
+        requires = "on",
+        allow_hyphen_values = true
+    )]
     pub sbatch: Vec<String>,
+}
+
+/// Whole numbers within a range, on a command line.
+pub fn numbers(range: RangeInclusive<u64>) -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(range).map(|n| n as usize)
 }
 
 impl ClusterOptions {
@@ -54,11 +88,7 @@ impl ClusterOptions {
                 )
             }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(HarnessError::Io {
-                action: "read",
-                path,
-                source,
-            }),
+            Err(error) => Err(io("read", &path)(error)),
         }
     }
 
@@ -77,6 +107,15 @@ impl ClusterOptions {
             retries: self.retries.or(defaults.retries),
             sbatch: defaults.sbatch.into_iter().chain(self.sbatch).collect(),
         }
+    }
+
+    /// Where a job runs, and at whose charge.
+    pub fn place(&self) -> [(&'static str, &Option<String>); 3] {
+        [
+            ("partition", &self.partition),
+            ("account", &self.account),
+            ("qos", &self.qos),
+        ]
     }
 
     /// CPUs of a task.
@@ -111,21 +150,14 @@ impl ClusterOptions {
     /// # Errors
     /// The first that is not.
     pub fn check(&self) -> Result<(), HarnessError> {
-        let words = [
-            ("--partition", &self.partition),
-            ("--account", &self.account),
-            ("--qos", &self.qos),
-            ("--mem", &self.mem),
-        ];
-        let given = words
-            .into_iter()
-            .filter_map(|(name, text)| Some((name, text.as_deref()?)));
-        let extra = self.sbatch.iter().map(|text| ("--sbatch", text.as_str()));
+        let words = self.place().into_iter().chain([("mem", &self.mem)]);
+        let given = words.filter_map(|(name, text)| Some((name, text.as_deref()?)));
+        let extra = self.sbatch.iter().map(|text| ("sbatch", text.as_str()));
         for (name, text) in given.chain(extra) {
-            let is_word = name == "--sbatch" || !text.contains(char::is_whitespace);
+            let is_word = name == "sbatch" || !text.contains(char::is_whitespace);
             if text.is_empty() || text.contains(['\n', '\r']) || !is_word {
                 return Err(rejected(
-                    format!("`{name} {text:?}` is no option of a job"),
+                    format!("`--{name} {text:?}` is no option of a job"),
                     "give one word, or one line to `--sbatch`",
                 ));
             }
@@ -173,6 +205,7 @@ pub fn format_time(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::streams::assert_contains;
 
     #[test]
     fn times_are_read_as_slurm_reads_them() {
@@ -216,12 +249,9 @@ mod tests {
         );
         assert_eq!(both.sbatch, ["--exclusive", "--constraint=avx512"]);
         std::fs::write(dir.path().join(DEFAULTS), "partitoin = \"short\"\n").unwrap();
-        let text = ClusterOptions::defaults(dir.path())
-            .unwrap_err()
-            .to_string();
-        assert!(
-            text.contains("partitoin") && text.contains("per-task"),
-            "{text}"
+        assert_contains(
+            ClusterOptions::defaults(dir.path()).unwrap_err(),
+            &["partitoin", "per-task"],
         );
     }
 

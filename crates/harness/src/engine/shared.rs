@@ -46,6 +46,7 @@ fn why_not(folder: &Path, mounts: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::streams::assert_contains;
 
     #[test]
     fn folders_of_one_machine_are_told_from_others() {
@@ -61,12 +62,9 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_there_yet_is_judged_by_where_it_will_be() {
-        let text = check("/tmp/not/there/yet".as_ref())
-            .unwrap_err()
-            .to_string();
-        assert!(
-            text.contains("`--out`") && text.contains("/tmp/not/there/yet"),
-            "{text}"
+        assert_contains(
+            check("/tmp/not/there/yet".as_ref()).unwrap_err(),
+            &["`--out`", "/tmp/not/there/yet"],
         );
     }
 }

@@ -238,6 +238,7 @@ fn not_taken(error: &str) -> HarnessError {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::streams::assert_contains;
     use std::fs;
 
     /// A Slurm of shell scripts: a program's name and its body each.
@@ -284,18 +285,14 @@ pub(super) mod tests {
         let dir = tempfile::tempdir().unwrap();
         let slurm = fake(dir.path(), &[]);
         let text = slurm.largest_array().unwrap_err().to_string();
-        assert!(
-            text.contains("no `sbatch`") && text.contains("--on script"),
-            "{text}"
-        );
+        assert_contains(&text, &["no `sbatch`", "--on script"]);
         let slurm = fake(
             dir.path(),
             &[("sbatch", "true"), ("scontrol", "echo down >&2; exit 1")],
         );
-        let text = slurm.largest_array().unwrap_err().to_string();
-        assert!(
-            text.contains("does not answer: down") && text.contains("scontrol ping"),
-            "{text}"
+        assert_contains(
+            slurm.largest_array().unwrap_err(),
+            &["does not answer: down", "scontrol ping"],
         );
     }
 
@@ -303,21 +300,13 @@ pub(super) mod tests {
     fn partitions_that_are_not_there_or_are_shorter_are_refused_with_the_choices() {
         let dir = tempfile::tempdir().unwrap();
         let slurm = fake(dir.path(), &ANSWERS);
-        let text = slurm
-            .check_partition(Some("shrot"), None)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            text.contains("`shrot`") && text.contains("short, long"),
-            "{text}"
+        assert_contains(
+            slurm.check_partition(Some("shrot"), None).unwrap_err(),
+            &["`shrot`", "short, long"],
         );
-        let text = slurm
-            .check_partition(None, Some(14_401))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            text.contains("--time 04:00:00") && text.contains("checkpoint"),
-            "{text}"
+        assert_contains(
+            slurm.check_partition(None, Some(14_401)).unwrap_err(),
+            &["--time 04:00:00", "checkpoint"],
         );
     }
 
@@ -329,10 +318,7 @@ pub(super) mod tests {
             .check_seen("/x/y".as_ref(), &[])
             .unwrap_err()
             .to_string();
-        assert!(
-            text.contains("/x/y") && text.contains("n7") && text.contains("--out"),
-            "{text}"
-        );
+        assert_contains(&text, &["/x/y", "n7", "--out"]);
         let slurm = fake(dir.path(), &[("srun", "exit 1")]);
         assert!(!slurm.check_seen("/x/y".as_ref(), &[]).unwrap());
     }

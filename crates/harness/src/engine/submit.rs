@@ -207,12 +207,7 @@ fn check_taken(
 
 /// Options that place a step that looks at the folder: as the tasks run, as far as that is in plain words.
 fn places(cluster: &ClusterOptions) -> Vec<String> {
-    let given = [
-        ("partition", &cluster.partition),
-        ("account", &cluster.account),
-        ("qos", &cluster.qos),
-    ];
-    let given = given.into_iter();
+    let given = cluster.place().into_iter();
     let given = given.filter_map(|(name, value)| Some(format!("--{name}={}", value.as_ref()?)));
     let plain = cluster
         .sbatch
@@ -307,6 +302,15 @@ fn print_sweep(
     streams.out.line(script);
 }
 
+/// A line of JSON with what was handed out.
+fn line(mut own: Value, folder: &Path, runs: &[Listed]) -> Value {
+    let (tasks, per_task) = sizes(runs);
+    own["folder"] = folder.display().to_string().into();
+    (own["tasks"], own["runs"], own["per_task"]) =
+        (tasks.into(), runs.len().into(), per_task.into());
+    own
+}
+
 fn print_job(
     job: u64,
     folder: &Path,
@@ -317,11 +321,8 @@ fn print_job(
 ) {
     let (tasks, per_task) = sizes(runs);
     if options.json {
-        let line = json!({
-            "event": "submitted", "job": job, "folder": folder.display().to_string(),
-            "tasks": tasks, "runs": runs.len(), "per_task": per_task,
-        });
-        return streams.out.line(line.to_string());
+        let own = json!({"event": "submitted", "job": job});
+        return streams.out.line(line(own, folder, runs).to_string());
     }
     let [status, show] = &submission.hints;
     streams.out.line(format!(
@@ -348,11 +349,8 @@ fn print_script(
     let (tasks, per_task) = sizes(runs);
     let path = folder.join(SCRIPT);
     if options.json {
-        let line = json!({
-            "event": "script", "folder": folder.display().to_string(), "script": path.display().to_string(),
-            "tasks": tasks, "runs": runs.len(), "per_task": per_task,
-        });
-        return streams.out.line(line.to_string());
+        let own = json!({"event": "script", "script": path.display().to_string()});
+        return streams.out.line(line(own, folder, runs).to_string());
     }
     let last = tasks.saturating_sub(1);
     let script = quoted(&path.to_string_lossy());
@@ -380,6 +378,7 @@ mod tests {
     use crate::fake::Counting;
     use crate::machine::Machine;
     use crate::streams::Captured;
+    use crate::streams::assert_contains;
 
     /// A cluster of scripts, and a folder that counts as shared.
     struct Cluster {
@@ -422,13 +421,11 @@ mod tests {
             };
             let mut options = Options {
                 jobs: 1,
-                dry_run: false,
-                json: false,
-                fresh: false,
                 machine: Machine {
                     memory: Some(1 << 10),
                     disk: Some(1 << 30),
                 },
+                ..Options::default()
             };
             change(&mut submission, &mut options);
             let written = Captured::default();
@@ -551,10 +548,7 @@ mod tests {
             submission.engine = Engine::Script;
         });
         assert_eq!(end.unwrap(), End::Complete);
-        assert!(
-            text.contains("6 tasks with 6 runs") && text.contains("seq 0 5 | parallel"),
-            "{text}"
-        );
+        assert_contains(&text, &["6 tasks with 6 runs", "seq 0 5 | parallel"]);
     }
 
     #[test]
@@ -574,9 +568,6 @@ mod tests {
         .unwrap();
         let (end, text) = cluster.submit(&[], |_, _| ());
         assert_eq!(end.unwrap(), End::Complete);
-        assert!(
-            text.contains("4 tasks with 4 runs") && text.contains("1 run is at work"),
-            "{text}"
-        );
+        assert_contains(&text, &["4 tasks with 4 runs", "1 run is at work"]);
     }
 }

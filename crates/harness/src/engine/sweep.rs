@@ -138,7 +138,7 @@ pub fn set_program_aside(out: &Path, made: &mut Made) -> Result<(PathBuf, String
         false => std::env::current_exe().map_err(io("find", Path::new("the program")))?,
     };
     let bytes = fs::read(&current).map_err(io("read", &current))?;
-    let sha256 = hex(&Sha256::digest(&bytes));
+    let sha256 = format!("{:x}", Sha256::digest(&bytes));
     let folder = out.join(SWEEPS).join(PROGRAMS);
     if !folder.exists() {
         fs::create_dir_all(&folder).map_err(io("create", &folder))?;
@@ -164,19 +164,15 @@ pub fn set_program_aside(out: &Path, made: &mut Made) -> Result<(PathBuf, String
 /// # Errors
 /// One that does not.
 pub fn check_runs(program: &Path) -> Result<(), HarnessError> {
-    let remedy =
-        "programs may be forbidden on that file system (mounted noexec): give another `--out`";
-    match Command::new(program).arg("--help").output() {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(rejected(
-            format!("{} ends with {}", program.display(), output.status),
-            remedy,
-        )),
-        Err(error) => Err(rejected(
-            format!("{} cannot be run: {error}", program.display()),
-            remedy,
-        )),
-    }
+    let problem = match Command::new(program).arg("--help").output() {
+        Ok(output) if output.status.success() => return Ok(()),
+        Ok(output) => format!("ends with {}", output.status),
+        Err(error) => format!("cannot be run: {error}"),
+    };
+    Err(rejected(
+        format!("{} {problem}", program.display()),
+        "programs may be forbidden on that file system (mounted noexec): give another `--out`",
+    ))
 }
 
 /// Writes the files of a sweep.
@@ -208,10 +204,6 @@ fn executable(path: &Path) -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn executable(_: &Path) -> std::io::Result<()> {
     Ok(())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,15 +1,14 @@
 //! Run of a task: its units, as anywhere, without a plan or a table; and how it ends.
 
 use super::attempts::{Attempts, How, Line, now};
-use super::list;
+use super::list::{self, Listed};
 use super::rejected;
 use super::signals::Signals;
 use super::slurm::Slurm;
-use super::subset::Subset;
 use super::sweep::Manifest;
 use crate::driver::{Ended, drive};
 use crate::error::HarnessError;
-use crate::experiment::Experiment;
+use crate::experiment::{Cost, Experiment};
 use crate::plan::{Plan, PlannedUnit};
 use crate::progress::Progress;
 use crate::progress::lines::Lines;
@@ -106,15 +105,19 @@ pub fn run(
         host,
         restart,
     })?;
-    let left: Vec<_> = listed
-        .into_iter()
-        .filter(|run| !attempts.has_failed(&run.folder))
-        .collect();
-    let subset = Subset::new(experiment, &left)?;
-    if job.restart > 0 {
-        wait_for_earlier_copy(&subset, signals, streams);
+    let left = listed
+        .iter()
+        .filter(|run| !attempts.has_failed(&run.folder));
+    let mut units = left
+        .map(|run| planned(experiment, run))
+        .collect::<Result<Vec<_>, _>>()?;
+    for planned in &mut units {
+        if job.restart > 0 {
+            wait_for_earlier_copy(experiment, &planned.unit, signals, streams);
+        }
+        planned.status = experiment.status(&planned.unit);
     }
-    let plan = Plan::new(&subset, false, &|_| Ok(()))?;
+    let plan = Plan { units };
     let jobs = manifest.options.cpus();
     let lines = Lines::new(streams.err.clone(), plan.units.len());
     let progress = Progress::new(
@@ -123,14 +126,7 @@ pub fn run(
         Arc::clone(&signals.stop),
         vec![Box::new(lines)],
     );
-    let ends = drive(
-        &subset,
-        &plan.units,
-        &plan.queue(),
-        jobs,
-        &progress,
-        &signals.stop,
-    );
+    let ends = drive(experiment, &plan, jobs, &progress, &signals.stop);
     progress.finish();
 
     let ended = plan.units.iter().zip(&ends);
@@ -156,6 +152,31 @@ pub fn run(
         How::TimeLimit => requeue(job, streams, "The time limit is near"),
         How::Fault if attempts.faults() <= retries => requeue(job, streams, "The node is at fault"),
         How::Fault => End::Failed,
+    })
+}
+
+/// A run of the list as a unit of the experiment, which is found by its folder, at the cost that was measured where the plan was made.
+///
+/// # Errors
+/// A folder that no unit has.
+fn planned(experiment: &dyn Experiment, run: &Listed) -> Result<PlannedUnit, HarnessError> {
+    let mut units = experiment.units().iter().enumerate();
+    let found = units.find(|(_, unit)| unit.folder == run.folder);
+    let (index, unit) = found.ok_or_else(|| {
+        let folder = run.folder.display();
+        rejected(
+            format!("the experiment has no run with the folder {folder}"),
+            "submit the sweep again: its file, or what it names, has changed since",
+        )
+    })?;
+    Ok(PlannedUnit {
+        index,
+        unit: unit.clone(),
+        status: Status::New,
+        cost: Cost {
+            work: run.work,
+            ..Cost::default()
+        },
     })
 }
 
@@ -269,21 +290,22 @@ fn note(planned: &PlannedUnit, error: &HarnessError) {
     }
 }
 
-fn wait_for_earlier_copy(subset: &Subset<'_>, signals: &Signals, streams: &Streams) {
-    use Status::Running;
-    for unit in crate::experiment::Experiment::units(subset) {
-        let mut said = false;
-        while matches!(subset.status(unit), Running { .. }) && !signals.stop.load(Ordering::SeqCst)
-        {
-            if !said {
-                said = true;
-                streams.err.line(format!(
-                    "{}: waiting for the process that is at work on it",
-                    unit.label
-                ));
-            }
-            sleep(LOOK);
+fn wait_for_earlier_copy(
+    experiment: &dyn Experiment,
+    unit: &Unit,
+    signals: &Signals,
+    streams: &Streams,
+) {
+    let is_held = || matches!(experiment.status(unit), Status::Running { .. });
+    let mut said = false;
+    while is_held() && !signals.stop.load(Ordering::SeqCst) {
+        if !said {
+            said = true;
+            let label = &unit.label;
+            let line = format!("{label}: waiting for the process that is at work on it");
+            streams.err.line(line);
         }
+        sleep(LOOK);
     }
 }
 
@@ -330,7 +352,8 @@ mod tests {
     use crate::engine::slurm::tests::fake;
     use crate::engine::sweep::MANIFEST;
     use crate::fake::Counting;
-    use crate::streams::Shared;
+    use crate::streams::Captured;
+    use crate::streams::assert_contains;
     use std::path::Path;
 
     const SCONTROL: &str = "echo \"$*\" >> \"$(dirname \"$0\")/called\"";
@@ -368,13 +391,14 @@ mod tests {
             sweep: folder.to_path_buf(),
             number: 0,
         };
-        let streams = Streams {
-            out: Shared::new(std::io::sink()),
-            err: Shared::new(std::io::sink()),
-            out_colours: false,
-            err_is_live: false,
-        };
+        let written = Captured::default();
+        let streams = Captured::streams(&written, &written);
         run(experiment, &task, &job(folder), signals, &streams)
+    }
+
+    /// The end of a task that no signal reaches.
+    fn end(experiment: &Counting, folder: &Path) -> End {
+        go(experiment, folder, &Signals::default()).unwrap()
     }
 
     fn requeued(folder: &Path) -> usize {
@@ -383,22 +407,13 @@ mod tests {
         text.lines().count()
     }
 
-    fn signals(time_limit: bool) -> Signals {
-        let signals = Signals::default();
-        signals.time_limit.store(time_limit, Ordering::SeqCst);
-        signals
-    }
-
     #[test]
     fn a_task_runs_its_units_and_started_again_does_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let experiment = Counting::new(dir.path(), &["a", "b"]);
         sweep(dir.path(), &experiment);
         for _ in 0..2 {
-            assert_eq!(
-                go(&experiment, dir.path(), &signals(false)).unwrap(),
-                End::Complete
-            );
+            assert_eq!(end(&experiment, dir.path()), End::Complete);
         }
         let done = |unit| experiment.status(unit).is_done();
         assert!(experiment.units().iter().all(done) && requeued(dir.path()) == 0);
@@ -406,24 +421,22 @@ mod tests {
 
     #[test]
     fn at_the_time_limit_a_task_queues_itself_again_and_at_sigterm_it_does_not() {
-        for (time_limit, end, times) in [(true, End::Requeued, 1), (false, End::Interrupted, 0)] {
+        for (time_limit, ended, times) in [(true, End::Requeued, 1), (false, End::Interrupted, 0)] {
             let dir = tempfile::tempdir().unwrap();
             let mut experiment = Counting::new(dir.path(), &["a", "b"]);
             sweep(dir.path(), &experiment);
-            let signals = signals(time_limit);
+            let signals = Signals::default();
+            signals.time_limit.store(time_limit, Ordering::SeqCst);
             experiment.stop = Some(Arc::clone(&signals.stop));
             experiment.stop_in = Some(("a", 2));
-            assert_eq!(go(&experiment, dir.path(), &signals).unwrap(), end);
+            assert_eq!(go(&experiment, dir.path(), &signals).unwrap(), ended);
             assert_eq!(requeued(dir.path()), times);
             assert_eq!(
                 experiment.status(&experiment.units()[0]),
                 Status::Partial { done: 2 }
             );
             let again = Counting::new(dir.path(), &["a", "b"]);
-            assert_eq!(
-                go(&again, dir.path(), &self::signals(false)).unwrap(),
-                End::Complete
-            );
+            assert_eq!(end(&again, dir.path()), End::Complete);
         }
     }
 
@@ -433,19 +446,13 @@ mod tests {
         let mut experiment = Counting::new(dir.path(), &["a", "b"]);
         experiment.fail = "a";
         sweep(dir.path(), &experiment);
-        assert_eq!(
-            go(&experiment, dir.path(), &signals(false)).unwrap(),
-            End::Failed
-        );
+        assert_eq!(end(&experiment, dir.path()), End::Failed);
         let status = |n: usize| experiment.status(&experiment.units()[n]);
         assert!(matches!(status(0), Status::Failed { reason, .. } if reason.contains("NaN")));
         assert!(status(1).is_done() && requeued(dir.path()) == 0);
         // A restart of the same task, after a pre-emption of another run in it, say.
         let well = Counting::new(dir.path(), &["a", "b"]);
-        assert_eq!(
-            go(&well, dir.path(), &signals(false)).unwrap(),
-            End::Complete
-        );
+        assert_eq!(end(&well, dir.path()), End::Complete);
         assert!(matches!(status(0), Status::Failed { .. }));
     }
 
@@ -456,10 +463,7 @@ mod tests {
         sweep(dir.path(), &experiment);
         let unit = &experiment.units()[0];
         let lock = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume).unwrap();
-        assert_eq!(
-            go(&experiment, dir.path(), &signals(false)).unwrap(),
-            End::Complete
-        );
+        assert_eq!(end(&experiment, dir.path()), End::Complete);
         assert!(matches!(experiment.status(unit), Status::Running { .. }));
         assert!(experiment.status(&experiment.units()[1]).is_done());
         drop(lock);
@@ -471,21 +475,15 @@ mod tests {
         let mut experiment = Counting::new(dir.path(), &["a"]);
         experiment.fault = "a";
         sweep(dir.path(), &experiment);
-        assert_eq!(
-            go(&experiment, dir.path(), &signals(false)).unwrap(),
-            End::Requeued
-        );
+        assert_eq!(end(&experiment, dir.path()), End::Requeued);
         assert_eq!(requeued(dir.path()), 1);
         let mut attempts = Attempts::read(dir.path(), 0).unwrap();
         let (at, host, restart) = (0, "n1".into(), 1);
         attempts.push(Line::Started { at, host, restart }).unwrap();
-        let text = go(&experiment, dir.path(), &signals(false))
+        let text = go(&experiment, dir.path(), &Signals::default())
             .unwrap_err()
             .to_string();
-        assert!(
-            text.contains("2 times") && text.contains("submit again"),
-            "{text}"
-        );
+        assert_contains(&text, &["2 times", "submit again"]);
         assert_eq!(requeued(dir.path()), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Sink;
 use super::board::Board;
-use crate::driver::{Ended, Event};
+use crate::event::{Ended, Event};
 use crate::schedule::{clock, format_duration};
 use console::{Term, style};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -30,7 +30,7 @@ impl Bars {
         let overall = screen.add(ProgressBar::new(TICKS));
         overall.set_style(bar_style("{prefix:.bold} {wide_bar:.green/dim} {msg}"));
         let mut widths = Vec::new();
-        for unit in board.units() {
+        for unit in &board.units {
             widths.resize(unit.names.len().max(widths.len()), 0);
             for (width, name) in widths.iter_mut().zip(&unit.names) {
                 *width = name.chars().count().max(*width);
@@ -48,7 +48,7 @@ impl Bars {
     }
 
     fn prefix(&self, board: &Board, index: usize) -> String {
-        let unit = board.unit(index);
+        let unit = &board.units[index];
         let names = unit.names.iter().zip(&self.widths);
         let names: String = names
             .map(|(name, width)| format!("{name:<width$}  "))
@@ -65,7 +65,7 @@ impl Bars {
             .set_position((board.fraction() * TICKS as f64) as u64);
         let left = format_duration(board.remaining_overall());
         self.overall.set_message(if wide() {
-            format!("{} elapsed, {left} left", clock(board.now()))
+            format!("{} elapsed, {left} left", clock(board.now))
         } else {
             format!("{left} left")
         });
@@ -75,7 +75,7 @@ impl Bars {
         let Some(bar) = self.running.get(&index) else {
             return;
         };
-        bar.set_position((board.tracker(index).fraction() * TICKS as f64) as u64);
+        bar.set_position((board.trackers[index].fraction() * TICKS as f64) as u64);
         bar.set_message(message(board, index, wide()));
         self.redraw_overall(board);
     }
@@ -92,8 +92,8 @@ impl Bars {
 
 /// Text right of a unit's bar.
 fn message(board: &Board, index: usize, wide: bool) -> String {
-    let tracker = board.tracker(index);
-    let count = tracker.count();
+    let tracker = &board.trackers[index];
+    let count = tracker.count;
     let digits = count.all.to_string().len();
     let at = format!("{:>digits$}/{}", tracker.at, count.all);
     let score = tracker
@@ -103,7 +103,7 @@ fn message(board: &Board, index: usize, wide: bool) -> String {
         .steps_per_second()
         .map_or("-".to_string(), |pace| format!("{pace:.0}"));
     let left = clock(board.remaining(index));
-    let label = board.unit(index).score;
+    let label = board.units[index].score;
     match (wide, &tracker.evaluating) {
         (true, None) => format!(
             "{} {at}  {label} {score:>6}  {pace:>5} steps/s  {left:>8} left",
@@ -147,13 +147,12 @@ impl Sink for Bars {
 
     fn event(&mut self, board: &Board, index: usize, event: &Event) {
         let prefix = self.prefix(board, index);
-        let name = board.tracker(index).count().name;
+        let name = board.trackers[index].count.name;
         match event {
             Event::Resumed { done } => {
                 let line = format!("{prefix}  resumes after {name} {done}");
                 self.print(style(line).dim().to_string());
             }
-            Event::Said(text) => self.print(format!("{prefix}  {text}")),
             Event::Warning(text) => {
                 self.print(format!("{prefix}  {} {text}", style("warning:").yellow()));
             }
@@ -173,7 +172,7 @@ impl Sink for Bars {
                 self.print(format!("{prefix}  {} {summary}", style("done").green()));
             }
             Ended::Interrupted { done } => {
-                let name = board.tracker(index).count().name;
+                let name = board.trackers[index].count.name;
                 let stopped = style("stopped").yellow();
                 self.print(format!(
                     "{prefix}  {stopped} after {name} {done}, resumable"

@@ -1,7 +1,7 @@
 //! Follows all units of a plan: which run, which wait, and when the whole will be done.
 
 use super::tracker::Tracker;
-use crate::driver::{Ended, Event};
+use crate::event::{Ended, Event};
 use crate::plan::Plan;
 use crate::schedule::makespan;
 use crate::unit::Unit;
@@ -11,10 +11,13 @@ use crate::unit::Unit;
 pub struct Board {
     jobs: usize,
     queue: Vec<usize>,
-    units: Vec<Unit>,
-    trackers: Vec<Tracker>,
+    /// The units.
+    pub units: Vec<Unit>,
+    /// Progress of each.
+    pub trackers: Vec<Tracker>,
     states: Vec<State>,
-    now: f64,
+    /// Seconds since the beginning.
+    pub now: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,26 +64,6 @@ impl Board {
         }
     }
 
-    /// Seconds since the beginning.
-    pub fn now(&self) -> f64 {
-        self.now
-    }
-
-    /// A unit.
-    pub fn unit(&self, index: usize) -> &Unit {
-        &self.units[index]
-    }
-
-    /// All units.
-    pub fn units(&self) -> &[Unit] {
-        &self.units
-    }
-
-    /// Progress of a unit.
-    pub fn tracker(&self, index: usize) -> &Tracker {
-        &self.trackers[index]
-    }
-
     /// Seconds left for a unit.
     pub fn remaining(&self, index: usize) -> f64 {
         self.trackers[index].remaining(self.now)
@@ -122,25 +105,17 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Cost;
-    use crate::fake::unit;
-    use crate::plan::PlannedUnit;
+    use crate::fake::planned;
     use crate::status::Status;
     use crate::work::Work;
 
     #[test]
     fn the_whole_takes_as_long_as_its_threads() {
-        let planned = |name: &str| PlannedUnit {
-            unit: unit("x".as_ref(), name, 1),
-            status: Status::New,
-            cost: Cost {
-                work: Work {
-                    each: 2.0,
-                    ..Work::default()
-                },
-                ..Cost::default()
-            }, // 5 counts: 10 s
-        };
+        let work = Work {
+            each: 2.0,
+            ..Work::default()
+        }; // 5 counts: 10 s
+        let planned = |name| planned(name, Status::New, work);
         let units = ["a", "b", "c"].map(planned).into();
         let mut board = Board::new(&Plan { units }, 2);
         assert_eq!(

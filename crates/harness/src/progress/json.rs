@@ -2,7 +2,7 @@
 
 use super::Sink;
 use super::board::Board;
-use crate::driver::{Ended, Event};
+use crate::event::{Ended, Event};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -25,12 +25,12 @@ impl<W: Write + Send> Json<W> {
     }
 
     fn line(&mut self, board: &Board, index: usize, event: &str, mut fields: Value) {
-        let unit = board.unit(index);
+        let unit = &board.units[index];
         for (name, value) in &unit.fields {
             fields[name] = value.clone();
         }
         fields["event"] = event.into();
-        fields["time"] = board.now().into();
+        fields["time"] = board.now.into();
         fields["seed"] = unit.seed.into();
         // Progress that cannot be written is no reason to stop a run.
         let _ = writeln!(self.out, "{fields}").and_then(|()| self.out.flush());
@@ -48,8 +48,8 @@ impl<W: Write + Send> Sink for Json<W> {
     }
 
     fn event(&mut self, board: &Board, index: usize, event: &Event) {
-        let tracker = board.tracker(index);
-        let name = tracker.count().name;
+        let tracker = &board.trackers[index];
+        let name = tracker.count.name;
         match event {
             Event::Resumed { done } => self.line(board, index, "resumed", json!({name: done})),
             Event::Check { done, fields, .. } => {
@@ -58,13 +58,12 @@ impl<W: Write + Send> Sink for Json<W> {
                 self.line(board, index, "check", fields);
             }
             Event::Note { event, fields } => self.line(board, index, event, fields.clone()),
-            Event::Said(text) => self.line(board, index, "said", json!({"text": text})),
             Event::Warning(text) => self.line(board, index, "warning", json!({"text": text})),
             Event::Step { .. } | Event::Evaluating { .. } => {
-                if board.now() - self.spoken[index] < INTERVAL {
+                if board.now - self.spoken[index] < INTERVAL {
                     return;
                 }
-                self.spoken[index] = board.now();
+                self.spoken[index] = board.now;
                 let mut fields = json!({
                     "evaluating": tracker.evaluating.is_some(),
                     "fraction": tracker.fraction(),
@@ -74,14 +73,14 @@ impl<W: Write + Send> Sink for Json<W> {
                     "seconds_left_overall": board.remaining_overall(),
                 });
                 fields[name] = tracker.at.into();
-                fields[format!("{name}s")] = tracker.count().all.into();
+                fields[format!("{name}s")] = tracker.count.all.into();
                 self.line(board, index, "progress", fields);
             }
         }
     }
 
     fn ended(&mut self, board: &Board, index: usize, outcome: &Ended) {
-        let name = board.tracker(index).count().name;
+        let name = board.trackers[index].count.name;
         match outcome {
             Ended::Done(result, _) => self.line(board, index, "done", json!({"result": result})),
             Ended::Interrupted { done } => {
@@ -98,18 +97,14 @@ impl<W: Write + Send> Sink for Json<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fake::unit;
-    use crate::plan::{Plan, PlannedUnit};
+    use crate::fake::planned;
+    use crate::plan::Plan;
     use crate::status::Status;
+    use crate::work::Work;
 
     #[test]
     fn every_line_is_an_object_that_names_its_unit() {
-        let planned = PlannedUnit {
-            unit: unit("x".as_ref(), "linear", 1),
-            status: Status::New,
-            cost: Default::default(),
-        };
-        let units = vec![planned];
+        let units = vec![planned("linear", Status::New, Work::default())];
         let board = Board::new(&Plan { units }, 1);
         let mut text = Vec::new();
         let mut json = Json::new(&mut text, 1);

@@ -2,7 +2,7 @@
 
 use super::Sink;
 use super::board::Board;
-use crate::driver::{Ended, Event};
+use crate::event::{Ended, Event};
 use crate::schedule::{clock, format_duration};
 use std::io::Write;
 
@@ -25,13 +25,13 @@ impl<W: Write + Send> Lines<W> {
     }
 
     fn line(&mut self, board: &Board, index: usize, text: &str) {
-        self.spoken[index] = board.now();
+        self.spoken[index] = board.now;
         // Progress that cannot be written is no reason to stop a run.
         let _ = writeln!(
             self.out,
             "[{}] {}: {text}",
-            clock(board.now()),
-            board.unit(index).label
+            clock(board.now),
+            board.units[index].label
         );
     }
 }
@@ -43,8 +43,8 @@ impl<W: Write + Send> Sink for Lines<W> {
     }
 
     fn event(&mut self, board: &Board, index: usize, event: &Event) {
-        let tracker = board.tracker(index);
-        let count = tracker.count();
+        let tracker = &board.trackers[index];
+        let count = tracker.count;
         let pace = tracker
             .steps_per_second()
             .map_or(String::new(), |pace| format!(", {pace:.0} steps/s"));
@@ -63,16 +63,15 @@ impl<W: Write + Send> Sink for Lines<W> {
                 let text = format!("resumes after {}", at(*done));
                 self.line(board, index, &text);
             }
-            Event::Said(text) => self.line(board, index, text),
             Event::Warning(text) => self.line(board, index, &format!("warning: {text}")),
             Event::Step { .. } | Event::Evaluating { .. } => {
-                if board.now() - self.spoken[index] >= SILENCE {
+                if board.now - self.spoken[index] >= SILENCE {
                     let doing = match tracker.evaluating.as_deref() {
                         None => String::new(),
                         Some("") => ", evaluating".into(),
                         Some(what) => format!(", {what}"),
                     };
-                    let label = board.unit(index).score;
+                    let label = board.units[index].score;
                     let score = tracker
                         .score
                         .map_or(String::new(), |score| format!(", {label} {score:.2}"));
@@ -88,7 +87,7 @@ impl<W: Write + Send> Sink for Lines<W> {
         let text = match outcome {
             Ended::Done(_, summary) => format!("done, {summary}"),
             Ended::Interrupted { done } => {
-                let name = board.tracker(index).count().name;
+                let name = board.trackers[index].count.name;
                 format!("stopped after {name} {done}, resumable")
             }
             Ended::NotStarted => return,
@@ -106,9 +105,8 @@ impl<W: Write + Send> Sink for Lines<W> {
 mod tests {
     use super::*;
     use crate::error::HarnessError;
-    use crate::experiment::Cost;
-    use crate::fake::unit;
-    use crate::plan::{Plan, PlannedUnit};
+    use crate::fake::planned;
+    use crate::plan::Plan;
     use crate::status::Status;
     use crate::work::Work;
     use serde_json::Value;
@@ -119,15 +117,7 @@ mod tests {
             each: 100.0,
             ..Work::default()
         };
-        let planned = PlannedUnit {
-            unit: unit("x".as_ref(), "linear", 1),
-            status: Status::New,
-            cost: Cost {
-                work,
-                ..Cost::default()
-            },
-        };
-        let units = vec![planned];
+        let units = vec![planned("linear", Status::New, work)];
         let mut board = Board::new(&Plan { units }, 1);
         let mut text = Vec::new();
         let mut lines = Lines::new(&mut text, 1);

@@ -10,7 +10,7 @@ pub mod json;
 pub mod lines;
 pub mod tracker;
 
-use crate::driver::{Ended, Event, Watch};
+use crate::event::{Ended, Event};
 use crate::plan::Plan;
 use board::Board;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,24 +65,8 @@ impl Progress {
         }
     }
 
-    /// Removes what is live on the screen.
-    pub fn finish(&self) {
-        let mut inner = self.lock();
-        inner.sinks.iter_mut().for_each(|sink| sink.finish());
-    }
-
-    // A panic in a unit is caught by the driver; the board it leaves is still good to show.
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn now(&self) -> f64 {
-        self.start.elapsed().as_secs_f64()
-    }
-}
-
-impl Watch for Progress {
-    fn started(&self, index: usize) {
+    /// A unit starts.
+    pub fn started(&self, index: usize) {
         let mut guard = self.lock();
         let inner = &mut *guard;
         inner.board.started(index, self.now());
@@ -92,7 +76,8 @@ impl Watch for Progress {
             .for_each(|sink| sink.started(&inner.board, index));
     }
 
-    fn event(&self, index: usize, event: &Event) {
+    /// Something happened in a running unit.
+    pub fn event(&self, index: usize, event: &Event) {
         let now = self.now();
         let mut guard = self.lock();
         let inner = &mut *guard;
@@ -114,7 +99,8 @@ impl Watch for Progress {
             .for_each(|sink| sink.event(&inner.board, index, event));
     }
 
-    fn ended(&self, index: usize, outcome: &Ended) {
+    /// A unit ended.
+    pub fn ended(&self, index: usize, outcome: &Ended) {
         let mut guard = self.lock();
         let inner = &mut *guard;
         inner.board.ended(index, outcome, self.now());
@@ -122,5 +108,20 @@ impl Watch for Progress {
             .sinks
             .iter_mut()
             .for_each(|sink| sink.ended(&inner.board, index, outcome));
+    }
+
+    /// Removes what is live on the screen.
+    pub fn finish(&self) {
+        let mut inner = self.lock();
+        inner.sinks.iter_mut().for_each(|sink| sink.finish());
+    }
+
+    // A panic in a unit is caught by the driver; the board it leaves is still good to show.
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
     }
 }

@@ -1,13 +1,14 @@
 //! Follows one unit: where it is, how fast, and how long it will take. Time comes as an argument, in seconds.
 
-use crate::driver::Event;
+use crate::event::Event;
 use crate::plan::PlannedUnit;
 use crate::work::{Count, Work};
 
 /// Progress of a unit.
 #[derive(Debug, Clone)]
 pub struct Tracker {
-    count: Count,
+    /// Count that measures the progress.
+    pub count: Count,
     work: Work,
     /// Counts in progress or done, for people: 3 of 5.
     pub at: u64,
@@ -83,7 +84,7 @@ impl Tracker {
                 self.score = score.or(self.score);
                 self.done = self.after(*done);
             }
-            Event::Note { .. } | Event::Said(_) | Event::Warning(_) => {}
+            Event::Note { .. } | Event::Warning(_) => {}
         }
     }
 
@@ -128,11 +129,6 @@ impl Tracker {
         self.steps.per_second()
     }
 
-    /// Count that measures the progress.
-    pub fn count(&self) -> Count {
-        self.count
-    }
-
     fn after(&self, done: u64) -> f64 {
         self.total() - self.work.remaining(self.count.all, done)
     }
@@ -169,28 +165,20 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Cost;
-    use crate::fake::unit;
+    use crate::fake::planned;
     use crate::status::Status;
 
     /// Four counts of 10 s, a check of 5 s every second count, and 10 s at the end.
     fn tracker(status: Status) -> Tracker {
-        let mut unit = unit("x".as_ref(), "a", 1);
-        unit.count.all = 4;
         let work = Work {
             each: 10.0,
             check: 5.0,
             check_every: Some(2),
             last: 10.0,
         };
-        let mut t = Tracker::new(&PlannedUnit {
-            unit,
-            status,
-            cost: Cost {
-                work,
-                ..Cost::default()
-            },
-        });
+        let mut planned = planned("a", status, work);
+        planned.unit.count.all = 4;
+        let mut t = Tracker::new(&planned);
         t.start(0.0);
         t
     }

@@ -2,7 +2,6 @@
 
 use super::{AscentSettings, Estimator, OneBit, sigmoid, table};
 use crate::error::HarnessError;
-use crate::framework::failed;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use serde::{Deserialize, Serialize};
@@ -78,9 +77,7 @@ pub fn ascend<B: AutodiffBackend>(
         go_on()?;
         let model = OneBit::<B>::new(&logits, &tables, device);
         let mut noise = Stream::new(seed, NOISE, [index, iteration as u64]);
-        let estimated = estimator.estimate(&model, model.data(), samples, &mut noise);
-        let loss = estimated.map_err(failed)?.loss;
-        let estimates = model.ascended(&loss);
+        let estimates = estimator.estimate(&model, samples, &mut noise)?;
         for (ascent, own) in ascents.iter_mut().zip(0..) {
             let copies = own * replicates..(own + 1) * replicates;
             if iteration == 0 {

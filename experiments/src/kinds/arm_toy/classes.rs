@@ -3,7 +3,6 @@
 use super::variance::mean_and_variance;
 use super::{ClassesSettings, Estimator, OneClass};
 use crate::error::HarnessError;
-use crate::framework::failed;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use serde::{Deserialize, Serialize};
@@ -76,12 +75,11 @@ pub fn climb<B: AutodiffBackend>(
     for iteration in 0..=settings.iterations {
         go_on()?;
         let estimate = |copies, purpose| match estimator {
-            None => Ok::<_, HarnessError>(gradient(&logits, &f)),
+            None => Ok(gradient(&logits, &f)),
             Some(estimator) => {
                 let model = OneClass::<B>::new(&logits, &f, copies, device);
                 let mut noise = Stream::new(seed, purpose, [index, iteration as u64]);
-                let estimated = estimator.estimate_class(&model, model.data(), 1, &mut noise);
-                Ok(model.ascended(&estimated.map_err(failed)?.loss))
+                estimator.estimate(&model, 1, &mut noise)
             }
         };
         if iteration % settings.measure_every == 0 || iteration == settings.iterations {
@@ -149,8 +147,7 @@ mod tests {
         for estimator in arm_toy().classes.estimators {
             let model = OneClass::<Ad>::new(&logits, &f, copies, &Default::default());
             let mut noise = Stream::new(1, NOISE, [0, 0]);
-            let estimated = estimator.estimate_class(&model, model.data(), 1, &mut noise);
-            let estimates = model.ascended(&estimated.unwrap().loss);
+            let estimates = estimator.estimate(&model, 1, &mut noise).unwrap();
             let z = |exact: &[f64]| {
                 let of_logit = |c: usize| {
                     let own: Vec<f64> = estimates.iter().skip(c).step_by(5).copied().collect();

@@ -1,56 +1,42 @@
-//! The estimators of the toy, called where only a few capabilities are there.
+//! The estimators of the toy, those of the catalogue.
 
-use burn::module::AutodiffModule;
-use burn::tensor::Tensor;
-use helmholtz_distributions::{Bits, Classes};
-use helmholtz_estimators::{
-    Ar, Arm, Arms, Ars, Arsm, Chains, Disarm, Dream, Entry, Estimate, EstimateError, Joint,
-    Layered, Method, Propose, Reinforce, Rloo, Weighting, estimate, estimate_logits,
-};
+use super::{OneVariable, law};
+use crate::error::HarnessError;
+use crate::framework::failed;
+use helmholtz_estimators::{Batch, Declaration, Entry, Latent, LatentKind, Learned, Method};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Stream;
 use helmholtz_samplers::ChainStore;
 use serde::{Deserialize, Serialize};
 
-use super::law;
-
 /// An estimator that asks the model for values of f alone. Files have the names of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
-    /// [`Reinforce`].
+    /// [`Reinforce`](helmholtz_estimators::Reinforce).
     Reinforce,
-    /// [`Rloo`].
+    /// [`Rloo`](helmholtz_estimators::Rloo).
     Rloo,
-    /// [`Arm`].
+    /// [`Arm`](helmholtz_estimators::Arm).
     Arm,
-    /// [`Disarm`].
+    /// [`Disarm`](helmholtz_estimators::Disarm).
     Disarm,
-    /// [`Arms`].
+    /// [`Arms`](helmholtz_estimators::Arms).
     Arms,
-    /// [`Ar`].
+    /// [`Ar`](helmholtz_estimators::Ar).
     Ar,
-    /// [`Ars`] with the first class as reference.
+    /// [`Ars`](helmholtz_estimators::Ars) with the first class as reference.
     Ars,
-    /// [`Arsm`].
+    /// [`Arsm`](helmholtz_estimators::Arsm).
     Arsm,
 }
 
 impl Estimator {
     /// Its entry in the catalogue.
     pub fn entry(self) -> &'static Entry {
-        let name = match self {
-            Self::Reinforce => "reinforce",
-            Self::Rloo => "rloo",
-            Self::Arm => "arm",
-            Self::Disarm => "disarm",
-            Self::Arms => "arms",
-            Self::Ar => "ar",
-            Self::Ars => "ars",
-            Self::Arsm => "arsm",
-        };
+        let name = serde_json::to_value(self).expect("a name");
         let mut entries = Method::CATALOGUE.iter();
-        let found = entries.find(|entry| entry.name == name);
+        let found = entries.find(|entry| name == entry.name);
         found.expect("the catalogue has it")
     }
 
@@ -76,85 +62,39 @@ impl Estimator {
         }
     }
 
-    /// One estimate for the batch x, K = `samples`.
-    ///
-    /// # Errors
-    /// [`EstimateError::TooFewParticles`].
-    pub fn estimate<B, M>(
-        self,
-        model: &M,
-        x: Tensor<B, 2>,
-        samples: usize,
-        noise: &mut Stream,
-    ) -> Result<Estimate<B>, EstimateError>
-    where
-        B: AutodiffBackend,
-        M: AutodiffModule<B> + Layered<B, Variables = Bits> + Joint<B> + Dream<B>,
-        M::InnerModule: Layered<B::InnerBackend, Variables = Bits> + Joint<B::InnerBackend>,
-    {
-        match self {
-            Self::Reinforce => weighted(&Reinforce::default(), model, x, samples, noise),
-            Self::Rloo => weighted(&Rloo, model, x, samples, noise),
-            Self::Arm => estimate_logits(&Arm, model, x, samples, noise),
-            Self::Disarm => estimate_logits(&Disarm, model, x, samples, noise),
-            Self::Arms => estimate_logits(&Arms, model, x, samples, noise),
-            Self::Ar => estimate_logits(&Ar, model, x, samples, noise),
-            Self::Ars => estimate_logits(&Ars::default(), model, x, samples, noise),
-            Self::Arsm => estimate_logits(&Arsm, model, x, samples, noise),
-        }
-    }
-
-    /// Whether [`Estimator::estimate_class`] knows it.
+    /// Whether one value of f of classes makes an estimate.
     pub fn takes_classes(self) -> bool {
-        matches!(self, Self::Reinforce | Self::Ar | Self::Ars | Self::Arsm)
+        let entry = self.entry();
+        entry.least_particles() == 1 && entry.method.domain().takes(LatentKind::Classes)
     }
 
-    /// [`Estimator::estimate`] for categorical variables.
+    /// An estimate of the gradient of E f in the free logits of each copy, K = `samples`.
     ///
     /// # Errors
-    /// [`EstimateError::TooFewParticles`].
-    ///
-    /// # Panics
-    /// If it is none of those that [take classes](Estimator::takes_classes).
-    pub fn estimate_class<B, M>(
+    /// Too few samples for the estimator, or latents that it is not defined for.
+    pub fn estimate<B: AutodiffBackend, V: Latent + Send + 'static>(
         self,
-        model: &M,
-        x: Tensor<B, 2>,
+        model: &OneVariable<B, V>,
         samples: usize,
         noise: &mut Stream,
-    ) -> Result<Estimate<B>, EstimateError>
-    where
-        B: AutodiffBackend,
-        M: AutodiffModule<B> + Layered<B, Variables = Classes> + Joint<B> + Dream<B>,
-        M::InnerModule: Layered<B::InnerBackend, Variables = Classes> + Joint<B::InnerBackend>,
-    {
-        match self {
-            Self::Reinforce => weighted(&Reinforce::default(), model, x, samples, noise),
-            Self::Ar => estimate_logits(&Ar, model, x, samples, noise),
-            Self::Ars => estimate_logits(&Ars::default(), model, x, samples, noise),
-            Self::Arsm => estimate_logits(&Arsm, model, x, samples, noise),
-            Self::Rloo | Self::Arm | Self::Disarm | Self::Arms => {
-                panic!("{} is not for classes here", self.label())
-            }
-        }
+    ) -> Result<Vec<f64>, HarnessError> {
+        let batch = Batch::<B, dyn ChainStore> {
+            x: model.data().into(),
+            chains: None,
+            particles: samples,
+            epoch: 0,
+            analytic_kl: false,
+        };
+        let mut nothing = Learned {
+            controls: None,
+            moments: vec![],
+        };
+        // None of them takes a decision by chance.
+        let mut chance = noise.clone();
+        let method = &self.entry().method;
+        let estimated = method.estimate(model, &mut nothing, batch, noise, &mut chance);
+        Ok(model.ascended(&estimated.map_err(failed)?.loss))
     }
-}
-
-fn weighted<B, M>(
-    method: &impl Weighting,
-    model: &M,
-    x: Tensor<B, 2>,
-    samples: usize,
-    noise: &mut Stream,
-) -> Result<Estimate<B>, EstimateError>
-where
-    B: AutodiffBackend,
-    M: Propose<B> + Joint<B> + Dream<B>,
-{
-    let no_chains: Option<Chains<'_, dyn ChainStore>> = None;
-    // None of them takes a decision by chance.
-    let mut chance = noise.clone();
-    estimate(method, model, x, no_chains, samples, noise, &mut chance)
 }
 
 #[cfg(test)]
@@ -163,16 +103,20 @@ mod tests {
 
     #[test]
     fn names_are_the_catalogues_and_a_budget_of_values_gives_k() {
-        for (name, samples) in [
-            ("reinforce", Some(2)),
-            ("rloo", Some(2)),
-            ("arm", Some(1)),
-            ("disarm", Some(1)),
-            ("arms", Some(2)),
+        for (name, samples, takes_classes) in [
+            ("reinforce", Some(2), true),
+            ("rloo", Some(2), false),
+            ("arm", Some(1), false),
+            ("disarm", Some(1), false),
+            ("arms", Some(2), false),
+            ("ar", Some(2), true),
+            ("ars", Some(1), true),
+            ("arsm", Some(1), true),
         ] {
             let estimator: Estimator = serde_json::from_value(name.into()).unwrap();
             assert_eq!(estimator.entry().name, name);
-            assert_eq!(estimator.samples(2), samples);
+            let found = (estimator.samples(2), estimator.takes_classes());
+            assert_eq!(found, (samples, takes_classes), "{name}");
         }
         assert_eq!(Estimator::Arm.samples(3), None);
         assert_eq!(Estimator::Rloo.samples(1), None);

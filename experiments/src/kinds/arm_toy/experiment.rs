@@ -220,7 +220,7 @@ impl Experiment for Toy {
     }
 
     fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
-        let outcome = self.read(index, result)?;
+        let outcome: Outcome = self.units[index].result(result)?;
         Ok(format!("{} ascents", outcome.numbers.ascents.len()))
     }
 
@@ -232,13 +232,14 @@ impl Experiment for Toy {
         let mut files: Vec<PathBuf> = Vec::new();
         for (index, result) in results.iter().enumerate() {
             let Some(result) = result else { continue };
-            let settings = &self.settings[index];
+            let (settings, unit) = (&self.settings[index], &self.units[index]);
+            let outcome: Outcome = unit.result(result)?;
             shown.push(SeedDocument {
                 seed: settings.seed,
-                document: self.read(index, result)?.document(settings),
+                document: outcome.document(settings),
                 json: result.clone(),
             });
-            files.extend(FILES.map(|name| self.units[index].folder.join(name)));
+            files.extend(FILES.map(|name| unit.folder.join(name)));
         }
         let together = together(&self.settings[0].title, shown);
         Ok(together.map(|(document, json)| harness::Outcome {
@@ -257,12 +258,3 @@ const FILES: [&str; 5] = [
     "variance.svg",
     "classes.svg",
 ];
-
-impl Toy {
-    fn read(&self, index: usize, result: &Value) -> Result<Outcome, HarnessError> {
-        serde_json::from_value(result.clone()).map_err(|source| HarnessError::Result {
-            folder: self.units[index].folder.clone(),
-            source,
-        })
-    }
-}

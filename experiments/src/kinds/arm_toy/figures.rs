@@ -9,15 +9,6 @@ use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 /// Points of a curve in closed form.
 const CURVE: u32 = 201;
 
-fn series(label: impl Into<String>, mark: Mark, style: usize, points: Vec<[f64; 2]>) -> Series {
-    Series {
-        label: label.into(),
-        mark,
-        style,
-        points,
-    }
-}
-
 /// σ(a) against the iteration, one run of each estimator with the first K: a panel for each p₀.
 pub fn trajectories(settings: &Settings, ascents: &[Ascent]) -> Figure {
     let (all, samples) = (&settings.ascent, settings.ascent.samples[0]);
@@ -25,18 +16,15 @@ pub fn trajectories(settings: &Settings, ascents: &[Ascent]) -> Figure {
         let path = exact(all, target).into_iter().zip(0..);
         let plotted = path.filter(|(_, t)| t % all.plot_every == 0 || *t == all.iterations);
         let truth = plotted.map(|(sigma, t)| [t as f64, sigma]).collect();
-        let truth = series("exact gradient", Mark::Line, 0, truth);
+        let truth = Series::line("exact gradient", 0, truth);
         let runs = ascents
             .iter()
             .filter(|a| a.target == target && a.samples == samples)
             .zip(1..)
-            .map(|(a, style)| series(a.estimator.label(), Mark::Line, style, a.sigma.clone()));
-        Panel {
-            title: format!("p0 = {target}"),
-            x: Axis::linear("iteration"),
-            y: Axis::linear("σ(a) = P(z = 1)"),
-            series: std::iter::once(truth).chain(runs).collect(),
-        }
+            .map(|(a, style)| Series::line(a.estimator.label(), style, a.sigma.clone()));
+        let (x, y) = (Axis::linear("iteration"), Axis::linear("σ(a) = P(z = 1)"));
+        let series = std::iter::once(truth).chain(runs).collect();
+        Panel::new(format!("p0 = {target}"), x, y, series)
     };
     Figure {
         title: format!("Gradient ascent on E (z − p0)², one run of each, K = {samples}"),
@@ -53,16 +41,13 @@ pub fn gradients(settings: &Settings, ascents: &[Ascent]) -> Figure {
     let of_target = |&target: &f64| {
         let own = move |a: &&Ascent| a.target == target && a.samples == samples;
         ascents.iter().filter(own).zip(1..).map(|(a, style)| {
-            let estimates = a.estimates.clone();
-            Panel {
-                title: format!("{}, p0 = {}", a.estimator.label(), a.target),
-                x: Axis::linear("iteration"),
-                y: Axis::linear("gradient in a"),
-                series: vec![
-                    series(a.estimator.label(), Mark::Points, style, estimates),
-                    series("exact, at the same a", Mark::Line, 0, a.gradients.clone()),
-                ],
-            }
+            let (label, estimates) = (a.estimator.label(), a.estimates.clone());
+            let (x, y) = (Axis::linear("iteration"), Axis::linear("gradient in a"));
+            let series = vec![
+                Series::new(label, Mark::Points, style, estimates),
+                Series::line("exact, at the same a", 0, a.gradients.clone()),
+            ];
+            Panel::new(format!("{label}, p0 = {}", a.target), x, y, series)
         })
     };
     Figure {
@@ -78,22 +63,18 @@ pub fn variances(settings: &Settings, variances: &[Variance]) -> Figure {
     let all = &settings.variance;
     let unit = (table(all.target)[1] - table(all.target)[0]).powi(2);
     let title = "Variance of one estimate in units of (f(1) − f(0))²";
-    let panel = |title: &str, y: Axis, series| Panel {
-        title: title.into(),
-        x: Axis::linear("logit a"),
-        y,
-        series,
-    };
+    let panel =
+        |title: &str, y: Axis, series| Panel::new(title, Axis::linear("logit a"), y, series);
     let own = |(estimator, style): (Estimator, usize)| {
         let label = estimator.label();
         let law = estimator.law().map(|law| {
             let scaled = |a| law(sigmoid(a), table(all.target)) / unit;
             let points = curve(f64::from(all.largest_logit), scaled);
-            series(format!("{label}, law"), Mark::Line, style, points)
+            Series::line(format!("{label}, law"), style, points)
         });
         let sampled = variances.iter().filter(|v| v.estimator == estimator);
         let sampled = sampled.map(|v| [v.logit, v.sampled]).collect();
-        let sampled = series(format!("{label}, sampled"), Mark::Points, style, sampled);
+        let sampled = Series::new(format!("{label}, sampled"), Mark::Points, style, sampled);
         law.into_iter().chain([sampled])
     };
     let styled = || all.estimators.iter().copied().zip(1..);
@@ -102,9 +83,9 @@ pub fn variances(settings: &Settings, variances: &[Variance]) -> Figure {
     if all.estimators.contains(&Estimator::Arm) {
         let peaks = [-peak_logit(), peak_logit()].map(|a| [a, law::arm_supremum()]);
         let label = "ARM's maximum (golden ratio)";
-        kin.push(series(label, Mark::Points, 0, peaks.to_vec()));
+        kin.push(Series::new(label, Mark::Points, 0, peaks.to_vec()));
         let bound = curve(f64::from(all.largest_logit), |_| 1.0 / 25.0);
-        kin.push(series("1/25", Mark::Line, 0, bound));
+        kin.push(Series::line("1/25", 0, bound));
     }
     Figure {
         title: format!("{title}, p0 = {}", all.target),
@@ -122,20 +103,13 @@ pub fn variances(settings: &Settings, variances: &[Variance]) -> Figure {
 
 /// E f and the variance of one estimate along the ascents with classes, each estimator on its own.
 pub fn classes(settings: &Settings, climbs: &[Climb]) -> Figure {
-    let panel = |title: &str, y: Axis, of: &dyn Fn(&Point) -> f64| Panel {
-        title: title.into(),
-        x: Axis::linear("iteration"),
-        y,
-        series: climbs
-            .iter()
-            .zip(0..)
-            .map(|(climb, style)| {
-                let label = climb.estimator.map_or("exact gradient", Estimator::label);
-                let at = |point: &Point| [point.iteration as f64, of(point)];
-                let points = climb.points.iter().map(at).collect();
-                series(label, Mark::Line, style, points)
-            })
-            .collect(),
+    let panel = |title: &str, y: Axis, of: &dyn Fn(&Point) -> f64| {
+        let series = climbs.iter().zip(0..).map(|(climb, style)| {
+            let label = climb.estimator.map_or("exact gradient", Estimator::label);
+            let at = |point: &Point| [point.iteration as f64, of(point)];
+            Series::line(label, style, climb.points.iter().map(at).collect())
+        });
+        Panel::new(title, Axis::linear("iteration"), y, series.collect())
     };
     let mut variance = panel("one estimate", Axis::log("variance, summed"), &|p| {
         p.variance

@@ -3,14 +3,13 @@
 //!
 //! Maximise E f(z), f(z) = (z − p₀)², z ~ Bernoulli(σ(a)), by gradient ascent on the logit a. The exact gradient
 //! (1 − 2p₀) σ(1 − σ) is small when p₀ is near ½, and the noise of REINFORCE does not shrink with it. What is estimated is
-//! estimated by the library's own estimators, on a model ([`OneBit`]) whose f is a table. The same for one variable of C classes is
+//! estimated by the library's own estimators, on a model ([`OneVariable`]) whose f is a table. The same for one variable of C classes is
 //! of ARSM's released code (Yin, Yue & Zhou 2019).
 //!
 //! | file | holds |
 //! |---|---|
 //! | [`Settings`] | `experiments/arm-toy.toml` |
-//! | [`OneBit`] | independent copies of one bit, each with its own logit and f |
-//! | [`OneClass`] | the same of a categorical variable |
+//! | [`OneVariable`] | independent copies of one bit or one categorical variable, each with its own logits and f |
 //! | [`Estimator`] | the estimators by name |
 //! | [`law`] | variances in closed form |
 //! | [`ascent`] | trajectories |
@@ -27,7 +26,6 @@ mod experiment;
 pub mod figures;
 pub mod law;
 mod model;
-mod one_class;
 mod outcome;
 mod run;
 mod settings;
@@ -36,8 +34,7 @@ pub mod variance;
 
 pub use estimator::Estimator;
 pub use experiment::{Toy, open};
-pub use model::OneBit;
-pub use one_class::OneClass;
+pub use model::{OneBit, OneClass, OneVariable};
 pub use outcome::{Numbers, Outcome, READER};
 pub use run::{Report, Run};
 pub use settings::{AscentSettings, ClassesSettings, Settings, T1Settings, VarianceSettings};

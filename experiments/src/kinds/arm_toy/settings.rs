@@ -102,13 +102,8 @@ impl Settings {
     /// A file that is not well-formed, holds an unknown key or makes no sense.
     pub fn parse(source: &Source) -> Result<Self, HarnessError> {
         let settings: Self = source.parse()?;
-        match settings.problem() {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem,
-            }),
-            None => Ok(settings),
-        }
+        source.check(settings.problem())?;
+        Ok(settings)
     }
 
     /// The parts of a run, each of which is kept when it is done: ascents, variances, ascents with classes, variances on T1.
@@ -230,6 +225,7 @@ impl Settings {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use helmholtz_harness::streams::assert_contains;
 
     pub(crate) fn arm_toy() -> Settings {
         Settings::parse(&Source::find("arm-toy").unwrap()).unwrap()
@@ -259,19 +255,10 @@ pub(crate) mod tests {
     #[test]
     fn an_unknown_key_or_estimator_is_named_with_its_line_and_the_choices() {
         let text = error("iterations = 2000", "iteratons = 2000");
-        assert!(
-            text.contains("my.toml") && text.contains("line 14"),
-            "{text}"
-        );
-        assert!(
-            text.contains("`iteratons`") && text.contains("`iterations`"),
-            "{text}"
-        );
+        assert_contains(&text, &["my.toml", "line 14"]);
+        assert_contains(&text, &["`iteratons`", "`iterations`"]);
         let text = error("\"rloo\", \"arm\"", "\"rloo\", \"arn\"");
-        assert!(
-            text.contains("`arn`") && text.contains("`disarm`"),
-            "{text}"
-        );
+        assert_contains(&text, &["`arn`", "`disarm`"]);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use super::{Estimator, OneBit, VarianceSettings, law, sigmoid, table};
 use crate::error::HarnessError;
-use crate::framework::failed;
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::{Purpose, Stream};
 use serde::{Deserialize, Serialize};
@@ -57,9 +56,8 @@ pub fn sample<B: AutodiffBackend>(
             let model = OneBit::<B>::new(&vec![logit; copies], &vec![f; copies], device);
             let mut noise = Stream::new(seed, NOISE, [index as u64, place as u64]);
             let samples = estimator.entry().least_particles();
-            let estimated = estimator.estimate(&model, model.data(), samples, &mut noise);
-            let loss = estimated.map_err(failed)?.loss;
-            let (_, variance) = mean_and_variance(&model.ascended(&loss));
+            let estimates = estimator.estimate(&model, samples, &mut noise)?;
+            let (_, variance) = mean_and_variance(&estimates);
             variances.push(Variance {
                 estimator,
                 logit,

@@ -1,6 +1,6 @@
 //! The finished runs of a table, a unit each.
 
-use crate::backend::{OnNet, on_device};
+use crate::backend::on_net;
 use crate::cell::Cell;
 use crate::data::Wanted;
 use crate::device::Device;
@@ -71,17 +71,15 @@ impl Settings {
             samples.is_empty() || samples[0] == 0 || !samples.is_sorted_by(|a, b| a < b)
         };
         let problem = if !is_folder_name(&settings.name) {
-            "`name` names a folder: use lower-case letters, digits and hyphens"
+            Some("`name` names a folder: use lower-case letters, digits and hyphens")
         } else if settings.profile.values().any(senseless) {
-            "`samples` are at least one number, from 1 on and ascending"
+            Some("`samples` are at least one number, from 1 on and ascending")
         } else {
-            let spec = Spec::parse(&Source::find(&settings.table)?, request.registry)?;
-            return Ok((settings, spec));
+            None
         };
-        Err(HarnessError::Spec {
-            file: source.file.clone(),
-            problem: problem.into(),
-        })
+        source.check(problem)?;
+        let spec = Spec::parse(&Source::find(&settings.table)?, request.registry)?;
+        Ok((settings, spec))
     }
 }
 
@@ -311,7 +309,7 @@ impl Experiment for Evaluations {
     }
 
     fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
-        let rows = self.read(index, result)?.rows;
+        let Result_ { rows, .. } = self.units[index].result(result)?;
         let rows = rows
             .iter()
             .map(|row| format!("{:.2} (S = {})", row.mean, row.samples));
@@ -322,7 +320,7 @@ impl Experiment for Evaluations {
         let mut found = Vec::new();
         for (index, result) in results.iter().enumerate() {
             if let Some(result) = result {
-                found.push((index, self.read(index, result)?));
+                found.push((index, self.units[index].result(result)?));
             }
         }
         if found.is_empty() {
@@ -363,22 +361,9 @@ impl Evaluations {
             state,
             stop,
         };
-        let evaluated = on_device(
-            self.device,
-            OnNet {
-                net: self.registry.net_of(&run.cell)?,
-                seed: run.cell.seed,
-                work,
-            },
-        )?;
+        let net = self.registry.net_of(&run.cell)?;
+        let evaluated = on_net(self.device, net, run.cell.seed, work)?;
         Ok(evaluated.map(|evaluated| evaluated.weights))
-    }
-
-    fn read(&self, index: usize, result: &Value) -> Result<Result_, HarnessError> {
-        serde_json::from_value(result.clone()).map_err(|source| HarnessError::Result {
-            folder: self.units[index].folder.clone(),
-            source,
-        })
     }
 
     fn document(&self, found: &[(usize, Result_)]) -> Document {

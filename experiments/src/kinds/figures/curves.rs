@@ -1,6 +1,8 @@
 //! Runs as a figure: NLL against epochs and against time.
 
+use crate::records::CellRun;
 use crate::records::curve::{Curve, Point};
+use helmholtz_datasets::DatasetName;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use serde::Deserialize;
 
@@ -40,13 +42,26 @@ pub struct Line {
     pub label: String,
     /// Its style; runs of one method have the same.
     pub style: usize,
-    /// Training steps an epoch.
+    /// Training steps an epoch, of a cell on a data set with a name.
     pub steps: u64,
     /// Its checks.
     pub curve: Curve,
 }
 
 impl Line {
+    /// A run's line.
+    pub fn of(run: &CellRun, label: String, style: usize) -> Self {
+        let (cell, curve) = (&run.cell, run.curve.clone());
+        let dataset = cell.dataset.parse::<DatasetName>();
+        let images = dataset.map_or(0, DatasetName::train_images);
+        Self {
+            label,
+            style,
+            steps: (images / cell.settings.batch.max(1)) as u64,
+            curve,
+        }
+    }
+
     /// Place of finished epochs and seconds of training on a horizontal axis.
     fn x(&self, against: Against, epoch: f64, seconds: f64) -> f64 {
         match against {
@@ -81,12 +96,8 @@ pub fn panel(
             };
             let points: Vec<_> = line.curve.points.iter().filter_map(&mut drawn).collect();
             if !points.is_empty() {
-                series.push(Series {
-                    label: format!("{}, {part}", line.label),
-                    mark,
-                    style: line.style,
-                    points,
-                });
+                let label = format!("{}, {part}", line.label);
+                series.push(Series::new(label, mark, line.style, points));
             }
         };
         match quantity {
@@ -122,16 +133,12 @@ pub fn panel(
         Quantity::TrainingBound => "training -ELBO, nats",
         Quantity::GradientVariance => "ln V of φ",
     });
-    Panel {
-        title: title.into(),
-        x: Axis::linear(match against {
-            Against::Epochs => "epochs",
-            Against::Iterations => "thousands of iterations",
-            Against::Time => "hours of training",
-        }),
-        y: Axis { within, ..y },
-        series,
-    }
+    let x = Axis::linear(match against {
+        Against::Epochs => "epochs",
+        Against::Iterations => "thousands of iterations",
+        Against::Time => "hours of training",
+    });
+    Panel::new(title, x, Axis { within, ..y }, series)
 }
 
 /// Marks where the chains of a run begin, if not with it, at a height that the panel spans anyway.
@@ -142,12 +149,8 @@ fn rule(line: &Line, drawn: &[Series], against: Against) -> Option<Series> {
     let x = line.x(against, epoch, seconds);
     let nearest = |a: &&[f64; 2], b: &&[f64; 2]| (a[0] - x).abs().total_cmp(&(b[0] - x).abs());
     let y = drawn.points.iter().min_by(nearest)?[1];
-    Some(Series {
-        label: format!("{}: chains begin", line.label),
-        mark: Mark::Rule,
-        style: line.style,
-        points: vec![[x, y]],
-    })
+    let label = format!("{}: chains begin", line.label);
+    Some(Series::new(label, Mark::Rule, line.style, vec![[x, y]]))
 }
 
 /// A figure of two panels for each group of runs: against epochs and against time.

@@ -1,7 +1,7 @@
 //! A figure as an experiment: it trains nothing, and draws the runs of a table as far as they are there.
 
 use super::curves::Quantity;
-use super::runs::{Choice, Found, Run, command, figure, runs};
+use super::runs::{Found, Run, command, figure, runs};
 use super::settings::Settings;
 use crate::cli::Reproduce;
 use crate::device::Device;
@@ -67,13 +67,11 @@ pub fn open(request: &Request<'_>) -> Result<Curves, HarnessError> {
     }
     let of_profile = spec.epochs(&args.profile)?;
     let epochs = args.epochs.filter(|&epochs| epochs != of_profile);
-    let choice = Choice {
-        dataset: match &args.data.dataset {
-            Some(name) => name.to_string(),
-            None => spec.dataset_of(&args.profile)?.to_string(),
-        },
-        seeds: args.seeds.clone().unwrap_or_default(),
+    let dataset = match &args.data.dataset {
+        Some(name) => name.to_string(),
+        None => spec.dataset_of(&args.profile)?.to_string(),
     };
+    let seeds = args.seeds.as_deref().unwrap_or_default();
     let place = |name: &str, profile: &str| -> PathBuf {
         let folder = base_folder(&args.out, name, profile, epochs, "");
         // Without the data set, and the separator before it.
@@ -81,7 +79,7 @@ pub fn open(request: &Request<'_>) -> Result<Curves, HarnessError> {
     };
     let profiles = spec.training_as(&args.profile)?.into_iter();
     let searched: Vec<PathBuf> = profiles.map(|name| place(&spec.name, name)).collect();
-    let (runs, problems) = runs(&settings, &spec, &choice, &searched)?;
+    let (runs, problems) = runs(&settings, &spec, &dataset, seeds, &searched)?;
     for problem in &problems {
         let line = format!("warning: {}", problem.display());
         request.streams.err.line(line);
@@ -102,8 +100,8 @@ pub fn open(request: &Request<'_>) -> Result<Curves, HarnessError> {
         )));
     }
     Ok(Curves {
-        folder: place(&settings.name, &args.profile).join(&choice.dataset),
-        dataset: choice.dataset,
+        folder: place(&settings.name, &args.profile).join(&dataset),
+        dataset,
         settings,
         runs,
         searched,

@@ -3,12 +3,10 @@
 use super::curves::{Line, panel};
 use super::label::{label, titled};
 use super::settings::Settings;
-use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
 use crate::records::{Record, What, find};
 use crate::spec::Spec;
-use helmholtz_datasets::DatasetName;
 use helmholtz_report::figure::Figure;
 use std::path::PathBuf;
 
@@ -40,16 +38,7 @@ pub struct Found {
     pub line: Line,
 }
 
-/// Changes that a request makes to a figure's settings.
-#[derive(Debug, Clone, Default)]
-pub struct Choice {
-    /// The data set.
-    pub dataset: String,
-    /// Seeds; every one that there is if empty.
-    pub seeds: Vec<u64>,
-}
-
-/// The runs of a figure below `folders`, those that are missing too. For each panel's net in order: the methods in order, the seeds, each
+/// The runs of a figure on a data set, of these seeds or of every seed, below `folders`; those that are missing too. For each panel's net in order: the methods in order, the seeds, each
 /// from the first folder that has it. Then the folders below that cannot be read.
 ///
 /// # Errors
@@ -57,7 +46,8 @@ pub struct Choice {
 pub fn runs(
     settings: &Settings,
     spec: &Spec,
-    choice: &Choice,
+    dataset: &str,
+    seeds: &[u64],
     folders: &[PathBuf],
 ) -> Result<(Vec<Run>, Vec<PathBuf>), HarnessError> {
     let (mut records, mut problems) = (Vec::new(), Vec::new());
@@ -89,18 +79,12 @@ pub fn runs(
                 let same = cell.net == net
                     && cell.method == *method
                     && cell.particles() == particles
-                    && cell.dataset == choice.dataset
-                    && (choice.seeds.is_empty() || choice.seeds.contains(&cell.seed));
+                    && cell.dataset == dataset
+                    && (seeds.is_empty() || seeds.contains(&cell.seed));
                 let (done, planned) = (of.curve.epochs, cell.settings.epochs);
                 let unfinished = match of.status {
                     CellStatus::Done(_) => String::new(),
                     _ => format!(" ({done} of {planned} epochs)"),
-                };
-                let line = Line {
-                    label: unfinished,
-                    style,
-                    steps: steps_an_epoch(cell),
-                    curve: of.curve.clone(),
                 };
                 let drawn = same && !of.curve.points.is_empty();
                 drawn.then(|| Found {
@@ -108,7 +92,7 @@ pub fn runs(
                     done,
                     planned,
                     folder: record.folder.clone(),
-                    line,
+                    line: Line::of(of, unfinished, style),
                 })
             };
             let mut of_seeds: Vec<Found> = Vec::new();
@@ -130,13 +114,6 @@ pub fn runs(
         }
     }
     Ok((runs, problems))
-}
-
-/// Training steps an epoch, of a cell on a data set with a name.
-pub fn steps_an_epoch(cell: &Cell) -> u64 {
-    let dataset = cell.dataset.parse::<DatasetName>();
-    let images = dataset.map_or(0, DatasetName::train_images);
-    (images / cell.settings.batch.max(1)) as u64
 }
 
 /// The figure of these runs on a data set.
@@ -202,19 +179,12 @@ mod tests {
             .join(folder)
     }
 
-    fn choice(dataset: &str) -> Choice {
-        Choice {
-            dataset: dataset.into(),
-            seeds: Vec::new(),
-        }
-    }
-
     #[test]
     fn recorded_runs_are_drawn_with_the_switch_and_the_others_have_a_command() {
         let (settings, spec) = fig1();
         let folder = recorded("table1/paper-100-epochs");
-        let (runs, problems) =
-            runs(&settings, &spec, &choice("binarized-mnist"), &[folder]).unwrap();
+        let found = runs(&settings, &spec, "binarized-mnist", &[], &[folder]);
+        let (runs, problems) = found.unwrap();
         assert!(problems.is_empty(), "{problems:?}");
         let there: Vec<_> = runs
             .iter()
@@ -246,7 +216,8 @@ mod tests {
         let (settings, spec) = fig1();
         let folders = ["paper", "paper-100-epochs", "paper-coarse"];
         let folders = folders.map(|name| recorded(&format!("table1/{name}")));
-        let (runs, _) = runs(&settings, &spec, &choice("binarized-mnist"), &folders).unwrap();
+        let found = runs(&settings, &spec, "binarized-mnist", &[], &folders);
+        let (runs, _) = found.unwrap();
         let there: Vec<_> = runs
             .iter()
             .filter(|run| run.method == "jsa")
@@ -267,16 +238,13 @@ mod tests {
     fn another_data_set_or_seed_is_another_run() {
         let (settings, spec) = fig1();
         let folder = recorded("table1/paper-100-epochs");
-        let none = |choice: &Choice| {
-            let (runs, _) = runs(&settings, &spec, choice, std::slice::from_ref(&folder)).unwrap();
+        let none = |dataset: &str, seeds: &[u64]| {
+            let folders = std::slice::from_ref(&folder);
+            let (runs, _) = runs(&settings, &spec, dataset, seeds, folders).unwrap();
             runs.iter().all(|run| run.found.is_none())
         };
-        assert!(none(&choice("glyphs")));
-        let seeds = vec![2];
-        assert!(none(&Choice {
-            seeds,
-            ..choice("binarized-mnist")
-        }));
-        assert!(!none(&choice("binarized-mnist")));
+        assert!(none("glyphs", &[]));
+        assert!(none("binarized-mnist", &[2]));
+        assert!(!none("binarized-mnist", &[]));
     }
 }

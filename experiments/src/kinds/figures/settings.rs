@@ -74,27 +74,18 @@ impl Settings {
         } else {
             None
         };
-        let rejected = |problem| HarnessError::Spec {
-            file: source.file.clone(),
-            problem,
-        };
-        if let Some(problem) = problem {
-            return Err(rejected(problem));
-        }
+        source.check(problem)?;
         let spec = Spec::load(&settings.table)?;
         for (index, method) in settings.methods.iter().enumerate() {
             lookup("method", method, &spec.method, |m| &m.name)?;
-            if settings.methods[..index].contains(method) {
-                return Err(rejected(format!("`methods` names `{method}` twice")));
-            }
+            let twice = settings.methods[..index].contains(method);
+            source.check(twice.then(|| format!("`methods` names `{method}` twice")))?;
         }
         for panel in &settings.panel {
             lookup("net", &panel.net, &spec.net, |net| &net.name)?;
         }
-        match settings.particles_problem(&spec) {
-            Some(problem) => Err(rejected(problem)),
-            None => Ok((settings, spec)),
-        }
+        source.check(settings.particles_problem(&spec))?;
+        Ok((settings, spec))
     }
 
     /// Returns what is wrong with the panels' numbers of particles, if anything. Where the experiment compares some, any other

@@ -1,13 +1,12 @@
 //! The figure as an experiment: a run for each method and seed, and one figure of all.
 
 use super::document::{self as view, Run};
-use super::{Outcome, Point, Profile, Settings};
-use crate::backend::{OnNet, on_device};
+use super::{Outcome, Profile, Settings};
+use crate::backend::on_net;
 use crate::cell::Cell;
 use crate::cell_runner::CellRunner;
 use crate::data::{Sizes, Wanted};
 use crate::device::Device;
-use crate::events;
 use crate::folders::{EPOCHS_DONE, base_folder};
 use crate::kinds::figures::label::titled;
 use crate::kinds::likelihood::costs::{check_step, needs};
@@ -15,9 +14,9 @@ use crate::kinds::likelihood::runner;
 use crate::registry::Registry;
 use crate::request::Request;
 use crate::spec::Spec;
-use crate::works::track::{Track, TrackEvent};
+use crate::works::track::Track;
 use helmholtz_datasets::{DatasetName, Splits};
-use helmholtz_harness::driver::{Event, Observer};
+use helmholtz_harness::driver::Observer;
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::{self as harness, Cost, Experiment, Heading};
 use helmholtz_harness::machine::Machine;
@@ -221,22 +220,17 @@ impl Experiment for VarianceCurves {
         if let Some(result) = folder.result()? {
             return Ok(result);
         }
-        let on_event = |event: TrackEvent<'_>| observer.event(&self.event(event));
         let track = Track {
             cell,
             profile: &self.profile,
             folder: &mut folder,
             data: &self.data,
             device: self.device.as_str(),
-            on_event: &on_event,
+            observer,
             stop,
         };
-        let on_net = OnNet {
-            net: self.registry.net_of(cell)?,
-            seed: cell.seed,
-            work: track,
-        };
-        let outcome = on_device(self.device, on_net)?;
+        let net = self.registry.net_of(cell)?;
+        let outcome = on_net(self.device, net, cell.seed, track)?;
         let own = Run {
             method: cell.method.clone(),
             label: cell.method.clone(),
@@ -252,7 +246,7 @@ impl Experiment for VarianceCurves {
     }
 
     fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
-        let outcome = self.read(index, result)?;
+        let outcome: Outcome = self.units[index].result(result)?;
         Ok(count(outcome.points.len(), "measurement"))
     }
 
@@ -268,7 +262,7 @@ impl Experiment for VarianceCurves {
                 method: cell.method.clone(),
                 label: self.spec.method_label(&cell.method).to_string(),
                 seed: cell.seed,
-                outcome: self.read(index, result)?,
+                outcome: self.units[index].result(result)?,
             });
         }
         if done.is_empty() {
@@ -289,42 +283,5 @@ impl Experiment for VarianceCurves {
             json,
             write: Box::new(write),
         }))
-    }
-}
-
-impl VarianceCurves {
-    fn read(&self, index: usize, result: &Value) -> Result<Outcome, HarnessError> {
-        serde_json::from_value(result.clone()).map_err(|source| HarnessError::Result {
-            folder: self.units[index].folder.clone(),
-            source,
-        })
-    }
-
-    fn event(&self, event: TrackEvent<'_>) -> Event {
-        match event {
-            TrackEvent::Training(event) => events::of_epochs(event),
-            TrackEvent::Replicates(epoch, done) => {
-                let all = self.profile.replicates;
-                let after = count(epoch as usize, "epoch");
-                Event::Evaluating {
-                    part: Some(done as f64 / all as f64),
-                    what: format!("after {after}, {done} of {all} estimates"),
-                }
-            }
-            TrackEvent::Point(point) => {
-                let Point { phi, theta, .. } = point;
-                let chains = if point.moving { ", chains moving" } else { "" };
-                Event::Check {
-                    done: point.epoch,
-                    score: None,
-                    text: format!(
-                        "ln V phi {:.2}, theta {:.2}{chains}",
-                        phi.ln().0,
-                        theta.ln().0
-                    ),
-                    fields: json!({"point": point}),
-                }
-            }
-        }
     }
 }

@@ -53,12 +53,7 @@ impl Settings {
         } else {
             None
         };
-        if let Some(problem) = problem {
-            return Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem: problem.into(),
-            });
-        }
+        source.check(problem)?;
         let spec = Spec::load(&settings.table)?;
         Ok((settings, spec))
     }
