@@ -1,10 +1,7 @@
 //! One cell of an experiment: a net trained by a method with a seed, and every number that decides its outcome.
 
-use crate::error::HarnessError;
-use crate::methods::Methods;
 use crate::samples::FinalSamples;
 use helmholtz_datasets::Splits;
-use helmholtz_estimators::Method;
 use helmholtz_training::{Betas, ChainStart, Optimizer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -51,9 +48,6 @@ pub struct Cell {
     pub width: Option<usize>,
     /// Settings of its training and evaluation.
     pub settings: Settings,
-    /// Methods that give its method's name a meaning.
-    #[serde(skip)]
-    pub methods: Methods,
 }
 
 /// The numbers of a datum for which the nets that have names are made: pixels of a digit.
@@ -73,16 +67,6 @@ impl Cell {
     /// The numbers of a datum.
     pub fn width(&self) -> usize {
         self.width.unwrap_or(WIDTH)
-    }
-
-    /// Its method, as its settings change it.
-    ///
-    /// # Errors
-    /// [`HarnessError::Unknown`].
-    pub fn method(&self) -> Result<Method, HarnessError> {
-        let entry = self.methods.named(&self.method)?;
-        let extra = self.settings.stage1_extra > 0;
-        Ok(entry.method.with_stage1_extra(extra))
     }
 
     /// The cell's run folder below the folder of its experiment, profile and data set: `<net>/<method>/seed-<n>`, or
@@ -439,7 +423,6 @@ pub(crate) mod tests {
             fingerprint: None,
             own_net: None,
             width: None,
-            methods: Methods::default(),
             settings: settings(),
         }
     }

@@ -1,6 +1,6 @@
 //! Interface of the code that trains a cell: what the harness asks of it, and what it tells while it runs.
 
-use crate::cell::Cell;
+use crate::trial::Trial;
 use helmholtz_harness::driver::Observer;
 use helmholtz_harness::error::HarnessError;
 use helmholtz_runs::Provenance;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Trains and evaluates cells. The harness knows no tensors; [`likelihood::runner`](crate::kinds::likelihood::runner) implements this over burn.
+/// Trains and evaluates the nets of cells. The harness knows no tensors; [`likelihood::runner`](crate::kinds::likelihood::runner) implements this over burn.
 pub trait CellRunner: Sync {
     /// Measures the cost of the cell's work on this machine, in a short warm-up on one thread.
     ///
     /// # Errors
-    /// A net, method or device that cannot be built.
-    fn measure(&self, cell: &Cell) -> Result<Cost, HarnessError>;
+    /// A net or device that cannot be built.
+    fn measure(&self, trial: &Trial) -> Result<Cost, HarnessError>;
 
     /// Runs the cell in its `folder`: from where its last checkpoint left it, to its result.
     /// A finished folder gives its stored result at once.
@@ -24,7 +24,7 @@ pub trait CellRunner: Sync {
     /// used; a failed training.
     fn run(
         &self,
-        cell: &Cell,
+        trial: &Trial,
         folder: &Path,
         observer: &dyn Observer,
         stop: &AtomicBool,

@@ -161,9 +161,7 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
         ));
     }
     let streams = Streams::standard();
-    let known = registry.clone();
-    let new_runner: &NewRunner =
-        &move |device, data, threads| runner::new(&known, device, data, threads);
+    let new_runner: &NewRunner = &runner::new;
     let end = match command {
         Command::Reproduce(args) => {
             let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));

@@ -2,8 +2,11 @@
 
 use crate::cell::Cell;
 use crate::error::HarnessError;
-use crate::methods::Methods;
+use crate::nets::Net;
+use crate::registry::Registry;
+use crate::trial::Trial;
 use helmholtz_datasets::Splits;
+use helmholtz_estimators::Entry;
 use helmholtz_runs::{Checkpoint, RunError, RunFolder, Status, read_checkpoint, read_config};
 use helmholtz_training::Parameters;
 use serde_json::Value;
@@ -16,6 +19,10 @@ pub struct Run {
     pub folder: PathBuf,
     /// Cell that was run.
     pub cell: Cell,
+    /// Net that was trained.
+    pub net: Net,
+    /// Estimator that trained it.
+    pub entry: Entry,
     /// Its newest checkpoint.
     pub checkpoint: Checkpoint,
     /// Choice among its parameters.
@@ -30,7 +37,7 @@ impl Run {
     pub fn read(
         folder: &Path,
         parameters: Parameters,
-        methods: &Methods,
+        registry: &Registry,
     ) -> Result<Self, HarnessError> {
         let unusable = |problem: &str| {
             let folder = folder.display();
@@ -41,18 +48,20 @@ impl Run {
                 "there is no run; name a run folder, such as runs/table1/quick/binarized-mnist/linear/jsa/seed-1",
             ));
         };
-        let mut cell: Cell = serde_json::from_value(config)
+        let cell: Cell = serde_json::from_value(config)
             .map_err(|error| unusable(&format!("it is no run of an experiment ({error})")))?;
-        cell.methods = methods.clone();
         let checkpoint = read_checkpoint(folder)?.ok_or_else(|| match RunFolder::peek(folder) {
             Ok(Status::Finished(_)) => unusable(
                 "the run is finished and its checkpoints are gone; name a run that has some, or start it over with `--fresh`",
             ),
             _ => unusable("the run has made no checkpoint yet"),
         })?;
+        let Trial { cell, net, entry } = registry.trial(&cell)?;
         let run = Self {
             folder: folder.into(),
             cell,
+            net,
+            entry,
             checkpoint,
             parameters,
         };
@@ -114,7 +123,7 @@ mod tests {
     fn a_folder_without_a_run_is_told_what_a_run_folder_is() {
         let dir = tempfile::tempdir().unwrap();
         let nothing = dir.path().join("nothing");
-        let error = Run::read(&nothing, Parameters::Last, &Methods::default()).unwrap_err();
+        let error = Run::read(&nothing, Parameters::Last, &Registry::default()).unwrap_err();
         assert!(
             error.to_string().contains("name a run folder, such as"),
             "{error}"
@@ -127,7 +136,7 @@ mod tests {
         let recorded = results.join("table1/paper-100-epochs/linear/jsa/seed-1");
         let dir = tempfile::tempdir().unwrap();
         let error = || {
-            Run::read(dir.path(), Parameters::Last, &Methods::default())
+            Run::read(dir.path(), Parameters::Last, &Registry::default())
                 .unwrap_err()
                 .to_string()
         };

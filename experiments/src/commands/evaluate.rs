@@ -45,7 +45,7 @@ pub fn evaluate(
         true => Parameters::Last,
         false => Parameters::Selected,
     };
-    let run = Run::read(&args.folder, parameters, registry.known_methods())?;
+    let run = Run::read(&args.folder, parameters, registry)?;
     let seed = args.seed.unwrap_or(run.cell.seed);
     args.device.check_built()?;
     let wanted = Wanted::of_run(&run.cell, registry, &run.folder, args.data.wanted()?)?;
@@ -80,7 +80,7 @@ pub fn evaluate(
     let evaluated = on_device(
         args.device,
         OnNet {
-            net: registry.net_of(&run.cell)?,
+            net: run.net.clone(),
             seed,
             work,
         },

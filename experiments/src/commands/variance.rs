@@ -101,7 +101,7 @@ fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError
     let run = args
         .run
         .as_deref()
-        .map(|folder| Run::read(folder, parameters, registry.known_methods()));
+        .map(|folder| Run::read(folder, parameters, registry));
     let run = run.transpose()?;
     let cell = run.as_ref().map(|run| &run.cell);
     let names = match (args.methods.is_empty(), cell) {
@@ -110,8 +110,8 @@ fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError
         (true, None) => ["jsa", "rws", "rloo"].map(String::from).to_vec(),
     };
     let net = cell.map_or(&args.net, |cell| &cell.net);
-    let built = match cell {
-        Some(cell) => registry.net_of(cell)?,
+    let built = match &run {
+        Some(run) => run.net.clone(),
         None => registry.net(net, None)?,
     };
     let extra = cell.is_some_and(|cell| cell.settings.stage1_extra > 0);

@@ -219,7 +219,7 @@ mod tests {
         let rejection = |net: &str, method: &str, change: &dyn Fn(&mut Cell)| {
             let mut cell = cell(net, method, 1);
             change(&mut cell);
-            Registry::default().net_of(&cell).unwrap_err().to_string()
+            Registry::default().trial(&cell).unwrap_err().to_string()
         };
         let as_it_is = |_: &mut Cell| {};
         let text = rejection("categorical", "arm", &as_it_is);
@@ -279,12 +279,12 @@ mod tests {
             ..own.clone()
         };
         assert_eq!(
-            Registry::default().net_of(&changed).unwrap().config(),
+            Registry::default().trial(&changed).unwrap().net.config(),
             Some(&expected)
         );
         let as_it_is = cell("two-layers", "arm", 1);
         assert_eq!(
-            Registry::default().net_of(&as_it_is).unwrap().config(),
+            Registry::default().trial(&as_it_is).unwrap().net.config(),
             Some(&own)
         );
     }
@@ -307,7 +307,7 @@ mod tests {
         let mut free = cell("categorical", "st-gumbel-softmax-learned", 1);
         free.settings.free_logits = true;
         free.settings.learned_prior = Some(true);
-        let net = Registry::default().net_of(&free).unwrap();
+        let net = Registry::default().trial(&free).unwrap().net;
         let config = net
             .config::<CategoricalVaeConfig>()
             .expect("a categorical net");

@@ -96,7 +96,6 @@ impl Spec {
                         fingerprint: None,
                         own_net: net.own.clone(),
                         width: None,
-                        methods: self.registry.known_methods().clone(),
                         settings: settings.clone(),
                     }));
                 }

@@ -251,7 +251,7 @@ pub(crate) mod tests {
             ..Selection::default()
         };
         let cell = spec.cells("quick", &wanted, "x").unwrap().remove(0);
-        let net = Registry::default().net_of(&cell).unwrap();
+        let net = Registry::default().trial(&cell).unwrap().net;
         let config = net.config::<helmholtz_sbn::SbnConfig>().unwrap();
         assert_eq!(
             (&config.latent[..], config.learned_prior),

@@ -709,9 +709,10 @@ mod tests {
         };
         let earlier = make("linear", 7);
         let runner = crate::kinds::likelihood::fake::FakeRunner::default();
+        let trial = spec.registry.trial(&earlier).unwrap();
         runner
             .run(
-                &earlier,
+                &trial,
                 &earlier.folder(dir.path()),
                 &NoopObserver,
                 &runner.stop,

@@ -24,8 +24,7 @@ impl Request {
             let asked = |entry: &&Entry| entry.name == name || (name == "all" && defined(entry));
             let found: Vec<&Entry> = registry.methods().iter().filter(asked).collect();
             if found.is_empty() {
-                let known = registry.methods().iter().map(|entry| entry.name);
-                let choices = known.chain(["all"]).map(String::from);
+                let choices = registry.method_names().chain(["all"]).map(String::from);
                 return Err(unknown("method", name, choices));
             }
             for entry in found {
@@ -43,7 +42,7 @@ impl Request {
     /// An unknown name.
     pub fn net(&self, registry: &Registry) -> Result<Net, HarnessError> {
         match &self.run {
-            Some(run) => registry.net_of(&run.cell),
+            Some(run) => Ok(run.net.clone()),
             None => registry.net(&self.net, None),
         }
     }

@@ -2,9 +2,9 @@
 
 use super::{AnyModel, OnModel};
 use crate::artifacts::{self, Artifacts, PictureKind};
-use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::framework::failed;
+use crate::trial::Trial;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Images;
 use helmholtz_ops::Backend;
@@ -17,7 +17,7 @@ pub type Drawn = (String, Vec<u8>);
 
 /// A run's pictures, from its checkpoint.
 pub(crate) struct Draw<'a> {
-    pub cell: &'a Cell,
+    pub trial: &'a Trial,
     pub checkpoint: &'a Checkpoint,
     pub test: Option<&'a Images>,
 }
@@ -45,8 +45,8 @@ impl Draw<'_> {
         let state = &self.checkpoint.state;
         let epoch = state["selected"]["epoch"].as_u64();
         let epoch = epoch.or(state["epochs_done"].as_u64()).unwrap_or(0);
-        let model = self.cell.method()?.tested(model, epoch);
-        let (width, seed) = (self.cell.width(), self.cell.seed);
+        let model = self.trial.entry.method.tested(model, epoch);
+        let (width, seed) = (self.trial.cell.width(), self.trial.cell.seed);
         let pictures = artifacts::pictures::<B, M>(&model, width, self.test, seed, &device);
         let as_file =
             |(kind, picture): (PictureKind, Picture)| (kind.caption().to_string(), picture.png());

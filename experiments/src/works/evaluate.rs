@@ -70,14 +70,14 @@ impl Work<'_> {
     ) -> Result<Option<Evaluated>, HarnessError> {
         let device = Default::default();
         let Run {
-            cell,
+            entry,
             checkpoint,
             parameters,
             ..
         } = self.run;
         let model = load_model(model, checkpoint, *parameters, &device).map_err(failed)?;
         let epoch = self.run.epoch().unwrap_or(0);
-        let model = cell.method()?.tested(model.valid(), epoch);
+        let model = entry.method.tested(model.valid(), epoch);
         let largest = self.samples.iter().copied().max().unwrap_or(0);
         let evaluation = Evaluation {
             samples: largest,

@@ -5,12 +5,11 @@ use super::train::Runner;
 use super::variance::{Event, Measurement, Request};
 use super::{AnyModel, OnModel};
 use crate::artifacts::Artifacts;
-use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::trained::Run;
+use crate::trial::Trial;
 use helmholtz_datasets::Splits;
-use helmholtz_estimators::Entry;
 use helmholtz_evaluation::Replication;
 use helmholtz_ops::Backend;
 use helmholtz_runs::{RunFolder, read_metrics};
@@ -61,7 +60,7 @@ pub enum TrackEvent<'a> {
 /// A cell that is trained in its folder, from its last checkpoint, and measured on the way.
 pub(crate) struct Track<'a> {
     /// Cell that is trained.
-    pub cell: &'a Cell,
+    pub trial: &'a Trial,
     /// When, and how, is measured.
     pub profile: &'a Profile,
     /// Its run folder.
@@ -91,7 +90,7 @@ impl Track<'_> {
     ) -> Result<Outcome, HarnessError> {
         let model = model.starting(&self.data.train);
         let runner = Runner::<B>::new(Arc::clone(self.data), 1, self.device.into());
-        let config = runner.config(self.cell)?;
+        let config = runner.config(self.trial);
         for epoch in self.profile.measured() {
             if self.points()?.iter().any(|point| point.epoch == epoch) {
                 continue;
@@ -117,13 +116,13 @@ impl Track<'_> {
         Ok(Outcome {
             points: self.points()?,
             images: self.profile.images,
-            particles: self.cell.settings.particles,
+            particles: self.trial.cell.settings.particles,
             switch: config.method.keeps_chains().then_some(config.switch_epoch),
             epochs_done: self.profile.epochs - 1,
             epochs_planned: self.profile.epochs,
             fingerprint: Some(self.data.fingerprint.clone()),
             synthetic: self.data.synthetic,
-            provenance: self.folder.provenance(self.cell.seed, self.device),
+            provenance: self.folder.provenance(self.trial.cell.seed, self.device),
         })
     }
 
@@ -169,28 +168,27 @@ impl Track<'_> {
         epoch: u64,
         chains: bool,
     ) -> Result<Vec<Point>, HarnessError> {
-        let entry = self.cell.methods.named(&self.cell.method)?;
+        let Trial { cell, net, entry } = self.trial;
         let checkpoint = match epoch {
             0 => None,
             _ => self.folder.latest_checkpoint()?,
         };
         let request = Request {
-            net: self.cell.net.clone(),
-            methods: vec![Entry {
-                method: self.cell.method()?,
-                ..entry
-            }],
-            particles: self.cell.settings.particles,
+            net: cell.net.clone(),
+            methods: vec![*entry],
+            particles: cell.settings.particles,
             images: self.profile.images,
             chains,
-            analytic_kl: self.cell.settings.analytic_kl,
+            analytic_kl: cell.settings.analytic_kl,
             replication: Replication {
                 replicates: self.profile.replicates,
-                seed: self.cell.seed,
+                seed: cell.seed,
             },
             run: checkpoint.map(|checkpoint| Run {
                 folder: self.folder.path().into(),
-                cell: self.cell.clone(),
+                cell: cell.clone(),
+                net: net.clone(),
+                entry: *entry,
                 checkpoint,
                 parameters: Parameters::Last,
             }),

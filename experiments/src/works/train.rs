@@ -1,12 +1,13 @@
 //! Training a cell in its run folder, and measuring what that costs.
 
 use crate::artifacts::{self, Artifacts, ExtraResults, Finished};
-use crate::cell::{Cell, ScanOrder};
+use crate::cell::ScanOrder;
 use crate::cell_runner::{CellResult, Cost, Final};
 use crate::error::HarnessError;
 use crate::events;
 use crate::framework::failed;
 use crate::log_likelihoods;
+use crate::trial::Trial;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Splits;
 use helmholtz_estimators::Method;
@@ -42,15 +43,15 @@ impl<B: Backend> Runner<B> {
     }
 
     /// Returns the configuration of a cell's training.
-    pub(crate) fn config(&self, cell: &Cell) -> Result<TrainConfig, HarnessError> {
-        let settings = &cell.settings;
+    pub(crate) fn config(&self, trial: &Trial) -> TrainConfig {
+        let settings = &trial.cell.settings;
         let final_samples = settings
             .final_samples
             .as_ref()
             .map_or(&[][..], |all| all.all());
-        Ok(TrainConfig {
-            seed: cell.seed,
-            method: cell.method()?,
+        TrainConfig {
+            seed: trial.cell.seed,
+            method: trial.entry.method,
             epochs: settings.epochs,
             switch_epoch: settings.switch_epoch(),
             chain_start: settings.chain_start,
@@ -83,14 +84,14 @@ impl<B: Backend> Runner<B> {
             checkpoint_seconds: settings.checkpoint_seconds as f64,
             threads: self.threads,
             device_name: self.name.clone(),
-        })
+        }
     }
 }
 
 /// Measuring a cell's cost.
 pub(crate) struct Measure<'a, B: Backend> {
     pub runner: &'a Runner<B>,
-    pub cell: &'a Cell,
+    pub trial: &'a Trial,
 }
 
 impl<B: Backend> Measure<'_, B> {
@@ -106,7 +107,7 @@ impl<B: Backend> Measure<'_, B> {
         // The dearer stage for an estimator that has two.
         let config = TrainConfig {
             switch_epoch: 0,
-            ..self.runner.config(self.cell)?
+            ..self.runner.config(self.trial)
         };
         let keeps_chains = config.keeps_chains(0);
         let all = data.train.len() as u32;
@@ -114,7 +115,7 @@ impl<B: Backend> Measure<'_, B> {
         let sizes = [(config.batch as u64, 1), (config.particles as u64, 64)];
         let ([batch, particles], times) = shortened(parameters, sizes);
         // With the steps up to a sleep phase, where they are not many.
-        let cycle = self.cell.settings.sleep_every.unwrap_or(1);
+        let cycle = self.trial.cell.settings.sleep_every.unwrap_or(1);
         let work = parameters.saturating_mul(batch * particles);
         let ([cycle], _) = shortened(work, [(cycle.min(50), 1)]);
         let config = TrainConfig {
@@ -149,7 +150,7 @@ impl<B: Backend> Measure<'_, B> {
         let few = data.valid.select(&few);
         let evaluation = Evaluation {
             samples: 100,
-            seed: self.cell.seed,
+            seed: self.trial.cell.seed,
             purpose: Purpose::new("measure"),
             threads: *threads,
         };
@@ -169,7 +170,7 @@ impl<B: Backend> Measure<'_, B> {
 /// Running a cell in its folder.
 pub(crate) struct Run<'a, B: Backend> {
     pub runner: &'a Runner<B>,
-    pub cell: &'a Cell,
+    pub trial: &'a Trial,
     pub folder: RunFolder,
     pub observer: &'a dyn Observer,
     pub stop: &'a AtomicBool,
@@ -190,7 +191,7 @@ impl<B: Backend> Run<'_, B> {
         let Runner {
             data, device, name, ..
         } = self.runner;
-        let config = self.runner.config(self.cell)?;
+        let config = self.runner.config(self.trial);
         let model = model.starting(&data.train);
         let start = model.valid();
         let observe = |event: &Event| self.observer.event(&events::of_epochs(event));
@@ -213,7 +214,7 @@ impl<B: Backend> Run<'_, B> {
         let test = selected
             .test
             .expect("a finished run has the test NLL of its selected check");
-        let reported = self.cell.settings.reported_samples();
+        let reported = self.trial.cell.settings.reported_samples();
         let of_reported = |nll: &&Nll| Some(nll.samples as u64) == reported;
         let last = outcome.last.iter().find(of_reported);
         let finals = match outcome.last.as_slice() {
@@ -249,7 +250,7 @@ impl<B: Backend> Run<'_, B> {
             epochs_done: outcome.epochs,
             epochs_planned: config.epochs,
             seconds: self.folder.seconds(),
-            provenance: self.folder.provenance(self.cell.seed, name),
+            provenance: self.folder.provenance(self.trial.cell.seed, name),
             fingerprint: Some(data.fingerprint.clone()),
             synthetic: data.synthetic,
         };
@@ -278,14 +279,14 @@ impl<B: Backend> Run<'_, B> {
             .expect("a run that has trained has made a checkpoint");
         let selected = load_model(model, &checkpoint, Parameters::Selected, device);
         let finished = Finished {
-            cell: self.cell,
+            cell: &self.trial.cell,
             test: &data.test,
             device,
             threads: *threads,
             stop: self.stop,
         };
         let selected = method.tested(selected.map_err(failed)?, epoch);
-        let (test, seed) = (&data.test, self.cell.seed);
+        let (test, seed) = (&data.test, self.trial.cell.seed);
         let pictures =
             artifacts::pictures::<B, M>(&selected, test.pixels(), Some(test), seed, device);
         for (shown, picture) in pictures {

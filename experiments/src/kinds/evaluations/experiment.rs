@@ -6,7 +6,6 @@ use crate::data::Wanted;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders::base_folder;
-use crate::methods::Methods;
 use crate::profiles::check_names;
 use crate::registry::Registry;
 use crate::request::Request;
@@ -87,7 +86,6 @@ impl Settings {
 
 /// The runs that are there.
 pub struct Evaluations {
-    registry: Registry,
     title: String,
     samples: Vec<usize>,
     runs: Vec<Run>,
@@ -149,7 +147,7 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
     let cells = spec.cells(&profile, &selection, &data.name)?;
     let (mut runs, mut missing) = (Vec::new(), Vec::new());
     for cell in cells {
-        match finished(&cell, &of_runs, request.registry.known_methods()) {
+        match finished(&cell, &of_runs, request.registry) {
             Some(run) => {
                 run.check_data(&data)?;
                 runs.push(run);
@@ -168,7 +166,6 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
     }
     let unit = |run: &Run| unit(run, &base, &samples);
     Ok(Evaluations {
-        registry: request.registry.clone(),
         units: runs.iter().map(unit).collect(),
         title: settings.title,
         threads: request.threads(runs.len()),
@@ -182,11 +179,11 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
 }
 
 /// The cell's run, if it is finished and keeps its parameters.
-fn finished(cell: &Cell, base: &std::path::Path, methods: &Methods) -> Option<Run> {
+fn finished(cell: &Cell, base: &std::path::Path, registry: &Registry) -> Option<Run> {
     let folder = cell.folder(base);
     let status = RunFolder::peek(&folder).ok()?;
     matches!(status, helmholtz_runs::Status::Finished(_)).then_some(())?;
-    Run::read(&folder, Parameters::Selected, methods).ok()
+    Run::read(&folder, Parameters::Selected, registry).ok()
 }
 
 fn unit(run: &Run, base: &std::path::Path, samples: &[usize]) -> Unit {
@@ -366,7 +363,7 @@ impl Evaluations {
         let evaluated = on_device(
             self.device,
             OnNet {
-                net: self.registry.net_of(&run.cell)?,
+                net: run.net.clone(),
                 seed: run.cell.seed,
                 work,
             },

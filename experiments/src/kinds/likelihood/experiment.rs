@@ -8,9 +8,11 @@ use crate::data::{Data, Wanted, banner, resolve_dataset};
 use crate::device::Device;
 use crate::folders::{self, base_folder};
 use crate::published::Published;
+use crate::registry::Registry;
 use crate::request::Request;
 use crate::spec::{Selection, Spec};
 use crate::table::{self, Table, damages, files, gather};
+use crate::trial::Trial;
 use helmholtz_datasets::DatasetName;
 use helmholtz_harness::driver::Observer;
 use helmholtz_harness::engine::job::quoted;
@@ -28,6 +30,7 @@ use std::sync::atomic::AtomicBool;
 /// The cells of a table that are asked for.
 pub struct Likelihood<'a> {
     args: &'a crate::cli::Reproduce,
+    registry: &'a Registry,
     spec: Spec,
     data: Data,
     published: Option<Published>,
@@ -35,6 +38,8 @@ pub struct Likelihood<'a> {
     epochs: Option<u64>,
     base: PathBuf,
     cells: Vec<Cell>,
+    /// Those, with what their names mean.
+    trials: Vec<Trial>,
     units: Vec<Unit>,
     runner: Box<dyn CellRunner>,
     costs: Costs,
@@ -61,7 +66,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
     };
     let named = spec.dataset_of(&args.profile)?;
     for cell in spec.cells(&args.profile, &selection, named)? {
-        request.registry.net_of(&cell)?;
+        request.registry.trial(&cell)?;
     }
     for table in spec.published.iter().chain(spec.published_on.values()) {
         Published::load(table)?;
@@ -88,12 +93,15 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
     }
     let cells = spec.cells(&args.profile, &selection, dataset)?.into_iter();
     let cells: Vec<Cell> = cells.map(|cell| cell.on(&data.splits)).collect();
+    let trials = cells.iter().map(|cell| request.registry.trial(cell));
     let threads = request.threads(cells.len());
     let runner = (request.new_runner)(args.device, Arc::clone(&data.splits), threads)?;
     Ok(Likelihood {
         args,
         units: units(&cells, &base),
-        costs: Costs::new(request.machine(), request.registry, data.sizes()),
+        costs: Costs::new(request.machine(), data.sizes()),
+        trials: trials.collect::<Result<_, _>>()?,
+        registry: request.registry,
         spec,
         data,
         published,
@@ -183,7 +191,7 @@ impl Experiment for Likelihood<'_> {
     }
 
     fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
-        self.costs.of(&*self.runner, &self.cells[index])
+        self.costs.of(&*self.runner, &self.trials[index])
     }
 
     fn run(
@@ -195,7 +203,7 @@ impl Experiment for Likelihood<'_> {
         let folder = &self.units[index].folder;
         let result = self
             .runner
-            .run(&self.cells[index], folder, observer, stop)?;
+            .run(&self.trials[index], folder, observer, stop)?;
         Ok(to_value(result).expect("a result is plain data"))
     }
 
@@ -273,13 +281,15 @@ impl Likelihood<'_> {
             ..Selection::default()
         };
         let cells = spec.cells("paper", &selection, dataset)?;
-        let seconds = cells.iter().map(|cell| {
-            let cost = self.costs.of(&*self.runner, cell)?;
-            Ok(cost.work.total(cell.settings.epochs))
+        let runs = cells.len();
+        let seconds = cells.into_iter().map(|cell| {
+            let trial = self.registry.trial(&cell.on(&self.data.splits))?;
+            let cost = self.costs.of(&*self.runner, &trial)?;
+            Ok(cost.work.total(trial.cell.settings.epochs))
         });
         let mut seconds: Vec<f64> = seconds.collect::<Result<_, HarnessError>>()?;
         seconds.sort_by(|a, b| b.total_cmp(a));
-        Ok(Some((cells.len(), makespan(seconds, jobs))))
+        Ok(Some((runs, makespan(seconds, jobs))))
     }
 
     fn hint_of(&self, runs: usize, seconds: f64, jobs: usize) -> Hint {

@@ -6,6 +6,7 @@ use crate::data::Sizes;
 use crate::error::HarnessError;
 use crate::events;
 use crate::folders::config;
+use crate::trial::Trial;
 use helmholtz_harness::driver::Observer;
 use helmholtz_runs::{OpenMode, RunFolder};
 use helmholtz_training::Event;
@@ -139,7 +140,8 @@ impl FakeRunner {
 }
 
 impl CellRunner for FakeRunner {
-    fn measure(&self, cell: &Cell) -> Result<Cost, HarnessError> {
+    fn measure(&self, trial: &Trial) -> Result<Cost, HarnessError> {
+        let Trial { cell, .. } = trial;
         self.measured
             .lock()
             .unwrap()
@@ -154,14 +156,14 @@ impl CellRunner for FakeRunner {
 
     fn run(
         &self,
-        cell: &Cell,
+        trial: &Trial,
         folder: &Path,
         observer: &dyn Observer,
         stop: &AtomicBool,
     ) -> Result<CellResult, HarnessError> {
         self.enter();
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            self.work(cell, folder, observer, stop)
+            self.work(&trial.cell, folder, observer, stop)
         }));
         self.inside.lock().unwrap().0 -= 1;
         result.unwrap_or_else(|payload| std::panic::resume_unwind(payload))

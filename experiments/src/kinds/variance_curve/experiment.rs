@@ -12,9 +12,9 @@ use crate::folders::{EPOCHS_DONE, base_folder};
 use crate::kinds::figures::label::titled;
 use crate::kinds::likelihood::costs::{check_step, needs};
 use crate::kinds::likelihood::runner;
-use crate::registry::Registry;
 use crate::request::Request;
 use crate::spec::Spec;
+use crate::trial::Trial;
 use crate::works::track::{Track, TrackEvent};
 use helmholtz_datasets::{DatasetName, Splits};
 use helmholtz_harness::driver::{Event, Observer};
@@ -38,14 +38,13 @@ pub struct VarianceCurves {
     spec: Spec,
     profile_name: String,
     profile: Profile,
-    cells: Vec<Cell>,
+    trials: Vec<Trial>,
     units: Vec<Unit>,
     dataset: DatasetName,
     data: Arc<Splits>,
     base: PathBuf,
     device: Device,
     machine: Machine,
-    registry: Registry,
     runner: Box<dyn CellRunner>,
 }
 
@@ -95,7 +94,8 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
         )));
     }
     let base = base_folder(&args.out, &settings.name, &args.profile, epochs, &name);
-    let cells: Vec<Cell> = cells.into_iter().map(|cell| cell.on(&data)).collect();
+    let trial = |cell: Cell| request.registry.trial(&cell.on(&data));
+    let trials: Vec<Trial> = cells.into_iter().map(trial).collect::<Result<_, _>>()?;
     let unit = |cell: &Cell| {
         let mut fields = Map::new();
         fields.insert("net".into(), cell.net.as_str().into());
@@ -116,17 +116,16 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
         }
     };
     Ok(VarianceCurves {
-        units: cells.iter().map(unit).collect(),
-        runner: runner::new(request.registry, args.device, Arc::clone(&data), 1)?,
+        units: trials.iter().map(|trial| unit(&trial.cell)).collect(),
+        runner: runner::new(args.device, Arc::clone(&data), 1)?,
         machine: request.machine(),
-        registry: request.registry.clone(),
         profile_name: args.profile.clone(),
         device: args.device,
         data,
         settings,
         spec,
         profile,
-        cells,
+        trials,
         dataset,
         base,
     })
@@ -187,13 +186,12 @@ impl Experiment for VarianceCurves {
 
     /// An estimate costs as a step does, by the image; in stage II it is made with the chains held, and again with them moving.
     fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
-        let (cell, sizes) = (&self.cells[index], Sizes::of(&self.data));
-        check_step(&self.machine, &self.registry, cell, sizes)?;
-        let cost = self.runner.measure(cell)?;
-        let settings = &cell.settings;
+        let (trial, sizes) = (&self.trials[index], Sizes::of(&self.data));
+        check_step(&self.machine, trial, sizes)?;
+        let cost = self.runner.measure(trial)?;
+        let settings = &trial.cell.settings;
         let batch = settings.batch.max(1);
-        let method = cell.method()?;
-        let in_stage_2 = match method.keeps_chains() {
+        let in_stage_2 = match trial.entry.method.keeps_chains() {
             true => 1.0 - settings.switch_epoch() as f64 / self.profile.epochs as f64,
             false => 0.0,
         };
@@ -206,7 +204,7 @@ impl Experiment for VarianceCurves {
                 check_every: Some(self.profile.every),
                 last: measurement,
             },
-            needs: needs(&self.registry, cell, cost, sizes),
+            needs: needs(trial, cost, sizes),
         })
     }
 
@@ -216,14 +214,15 @@ impl Experiment for VarianceCurves {
         observer: &dyn Observer,
         stop: &AtomicBool,
     ) -> Result<Value, HarnessError> {
-        let (cell, unit) = (&self.cells[index], &self.units[index]);
+        let (trial, unit) = (&self.trials[index], &self.units[index]);
+        let Trial { cell, net, .. } = trial;
         let mut folder = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume)?;
         if let Some(result) = folder.result()? {
             return Ok(result);
         }
         let on_event = |event: TrackEvent<'_>| observer.event(&self.event(event));
         let track = Track {
-            cell,
+            trial,
             profile: &self.profile,
             folder: &mut folder,
             data: &self.data,
@@ -232,7 +231,7 @@ impl Experiment for VarianceCurves {
             stop,
         };
         let on_net = OnNet {
-            net: self.registry.net_of(cell)?,
+            net: net.clone(),
             seed: cell.seed,
             work: track,
         };
@@ -263,7 +262,7 @@ impl Experiment for VarianceCurves {
         let mut done = Vec::new();
         for (index, result) in results.iter().enumerate() {
             let Some(result) = result else { continue };
-            let cell = &self.cells[index];
+            let Trial { cell, .. } = &self.trials[index];
             done.push(Run {
                 method: cell.method.clone(),
                 label: self.spec.method_label(&cell.method).to_string(),

@@ -105,7 +105,7 @@ impl Settings {
                 let file = cell.label();
                 return Err(HarnessError::Spec { file, problem });
             }
-            Registry::default().net_of(cell)?;
+            Registry::default().trial(cell)?;
         }
         Ok(cells)
     }
