@@ -6,6 +6,7 @@ use crate::ranges;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use toml::{Table, Value};
 
 /// Files of experiments by their names: name, path and content.
 macro_rules! bundled {
@@ -130,24 +131,46 @@ impl Source {
         Ok(self.parse::<Header>()?.kind)
     }
 
+    /// The error of a file that makes no sense.
+    pub(crate) fn reject(&self, problem: impl Into<String>) -> HarnessError {
+        HarnessError::Spec {
+            file: self.file.clone(),
+            problem: problem.into(),
+        }
+    }
+
     /// The content as a `T`.
     ///
     /// # Errors
-    /// A file that is not well-formed, or no `T`, or has a number beyond all bounds.
+    /// A file that is not well-formed, or no `T`; a number out of its range, or a name that cannot be a folder's.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, HarnessError> {
         // What is no table at all is refused below, with its line.
-        let table = self.text.parse::<toml::Table>().unwrap_or_default();
-        if let Some(problem) = ranges::problem(&table) {
-            return Err(HarnessError::Spec {
-                file: self.file.clone(),
-                problem,
-            });
+        let table = self.text.parse::<Table>().unwrap_or_default();
+        if let Some(problem) = bad_name(&table).or_else(|| ranges::problem(&table)) {
+            return Err(self.reject(problem));
         }
         toml::from_str(&self.text).map_err(|source| HarnessError::Toml {
             file: self.file.clone(),
             source: Box::new(source),
         })
     }
+}
+
+/// The first name of a file, of its profiles and of its nets that cannot be a folder's, in words.
+fn bad_name(file: &Table) -> Option<String> {
+    let named = |table: &'_ Table| table.get("name").and_then(Value::as_str).map(String::from);
+    let nets = file.get("net").and_then(Value::as_array);
+    let nets = nets.into_iter().flatten().filter_map(Value::as_table);
+    let profiles = file.get("profile").and_then(Value::as_table);
+    let profiles = profiles.into_iter().flat_map(|all| all.keys().cloned());
+    let mut names = named(file)
+        .into_iter()
+        .chain(nets.filter_map(named))
+        .chain(profiles);
+    let name = names.find(|name| !is_folder_name(name))?;
+    Some(format!(
+        "`{name}` names a folder: use lower-case letters, digits and hyphens"
+    ))
 }
 
 /// Whether a name of an experiment file can be that of a folder anywhere.

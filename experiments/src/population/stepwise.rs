@@ -46,15 +46,12 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     fn parse(source: &Source, name: &str) -> Result<(Self, u64), HarnessError> {
         let (experiment, steps) = profile::<Self>(source, name)?;
         match experiment.problem() {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem: problem.into(),
-            }),
+            Some(problem) => Err(source.reject(problem)),
             None => Ok((experiment, steps)),
         }
     }
 
-    /// Returns what is wrong with the settings, if anything.
+    /// Returns what is wrong with the settings together, if anything: each number is in its range.
     fn problem(&self) -> Option<&'static str>;
 
     /// Names the run folder.

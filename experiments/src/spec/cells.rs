@@ -256,7 +256,7 @@ mod tests {
         let error = Spec::parse(&none, &Registry::default())
             .unwrap_err()
             .to_string();
-        assert!(error.contains("has a 0 in `particles`"), "{error}");
+        assert!(error.contains("`particles` is 0"), "{error}");
     }
 
     #[test]

@@ -151,10 +151,7 @@ impl Spec {
         spec.registry = registry.clone();
         spec.complete()?;
         match spec.problem() {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem,
-            }),
+            Some(problem) => Err(source.reject(problem)),
             None => Ok(spec),
         }
     }
@@ -267,7 +264,10 @@ pub(crate) mod tests {
             cell
         );
         for (to, part) in [
-            ("name = \"mine\"\nfamily = \"sbn\"\nlatent = [0]", "0 units"),
+            (
+                "name = \"mine\"\nfamily = \"sbn\"\nlatent = [0]",
+                "`latent` is 0",
+            ),
             ("name = \"mine\"\nlatent = [9]", "`family` beside the sizes"),
             ("name = \"two-layers\"\nfamily = \"sbn\"", "there twice"),
             (

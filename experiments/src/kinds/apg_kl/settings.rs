@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::HarnessError;
 use crate::names::unknown;
-use crate::profiles::check_names;
-use crate::source::{Kind, Source, is_folder_name};
+use crate::source::{Kind, Source};
 use serde::Deserialize;
 
 /// `experiments/apg-kl.toml`, or a file like it.
@@ -64,34 +63,20 @@ impl Settings {
     /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown profile, with the choices.
     pub fn parse(source: &Source, profile: &str) -> Result<Self, HarnessError> {
         let mut file: File = source.parse()?;
-        check_names(source, file.profile.keys())?;
         let Some(own) = file.profile.remove(profile) else {
             return Err(unknown("profile", profile, file.profile.into_keys()));
         };
-        let none = |division: &Division| division.sweeps == 0 || division.particles == 0;
-        let problem = if !is_folder_name(&file.name) {
-            Some("`name` names a folder: use lower-case letters, digits and hyphens")
-        } else if file.divisions.is_empty() || file.divisions.iter().any(none) {
-            Some("`divisions` need at least one, each of at least one sweep and one particle")
-        } else if own.steps == Some(0) {
-            Some("`steps` must be at least 1")
-        } else {
-            None
-        };
-        match problem {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem: problem.into(),
-            }),
-            None => Ok(Self {
-                name: file.name,
-                title: file.title,
-                experiment: file.experiment,
-                divisions: file.divisions,
-                profile: own.profile,
-                steps: own.steps,
-            }),
+        if file.divisions.is_empty() {
+            return Err(source.reject("`divisions` need at least one"));
         }
+        Ok(Self {
+            name: file.name,
+            title: file.title,
+            experiment: file.experiment,
+            divisions: file.divisions,
+            profile: own.profile,
+            steps: own.steps,
+        })
     }
 
     /// The experiment's file with the sweeps and particles of a division, and a name that says them.
@@ -101,12 +86,8 @@ impl Settings {
     pub fn source(&self, division: &Division) -> Result<Source, HarnessError> {
         let source = Source::find(&self.experiment)?;
         let mut table: toml::Table = source.parse()?;
-        let problem = |problem: &str| HarnessError::Spec {
-            file: source.file.clone(),
-            problem: problem.into(),
-        };
         if source.kind()? != Kind::ApgGmm {
-            return Err(problem("only runs of `kind = \"apg-gmm\"` watch this KL"));
+            return Err(source.reject("only runs of `kind = \"apg-gmm\"` watch this KL"));
         }
         let Division {
             sweeps, particles, ..
@@ -116,7 +97,7 @@ impl Settings {
         let training = table
             .get_mut("training")
             .and_then(toml::Value::as_table_mut);
-        let training = training.ok_or_else(|| problem("`training` is missing"))?;
+        let training = training.ok_or_else(|| source.reject("`training` is missing"))?;
         training.insert("sweeps".into(), (*sweeps as i64).into());
         training.insert("particles".into(), (*particles as i64).into());
         Ok(Source {
@@ -174,7 +155,9 @@ mod tests {
             let of = settings.and_then(|s| s.source(&s.divisions[0]).map(|_| ()));
             of.unwrap_err().to_string()
         };
-        assert!(error("sweeps = 10", "sweeps = 0").contains("at least one sweep"));
+        assert!(
+            error("sweeps = 10", "sweeps = 0").contains("`sweeps` is 0, but must be at least 1")
+        );
         assert!(error("name = \"apg-kl\"", "name = \"KL\"").contains("lower-case"));
         assert!(error("\"apg-gmm\"", "\"apg-dmm\"").contains("only runs of"));
         assert!(error("quick =", "quack =").contains("Did you mean `quack`?"));

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::error::HarnessError;
 use crate::names::unknown;
-use crate::profiles::check_names;
 use crate::published::{LogJoint, LogJoints};
-use crate::source::{Kind, Source, is_folder_name};
+use crate::source::{Kind, Source};
 use serde::{Deserialize, Serialize};
 
 /// `experiments/apg-table1.toml`, or a file like it.
@@ -55,35 +54,21 @@ impl Settings {
     /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown profile, with the choices.
     pub fn parse(source: &Source, profile: &str) -> Result<Self, HarnessError> {
         let mut file: File = source.parse()?;
-        check_names(source, file.profile.keys())?;
         let Some(members) = file.profile.remove(profile) else {
             return Err(unknown("profile", profile, file.profile.into_keys()));
         };
-        let problem = match () {
-            () if !is_folder_name(&file.name) => {
-                Some("`name` names a folder: use lower-case letters, digits and hyphens")
-            }
-            () if members.is_empty() => Some("a profile needs the run of an experiment"),
-            () if members.iter().any(|member| member.steps == Some(0)) => {
-                Some("`steps` must be at least 1")
-            }
-            () => None,
-        };
-        match problem {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem: problem.into(),
-            }),
-            None => Ok(Self {
-                name: file.name,
-                title: file.title,
-                members,
-                published: match &file.published {
-                    Some(name) => LogJoints::load(name)?.entry,
-                    None => Vec::new(),
-                },
-            }),
+        if members.is_empty() {
+            return Err(source.reject("a profile needs the run of an experiment"));
         }
+        Ok(Self {
+            name: file.name,
+            title: file.title,
+            members,
+            published: match &file.published {
+                Some(name) => LogJoints::load(name)?.entry,
+                None => Vec::new(),
+            },
+        })
     }
 }
 

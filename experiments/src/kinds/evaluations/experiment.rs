@@ -6,10 +6,9 @@ use crate::data::Wanted;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders::base_folder;
-use crate::profiles::check_names;
 use crate::registry::Registry;
 use crate::request::Request;
-use crate::source::{Kind, Source, is_folder_name};
+use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
 use crate::trained::Run;
 use crate::works::evaluate::Work;
@@ -64,23 +63,15 @@ impl Settings {
     fn parse(request: &Request<'_>) -> Result<(Self, Spec), HarnessError> {
         let source = request.source;
         let settings: Self = source.parse()?;
-        check_names(source, settings.profile.keys())?;
         let senseless = |profile: &Profile| {
             let samples = &profile.samples;
-            samples.is_empty() || samples[0] == 0 || !samples.is_sorted_by(|a, b| a < b)
+            samples.is_empty() || !samples.is_sorted_by(|a, b| a < b)
         };
-        let problem = if !is_folder_name(&settings.name) {
-            "`name` names a folder: use lower-case letters, digits and hyphens"
-        } else if settings.profile.values().any(senseless) {
-            "`samples` are at least one number, from 1 on and ascending"
-        } else {
-            let spec = Spec::parse(&Source::find(&settings.table)?, request.registry)?;
-            return Ok((settings, spec));
-        };
-        Err(HarnessError::Spec {
-            file: source.file.clone(),
-            problem: problem.into(),
-        })
+        if settings.profile.values().any(senseless) {
+            return Err(source.reject("`samples` are at least one number, ascending"));
+        }
+        let spec = Spec::parse(&Source::find(&settings.table)?, request.registry)?;
+        Ok((settings, spec))
     }
 }
 

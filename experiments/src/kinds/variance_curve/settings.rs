@@ -3,9 +3,8 @@
 use crate::cell::{Cell, Overrides};
 use crate::error::HarnessError;
 use crate::names::lookup;
-use crate::profiles::check_names;
 use crate::registry::Registry;
-use crate::source::{Kind, Source, is_folder_name};
+use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -44,21 +43,6 @@ impl Settings {
     /// A file that is not well-formed, holds an unknown key or makes no sense.
     pub fn parse(source: &Source) -> Result<(Self, Spec), HarnessError> {
         let settings: Self = source.parse()?;
-        check_names(source, settings.profile.keys())?;
-        let bad = |p: &&Profile| p.epochs == 0 || p.every == 0 || p.images == 0 || p.replicates < 2;
-        let problem = if !is_folder_name(&settings.name) {
-            Some("`name` names a folder: use lower-case letters, digits and hyphens")
-        } else if settings.profile.values().any(|profile| bad(&profile)) {
-            Some("`epochs`, `every` and `images` must be at least 1, `replicates` at least 2")
-        } else {
-            None
-        };
-        if let Some(problem) = problem {
-            return Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem: problem.into(),
-            });
-        }
         let spec = Spec::load(&settings.table)?;
         Ok((settings, spec))
     }
