@@ -9,9 +9,10 @@
 //! | [`Members`], [`Joint`], [`Figure`] | the runs of several such experiments; what they show together; it as an experiment |
 //! | [`reader`](reader()) | what reports show of its runs |
 //! | [`TrainingSettings`] | those of the mixtures |
-//! | [`parts`] | a batch in parts, on threads |
+//! | [`parts`], [`batches`] | a batch of training in parts, and measurements in batches, on threads |
 //! | [`populations`], [`hamiltonian`] | what the models' evaluations share |
 
+pub(crate) mod batches;
 mod column;
 mod experiment;
 pub mod hamiltonian;

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use super::{Column, Outcome};
+use super::{Entry, Outcome};
+use crate::blocks::provenance;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::profiles::profile;
@@ -11,8 +12,8 @@ use crate::source::{Kind, Source};
 use burn::module::AutodiffModule;
 use helmholtz_datasets::Locator;
 use helmholtz_ops::{AutodiffBackend, Backend};
-use helmholtz_report::Document;
-use helmholtz_report::figure::Figure;
+use helmholtz_report::figure::{Axis, Figure, Panel, Series};
+use helmholtz_report::{Block, Document};
 use helmholtz_runs::{Pieces, RunFolder};
 use helmholtz_training::{Event, Objective, StepConfig};
 use serde::de::DeserializeOwned;
@@ -127,8 +128,15 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
         None
     }
 
+    /// Texts and tables of the outcome.
+    fn blocks(&self, outcome: &Outcome<Self::Evaluation>) -> Vec<Block>;
+
     /// The outcome as a document.
-    fn document(&self, outcome: &Outcome<Self::Evaluation>) -> Document;
+    fn document(&self, outcome: &Outcome<Self::Evaluation>) -> Document {
+        let mut blocks = self.blocks(outcome);
+        blocks.push(provenance(&outcome.provenance));
+        Document::of_blocks(self.title(), blocks)
+    }
 
     /// The figure `training`: what the checks watched.
     fn training(checks: &[Value]) -> Figure;
@@ -136,8 +144,8 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     /// Figures of what was measured at the end, by the names of their files.
     fn figures(&self, outcome: &Outcome<Self::Evaluation>) -> Vec<(&'static str, Figure)>;
 
-    /// Returns what the samplers reached, as a column of a table of several models; the caller names the folder.
-    fn column(&self, outcome: &Outcome<Self::Evaluation>) -> Column;
+    /// Returns the model and the size of its instances, and what the samplers reached on these.
+    fn entries(&self, outcome: &Outcome<Self::Evaluation>) -> (String, Vec<Entry>);
 }
 
 /// The bytes of a tensor of f32 with these sizes.
@@ -186,6 +194,17 @@ pub struct Measuring<'a> {
 pub fn points(checks: &[Value], key: &str) -> Vec<[f64; 2]> {
     let point = |row: &Value| Some([row["step"].as_f64()?, row.get(key)?.as_f64()?]);
     checks.iter().filter_map(point).collect()
+}
+
+/// Panel of what checks have under keys, by gradient steps: a line for each label and key.
+pub fn panel(checks: &[Value], title: &str, y: Axis, lines: &[(&str, &str)]) -> Panel {
+    let line = |(&(label, key), style)| Series::line(label, style, points(checks, key));
+    Panel {
+        title: title.into(),
+        x: Axis::linear("gradient steps"),
+        y,
+        series: lines.iter().zip(1..).map(line).collect(),
+    }
 }
 
 /// A mean with its standard error over instances of the data.

@@ -12,6 +12,7 @@ use helmholtz_samplers::{Hmc, Kernel};
 use serde::{Deserialize, Serialize};
 
 use super::DRAWS;
+use crate::population::batches::Join;
 use crate::population::hamiltonian::TrainingMoves;
 use crate::population::populations::{mean, numbers};
 
@@ -65,9 +66,10 @@ impl Checkpoint {
             ess: vec![1.0; instances],
         }
     }
+}
 
-    /// The instances of both.
-    pub fn join(&mut self, other: Self) {
+impl Join for Checkpoint {
+    fn join(&mut self, other: Self) {
         self.weighted.extend(other.weighted);
         self.plain.extend(other.plain);
         self.ess.extend(other.ess);
