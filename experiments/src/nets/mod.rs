@@ -1,5 +1,24 @@
 //! The nets by name: what a cell trains. A family of nets is a file: its names, sizes, options and what its runs keep.
 
+/// The items of a [`NetConfig`] that the crate of the model has: the model, its check and its start.
+macro_rules! of_its_crate {
+    ($config:ident, $model:ident) => {
+        type Model<B: Backend> = $model<Autodiff<B>>;
+
+        fn check(&self) -> Result<(), $crate::nets::Failed> {
+            Ok($config::check(self)?)
+        }
+
+        fn init<B: Backend>(
+            &self,
+            seed: u64,
+            device: &<B as burn::tensor::backend::BackendTypes>::Device,
+        ) -> Result<$model<Autodiff<B>>, $crate::nets::Failed> {
+            Ok($config::init(self, seed, burn::tensor::DType::F32, device)?)
+        }
+    };
+}
+
 mod any;
 mod categorical;
 mod conditional;

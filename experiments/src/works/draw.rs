@@ -1,7 +1,7 @@
 //! Pictures of what a run has learned.
 
 use super::{AnyModel, OnModel};
-use crate::artifacts::{self, Artifacts, PictureKind};
+use crate::artifacts::{Artifacts, Drawing, PictureKind};
 use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::trial::Trial;
@@ -46,8 +46,12 @@ impl Draw<'_> {
         let epoch = state["selected"]["epoch"].as_u64();
         let epoch = epoch.or(state["epochs_done"].as_u64()).unwrap_or(0);
         let model = self.trial.entry.method.tested(model, epoch);
-        let (width, seed) = (self.trial.cell.width(), self.trial.cell.seed);
-        let pictures = artifacts::pictures::<B, M>(&model, width, self.test, seed, &device);
+        let drawing = Drawing {
+            test: self.test,
+            seed: self.trial.cell.seed,
+            device: &device,
+        };
+        let pictures = drawing.of::<M>(&model, self.trial.cell.width());
         let as_file =
             |(kind, picture): (PictureKind, Picture)| (kind.caption().to_string(), picture.png());
         Ok(pictures.into_iter().map(as_file).collect())

@@ -1,6 +1,6 @@
 //! Training a cell in its run folder, and measuring what that costs.
 
-use crate::artifacts::{self, Artifacts, ExtraResults, Finished};
+use crate::artifacts::{Artifacts, Drawing, ExtraResults, Finished};
 use crate::cell::ScanOrder;
 use crate::cell_runner::{CellResult, Cost, Final};
 use crate::error::HarnessError;
@@ -286,10 +286,12 @@ impl<B: Backend> Run<'_, B> {
             stop: self.stop,
         };
         let selected = method.tested(selected.map_err(failed)?, epoch);
-        let (test, seed) = (&data.test, self.trial.cell.seed);
-        let pictures =
-            artifacts::pictures::<B, M>(&selected, test.pixels(), Some(test), seed, device);
-        for (shown, picture) in pictures {
+        let drawing = Drawing {
+            test: Some(&data.test),
+            seed: self.trial.cell.seed,
+            device,
+        };
+        for (shown, picture) in drawing.of::<M>(&selected, data.test.pixels()) {
             picture.write(&self.folder.path().join(shown.file()))?;
         }
         M::extra_results(&selected, &finished)
