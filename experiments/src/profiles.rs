@@ -4,6 +4,7 @@ use crate::error::HarnessError;
 use crate::names::unknown;
 use crate::source::Source;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 /// Reads what a file describes by a profile, and the profile's gradient steps: the keys of `profile.<name>` are laid over the
@@ -51,6 +52,19 @@ pub fn profile<T: DeserializeOwned>(
     let described =
         described.map_err(|error| source.reject(format!("by profile {profile}: {error}")))?;
     Ok((described, steps.unsigned_abs()))
+}
+
+/// The entry of a file's table called `name`.
+///
+/// # Errors
+/// [`HarnessError::Unknown`], with the choices.
+pub(crate) fn named<'a, T>(
+    what: &'static str,
+    name: &str,
+    all: &'a BTreeMap<String, T>,
+) -> Result<&'a T, HarnessError> {
+    let found = all.get(name);
+    found.ok_or_else(|| unknown(what, name, all.keys().cloned()))
 }
 
 fn overlay(table: &mut Table, other: Table) {

@@ -3,28 +3,36 @@
 use std::collections::BTreeMap;
 
 use crate::error::HarnessError;
-use crate::names::unknown;
+use crate::profiles::named;
 use crate::source::{Kind, Source};
 use serde::Deserialize;
 
 /// `experiments/apg-kl.toml`, or a file like it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    #[allow(dead_code)] // read to choose this type
-    kind: Kind,
-    name: String,
-    title: String,
-    experiment: String,
-    divisions: Vec<Division>,
-    profile: BTreeMap<String, Profile>,
+pub struct Settings {
+    /// [`Kind::ApgKl`].
+    pub kind: Kind,
+    /// Names the folder.
+    pub name: String,
+    /// Heads the figure.
+    pub title: String,
+    /// The experiment that is run: its name, or the path of its file.
+    pub experiment: String,
+    /// Its runs.
+    pub divisions: Vec<Division>,
+    /// The scales at which it can be run.
+    pub profile: BTreeMap<String, Profile>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+/// A profile of the experiment that is run.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Profile {
-    profile: String,
-    steps: Option<u64>,
+pub struct Profile {
+    /// Its name.
+    pub profile: String,
+    /// Gradient steps instead of its own.
+    pub steps: Option<u64>,
 }
 
 /// A way to spend a budget.
@@ -39,44 +47,18 @@ pub struct Division {
     pub published: Option<[f64; 2]>,
 }
 
-/// One profile of the figure.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Names the folder.
-    pub name: String,
-    /// Heads the figure.
-    pub title: String,
-    /// The experiment that is run: its name, or the path of its file.
-    pub experiment: String,
-    /// Its runs.
-    pub divisions: Vec<Division>,
-    /// Its profile.
-    pub profile: String,
-    /// Gradient steps instead of the profile's.
-    pub steps: Option<u64>,
-}
-
 impl Settings {
-    /// A profile of a figure's file.
+    /// A figure's file, and one of its profiles.
     ///
     /// # Errors
     /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown profile, with the choices.
-    pub fn parse(source: &Source, profile: &str) -> Result<Self, HarnessError> {
-        let mut file: File = source.parse()?;
-        let Some(own) = file.profile.remove(profile) else {
-            return Err(unknown("profile", profile, file.profile.into_keys()));
-        };
-        if file.divisions.is_empty() {
-            return Err(source.reject("`divisions` need at least one"));
+    pub fn parse(source: &Source, profile: &str) -> Result<(Self, Profile), HarnessError> {
+        let settings: Self = source.parse()?;
+        let own = named("profile", profile, &settings.profile)?.clone();
+        match settings.divisions.is_empty() {
+            true => Err(source.reject("`divisions` need at least one")),
+            false => Ok((settings, own)),
         }
-        Ok(Self {
-            name: file.name,
-            title: file.title,
-            experiment: file.experiment,
-            divisions: file.divisions,
-            profile: own.profile,
-            steps: own.steps,
-        })
     }
 
     /// The experiment's file with the sweeps and particles of a division, and a name that says them.
@@ -116,7 +98,7 @@ mod tests {
     #[test]
     fn the_runs_are_those_of_the_mixtures_with_their_own_sweeps_and_particles() {
         let source = Source::find("apg-kl").unwrap();
-        let settings = Settings::parse(&source, "paper").unwrap();
+        let (settings, _) = Settings::parse(&source, "paper").unwrap();
         let gmm = Source::find("apg-gmm").unwrap();
         let (gmm, _) = <apg_gmm::Settings as Stepwise>::parse(&gmm, "paper").unwrap();
         let mut counts = Vec::new();
@@ -152,7 +134,7 @@ mod tests {
             assert!(source.text.contains(from), "{from}");
             source.text = source.text.replacen(from, to, 1);
             let settings = Settings::parse(&source, "quick");
-            let of = settings.and_then(|s| s.source(&s.divisions[0]).map(|_| ()));
+            let of = settings.and_then(|(s, _)| s.source(&s.divisions[0]).map(|_| ()));
             of.unwrap_err().to_string()
         };
         assert!(

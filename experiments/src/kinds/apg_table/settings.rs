@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::HarnessError;
-use crate::names::unknown;
+use crate::profiles::named;
 use crate::published::{LogJoint, LogJoints};
 use crate::source::{Kind, Source};
 use serde::{Deserialize, Serialize};
@@ -53,10 +53,8 @@ impl Settings {
     /// # Errors
     /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown profile, with the choices.
     pub fn parse(source: &Source, profile: &str) -> Result<Self, HarnessError> {
-        let mut file: File = source.parse()?;
-        let Some(members) = file.profile.remove(profile) else {
-            return Err(unknown("profile", profile, file.profile.into_keys()));
-        };
+        let file: File = source.parse()?;
+        let members = named("profile", profile, &file.profile)?.clone();
         if members.is_empty() {
             return Err(source.reject("a profile needs the run of an experiment"));
         }

@@ -6,6 +6,7 @@ use crate::data::Wanted;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders::base_folder;
+use crate::profiles::named;
 use crate::registry::Registry;
 use crate::request::Request;
 use crate::source::{Kind, Source};
@@ -17,7 +18,6 @@ use helmholtz_evaluation::{LogLikelihoods, LogWeights, Nll};
 use helmholtz_harness::driver::{Event, Observer};
 use helmholtz_harness::experiment::{Cost, Experiment, Heading, Outcome};
 use helmholtz_harness::machine::Needs;
-use helmholtz_harness::names::lookup;
 use helmholtz_harness::plan_text::count;
 use helmholtz_harness::unit::Unit;
 use helmholtz_harness::work::{Count, Work as Seconds};
@@ -115,9 +115,7 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
         "it evaluates finished runs of a table, and takes what chooses them: --profile, --net, --method, --particles, --seeds, \
          --epochs and --dataset",
     )?;
-    let names: Vec<&String> = settings.profile.keys().collect();
-    let name = lookup("profile", &args.profile, &names, |name| name)?;
-    let Profile { profile, samples } = settings.profile[*name].clone();
+    let Profile { profile, samples } = named("profile", &args.profile, &settings.profile)?.clone();
     let wanted = match args.data.wanted()? {
         Some(wanted) => wanted,
         None => Wanted::Known(spec.dataset_of(&profile)?.parse()?),

@@ -2,7 +2,7 @@
 
 use crate::cell::{Cell, Overrides};
 use crate::error::HarnessError;
-use crate::names::lookup;
+use crate::profiles::named;
 use crate::registry::Registry;
 use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
@@ -52,9 +52,7 @@ impl Settings {
     /// # Errors
     /// An unknown name.
     pub fn profile(&self, name: &str) -> Result<&Profile, HarnessError> {
-        let names: Vec<&String> = self.profile.keys().collect();
-        let found = lookup("profile", name, &names, |n| n)?;
-        Ok(&self.profile[*found])
+        named("profile", name, &self.profile)
     }
 
     /// The cells of these methods and seeds, as the table has them but for what this experiment changes.
