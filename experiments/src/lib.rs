@@ -23,7 +23,7 @@
 //! * `started`: how the program was built and started.
 //! * `data`, [`device`], `backend`, [`folders`]: what it runs on, and where.
 //! * [`nets`], `works`: nets by name, and all that is done with a model, which knows neither nets nor devices by name.
-//! * [`trial`], [`cell_runner`]: a cell whose names are resolved, and what trains and scores it.
+//! * [`trial`], [`cell_runner`]: a cell whose names are resolved, and what trains it; its outcome.
 //! * `artifacts`, [`log_likelihoods`], `completions`, `digits`: what a run keeps besides likelihoods, and pictures of what it learned.
 //! * [`records`], `table`, [`report`], `scoreboard`: the outcome.
 //! * `population`: amortized population Gibbs, whatever the model.

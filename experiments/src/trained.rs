@@ -2,11 +2,7 @@
 
 use crate::cell::Cell;
 use crate::error::HarnessError;
-use crate::nets::Net;
-use crate::registry::Registry;
-use crate::trial::Trial;
 use helmholtz_datasets::Splits;
-use helmholtz_estimators::Entry;
 use helmholtz_runs::{Checkpoint, RunError, RunFolder, Status, read_checkpoint, read_config};
 use helmholtz_training::Parameters;
 use serde_json::Value;
@@ -19,10 +15,6 @@ pub struct Run {
     pub folder: PathBuf,
     /// Cell that was run.
     pub cell: Cell,
-    /// Net that was trained.
-    pub net: Net,
-    /// Estimator that trained it.
-    pub entry: Entry,
     /// Its newest checkpoint.
     pub checkpoint: Checkpoint,
     /// Choice among its parameters.
@@ -34,11 +26,7 @@ impl Run {
     ///
     /// # Errors
     /// A folder without a run or a checkpoint, or with another program's; and what it takes to find out.
-    pub fn read(
-        folder: &Path,
-        parameters: Parameters,
-        registry: &Registry,
-    ) -> Result<Self, HarnessError> {
+    pub fn read(folder: &Path, parameters: Parameters) -> Result<Self, HarnessError> {
         let unusable = |problem: &str| {
             let folder = folder.display();
             HarnessError::Unusable(format!("cannot use {folder}: {problem}"))
@@ -56,12 +44,9 @@ impl Run {
             ),
             _ => unusable("the run has made no checkpoint yet"),
         })?;
-        let Trial { cell, net, entry } = registry.trial(&cell)?;
         let run = Self {
             folder: folder.into(),
             cell,
-            net,
-            entry,
             checkpoint,
             parameters,
         };
@@ -123,7 +108,7 @@ mod tests {
     fn a_folder_without_a_run_is_told_what_a_run_folder_is() {
         let dir = tempfile::tempdir().unwrap();
         let nothing = dir.path().join("nothing");
-        let error = Run::read(&nothing, Parameters::Last, &Registry::default()).unwrap_err();
+        let error = Run::read(&nothing, Parameters::Last).unwrap_err();
         assert!(
             error.to_string().contains("name a run folder, such as"),
             "{error}"
@@ -136,7 +121,7 @@ mod tests {
         let recorded = results.join("table1/paper-100-epochs/linear/jsa/seed-1");
         let dir = tempfile::tempdir().unwrap();
         let error = || {
-            Run::read(dir.path(), Parameters::Last, &Registry::default())
+            Run::read(dir.path(), Parameters::Last)
                 .unwrap_err()
                 .to_string()
         };

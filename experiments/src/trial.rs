@@ -1,10 +1,14 @@
-//! A cell whose names are resolved: what can be trained.
+//! A cell whose names are resolved, and what trains it.
 
 use crate::cell::Cell;
+use crate::cell_runner::{CellResult, Cost};
 use crate::error::HarnessError;
 use crate::nets::Net;
 use crate::registry::Registry;
 use helmholtz_estimators::Entry;
+use helmholtz_harness::driver::Observer;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// A cell with the net and the estimator that its names mean, which go together.
 #[derive(Debug, Clone)]
@@ -15,6 +19,29 @@ pub struct Trial {
     pub net: Net,
     /// Its estimator, as its settings change it.
     pub entry: Entry,
+}
+
+/// Trains and evaluates the nets of cells. The harness knows no tensors; [`likelihood::runner`](crate::kinds::likelihood::runner) implements this over burn.
+pub trait CellRunner: Sync {
+    /// Measures the cost of the cell's work on this machine, in a short warm-up on one thread.
+    ///
+    /// # Errors
+    /// A net or device that cannot be built.
+    fn measure(&self, trial: &Trial) -> Result<Cost, HarnessError>;
+
+    /// Runs the cell in its `folder`: from where its last checkpoint left it, to its result.
+    /// A finished folder gives its stored result at once.
+    ///
+    /// # Errors
+    /// [`HarnessError::Interrupted`], after a checkpoint, once `stop` is set; a run folder that cannot be
+    /// used; a failed training.
+    fn run(
+        &self,
+        trial: &Trial,
+        folder: &Path,
+        observer: &dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<CellResult, HarnessError>;
 }
 
 impl Registry {

@@ -45,7 +45,8 @@ pub fn evaluate(
         true => Parameters::Last,
         false => Parameters::Selected,
     };
-    let run = Run::read(&args.folder, parameters, registry)?;
+    let run = Run::read(&args.folder, parameters)?;
+    let trial = registry.trial(&run.cell)?;
     let seed = args.seed.unwrap_or(run.cell.seed);
     args.device.check_built()?;
     let wanted = Wanted::of_run(&run.cell, registry, &run.folder, args.data.wanted()?)?;
@@ -65,6 +66,7 @@ pub fn evaluate(
     let tempered = tempered(&args.tempered)?;
     let work = Work {
         run: &run,
+        method: trial.entry.method,
         images: &images,
         rows: 0..images.len(),
         samples: &samples,
@@ -80,7 +82,7 @@ pub fn evaluate(
     let evaluated = on_device(
         args.device,
         OnNet {
-            net: run.net.clone(),
+            net: trial.net,
             seed,
             work,
         },

@@ -177,12 +177,13 @@ impl Artist<'_> {
         self.loading.state(format!("drawing {}", record.place));
         let test = self.test(&run.cell.dataset);
         let draw = Draw {
-            trial: &trial,
+            cell: &run.cell,
+            method: trial.entry.method,
             checkpoint: &checkpoint,
             test,
         };
         let on_net = OnNet {
-            net: trial.net.clone(),
+            net: trial.net,
             seed: run.cell.seed,
             work: draw,
         };

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use super::{Entry, Outcome};
-use crate::blocks::provenance;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::profiles::profile;
@@ -133,9 +132,7 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
 
     /// The outcome as a document.
     fn document(&self, outcome: &Outcome<Self::Evaluation>) -> Document {
-        let mut blocks = self.blocks(outcome);
-        blocks.push(provenance(&outcome.provenance));
-        Document::of_blocks(self.title(), blocks)
+        Document::of_blocks(self.title(), self.blocks(outcome))
     }
 
     /// The figure `training`: what the checks watched.

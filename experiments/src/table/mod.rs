@@ -693,7 +693,7 @@ mod tests {
 
     #[test]
     fn a_table_holds_what_earlier_requests_made() {
-        use crate::cell_runner::CellRunner;
+        use crate::trial::CellRunner;
         use helmholtz_harness::driver::NoopObserver;
         let dir = tempfile::tempdir().unwrap();
         let spec = table1();

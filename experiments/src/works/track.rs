@@ -5,11 +5,12 @@ use super::train::Runner;
 use super::variance::{Event, Measurement, Request};
 use super::{AnyModel, OnModel};
 use crate::artifacts::Artifacts;
+use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::trained::Run;
-use crate::trial::Trial;
 use helmholtz_datasets::Splits;
+use helmholtz_estimators::Entry;
 use helmholtz_evaluation::Replication;
 use helmholtz_ops::Backend;
 use helmholtz_runs::{RunFolder, read_metrics};
@@ -60,7 +61,9 @@ pub enum TrackEvent<'a> {
 /// A cell that is trained in its folder, from its last checkpoint, and measured on the way.
 pub(crate) struct Track<'a> {
     /// Cell that is trained.
-    pub trial: &'a Trial,
+    pub cell: &'a Cell,
+    /// Its estimator.
+    pub entry: &'a Entry,
     /// When, and how, is measured.
     pub profile: &'a Profile,
     /// Its run folder.
@@ -90,7 +93,7 @@ impl Track<'_> {
     ) -> Result<Outcome, HarnessError> {
         let model = model.starting(&self.data.train);
         let runner = Runner::<B>::new(Arc::clone(self.data), 1, self.device.into());
-        let config = runner.config(self.trial);
+        let config = runner.config(self.cell, self.entry.method);
         for epoch in self.profile.measured() {
             if self.points()?.iter().any(|point| point.epoch == epoch) {
                 continue;
@@ -116,13 +119,13 @@ impl Track<'_> {
         Ok(Outcome {
             points: self.points()?,
             images: self.profile.images,
-            particles: self.trial.cell.settings.particles,
+            particles: self.cell.settings.particles,
             switch: config.method.keeps_chains().then_some(config.switch_epoch),
             epochs_done: self.profile.epochs - 1,
             epochs_planned: self.profile.epochs,
             fingerprint: Some(self.data.fingerprint.clone()),
             synthetic: self.data.synthetic,
-            provenance: self.folder.provenance(self.trial.cell.seed, self.device),
+            provenance: self.folder.provenance(self.cell.seed, self.device),
         })
     }
 
@@ -168,14 +171,14 @@ impl Track<'_> {
         epoch: u64,
         chains: bool,
     ) -> Result<Vec<Point>, HarnessError> {
-        let Trial { cell, net, entry } = self.trial;
+        let cell = self.cell;
         let checkpoint = match epoch {
             0 => None,
             _ => self.folder.latest_checkpoint()?,
         };
         let request = Request {
             net: cell.net.clone(),
-            methods: vec![*entry],
+            methods: vec![*self.entry],
             particles: cell.settings.particles,
             images: self.profile.images,
             chains,
@@ -187,8 +190,6 @@ impl Track<'_> {
             run: checkpoint.map(|checkpoint| Run {
                 folder: self.folder.path().into(),
                 cell: cell.clone(),
-                net: net.clone(),
-                entry: *entry,
                 checkpoint,
                 parameters: Parameters::Last,
             }),

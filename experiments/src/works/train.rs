@@ -1,13 +1,12 @@
 //! Training a cell in its run folder, and measuring what that costs.
 
 use crate::artifacts::{Artifacts, Drawing, ExtraResults, Finished};
-use crate::cell::ScanOrder;
+use crate::cell::{Cell, ScanOrder};
 use crate::cell_runner::{CellResult, Cost, Final};
 use crate::error::HarnessError;
 use crate::events;
 use crate::framework::failed;
 use crate::log_likelihoods;
-use crate::trial::Trial;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Splits;
 use helmholtz_estimators::Method;
@@ -43,15 +42,15 @@ impl<B: Backend> Runner<B> {
     }
 
     /// Returns the configuration of a cell's training.
-    pub(crate) fn config(&self, trial: &Trial) -> TrainConfig {
-        let settings = &trial.cell.settings;
+    pub(crate) fn config(&self, cell: &Cell, method: Method) -> TrainConfig {
+        let settings = &cell.settings;
         let final_samples = settings
             .final_samples
             .as_ref()
             .map_or(&[][..], |all| all.all());
         TrainConfig {
-            seed: trial.cell.seed,
-            method: trial.entry.method,
+            seed: cell.seed,
+            method,
             epochs: settings.epochs,
             switch_epoch: settings.switch_epoch(),
             chain_start: settings.chain_start,
@@ -91,7 +90,8 @@ impl<B: Backend> Runner<B> {
 /// Measuring a cell's cost.
 pub(crate) struct Measure<'a, B: Backend> {
     pub runner: &'a Runner<B>,
-    pub trial: &'a Trial,
+    pub cell: &'a Cell,
+    pub method: Method,
 }
 
 impl<B: Backend> Measure<'_, B> {
@@ -107,7 +107,7 @@ impl<B: Backend> Measure<'_, B> {
         // The dearer stage for an estimator that has two.
         let config = TrainConfig {
             switch_epoch: 0,
-            ..self.runner.config(self.trial)
+            ..self.runner.config(self.cell, self.method)
         };
         let keeps_chains = config.keeps_chains(0);
         let all = data.train.len() as u32;
@@ -115,7 +115,7 @@ impl<B: Backend> Measure<'_, B> {
         let sizes = [(config.batch as u64, 1), (config.particles as u64, 64)];
         let ([batch, particles], times) = shortened(parameters, sizes);
         // With the steps up to a sleep phase, where they are not many.
-        let cycle = self.trial.cell.settings.sleep_every.unwrap_or(1);
+        let cycle = self.cell.settings.sleep_every.unwrap_or(1);
         let work = parameters.saturating_mul(batch * particles);
         let ([cycle], _) = shortened(work, [(cycle.min(50), 1)]);
         let config = TrainConfig {
@@ -150,7 +150,7 @@ impl<B: Backend> Measure<'_, B> {
         let few = data.valid.select(&few);
         let evaluation = Evaluation {
             samples: 100,
-            seed: self.trial.cell.seed,
+            seed: self.cell.seed,
             purpose: Purpose::new("measure"),
             threads: *threads,
         };
@@ -170,7 +170,8 @@ impl<B: Backend> Measure<'_, B> {
 /// Running a cell in its folder.
 pub(crate) struct Run<'a, B: Backend> {
     pub runner: &'a Runner<B>,
-    pub trial: &'a Trial,
+    pub cell: &'a Cell,
+    pub method: Method,
     pub folder: RunFolder,
     pub observer: &'a dyn Observer,
     pub stop: &'a AtomicBool,
@@ -191,7 +192,7 @@ impl<B: Backend> Run<'_, B> {
         let Runner {
             data, device, name, ..
         } = self.runner;
-        let config = self.runner.config(self.trial);
+        let config = self.runner.config(self.cell, self.method);
         let model = model.starting(&data.train);
         let start = model.valid();
         let observe = |event: &Event| self.observer.event(&events::of_epochs(event));
@@ -214,7 +215,7 @@ impl<B: Backend> Run<'_, B> {
         let test = selected
             .test
             .expect("a finished run has the test NLL of its selected check");
-        let reported = self.trial.cell.settings.reported_samples();
+        let reported = self.cell.settings.reported_samples();
         let of_reported = |nll: &&Nll| Some(nll.samples as u64) == reported;
         let last = outcome.last.iter().find(of_reported);
         let finals = match outcome.last.as_slice() {
@@ -250,7 +251,7 @@ impl<B: Backend> Run<'_, B> {
             epochs_done: outcome.epochs,
             epochs_planned: config.epochs,
             seconds: self.folder.seconds(),
-            provenance: self.folder.provenance(self.trial.cell.seed, name),
+            provenance: self.folder.provenance(self.cell.seed, name),
             fingerprint: Some(data.fingerprint.clone()),
             synthetic: data.synthetic,
         };
@@ -279,7 +280,7 @@ impl<B: Backend> Run<'_, B> {
             .expect("a run that has trained has made a checkpoint");
         let selected = load_model(model, &checkpoint, Parameters::Selected, device);
         let finished = Finished {
-            cell: &self.trial.cell,
+            cell: self.cell,
             test: &data.test,
             device,
             threads: *threads,
@@ -288,7 +289,7 @@ impl<B: Backend> Run<'_, B> {
         let selected = method.tested(selected.map_err(failed)?, epoch);
         let drawing = Drawing {
             test: Some(&data.test),
-            seed: self.trial.cell.seed,
+            seed: self.cell.seed,
             device,
         };
         for (shown, picture) in drawing.of::<M>(&selected, data.test.pixels()) {

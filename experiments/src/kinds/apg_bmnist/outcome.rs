@@ -2,7 +2,7 @@
 
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
-use crate::blocks::{checks, measured};
+use crate::blocks::{checks, measured, provenance};
 use crate::population::Entry;
 use helmholtz_report::{Block, Cell, Kind, Table};
 
@@ -14,6 +14,7 @@ impl Outcome {
     pub fn blocks(&self, settings: &Settings) -> Vec<Block> {
         let mut blocks = self.training(settings).to_vec();
         blocks.extend(self.rows(settings));
+        blocks.push(provenance(&self.provenance));
         blocks
     }
 

@@ -2,7 +2,7 @@
 
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
-use crate::blocks::{checks, measured, small_or_fixed};
+use crate::blocks::{checks, measured, provenance, small_or_fixed};
 use crate::population::Entry;
 use helmholtz_report::{Block, Cell, Kind, Table};
 
@@ -15,6 +15,7 @@ impl Outcome {
         let mut blocks = self.training(settings).to_vec();
         blocks.extend(self.rows(settings));
         blocks.extend(self.divisions(settings));
+        blocks.push(provenance(&self.provenance));
         blocks
     }
 

@@ -7,11 +7,11 @@ use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders::base_folder;
 use crate::profiles::named;
-use crate::registry::Registry;
 use crate::request::Request;
 use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
 use crate::trained::Run;
+use crate::trial::Trial;
 use crate::works::evaluate::Work;
 use helmholtz_datasets::{Splits, caution};
 use helmholtz_evaluation::{LogLikelihoods, LogWeights, Nll};
@@ -80,6 +80,8 @@ pub struct Evaluations {
     title: String,
     samples: Vec<usize>,
     runs: Vec<Run>,
+    /// What they trained.
+    trials: Vec<Trial>,
     units: Vec<Unit>,
     /// Runs that are asked for, and are not there or not finished.
     missing: Vec<String>,
@@ -136,7 +138,7 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
     let cells = spec.cells(&profile, &selection, &data.name)?;
     let (mut runs, mut missing) = (Vec::new(), Vec::new());
     for cell in cells {
-        match finished(&cell, &of_runs, request.registry) {
+        match finished(&cell, &of_runs) {
             Some(run) => {
                 run.check_data(&data)?;
                 runs.push(run);
@@ -153,6 +155,8 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
             spec.name
         )));
     }
+    let trials = runs.iter().map(|run| request.registry.trial(&run.cell));
+    let trials = trials.collect::<Result<_, _>>()?;
     let unit = |run: &Run| unit(run, &base, &samples);
     Ok(Evaluations {
         units: runs.iter().map(unit).collect(),
@@ -161,6 +165,7 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
         device: args.device,
         samples,
         runs,
+        trials,
         missing,
         data,
         base,
@@ -168,11 +173,11 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
 }
 
 /// The cell's run, if it is finished and keeps its parameters.
-fn finished(cell: &Cell, base: &std::path::Path, registry: &Registry) -> Option<Run> {
+fn finished(cell: &Cell, base: &std::path::Path) -> Option<Run> {
     let folder = cell.folder(base);
     let status = RunFolder::peek(&folder).ok()?;
     matches!(status, helmholtz_runs::Status::Finished(_)).then_some(())?;
-    Run::read(&folder, Parameters::Selected, registry).ok()
+    Run::read(&folder, Parameters::Selected).ok()
 }
 
 fn unit(run: &Run, base: &std::path::Path, samples: &[usize]) -> Unit {
@@ -337,9 +342,10 @@ impl Evaluations {
         state: &(dyn Fn(String) + Sync),
         stop: &AtomicBool,
     ) -> Result<Option<Vec<LogWeights>>, HarnessError> {
-        let run = &self.runs[index];
+        let (run, Trial { net, entry, .. }) = (&self.runs[index], &self.trials[index]);
         let work = Work {
             run,
+            method: entry.method,
             images: &self.data.test,
             rows,
             samples,
@@ -352,7 +358,7 @@ impl Evaluations {
         let evaluated = on_device(
             self.device,
             OnNet {
-                net: run.net.clone(),
+                net: net.clone(),
                 seed: run.cell.seed,
                 work,
             },

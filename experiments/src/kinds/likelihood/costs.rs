@@ -1,10 +1,10 @@
 //! Costs of cells: time, memory and disk. Each net, method, batch size and number of particles is measured once.
 
 use super::work::work;
-use crate::cell_runner::{CellRunner, Cost as Measured};
+use crate::cell_runner::Cost as Measured;
 use crate::data::Sizes;
 use crate::population::stepwise::bytes;
-use crate::trial::Trial;
+use crate::trial::{CellRunner, Trial};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::Cost;
 use helmholtz_harness::machine::{Machine, Needs};

@@ -3,7 +3,7 @@
 use super::costs::Costs;
 use super::heading;
 use crate::cell::Cell;
-use crate::cell_runner::{CellResult, CellRunner};
+use crate::cell_runner::CellResult;
 use crate::data::{Data, Wanted, banner, resolve_dataset};
 use crate::device::Device;
 use crate::folders::{self, base_folder};
@@ -12,7 +12,7 @@ use crate::registry::Registry;
 use crate::request::Request;
 use crate::spec::{Selection, Spec};
 use crate::table::{self, Table, damages, files, gather};
-use crate::trial::Trial;
+use crate::trial::{CellRunner, Trial};
 use helmholtz_datasets::DatasetName;
 use helmholtz_harness::driver::Observer;
 use helmholtz_harness::engine::job::quoted;

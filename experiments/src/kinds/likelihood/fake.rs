@@ -1,12 +1,12 @@
 //! A runner without tensors, for the harness's own tests: it keeps real run folders, and its numbers are made up.
 
 use crate::cell::Cell;
-use crate::cell_runner::{CellResult, CellRunner, Cost};
+use crate::cell_runner::{CellResult, Cost};
 use crate::data::Sizes;
 use crate::error::HarnessError;
 use crate::events;
 use crate::folders::config;
-use crate::trial::Trial;
+use crate::trial::{CellRunner, Trial};
 use helmholtz_harness::driver::Observer;
 use helmholtz_runs::{OpenMode, RunFolder};
 use helmholtz_training::Event;

@@ -1,11 +1,11 @@
 //! The runner of cells, over burn: a net, trained by a method in its run folder.
 
 use crate::backend::{Built, OnBackend, on_device};
-use crate::cell_runner::{CellResult, CellRunner, Cost};
+use crate::cell_runner::{CellResult, Cost};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders;
-use crate::trial::Trial;
+use crate::trial::{CellRunner, Trial};
 use crate::works::train::{Measure, Run, Runner};
 use helmholtz_datasets::Splits;
 use helmholtz_harness::driver::Observer;
@@ -65,11 +65,13 @@ impl<B: Built> CellRunner for Runner<B> {
         for part in [train, valid, test] {
             trial.net.check_data(part)?;
         }
+        let Trial { cell, net, entry } = trial;
         let work = Measure {
             runner: self,
-            trial,
+            cell,
+            method: entry.method,
         };
-        B::model_of(trial.net.any(), trial.cell.seed, &self.device)?.measure(work)
+        B::model_of(net.any(), cell.seed, &self.device)?.measure(work)
     }
 
     fn run(
@@ -79,7 +81,8 @@ impl<B: Built> CellRunner for Runner<B> {
         observer: &dyn Observer,
         stop: &AtomicBool,
     ) -> Result<CellResult, HarnessError> {
-        let config = folders::config(&trial.cell);
+        let Trial { cell, net, entry } = trial;
+        let config = folders::config(cell);
         let folder = RunFolder::open(folder, &config, OpenMode::Resume)?;
         if let Some(result) = folder.result()? {
             let path = folder.path().to_path_buf();
@@ -90,11 +93,12 @@ impl<B: Built> CellRunner for Runner<B> {
         }
         let work = Run {
             runner: self,
-            trial,
+            cell,
+            method: entry.method,
             folder,
             observer,
             stop,
         };
-        B::model_of(trial.net.any(), trial.cell.seed, &self.device)?.train(work)
+        B::model_of(net.any(), cell.seed, &self.device)?.train(work)
     }
 }

@@ -4,7 +4,6 @@ use super::document::{self as view, Run};
 use super::{Outcome, Point, Profile, Settings};
 use crate::backend::{OnNet, on_device};
 use crate::cell::Cell;
-use crate::cell_runner::CellRunner;
 use crate::data::{Sizes, Wanted};
 use crate::device::Device;
 use crate::events;
@@ -14,7 +13,7 @@ use crate::kinds::likelihood::costs::{check_step, needs};
 use crate::kinds::likelihood::runner;
 use crate::request::Request;
 use crate::spec::Spec;
-use crate::trial::Trial;
+use crate::trial::{CellRunner, Trial};
 use crate::works::track::{Track, TrackEvent};
 use helmholtz_datasets::{DatasetName, Splits};
 use helmholtz_harness::driver::{Event, Observer};
@@ -215,14 +214,15 @@ impl Experiment for VarianceCurves {
         stop: &AtomicBool,
     ) -> Result<Value, HarnessError> {
         let (trial, unit) = (&self.trials[index], &self.units[index]);
-        let Trial { cell, net, .. } = trial;
+        let Trial { cell, net, entry } = trial;
         let mut folder = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume)?;
         if let Some(result) = folder.result()? {
             return Ok(result);
         }
         let on_event = |event: TrackEvent<'_>| observer.event(&self.event(event));
         let track = Track {
-            trial,
+            cell,
+            entry,
             profile: &self.profile,
             folder: &mut folder,
             data: &self.data,
