@@ -14,7 +14,12 @@ impl Spec {
                 .map(|problem| format!("profile `{name}` {problem}"));
             problem.or_else(|| self.settings_problem(name, profile))
         };
-        Self::repeated(&nets, &methods)
+        let again = |what: &str, names: &[&str]| {
+            let again = twice(names)?;
+            Some(format!("the {what} `{again}` is there twice"))
+        };
+        again("net", &nets)
+            .or_else(|| again("method", &methods))
             .or_else(|| self.net.iter().find_map(|net| self.bad_net(net)))
             .or_else(|| self.profile.iter().find_map(of_profile))
             .or_else(|| {
@@ -23,14 +28,6 @@ impl Spec {
                 Some(format!(
                     "a method names the net `{stranger}`, which is not defined"
                 ))
-            })
-    }
-
-    fn repeated(nets: &[&str], methods: &[&str]) -> Option<String> {
-        [("net", nets), ("method", methods)]
-            .iter()
-            .find_map(|(what, names)| {
-                Some(format!("the {what} `{}` is there twice", twice(names)?))
             })
     }
 

@@ -8,7 +8,7 @@ mod profile;
 mod protocols;
 
 pub use cells::Selection;
-pub use profile::{Change, Profile};
+pub use profile::Profile;
 
 use crate::cell::{Overrides, OwnNet, Settings};
 use crate::cell_runner::Score;
@@ -20,7 +20,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// An experiment.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// [`Kind::Table`].

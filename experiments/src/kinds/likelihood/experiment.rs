@@ -37,8 +37,6 @@ pub struct Likelihood<'a> {
     /// Epochs other than the profile's.
     epochs: Option<u64>,
     base: PathBuf,
-    cells: Vec<Cell>,
-    /// Those, with what their names mean.
     trials: Vec<Trial>,
     units: Vec<Unit>,
     runner: Box<dyn CellRunner>,
@@ -92,22 +90,21 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
         wanted.remember(&base)?;
     }
     let cells = spec.cells(&args.profile, &selection, dataset)?.into_iter();
-    let cells: Vec<Cell> = cells.map(|cell| cell.on(&data.splits)).collect();
-    let trials = cells.iter().map(|cell| request.registry.trial(cell));
-    let threads = request.threads(cells.len());
+    let trials = cells.map(|cell| request.registry.trial(&cell.on(&data.splits)));
+    let trials: Vec<Trial> = trials.collect::<Result<_, _>>()?;
+    let threads = request.threads(trials.len());
     let runner = (request.new_runner)(args.device, Arc::clone(&data.splits), threads)?;
     Ok(Likelihood {
         args,
-        units: units(&cells, &base),
+        units: units(&trials, &base),
         costs: Costs::new(request.machine(), data.sizes()),
-        trials: trials.collect::<Result<_, _>>()?,
+        trials,
         registry: request.registry,
         spec,
         data,
         published,
         epochs,
         base,
-        cells,
         runner,
         jobs: request.jobs(),
     })
@@ -143,9 +140,9 @@ fn find_data(request: &Request, spec: &Spec) -> Result<Data, HarnessError> {
     Ok(data)
 }
 
-fn units(cells: &[Cell], base: &Path) -> Vec<Unit> {
-    let each_its_own = heading::one_particles(cells).is_none();
-    let unit = |cell: &Cell| {
+fn units(trials: &[Trial], base: &Path) -> Vec<Unit> {
+    let each_its_own = heading::one_particles(trials).is_none();
+    let unit = |Trial { cell, .. }: &Trial| {
         let mut fields = Map::new();
         fields.insert("net".into(), cell.net.as_str().into());
         fields.insert("method".into(), cell.method.as_str().into());
@@ -171,7 +168,7 @@ fn units(cells: &[Cell], base: &Path) -> Vec<Unit> {
             fields,
         }
     };
-    cells.iter().map(unit).collect()
+    trials.iter().map(unit).collect()
 }
 
 impl Experiment for Likelihood<'_> {
@@ -180,7 +177,7 @@ impl Experiment for Likelihood<'_> {
             self.args,
             &self.spec,
             &self.data,
-            &self.cells,
+            &self.trials,
             self.jobs,
             &self.base,
         )
@@ -232,7 +229,8 @@ impl Experiment for Likelihood<'_> {
             synthetic: self.data.splits.synthetic,
             published: self.published.as_ref(),
         };
-        let found = gather(source, &self.base, &self.cells)?;
+        let cells: Vec<Cell> = self.trials.iter().map(|trial| trial.cell.clone()).collect();
+        let found = gather(source, &self.base, &cells)?;
         let mut table = Table::build(source, &found)?;
         table.notes.splice(..0, damages(&self.base, &found));
         Ok(Some(Outcome {
