@@ -25,7 +25,7 @@
 //! * [`nets`], `works`: nets by name, and all that is done with a model, which knows neither nets nor devices by name.
 //! * [`trial`], [`cell_runner`]: a cell whose names are resolved, and what trains it; its outcome.
 //! * `artifacts`, [`log_likelihoods`], `completions`, `digits`: what a run keeps besides likelihoods, and pictures of what it learned.
-//! * [`records`], `table`, [`report`], `scoreboard`: the outcome.
+//! * [`records`], `table`, `report`, `scoreboard`: the outcome.
 //! * `population`: amortized population Gibbs, whatever the model.
 //! * `trained`: the parameters of a run, to be used again.
 //! * `variance`: how noisy the methods' gradients are, for what they cost.
@@ -55,7 +55,7 @@ mod published;
 mod ranges;
 pub mod records;
 pub mod registry;
-pub mod report;
+mod report;
 mod request;
 mod samples;
 mod scoreboard;

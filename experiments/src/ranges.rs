@@ -228,6 +228,9 @@ mod tests {
             let error = rejection(text);
             assert!(error.contains(expected), "{text}: {error}");
         }
+        for (key, _) in super::REAL {
+            assert!(rejection(&format!("{key} = nan")).contains(key));
+        }
         let zeros = "start = 0\nswitch = 0\nslope = 0\nstage1_extra = 0\nwarm_up = 0\nmean = -3";
         assert_eq!(super::problem(&zeros.parse().unwrap()), None);
     }

@@ -201,6 +201,26 @@ mod tests {
     }
 
     #[test]
+    fn names_of_files_profiles_and_nets_are_those_of_folders() {
+        for (text, name) in [
+            ("name = \"KL\"", "KL"),
+            ("name = \"x\"\n[profile.\"../quick\"]", "../quick"),
+            ("[profile]\n\"../paper\" = []", "../paper"),
+            ("[[net]]\nname = \"a/b\"", "a/b"),
+        ] {
+            let source = Source {
+                file: "my.toml".into(),
+                text: text.into(),
+            };
+            let error = source.parse::<Table>().unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("my.toml: `{name}` names a folder")),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
     fn an_unknown_kind_or_name_is_answered_with_the_choices() {
         let source = Source {
             file: "my.toml".into(),

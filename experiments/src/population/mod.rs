@@ -26,6 +26,11 @@ mod reader;
 mod run;
 pub mod stepwise;
 
+/// Seed of checks. Training has the numbers that its steps count; checks and evaluations have their own seeds.
+pub(crate) const CHECK: u64 = 0x0063_6865_636b;
+/// Seed of the instances of a table.
+pub(crate) const TABLE: u64 = 0x0074_6162_6c65;
+
 pub use column::{Column, Entry};
 pub use experiment::open;
 pub(crate) use experiment::{opened, reject};

@@ -227,8 +227,20 @@ impl Measured {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// What is said of the paper's profile in a bundled file with one part replaced.
+    pub(crate) fn rejection<E: Stepwise>(file: &str, from: &str, to: &str) -> String {
+        let mut source = Source::find(file).unwrap();
+        assert!(source.text.contains(from), "{from}");
+        source.text = source.text.replacen(from, to, 1);
+        let parsed = E::parse(&source, "paper");
+        parsed
+            .err()
+            .expect("settings that make no sense")
+            .to_string()
+    }
 
     #[test]
     fn a_standard_error_is_that_of_the_mean() {

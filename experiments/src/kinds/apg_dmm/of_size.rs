@@ -1,11 +1,12 @@
 //! Measurements on instances of one size.
 
+use super::Settings;
 use super::evaluation::{Row, Snapshot, Watched, watch};
 use super::hamiltonian::chains;
 use super::training::rings;
-use super::{Settings, TABLE};
 use crate::error::HarnessError;
 use crate::framework::failed;
+use crate::population::TABLE;
 use crate::population::batches::Batch;
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, numbers, sampler};

@@ -7,9 +7,10 @@ use helmholtz_gmm::{Gmm, GmmState, Scheme};
 use helmholtz_ops::Backend;
 use serde::{Deserialize, Serialize};
 
-use super::samplers::{Checkpoint, Length, SamplerKind, instances, means, trajectory};
-use super::{FIGURE, Settings, TABLE};
+use super::samplers::{Checkpoint, Length, SamplerKind, instances, trajectory};
+use super::{FIGURE, Settings};
 use crate::framework::failed;
+use crate::population::TABLE;
 use crate::population::populations::{mean, numbers, sampler};
 use crate::population::stepwise::{Measured, Measuring};
 
@@ -240,10 +241,7 @@ impl<B: Backend> Evaluating<'_, B> {
             Ok(Curve {
                 label: kind.label(),
                 particles,
-                log_joint: means(&checkpoints)
-                    .into_iter()
-                    .map(|[weighted, _]| weighted)
-                    .collect(),
+                log_joint: checkpoints.iter().map(|own| mean(&own.weighted)).collect(),
             })
         };
         kinds.into_iter().map(of).collect()

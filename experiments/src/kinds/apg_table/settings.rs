@@ -95,17 +95,4 @@ mod tests {
         let text = Settings::parse(&source, "quik").unwrap_err().to_string();
         assert!(text.contains("Did you mean `quick`?"), "{text}");
     }
-
-    #[test]
-    fn what_makes_no_sense_says_why() {
-        let error = |from: &str, to: &str| {
-            let mut source = Source::find("apg-table1").unwrap();
-            assert!(source.text.contains(from), "{from}");
-            source.text = source.text.replacen(from, to, 1);
-            let settings = Settings::parse(&source, "cpu");
-            settings.unwrap_err().to_string()
-        };
-        assert!(error("steps = 30000", "steps = 0").contains("at least 1"));
-        assert!(error("paper = [", "\"../paper\" = [").contains("`../paper` names a folder"));
-    }
 }
