@@ -108,8 +108,8 @@ const REAL: [(&str, Range); 30] = [
     ("step", POSITIVE),
     ("step_size", POSITIVE),
     ("switch", SHARE),
-    ("target", PROBABILITY),
-    ("targets", PROBABILITY),
+    ("target", FINITE),
+    ("targets", FINITE),
 ];
 
 /// The first number in `file` that is out of its range, in words.
@@ -231,7 +231,7 @@ mod tests {
         for (key, _) in super::REAL {
             assert!(rejection(&format!("{key} = nan")).contains(key));
         }
-        let zeros = "start = 0\nswitch = 0\nslope = 0\nstage1_extra = 0\nwarm_up = 0\nmean = -3";
+        let zeros = "start = 0\nswitch = 0\nslope = 0\nstage1_extra = 0\nwarm_up = 0\nmean = -3\ntarget = 392";
         assert_eq!(super::problem(&zeros.parse().unwrap()), None);
     }
 

@@ -153,6 +153,7 @@ impl Settings {
             t1,
             ..
         } = self;
+        let half = |p0: f64| !(p0 > 0.0 && p0 < 1.0) || p0 == 0.5;
         let least = |estimator: &Estimator| estimator.entry().least_particles();
         let fewest = ascent.samples.iter().min().copied().unwrap_or(0);
         let few = |estimator: &&Estimator| fewest < least(estimator);
@@ -165,7 +166,7 @@ impl Settings {
                 "`ascent` needs at least one of `targets`, of `estimators` and of `samples`",
             ),
             (
-                ascent.targets.contains(&0.5) || variance.target == 0.5,
+                ascent.targets.iter().any(|&p0| half(p0)) || half(variance.target),
                 "a target p0 lies between 0 and 1, and not at 1/2, where f is constant",
             ),
             (classes.classes < 2, "`classes.classes` must be at least 2"),
