@@ -35,28 +35,60 @@ pub trait Artifacts<B: Backend>:
         Ok(ExtraResults::default())
     }
 
-    /// Pictures of what `model` has learned, if any; `test` images are there or not. A run draws them of the selected parameters.
-    fn pictures(
-        _model: &Self::InnerModule,
-        _test: Option<&Images>,
-        _seed: u64,
-        _device: &<B as BackendTypes>::Device,
-    ) -> Vec<(PictureKind, Picture)> {
-        Vec::new()
+    /// Pictures of what `model` has learned, if any. A run draws them of the selected parameters.
+    fn pictures(_model: &Self::InnerModule, _drawing: &Drawing<'_, B>) -> Pictures {
+        Pictures::new()
     }
 }
 
-/// [`Artifacts::pictures`] of a net on data of this width; none where they are no pictures of [`SIDE`](completions::SIDE) pixels to a side.
-pub(crate) fn pictures<B: Backend, M: Artifacts<B>>(
-    model: &M::InnerModule,
-    width: usize,
-    test: Option<&Images>,
-    seed: u64,
-    device: &<B as BackendTypes>::Device,
-) -> Vec<(PictureKind, Picture)> {
-    match width == completions::SIDE * completions::SIDE {
-        true => M::pictures(model, test, seed, device),
-        false => Vec::new(),
+/// Pictures of what a model has learned.
+pub type Pictures = Vec<(PictureKind, Picture)>;
+
+/// What pictures of a model are drawn from.
+pub struct Drawing<'a, B: Backend> {
+    /// The test images, if they are there.
+    pub test: Option<&'a Images>,
+    /// Names the draws.
+    pub seed: u64,
+    /// Device to compute on.
+    pub device: &'a <B as BackendTypes>::Device,
+}
+
+impl<B: Backend> Drawing<'_, B> {
+    /// [`Artifacts::pictures`] of a net on data of this width; none where they are no pictures of [`SIDE`](completions::SIDE) pixels to a
+    /// side.
+    pub(crate) fn of<M: Artifacts<B>>(&self, model: &M::InnerModule, width: usize) -> Pictures {
+        match width == completions::SIDE * completions::SIDE {
+            true => M::pictures(model, self),
+            false => Pictures::new(),
+        }
+    }
+
+    /// Sampled digits, and reconstructed ones if there are images.
+    pub(crate) fn digits<M: Dream<B> + Propose<B>>(
+        &self,
+        model: &M,
+        logits: impl Fn(&M, &Particles<B>) -> Tensor<B, 2>,
+    ) -> Pictures {
+        let Self { seed, device, .. } = *self;
+        let drawn = (PictureKind::Sampled, digits::sampled(model, seed, device));
+        let again = self.test.map(|test| {
+            let picture = digits::reconstructed(model, logits, test, seed, device);
+            (PictureKind::Reconstructed, picture)
+        });
+        [drawn].into_iter().chain(again).collect()
+    }
+
+    /// Sampled lower halves, if there are images to complete.
+    pub(crate) fn completions(
+        &self,
+        complete: impl Fn(Tensor<B, 2>, usize, &mut Stream) -> Tensor<B, 2>,
+    ) -> Pictures {
+        let picture = |test| completions::picture(complete, test, self.seed, self.device);
+        let pictures = self.test.map(picture).into_iter();
+        pictures
+            .map(|picture| (PictureKind::Completed, picture))
+            .collect()
     }
 }
 
@@ -116,34 +148,4 @@ pub struct Finished<'a, B: Backend> {
 pub struct ExtraResults {
     /// See [`CellResult::released_nll`](crate::cell_runner::CellResult::released_nll).
     pub released_nll: Option<f64>,
-}
-
-/// Sampled digits, and reconstructed ones if there are images.
-pub(crate) fn drawn<B: Backend, M: Dream<B> + Propose<B>>(
-    model: &M,
-    logits: impl Fn(&M, &Particles<B>) -> Tensor<B, 2>,
-    test: Option<&Images>,
-    seed: u64,
-    device: &<B as BackendTypes>::Device,
-) -> Vec<(PictureKind, Picture)> {
-    let drawn = (PictureKind::Sampled, digits::sampled(model, seed, device));
-    let again = test.map(|test| {
-        let picture = digits::reconstructed(model, logits, test, seed, device);
-        (PictureKind::Reconstructed, picture)
-    });
-    [drawn].into_iter().chain(again).collect()
-}
-
-/// Sampled lower halves, if there are images to complete.
-pub(crate) fn completed<B: Backend>(
-    complete: impl Fn(Tensor<B, 2>, usize, &mut Stream) -> Tensor<B, 2>,
-    test: Option<&Images>,
-    seed: u64,
-    device: &<B as BackendTypes>::Device,
-) -> Vec<(PictureKind, Picture)> {
-    let picture = |test| completions::picture(complete, test, seed, device);
-    let pictures = test.map(picture).into_iter();
-    pictures
-        .map(|picture| (PictureKind::Completed, picture))
-        .collect()
 }

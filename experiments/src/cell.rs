@@ -1,10 +1,7 @@
 //! One cell of an experiment: a net trained by a method with a seed, and every number that decides its outcome.
 
-use crate::error::HarnessError;
-use crate::methods::Methods;
 use crate::samples::FinalSamples;
 use helmholtz_datasets::Splits;
-use helmholtz_estimators::Method;
 use helmholtz_training::{Betas, ChainStart, Optimizer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -51,9 +48,6 @@ pub struct Cell {
     pub width: Option<usize>,
     /// Settings of its training and evaluation.
     pub settings: Settings,
-    /// Methods that give its method's name a meaning.
-    #[serde(skip)]
-    pub methods: Methods,
 }
 
 /// The numbers of a datum for which the nets that have names are made: pixels of a digit.
@@ -73,16 +67,6 @@ impl Cell {
     /// The numbers of a datum.
     pub fn width(&self) -> usize {
         self.width.unwrap_or(WIDTH)
-    }
-
-    /// Its method, as its settings change it.
-    ///
-    /// # Errors
-    /// [`HarnessError::Unknown`].
-    pub fn method(&self) -> Result<Method, HarnessError> {
-        let entry = self.methods.named(&self.method)?;
-        let extra = self.settings.stage1_extra > 0;
-        Ok(entry.method.with_stage1_extra(extra))
     }
 
     /// The cell's run folder below the folder of its experiment, profile and data set: `<net>/<method>/seed-<n>`, or
@@ -333,52 +317,17 @@ impl Settings {
         }
     }
 
-    /// The first thing that is wrong with these settings, if any: the key and what it must be.
+    /// What is wrong with these settings together, if anything: each number is in its range.
     pub fn problem(&self) -> Option<String> {
-        let positive = [
-            ("epochs", Some(self.epochs)),
-            ("steps", self.steps),
-            ("batch", Some(self.batch as u64)),
-            ("particles", Some(self.particles as u64)),
-            ("sleep_every", self.sleep_every),
-            ("check_every", Some(self.check_every)),
-            ("patience", self.patience),
-            ("valid_samples", Some(self.valid_samples)),
-            ("valid_images", self.valid_images),
-            ("test_samples", Some(self.test_samples)),
-            ("test_images", self.test_images),
-            ("train_images", self.train_images),
-            ("checkpoint_seconds", Some(self.checkpoint_seconds)),
-        ];
-        if let Some((key, _)) = positive.iter().find(|(_, value)| *value == Some(0)) {
-            return Some(format!("`{key}` must be at least 1"));
-        }
         let finals = self.final_samples.as_ref().map(FinalSamples::all);
-        let reported = self.reported_samples;
-        let mut rates = self.inference_rate.into_iter().chain(self.prior_rate);
-        let mut betas = self.betas.iter().chain(&self.inference_betas).flatten();
-        let problem = if !(0.0..=1.0).contains(&self.switch) {
-            let found = self.switch;
-            format!("`switch` is a fraction of the epochs, from 0 to 1, not {found}")
-        } else if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
-            let found = self.learning_rate;
-            format!("`learning_rate` must be positive and finite, not {found}")
-        } else if let Some(rate) = rates.find(|rate| !(*rate > 0.0 && rate.is_finite())) {
-            format!("`inference_rate` and `prior_rate` must be positive and finite, not {rate}")
-        } else if !betas.all(|beta| (0.0..1.0).contains(beta)) {
-            "`betas` and `inference_betas` are two numbers each, from 0 to below 1".into()
-        } else if let Some(beta) = self.gradient_beta.filter(|b| !(0.0..1.0).contains(b)) {
-            format!("`gradient_beta` must be from 0 to below 1, not {beta}")
-        } else if self.stage1_extra > 1 {
-            format!("`stage1_extra` is 0 or 1, not {}", self.stage1_extra)
-        } else if finals.is_some_and(|all| all.first().is_none_or(|&least| least == 0)) {
-            "`final_samples` must be at least 1, each of them".into()
-        } else if let Some(own) = reported.filter(|own| !finals.unwrap_or(&[]).contains(own)) {
-            format!("`reported_samples` is {own}, which is none of `final_samples`")
-        } else {
-            return None;
-        };
-        Some(problem)
+        if finals.is_some_and(<[u64]>::is_empty) {
+            return Some("`final_samples` needs at least one number".into());
+        }
+        let of_finals = |own: &u64| finals.is_some_and(|all| all.contains(own));
+        let stranger = self.reported_samples.filter(|own| !of_finals(own))?;
+        Some(format!(
+            "`reported_samples` is {stranger}, which is none of `final_samples`"
+        ))
     }
 }
 
@@ -439,7 +388,6 @@ pub(crate) mod tests {
             fingerprint: None,
             own_net: None,
             width: None,
-            methods: Methods::default(),
             settings: settings(),
         }
     }
@@ -528,31 +476,10 @@ pub(crate) mod tests {
         assert_eq!((s.reported_samples(), s.problem()), (Some(100), None));
         s.reported_samples = Some(10);
         assert!(s.problem().unwrap().contains("`reported_samples` is 10"));
-    }
-
-    #[test]
-    fn a_senseless_setting_is_named() {
-        assert_eq!(settings().problem(), None);
-        let broken = Settings {
-            switch: 1.5,
-            ..settings()
-        };
-        assert!(broken.problem().unwrap().contains("`switch`"));
-        let broken = Settings {
-            learning_rate: f64::NAN,
-            ..settings()
-        };
-        assert!(broken.problem().unwrap().contains("`learning_rate`"));
-        let broken = Settings {
-            test_images: Some(0),
-            ..settings()
-        };
-        assert!(broken.problem().unwrap().contains("`test_images`"));
-        let broken = Settings {
-            inference_betas: Some([0.5, 1.0]),
-            ..settings()
-        };
-        assert!(broken.problem().unwrap().contains("`inference_betas`"));
+        toml::from_str::<Overrides>("final_samples = []")
+            .unwrap()
+            .apply(&mut s);
+        assert!(s.problem().unwrap().contains("at least one"));
     }
 
     #[test]

@@ -1,35 +1,7 @@
-//! Interface of the code that trains a cell: what the harness asks of it, and what it tells while it runs.
+//! The outcome of a cell, and the cost of its work.
 
-use crate::cell::Cell;
-use helmholtz_harness::driver::Observer;
-use helmholtz_harness::error::HarnessError;
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
-
-/// Trains and evaluates cells. The harness knows no tensors; [`likelihood::runner`](crate::kinds::likelihood::runner) implements this over burn.
-pub trait CellRunner: Sync {
-    /// Measures the cost of the cell's work on this machine, in a short warm-up on one thread.
-    ///
-    /// # Errors
-    /// A net, method or device that cannot be built.
-    fn measure(&self, cell: &Cell) -> Result<Cost, HarnessError>;
-
-    /// Runs the cell in its `folder`: from where its last checkpoint left it, to its result.
-    /// A finished folder gives its stored result at once.
-    ///
-    /// # Errors
-    /// [`HarnessError::Interrupted`], after a checkpoint, once `stop` is set; a run folder that cannot be
-    /// used; a failed training.
-    fn run(
-        &self,
-        cell: &Cell,
-        folder: &Path,
-        observer: &dyn Observer,
-        stop: &AtomicBool,
-    ) -> Result<CellResult, HarnessError>;
-}
 
 /// Quantity of a run that a table shows and compares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

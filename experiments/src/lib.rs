@@ -17,15 +17,15 @@
 //!
 //! Contents, in the order of a request:
 //! * [`Program`], [`cli`], [`commands`]: what a user types, and what happens then; [`cli::cluster`]: a request that is handed to a cluster.
-//! * `methods`, [`registry`]: what the program knows by name.
+//! * [`registry`]: what the program knows by name.
 //! * [`source`], [`spec`], [`cell`], `samples`, `published`: the experiment, its cells, and the numbers to compare with.
 //! * `request`, [`kinds`]: a request, and the kind of experiment that it opens; the harness plans, drives and shows it.
 //! * `started`: how the program was built and started.
 //! * `data`, [`device`], `backend`, [`folders`]: what it runs on, and where.
 //! * [`nets`], `works`: nets by name, and all that is done with a model, which knows neither nets nor devices by name.
-//! * [`cell_runner`]: what trains and scores a cell.
+//! * [`trial`], [`cell_runner`]: a cell whose names are resolved, and what trains it; its outcome.
 //! * `artifacts`, [`log_likelihoods`], `completions`, `digits`: what a run keeps besides likelihoods, and pictures of what it learned.
-//! * [`records`], `table`, [`report`], `scoreboard`: the outcome.
+//! * [`records`], `table`, `report`, `scoreboard`: the outcome.
 //! * `population`: amortized population Gibbs, whatever the model.
 //! * `trained`: the parameters of a run, to be used again.
 //! * `variance`: how noisy the methods' gradients are, for what they cost.
@@ -47,7 +47,6 @@ pub mod folders;
 mod framework;
 pub mod kinds;
 pub mod log_likelihoods;
-mod methods;
 pub mod nets;
 mod population;
 mod profiles;
@@ -56,7 +55,7 @@ mod published;
 mod ranges;
 pub mod records;
 pub mod registry;
-pub mod report;
+mod report;
 mod request;
 mod samples;
 mod scoreboard;
@@ -66,6 +65,7 @@ pub mod spec;
 mod started;
 mod table;
 mod trained;
+pub mod trial;
 mod variance;
 mod works;
 

@@ -2,29 +2,25 @@
 
 use crate::error::HarnessError;
 use crate::names::unknown;
-use crate::source::{Source, is_folder_name};
+use crate::source::Source;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 /// Reads what a file describes by a profile, and the profile's gradient steps: the keys of `profile.<name>` are laid over the
 /// file's own, table by table. With `like = "other"` they are laid over those of another profile first.
 ///
 /// # Errors
-/// A file that is not well-formed, holds an unknown key or lacks one; a profile that cannot name a folder; an unknown profile, with
+/// A file that is not well-formed, holds an unknown key or lacks one; an unknown profile, with
 /// the choices; a profile without steps.
 pub fn profile<T: DeserializeOwned>(
     source: &Source,
     profile: &str,
 ) -> Result<(T, u64), HarnessError> {
     let mut file: Table = source.parse()?;
-    let problem = |problem: String| HarnessError::Spec {
-        file: source.file.clone(),
-        problem,
-    };
     let Some(Value::Table(mut profiles)) = file.remove("profile") else {
-        return Err(problem("a table `profile` is missing".into()));
+        return Err(source.reject("a table `profile` is missing"));
     };
-    check_names(source, profiles.keys())?;
     let Some(own) = profiles.get(profile).cloned() else {
         return Err(unknown(
             "profile",
@@ -33,12 +29,12 @@ pub fn profile<T: DeserializeOwned>(
         ));
     };
     let Value::Table(mut own) = own else {
-        return Err(problem(format!("`profile.{profile}` must be a table")));
+        return Err(source.reject(format!("`profile.{profile}` must be a table")));
     };
     if let Some(of) = own.remove("like") {
         let of = of.as_str().and_then(|of| profiles.remove(of));
         let Some(Value::Table(mut whole)) = of.filter(|of| of.get("like").is_none()) else {
-            return Err(problem(format!(
+            return Err(source.reject(format!(
                 "`profile.{profile}` is like what is no profile, or like another itself"
             )));
         };
@@ -46,35 +42,29 @@ pub fn profile<T: DeserializeOwned>(
         own = whole;
     }
     let steps = own.remove("steps").and_then(|steps| steps.as_integer());
-    let steps = steps.and_then(|steps| u64::try_from(steps).ok());
-    let Some(steps) = steps.filter(|&steps| steps > 0) else {
-        return Err(problem(format!(
-            "`profile.{profile}` needs `steps`, a number of gradient steps from 1 on"
-        )));
-    };
+    let steps = steps.ok_or_else(|| {
+        source.reject(format!(
+            "`profile.{profile}` needs `steps`, a number of gradient steps"
+        ))
+    })?;
     overlay(&mut file, own);
     let described = T::deserialize(Value::Table(file));
-    let described = described.map_err(|error| problem(format!("by profile {profile}: {error}")))?;
-    Ok((described, steps))
+    let described =
+        described.map_err(|error| source.reject(format!("by profile {profile}: {error}")))?;
+    Ok((described, steps.unsigned_abs()))
 }
 
-/// Checks that the names of profiles, which run folders bear, lead nowhere else.
+/// The entry of a file's table called `name`.
 ///
 /// # Errors
-/// The first that does.
-pub fn check_names<'a>(
-    source: &Source,
-    mut names: impl Iterator<Item = &'a String>,
-) -> Result<(), HarnessError> {
-    match names.find(|name| !is_folder_name(name)) {
-        Some(name) => Err(HarnessError::Spec {
-            file: source.file.clone(),
-            problem: format!(
-                "the profile `{name}` names a folder: use lower-case letters, digits and hyphens"
-            ),
-        }),
-        None => Ok(()),
-    }
+/// [`HarnessError::Unknown`], with the choices.
+pub(crate) fn named<'a, T>(
+    what: &'static str,
+    name: &str,
+    all: &'a BTreeMap<String, T>,
+) -> Result<&'a T, HarnessError> {
+    let found = all.get(name);
+    found.ok_or_else(|| unknown(what, name, all.keys().cloned()))
 }
 
 fn overlay(table: &mut Table, other: Table) {
@@ -140,9 +130,9 @@ mod tests {
                 "steps = 5",
                 "steps = -5",
                 "quick",
-                "`profile.quick` needs `steps`",
+                "`steps` is -5, but must",
             ),
-            ("steps = 5", "steps = 0", "quick", "from 1 on"),
+            ("steps = 5", "steps = 0", "quick", "at least 1"),
             ("steps = 5\n", "", "quick", "`profile.quick` needs `steps`"),
             (
                 "profile.wide",

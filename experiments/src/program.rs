@@ -28,6 +28,7 @@ use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::Streams;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::{ExitCode, exit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -161,25 +162,27 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
         ));
     }
     let streams = Streams::standard();
-    let known = registry.clone();
-    let new_runner: &NewRunner =
-        &move |device, data, threads| runner::new(&known, device, data, threads);
+    let new_runner: &NewRunner = &runner::new;
+    let locator =
+        |folder: &Option<PathBuf>| Locator::new(folder.clone()).stopped_by(Arc::clone(&stop));
     let end = match command {
-        Command::Reproduce(args) => {
-            let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            reproduce(args, registry, locator, new_runner, &stop, &streams)
-        }
+        Command::Reproduce(args) => reproduce(
+            args,
+            registry,
+            locator(&args.data_dir),
+            new_runner,
+            &stop,
+            &streams,
+        ),
         Command::Status(args) => {
-            let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
+            let locator = locator(&args.data_dir);
             status(args, registry, locator, new_runner, &stop, &streams)
         }
         Command::Evaluate(args) => {
-            let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            evaluate(args, registry, &locator, &stop, &streams)
+            evaluate(args, registry, &locator(&args.data_dir), &stop, &streams)
         }
         Command::Variance(args) => {
-            let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            variance(args, registry, &locator, &stop, &streams)
+            variance(args, registry, &locator(&args.data_dir), &stop, &streams)
         }
         #[cfg(feature = "cpu")]
         Command::Certify(args) => certify(args, registry, &streams),
@@ -188,10 +191,7 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
             Ok(shell::completions(args, cli::command(registry), &streams))
         }
         Command::Man(args) => shell::man(args, cli::command(registry), &streams),
-        Command::Report(args) => {
-            let locator = Locator::new(args.data_dir.clone()).stopped_by(Arc::clone(&stop));
-            report(args, registry, &locator, &stop, &streams)
-        }
+        Command::Report(args) => report(args, registry, &locator(&args.data_dir), &stop, &streams),
     };
     match end.and_then(|end| streams.check().map(|()| end)) {
         Ok(End::Complete) => ExitCode::SUCCESS,

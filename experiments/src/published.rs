@@ -1,7 +1,7 @@
 //! The published numbers, parsed from `published.toml` and never typed elsewhere.
 
 use crate::error::HarnessError;
-use crate::names::lookup;
+use crate::profiles::named;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -92,9 +92,7 @@ impl LogJoints {
     /// An unknown name.
     pub fn load(name: &str) -> Result<Self, HarnessError> {
         let tables = parse(TEXT, FILE)?.log_joints;
-        let names: Vec<&String> = tables.keys().collect();
-        let found = lookup("published table", name, &names, |n| n)?;
-        Ok(tables[*found].clone())
+        named("published table", name, &tables).cloned()
     }
 }
 
@@ -134,9 +132,7 @@ impl Published {
     /// An unknown name.
     pub fn load(name: &str) -> Result<Self, HarnessError> {
         let tables = parse(TEXT, FILE)?.tables;
-        let names: Vec<&String> = tables.keys().collect();
-        let found = lookup("published table", name, &names, |n| n)?;
-        Ok(tables[*found].clone())
+        named("published table", name, &tables).cloned()
     }
 
     /// The row that our `method` is compared with, with so many particles where numbers of them are compared, if any.

@@ -1,5 +1,6 @@
-//! Bounds on every whole number of an experiment file: beyond them a plan could neither be computed nor run.
+//! Range of every number of an experiment file, by its key. What concerns two keys together is checked by the kind of experiment.
 
+use std::time::Duration;
 use toml::{Table, Value};
 
 /// Largest value of a number, by its key; other whole numbers have [`OTHERS`]. Tens of times the largest that any published
@@ -45,11 +46,71 @@ const MOST: [(&str, i64); 38] = [
     ("warm_up", 1_000_000),
 ];
 
-/// Largest value of any other whole number.
+/// Largest value of any other whole number: beyond it a plan could neither be computed nor run.
 const OTHERS: i64 = 1 << 40;
+
+/// Smallest value of a whole number, if it is not 1.
+const LEAST: [(&str, i64); 9] = [
+    ("clusters", 2),
+    ("instances", 2),
+    ("largest_logit", 0),
+    ("prior_particles", 0),
+    ("replicates", 2),
+    ("separated", 0),
+    ("sequences", 2),
+    ("stage1_extra", 0),
+    ("warm_up", 0),
+];
 
 /// Keys whose numbers only name something.
 const NAMES: [&str; 2] = ["seed", "seeds"];
+
+/// Range of a real number: in words, and whether a number is in it.
+type Range = (&'static str, fn(f64) -> bool);
+
+const FINITE: Range = ("finite", f64::is_finite);
+const POSITIVE: Range = ("positive and finite", |x| x > 0.0 && x.is_finite());
+const NOT_NEGATIVE: Range = ("finite, and not below 0", |x| x >= 0.0 && x.is_finite());
+const SHARE: Range = ("from 0 to 1", |x| (0.0..=1.0).contains(&x));
+const BELOW_ONE: Range = ("from 0 to below 1", |x| (0.0..1.0).contains(&x));
+const PROBABILITY: Range = ("between 0 and 1", |x| x > 0.0 && x < 1.0);
+const SECONDS: Range = ("positive, and no more than a clock can count", |x| {
+    x > 0.0 && Duration::try_from_secs_f64(x).is_ok()
+});
+
+/// Ranges of real numbers. They may be written as whole ones; any other number with a decimal point is finite.
+const REAL: [(&str, Range); 30] = [
+    ("acceptance", PROBABILITY),
+    ("alpha", POSITIVE),
+    ("beta", POSITIVE),
+    ("beta_2", BELOW_ONE),
+    ("betas", BELOW_ONE),
+    ("bias", FINITE),
+    ("checkpoint_seconds", SECONDS),
+    ("curve_step_size", POSITIVE),
+    ("decay", SHARE),
+    ("from", BELOW_ONE),
+    ("gradient_beta", BELOW_ONE),
+    ("inference_betas", BELOW_ONE),
+    ("inference_rate", POSITIVE),
+    ("learning_rate", POSITIVE),
+    ("log_joint", FINITE),
+    ("mean", FINITE),
+    ("noise", NOT_NEGATIVE),
+    ("nu", POSITIVE),
+    ("prior_rate", POSITIVE),
+    ("published", FINITE),
+    ("radius", POSITIVE),
+    ("slope", NOT_NEGATIVE),
+    ("speed", POSITIVE),
+    ("spread", POSITIVE),
+    ("start", FINITE),
+    ("step", POSITIVE),
+    ("step_size", POSITIVE),
+    ("switch", SHARE),
+    ("target", FINITE),
+    ("targets", FINITE),
+];
 
 /// The first number in `file` that is out of its range, in words.
 pub(crate) fn problem(file: &Table) -> Option<String> {
@@ -57,16 +118,35 @@ pub(crate) fn problem(file: &Table) -> Option<String> {
 }
 
 fn of(key: &str, value: &Value) -> Option<String> {
-    match value {
-        Value::Table(table) => problem(table),
-        Value::Array(values) => values.iter().find_map(|value| of(key, value)),
-        Value::Integer(number) if !NAMES.contains(&key) => {
-            let most = MOST.iter().find(|(name, _)| *name == key);
-            let most = most.map_or(OTHERS, |(_, most)| *most);
-            (*number > most).then(|| format!("`{key}` is {number}, but may be {most} at most"))
-        }
+    match (value, find(&REAL, key)) {
+        (Value::Table(table), _) => problem(table),
+        (Value::Array(values), _) => values.iter().find_map(|value| of(key, value)),
+        (Value::Integer(number), Some(range)) => real(key, *number as f64, range),
+        (Value::Float(number), range) => real(key, *number, range.unwrap_or(FINITE)),
+        (Value::Integer(number), None) if !NAMES.contains(&key) => whole(key, *number),
         _ => None,
     }
+}
+
+fn real(key: &str, number: f64, (words, holds): Range) -> Option<String> {
+    (!holds(number)).then(|| format!("`{key}` is {number}, but must be {words}"))
+}
+
+fn whole(key: &str, number: i64) -> Option<String> {
+    let least = find(&LEAST, key).unwrap_or(1);
+    let most = find(&MOST, key).unwrap_or(OTHERS);
+    if number < least {
+        Some(format!("`{key}` is {number}, but must be at least {least}"))
+    } else if number > most {
+        Some(format!("`{key}` is {number}, but may be {most} at most"))
+    } else {
+        None
+    }
+}
+
+fn find<T: Copy>(all: &[(&str, T)], key: &str) -> Option<T> {
+    let found = all.iter().find(|(name, _)| *name == key);
+    found.map(|(_, value)| *value)
 }
 
 #[cfg(test)]
@@ -102,6 +182,57 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_are_refused_with_their_key_range_and_value() {
+        for (text, expected) in [
+            ("batch = 0", "`batch` is 0, but must be at least 1"),
+            (
+                "[a]\nreplicates = 1",
+                "`replicates` is 1, but must be at least 2",
+            ),
+            (
+                "learning_rate = nan",
+                "`learning_rate` is NaN, but must be positive and finite",
+            ),
+            (
+                "prior_rate = 0",
+                "`prior_rate` is 0, but must be positive and finite",
+            ),
+            (
+                "betas = [0.5, 1.0]",
+                "`betas` is 1, but must be from 0 to below 1",
+            ),
+            (
+                "[[method]]\nsettings = { switch = 1.5 }",
+                "`switch` is 1.5, but must be from 0 to 1",
+            ),
+            (
+                "acceptance = 1.0",
+                "`acceptance` is 1, but must be between 0 and 1",
+            ),
+            (
+                "checkpoint_seconds = 1e30",
+                "no more than a clock can count",
+            ),
+            (
+                "noise = inf",
+                "`noise` is inf, but must be finite, and not below 0",
+            ),
+            (
+                "[profile.quick]\nanything = -inf",
+                "`anything` is -inf, but must be finite",
+            ),
+        ] {
+            let error = rejection(text);
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+        for (key, _) in super::REAL {
+            assert!(rejection(&format!("{key} = nan")).contains(key));
+        }
+        let zeros = "start = 0\nswitch = 0\nslope = 0\nstage1_extra = 0\nwarm_up = 0\nmean = -3\ntarget = 392";
+        assert_eq!(super::problem(&zeros.parse().unwrap()), None);
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Registry of what the program knows by name: estimators and nets, those that come with it and those that a program adds.
 
-use crate::cell::{Cell, OwnNet};
+use crate::cell::OwnNet;
 use crate::error::HarnessError;
-use crate::methods::Methods;
 use crate::names::lookup;
 use crate::nets::{self, Net, NetConfig};
 use helmholtz_datasets::{DatasetName, Error, Splits};
@@ -16,7 +15,8 @@ pub struct Registry(Arc<Known>);
 
 #[derive(Clone)]
 struct Known {
-    methods: Methods,
+    /// Estimators, in the order of tables: those that come with the program, then those that a program adds.
+    methods: Vec<Entry>,
     nets: Vec<(String, Net)>,
     /// Number of nets that come with the program.
     built_in: usize,
@@ -35,7 +35,7 @@ static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
     let named = families.iter().flat_map(|family| (family.named)());
     let nets: Vec<_> = named.map(|(name, net)| (name.into(), net)).collect();
     Registry(Arc::new(Known {
-        methods: Methods::default(),
+        methods: Method::CATALOGUE.to_vec(),
         built_in: nets.len(),
         nets,
         families,
@@ -50,21 +50,10 @@ impl Default for Registry {
     }
 }
 
-/// Two registries are the same if they know the same names.
-impl PartialEq for Registry {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-            || self.known_methods() == other.known_methods()
-                && self.net_names().eq(other.net_names())
-                && self.data_names().eq(other.data_names())
-    }
-}
-
 impl Debug for Registry {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let names = self.methods().iter().map(|entry| entry.name);
         f.debug_list()
-            .entries(names)
+            .entries(self.method_names())
             .entries(self.net_names())
             .finish()
     }
@@ -73,12 +62,18 @@ impl Debug for Registry {
 impl Registry {
     /// The estimators, in the order of tables.
     pub fn methods(&self) -> &[Entry] {
-        self.0.methods.all()
+        &self.0.methods
     }
 
-    /// The estimators, to be kept.
-    pub fn known_methods(&self) -> &Methods {
-        &self.0.methods
+    /// The names of all estimators.
+    pub(crate) fn method_names(&self) -> impl Iterator<Item = &'static str> {
+        self.methods().iter().map(|entry| entry.name)
+    }
+
+    /// The estimators that a program has added.
+    #[cfg(feature = "cpu")]
+    pub(crate) fn added_methods(&self) -> &[Entry] {
+        &self.methods()[Method::CATALOGUE.len()..]
     }
 
     /// The estimator called `name`.
@@ -86,7 +81,7 @@ impl Registry {
     /// # Errors
     /// [`HarnessError::Unknown`].
     pub fn method(&self, name: &str) -> Result<Entry, HarnessError> {
-        self.0.methods.named(name)
+        lookup("method", name, self.methods(), |entry| entry.name).copied()
     }
 
     /// The names of all nets.
@@ -110,59 +105,6 @@ impl Registry {
             file: format!("net {name}, family {}", own.family),
             problem,
         })
-    }
-
-    /// The net that a cell trains.
-    ///
-    /// # Errors
-    /// A cell that cannot be run, whatever the data and the device. It has a net or a method that there is not, a method or a
-    /// setting that the net has no use for, or too few particles.
-    pub fn net_of(&self, cell: &Cell) -> Result<Net, HarnessError> {
-        let rejected = |problem: String| {
-            let file = cell.label();
-            Err(HarnessError::Spec { file, problem })
-        };
-        let settings = &cell.settings;
-        let method = cell.method()?;
-        let retains = method.keeps_chains() && settings.switch_epoch() == 0;
-        let least = method.least_particles(retains);
-        if settings.particles < least {
-            return rejected(format!(
-                "`{}` needs at least {least} particles, not {}",
-                cell.method, settings.particles
-            ));
-        }
-        let mut net = self.net(&cell.net, cell.own_net.as_ref())?;
-        if let Some(width) = cell.width {
-            net = net.of_width(width);
-        }
-        let options = net.options();
-        let stranger = settings.net_options().find(|key| !options.contains(key));
-        if let Some(key) = stranger {
-            let families = self.families_with(key);
-            return rejected(format!("`{key}` is for nets of {families} alone"));
-        }
-        let net = net.with(settings);
-        if let Err(problem) = net.check() {
-            return rejected(format!("the net `{}`: {problem}", cell.net));
-        }
-        if let Some(why) = net.objection(&method) {
-            return rejected(format!("`{}` on `{}`: {why}", cell.method, cell.net));
-        }
-        if settings.analytic_kl && !method.takes_analytic_kl() {
-            return rejected(format!(
-                "`analytic_kl` is for the pathwise estimators, AR, ARS and ARSM, not for `{}`",
-                cell.method
-            ));
-        }
-        if settings.analytic_kl && net.layers() > 1 {
-            return rejected(format!(
-                "`analytic_kl` is for nets of one stochastic layer, and `{}` has {}",
-                cell.net,
-                net.layers()
-            ));
-        }
-        Ok(net)
     }
 
     /// The names of the nets that a program has added, with what configurations record of them.
@@ -227,13 +169,8 @@ impl Registry {
     /// A name that there is already, or that names no folder.
     pub(crate) fn with_method(mut self, method: Method) -> Result<Self, HarnessError> {
         let entry = Entry::from(method);
-        free(
-            "method",
-            entry.name,
-            self.methods().iter().map(|known| known.name),
-        )?;
-        let known = Arc::make_mut(&mut self.0);
-        known.methods = known.methods.clone().with(entry);
+        free("method", entry.name, self.method_names())?;
+        Arc::make_mut(&mut self.0).methods.push(entry);
         Ok(self)
     }
 
@@ -303,6 +240,6 @@ mod tests {
         let error = add("../up").unwrap_err().to_string();
         assert!(error.contains("`../up` names a folder"), "{error}");
         let more = add("mine").unwrap();
-        assert!(more.net("mine", None).is_ok() && more != Registry::default());
+        assert!(more.net("mine", None).is_ok());
     }
 }

@@ -1,11 +1,11 @@
 //! A request, and what carrying it out may use.
 
-use crate::cell_runner::CellRunner;
 use crate::cli::Reproduce;
 use crate::data::{Wanted, load};
 use crate::device::Device;
 use crate::registry::Registry;
 use crate::source::Source;
+use crate::trial::CellRunner;
 use helmholtz_datasets::{Error, Locator, Splits};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::loading::{Loading, Planning};

@@ -6,6 +6,7 @@ use crate::ranges;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use toml::{Table, Value};
 
 /// Files of experiments by their names: name, path and content.
 macro_rules! bundled {
@@ -136,27 +137,49 @@ impl Source {
     /// [`HarnessError::Spec`] with the problem, if there is one.
     pub fn check(&self, problem: Option<impl Into<String>>) -> Result<(), HarnessError> {
         match problem {
-            Some(problem) => Err(HarnessError::Spec {
-                file: self.file.clone(),
-                problem: problem.into(),
-            }),
+            Some(problem) => Err(self.reject(problem)),
             None => Ok(()),
+        }
+    }
+
+    /// The error of a file that makes no sense.
+    pub(crate) fn reject(&self, problem: impl Into<String>) -> HarnessError {
+        HarnessError::Spec {
+            file: self.file.clone(),
+            problem: problem.into(),
         }
     }
 
     /// The content as a `T`.
     ///
     /// # Errors
-    /// A file that is not well-formed, or no `T`, or has a number beyond all bounds.
+    /// A file that is not well-formed, or no `T`; a number out of its range, or a name that cannot be a folder's.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, HarnessError> {
         // What is no table at all is refused below, with its line.
-        let table = self.text.parse::<toml::Table>().unwrap_or_default();
-        self.check(ranges::problem(&table))?;
+        let table = self.text.parse::<Table>().unwrap_or_default();
+        self.check(bad_name(&table).or_else(|| ranges::problem(&table)))?;
         toml::from_str(&self.text).map_err(|source| HarnessError::Toml {
             file: self.file.clone(),
             source: Box::new(source),
         })
     }
+}
+
+/// The first name of a file, of its profiles and of its nets that cannot be a folder's, in words.
+fn bad_name(file: &Table) -> Option<String> {
+    let named = |table: &'_ Table| table.get("name").and_then(Value::as_str).map(String::from);
+    let nets = file.get("net").and_then(Value::as_array);
+    let nets = nets.into_iter().flatten().filter_map(Value::as_table);
+    let profiles = file.get("profile").and_then(Value::as_table);
+    let profiles = profiles.into_iter().flat_map(|all| all.keys().cloned());
+    let mut names = named(file)
+        .into_iter()
+        .chain(nets.filter_map(named))
+        .chain(profiles);
+    let name = names.find(|name| !is_folder_name(name))?;
+    Some(format!(
+        "`{name}` names a folder: use lower-case letters, digits and hyphens"
+    ))
 }
 
 /// Whether a name of an experiment file can be that of a folder anywhere.
@@ -184,6 +207,26 @@ mod tests {
             Source::find("arm-toy").unwrap().kind().unwrap(),
             Kind::ArmToy
         );
+    }
+
+    #[test]
+    fn names_of_files_profiles_and_nets_are_those_of_folders() {
+        for (text, name) in [
+            ("name = \"KL\"", "KL"),
+            ("name = \"x\"\n[profile.\"../quick\"]", "../quick"),
+            ("[profile]\n\"../paper\" = []", "../paper"),
+            ("[[net]]\nname = \"a/b\"", "a/b"),
+        ] {
+            let source = Source {
+                file: "my.toml".into(),
+                text: text.into(),
+            };
+            let error = source.parse::<Table>().unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("my.toml: `{name}` names a folder")),
+                "{error}"
+            );
+        }
     }
 
     #[test]

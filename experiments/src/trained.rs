@@ -2,7 +2,6 @@
 
 use crate::cell::Cell;
 use crate::error::HarnessError;
-use crate::methods::Methods;
 use helmholtz_datasets::Splits;
 use helmholtz_runs::{Checkpoint, RunError, RunFolder, Status, read_checkpoint, read_config};
 use helmholtz_training::Parameters;
@@ -27,11 +26,7 @@ impl Run {
     ///
     /// # Errors
     /// A folder without a run or a checkpoint, or with another program's; and what it takes to find out.
-    pub fn read(
-        folder: &Path,
-        parameters: Parameters,
-        methods: &Methods,
-    ) -> Result<Self, HarnessError> {
+    pub fn read(folder: &Path, parameters: Parameters) -> Result<Self, HarnessError> {
         let unusable = |problem: &str| {
             let folder = folder.display();
             HarnessError::Unusable(format!("cannot use {folder}: {problem}"))
@@ -41,9 +36,8 @@ impl Run {
                 "there is no run; name a run folder, such as runs/table1/quick/binarized-mnist/linear/jsa/seed-1",
             ));
         };
-        let mut cell: Cell = serde_json::from_value(config)
+        let cell: Cell = serde_json::from_value(config)
             .map_err(|error| unusable(&format!("it is no run of an experiment ({error})")))?;
-        cell.methods = methods.clone();
         let checkpoint = read_checkpoint(folder)?.ok_or_else(|| match RunFolder::peek(folder) {
             Ok(Status::Finished(_)) => unusable(
                 "the run is finished and its checkpoints are gone; name a run that has some, or start it over with `--fresh`",
@@ -115,7 +109,7 @@ mod tests {
     fn a_folder_without_a_run_is_told_what_a_run_folder_is() {
         let dir = tempfile::tempdir().unwrap();
         let nothing = dir.path().join("nothing");
-        let error = Run::read(&nothing, Parameters::Last, &Methods::default()).unwrap_err();
+        let error = Run::read(&nothing, Parameters::Last).unwrap_err();
         assert_contains(&error, &["name a run folder, such as"]);
     }
 
@@ -125,7 +119,7 @@ mod tests {
         let recorded = results.join("table1/paper-100-epochs/linear/jsa/seed-1");
         let dir = tempfile::tempdir().unwrap();
         let error = || {
-            Run::read(dir.path(), Parameters::Last, &Methods::default())
+            Run::read(dir.path(), Parameters::Last)
                 .unwrap_err()
                 .to_string()
         };

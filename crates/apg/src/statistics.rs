@@ -23,7 +23,7 @@ impl<B: Backend> Sums<B> {
         let [particles, instances, ..] = sum.dims();
         let count = count.expand([particles as i64, instances as i64, -1, -1]);
         Self {
-            moments: Tensor::cat(vec![count, sum, squares], 3),
+            moments: cat(vec![count, sum, squares], 3),
         }
     }
 

@@ -82,7 +82,7 @@ fn chosen(args: &Certify, registry: &Registry) -> Result<Vec<Entry>, HarnessErro
     let named = args.methods.iter().map(|name| registry.method(name));
     let named: Vec<Entry> = named.collect::<Result<_, _>>()?;
     let chosen = match args.methods.is_empty() {
-        true => registry.known_methods().added().to_vec(),
+        true => registry.added_methods().to_vec(),
         false => named,
     };
     match chosen.is_empty() {

@@ -45,7 +45,8 @@ pub fn evaluate(
         true => Parameters::Last,
         false => Parameters::Selected,
     };
-    let run = Run::read(&args.folder, parameters, registry.known_methods())?;
+    let run = Run::read(&args.folder, parameters)?;
+    let trial = registry.trial(&run.cell)?;
     let seed = args.seed.unwrap_or(run.cell.seed);
     args.device.check_built()?;
     let wanted = Wanted::of_run(&run.cell, registry, &run.folder, args.data.wanted()?)?;
@@ -65,6 +66,7 @@ pub fn evaluate(
     let tempered = tempered(&args.tempered)?;
     let work = Work {
         run: &run,
+        method: trial.entry.method,
         images: &images,
         rows: 0..images.len(),
         samples: &samples,
@@ -77,7 +79,7 @@ pub fn evaluate(
         state: &|text| loading.state(text),
         stop,
     };
-    let evaluated = on_net(args.device, registry.net_of(&run.cell)?, seed, work)?;
+    let evaluated = on_net(args.device, trial.net, seed, work)?;
     drop(loading);
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let mut provenance = Provenance::of(&config, seed, args.device.as_str());

@@ -37,7 +37,7 @@ pub fn report(
     let mut test = BTreeMap::new();
     let mut first = true;
     loop {
-        let found = search(args, registry, streams, first)?;
+        let found = search(args, streams, first)?;
         let mut artist = Artist {
             registry,
             locator,
@@ -98,12 +98,7 @@ fn is_finished(record: &Record) -> bool {
 }
 
 /// The runs below the folders that are asked for; what is wrong with others is told the first time.
-fn search(
-    args: &Report,
-    registry: &Registry,
-    streams: &Streams,
-    first: bool,
-) -> Result<Vec<Found>, HarnessError> {
+fn search(args: &Report, streams: &Streams, first: bool) -> Result<Vec<Found>, HarnessError> {
     let mut roots: Vec<&Path> = args.run.iter().map(|path| path.as_path()).collect();
     // What is recorded is there where the repository is; asked for by its name, it must be.
     if args.run.is_none() && (args.results.is_dir() || args.out.is_empty()) {
@@ -124,10 +119,6 @@ fn search(
         }
         searched.push(known);
         let (records, problems) = find(root, READERS)?;
-        let records = records
-            .into_iter()
-            .map(|record| record.within(registry.known_methods()))
-            .collect();
         // A run folder itself, or one whose last part says nothing, is called as it was typed.
         let root = root.to_string_lossy().trim_end_matches('/').to_string();
         for problem in problems.iter().filter(|_| first) {
@@ -178,15 +169,16 @@ impl Artist<'_> {
         let Some(checkpoint) = read_checkpoint(&record.folder)? else {
             return kept_pictures(&record.folder);
         };
-        let net = self.registry.net_of(&run.cell)?;
+        let trial = self.registry.trial(&run.cell)?;
         self.loading.state(format!("drawing {}", record.place));
         let test = self.test(&run.cell.dataset);
         let draw = Draw {
             cell: &run.cell,
+            method: trial.entry.method,
             checkpoint: &checkpoint,
             test,
         };
-        on_net(Device::Cpu, net, run.cell.seed, draw)
+        on_net(Device::Cpu, trial.net, run.cell.seed, draw)
     }
 
     /// The test images of a data set, if they are on this machine.

@@ -70,9 +70,9 @@ pub fn reproduce(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell_runner::CellRunner;
     use crate::cli::tests::parsed;
     use crate::kinds::likelihood::fake::FakeRunner;
+    use crate::trial::CellRunner;
     use helmholtz_harness::streams::Captured;
     use std::path::PathBuf;
 

@@ -4,6 +4,7 @@ use crate::backend::on_net;
 use crate::cli::Variance;
 use crate::data::{Wanted, load};
 use crate::error::HarnessError;
+use crate::nets::Net;
 use crate::registry::Registry;
 use crate::trained::Run;
 use crate::variance::document as view;
@@ -37,11 +38,11 @@ pub fn variance(
     streams: &Streams,
 ) -> Result<End, HarnessError> {
     // Everything that can be wrong with the request is found before anything is loaded.
-    let request = request(args, registry)?;
+    let (request, net) = request(args, registry)?;
     args.device.check_built()?;
     let data = find_data(args, &request, registry, locator, streams)?;
     let started = Instant::now();
-    let net = request.net(registry)?.of_width(data.train.pixels());
+    let net = net.of_width(data.train.pixels());
     net.check_data(&data.train)?;
     let rows = {
         let mut display = Display::new(&request, args.json, stop, streams);
@@ -83,8 +84,8 @@ pub fn variance(
     }
 }
 
-/// The request, with a run's own settings where the arguments give none.
-fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError> {
+/// The request, with a run's own settings where the arguments give none, and its net.
+fn request(args: &Variance, registry: &Registry) -> Result<(Request, Net), HarnessError> {
     let parameters = match args.selected {
         true => Parameters::Selected,
         false => Parameters::Last,
@@ -92,7 +93,7 @@ fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError
     let run = args
         .run
         .as_deref()
-        .map(|folder| Run::read(folder, parameters, registry.known_methods()));
+        .map(|folder| Run::read(folder, parameters));
     let run = run.transpose()?;
     let cell = run.as_ref().map(|run| &run.cell);
     let names = match (args.methods.is_empty(), cell) {
@@ -102,7 +103,7 @@ fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError
     };
     let net = cell.map_or(&args.net, |cell| &cell.net);
     let built = match cell {
-        Some(cell) => registry.net_of(cell)?,
+        Some(cell) => registry.trial(cell)?.net,
         None => registry.net(net, None)?,
     };
     let extra = cell.is_some_and(|cell| cell.settings.stage1_extra > 0);
@@ -131,9 +132,9 @@ fn request(args: &Variance, registry: &Registry) -> Result<Request, HarnessError
         },
         run,
     };
-    request.check_latents(registry)?;
+    request.check_latents(&built)?;
     request.check_particles()?;
-    Ok(request)
+    Ok((request, built))
 }
 
 fn find_data(

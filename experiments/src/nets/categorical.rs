@@ -1,25 +1,21 @@
 //! Autoencoders with categorical latents: table 2.
 
-use super::{Failed, Family, NetConfig};
-use crate::artifacts::{Artifacts, ExtraResults, Finished, PictureKind, drawn};
+use super::{Family, NetConfig};
+use crate::artifacts::{Artifacts, Drawing, ExtraResults, Finished, Pictures};
 use crate::cell::Settings;
 use crate::error::HarnessError;
 use burn::backend::Autodiff;
-use burn::tensor::DType;
-use burn::tensor::backend::BackendTypes;
 use helmholtz_categorical_vae::{CategoricalVae, CategoricalVaeConfig};
-use helmholtz_datasets::Images;
 use helmholtz_estimators::LatentKind;
 use helmholtz_evaluation::{AnalyticKl, Evaluation, nll};
 use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
-use helmholtz_report::picture::Picture;
 use std::sync::atomic::Ordering;
 
 const RELEASED: Purpose = Purpose::new("released");
 
 impl NetConfig for CategoricalVaeConfig {
-    type Model<B: Backend> = CategoricalVae<Autodiff<B>>;
+    of_its_crate!(CategoricalVaeConfig, CategoricalVae);
 
     const LATENTS: LatentKind = LatentKind::Classes;
 
@@ -46,18 +42,6 @@ impl NetConfig for CategoricalVaeConfig {
 
     fn values(&self) -> usize {
         self.visible + self.variables * self.classes as usize
-    }
-
-    fn check(&self) -> Result<(), Failed> {
-        Ok(CategoricalVaeConfig::check(self)?)
-    }
-
-    fn init<B: Backend>(
-        &self,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Result<CategoricalVae<Autodiff<B>>, Failed> {
-        Ok(CategoricalVaeConfig::init(self, seed, DType::F32, device)?)
     }
 }
 
@@ -96,12 +80,7 @@ impl<B: Backend> Artifacts<B> for CategoricalVae<Autodiff<B>> {
         })
     }
 
-    fn pictures(
-        model: &CategoricalVae<B>,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(PictureKind, Picture)> {
-        drawn(model, CategoricalVae::visible_logits, test, seed, device)
+    fn pictures(model: &CategoricalVae<B>, drawing: &Drawing<'_, B>) -> Pictures {
+        drawing.digits(model, CategoricalVae::visible_logits)
     }
 }

@@ -1,18 +1,13 @@
 //! Predictions of the second half of a datum from the first, with an inference net: table 3.
 
-use super::{Failed, Family, NetConfig};
-use crate::artifacts::{Artifacts, PictureKind, completed};
+use super::{Family, NetConfig};
+use crate::artifacts::{Artifacts, Drawing, Pictures};
 use burn::backend::Autodiff;
-use burn::tensor::DType;
-use burn::tensor::backend::BackendTypes;
 use helmholtz_conditional_sbn::{ConditionalSbn, ConditionalSbnConfig};
-use helmholtz_datasets::Images;
 use helmholtz_ops::Backend;
-use helmholtz_random::Stream;
-use helmholtz_report::picture::Picture;
 
 impl NetConfig for ConditionalSbnConfig {
-    type Model<B: Backend> = ConditionalSbn<Autodiff<B>>;
+    of_its_crate!(ConditionalSbnConfig, ConditionalSbn);
 
     fn of_width(self, width: usize) -> Self {
         let context = width / 2;
@@ -25,18 +20,6 @@ impl NetConfig for ConditionalSbnConfig {
 
     fn values(&self) -> usize {
         self.target + self.latent
-    }
-
-    fn check(&self) -> Result<(), Failed> {
-        Ok(ConditionalSbnConfig::check(self)?)
-    }
-
-    fn init<B: Backend>(
-        &self,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Result<ConditionalSbn<Autodiff<B>>, Failed> {
-        Ok(ConditionalSbnConfig::init(self, seed, DType::F32, device)?)
     }
 }
 
@@ -51,13 +34,7 @@ impl Family for ConditionalSbnConfig {
 }
 
 impl<B: Backend> Artifacts<B> for ConditionalSbn<Autodiff<B>> {
-    fn pictures(
-        model: &ConditionalSbn<B>,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(PictureKind, Picture)> {
-        let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
-        completed(complete, test, seed, device)
+    fn pictures(model: &ConditionalSbn<B>, drawing: &Drawing<'_, B>) -> Pictures {
+        drawing.completions(|x, count, noise| model.complete(x, count, noise))
     }
 }

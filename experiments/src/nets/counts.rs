@@ -1,19 +1,15 @@
 //! Autoencoders with counts for latents.
 
-use super::{Failed, Family, NetConfig};
-use crate::artifacts::{Artifacts, PictureKind, drawn};
+use super::{Family, NetConfig};
+use crate::artifacts::{Artifacts, Drawing, Pictures};
 use crate::cell::Settings;
 use burn::backend::Autodiff;
-use burn::tensor::DType;
-use burn::tensor::backend::BackendTypes;
 use helmholtz_count_vae::{CountVae, CountVaeConfig};
-use helmholtz_datasets::Images;
 use helmholtz_estimators::LatentKind;
 use helmholtz_ops::Backend;
-use helmholtz_report::picture::Picture;
 
 impl NetConfig for CountVaeConfig {
-    type Model<B: Backend> = CountVae<Autodiff<B>>;
+    of_its_crate!(CountVaeConfig, CountVae);
 
     const LATENTS: LatentKind = LatentKind::Counts;
 
@@ -34,18 +30,6 @@ impl NetConfig for CountVaeConfig {
     fn values(&self) -> usize {
         self.visible + self.variables
     }
-
-    fn check(&self) -> Result<(), Failed> {
-        Ok(CountVaeConfig::check(self)?)
-    }
-
-    fn init<B: Backend>(
-        &self,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Result<CountVae<Autodiff<B>>, Failed> {
-        Ok(CountVaeConfig::init(self, seed, DType::F32, device)?)
-    }
 }
 
 impl Family for CountVaeConfig {
@@ -63,12 +47,7 @@ impl Family for CountVaeConfig {
 }
 
 impl<B: Backend> Artifacts<B> for CountVae<Autodiff<B>> {
-    fn pictures(
-        model: &CountVae<B>,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(PictureKind, Picture)> {
-        drawn(model, CountVae::visible_logits, test, seed, device)
+    fn pictures(model: &CountVae<B>, drawing: &Drawing<'_, B>) -> Pictures {
+        drawing.digits(model, CountVae::visible_logits)
     }
 }

@@ -1,19 +1,14 @@
 //! Predictions of the second half of a datum from the first, without an inference net: ARM's table 3.
 
-use super::{Failed, Family, NetConfig};
-use crate::artifacts::{Artifacts, PictureKind, completed};
+use super::{Family, NetConfig};
+use crate::artifacts::{Artifacts, Drawing, Pictures};
 use burn::backend::Autodiff;
-use burn::tensor::DType;
-use burn::tensor::backend::BackendTypes;
 use helmholtz_conditional_sbn::{Feedforward, FeedforwardConfig};
-use helmholtz_datasets::Images;
 use helmholtz_estimators::{Method, OfBits};
 use helmholtz_ops::Backend;
-use helmholtz_random::Stream;
-use helmholtz_report::picture::Picture;
 
 impl NetConfig for FeedforwardConfig {
-    type Model<B: Backend> = Feedforward<Autodiff<B>>;
+    of_its_crate!(FeedforwardConfig, Feedforward);
 
     fn of_width(self, width: usize) -> Self {
         let context = width / 2;
@@ -38,18 +33,6 @@ impl NetConfig for FeedforwardConfig {
              ratio would no longer be 1",
         )
     }
-
-    fn check(&self) -> Result<(), Failed> {
-        Ok(FeedforwardConfig::check(self)?)
-    }
-
-    fn init<B: Backend>(
-        &self,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Result<Feedforward<Autodiff<B>>, Failed> {
-        Ok(FeedforwardConfig::init(self, seed, DType::F32, device)?)
-    }
 }
 
 impl Family for FeedforwardConfig {
@@ -64,13 +47,7 @@ impl Family for FeedforwardConfig {
 }
 
 impl<B: Backend> Artifacts<B> for Feedforward<Autodiff<B>> {
-    fn pictures(
-        model: &Feedforward<B>,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(PictureKind, Picture)> {
-        let complete = |x, count, noise: &mut Stream| model.complete(x, count, noise);
-        completed(complete, test, seed, device)
+    fn pictures(model: &Feedforward<B>, drawing: &Drawing<'_, B>) -> Pictures {
+        drawing.completions(|x, count, noise| model.complete(x, count, noise))
     }
 }

@@ -1,16 +1,14 @@
 //! One layer of bits under grey images: the second half of RODEO's protocol.
 
-use super::{Failed, Family, NetConfig};
+use super::{Family, NetConfig};
 use crate::artifacts::Artifacts;
 use crate::cell::Settings;
 use burn::backend::Autodiff;
-use burn::tensor::DType;
-use burn::tensor::backend::BackendTypes;
 use helmholtz_ops::Backend;
 use helmholtz_sbn::{GaussianVae, GaussianVaeConfig};
 
 impl NetConfig for GaussianVaeConfig {
-    type Model<B: Backend> = GaussianVae<Autodiff<B>>;
+    of_its_crate!(GaussianVaeConfig, GaussianVae);
 
     const ANY_NUMBERS: bool = true;
 
@@ -29,18 +27,6 @@ impl NetConfig for GaussianVaeConfig {
 
     fn values(&self) -> usize {
         self.visible + self.latent
-    }
-
-    fn check(&self) -> Result<(), Failed> {
-        Ok(GaussianVaeConfig::check(self)?)
-    }
-
-    fn init<B: Backend>(
-        &self,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Result<GaussianVae<Autodiff<B>>, Failed> {
-        Ok(GaussianVaeConfig::init(self, seed, DType::F32, device)?)
     }
 }
 

@@ -1,18 +1,15 @@
 //! Sigmoid belief networks with a categorical variable on top: Helmholtz machines.
 
-use super::{Failed, Family, NetConfig};
-use crate::artifacts::{Artifacts, PictureKind, drawn};
+use super::{Family, NetConfig};
+use crate::artifacts::{Artifacts, Drawing, Pictures};
 use burn::backend::Autodiff;
-use burn::tensor::DType;
-use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Images;
 use helmholtz_estimators::LatentKind;
 use helmholtz_ops::Backend;
-use helmholtz_report::picture::Picture;
 use helmholtz_sbn::{MixedSbn, MixedSbnConfig};
 
 impl NetConfig for MixedSbnConfig {
-    type Model<B: Backend> = MixedSbn<Autodiff<B>>;
+    of_its_crate!(MixedSbnConfig, MixedSbn);
 
     const LATENTS: LatentKind = LatentKind::Classes;
 
@@ -27,18 +24,6 @@ impl NetConfig for MixedSbnConfig {
 
     fn values(&self) -> usize {
         self.bits.values() + self.classes
-    }
-
-    fn check(&self) -> Result<(), Failed> {
-        Ok(MixedSbnConfig::check(self)?)
-    }
-
-    fn init<B: Backend>(
-        &self,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Result<MixedSbn<Autodiff<B>>, Failed> {
-        Ok(MixedSbnConfig::init(self, seed, DType::F32, device)?)
     }
 }
 
@@ -58,12 +43,7 @@ impl<B: Backend> Artifacts<B> for MixedSbn<Autodiff<B>> {
         self.for_means(|| train.pixel_means())
     }
 
-    fn pictures(
-        model: &MixedSbn<B>,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(PictureKind, Picture)> {
-        drawn(model, MixedSbn::visible_logits, test, seed, device)
+    fn pictures(model: &MixedSbn<B>, drawing: &Drawing<'_, B>) -> Pictures {
+        drawing.digits(model, MixedSbn::visible_logits)
     }
 }

@@ -1,5 +1,24 @@
 //! The nets by name: what a cell trains. A family of nets is a file: its names, sizes, options and what its runs keep.
 
+/// The items of a [`NetConfig`] that the crate of the model has: the model, its check and its start.
+macro_rules! of_its_crate {
+    ($config:ident, $model:ident) => {
+        type Model<B: Backend> = $model<Autodiff<B>>;
+
+        fn check(&self) -> Result<(), $crate::nets::Failed> {
+            Ok($config::check(self)?)
+        }
+
+        fn init<B: Backend>(
+            &self,
+            seed: u64,
+            device: &<B as burn::tensor::backend::BackendTypes>::Device,
+        ) -> Result<$model<Autodiff<B>>, $crate::nets::Failed> {
+            Ok($config::init(self, seed, burn::tensor::DType::F32, device)?)
+        }
+    };
+}
+
 mod any;
 mod categorical;
 mod conditional;
@@ -219,7 +238,7 @@ mod tests {
         let rejection = |net: &str, method: &str, change: &dyn Fn(&mut Cell)| {
             let mut cell = cell(net, method, 1);
             change(&mut cell);
-            Registry::default().net_of(&cell).unwrap_err().to_string()
+            Registry::default().trial(&cell).unwrap_err().to_string()
         };
         let as_it_is = |_: &mut Cell| {};
         let text = rejection("categorical", "arm", &as_it_is);
@@ -279,12 +298,12 @@ mod tests {
             ..own.clone()
         };
         assert_eq!(
-            Registry::default().net_of(&changed).unwrap().config(),
+            Registry::default().trial(&changed).unwrap().net.config(),
             Some(&expected)
         );
         let as_it_is = cell("two-layers", "arm", 1);
         assert_eq!(
-            Registry::default().net_of(&as_it_is).unwrap().config(),
+            Registry::default().trial(&as_it_is).unwrap().net.config(),
             Some(&own)
         );
     }
@@ -307,7 +326,7 @@ mod tests {
         let mut free = cell("categorical", "st-gumbel-softmax-learned", 1);
         free.settings.free_logits = true;
         free.settings.learned_prior = Some(true);
-        let net = Registry::default().net_of(&free).unwrap();
+        let net = Registry::default().trial(&free).unwrap().net;
         let config = net
             .config::<CategoricalVaeConfig>()
             .expect("a categorical net");

@@ -1,18 +1,15 @@
 //! Sigmoid belief networks of bits: table 1, ARM's tables, Helmholtz machines.
 
-use super::{Failed, Family, NetConfig};
-use crate::artifacts::{Artifacts, PictureKind, drawn};
+use super::{Family, NetConfig};
+use crate::artifacts::{Artifacts, Drawing, Pictures};
 use crate::cell::Settings;
 use burn::backend::Autodiff;
-use burn::tensor::DType;
-use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Images;
 use helmholtz_ops::Backend;
-use helmholtz_report::picture::Picture;
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
 
 impl NetConfig for SbnConfig {
-    type Model<B: Backend> = Sbn<Autodiff<B>>;
+    of_its_crate!(SbnConfig, Sbn);
 
     const OPTIONS: &'static [&'static str] = &[
         "slope",
@@ -50,18 +47,6 @@ impl NetConfig for SbnConfig {
     fn values(&self) -> usize {
         self.visible + self.latent.iter().sum::<usize>()
     }
-
-    fn check(&self) -> Result<(), Failed> {
-        Ok(SbnConfig::check(self)?)
-    }
-
-    fn init<B: Backend>(
-        &self,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Result<Sbn<Autodiff<B>>, Failed> {
-        Ok(SbnConfig::init(self, seed, DType::F32, device)?)
-    }
 }
 
 impl Family for SbnConfig {
@@ -80,12 +65,7 @@ impl<B: Backend> Artifacts<B> for Sbn<Autodiff<B>> {
         self.for_means(|| train.pixel_means())
     }
 
-    fn pictures(
-        model: &Sbn<B>,
-        test: Option<&Images>,
-        seed: u64,
-        device: &<B as BackendTypes>::Device,
-    ) -> Vec<(PictureKind, Picture)> {
-        drawn(model, Sbn::visible_logits, test, seed, device)
+    fn pictures(model: &Sbn<B>, drawing: &Drawing<'_, B>) -> Pictures {
+        drawing.digits(model, Sbn::visible_logits)
     }
 }

@@ -240,10 +240,16 @@ impl<E: Stepwise> Population<'_, E> {
     /// # Errors
     /// A result of another shape.
     pub fn column(&self, index: usize, result: &Value) -> Result<Column, HarnessError> {
-        let outcome = self.read(index, result)?;
-        let mut column = self.experiment(index).column(&outcome);
-        column.folder = self.units[index].folder.display().to_string();
-        Ok(column)
+        let (outcome, experiment) = (self.read(index, result)?, self.experiment(index));
+        let (title, entries) = experiment.entries(&outcome);
+        Ok(Column {
+            experiment: experiment.name().into(),
+            title,
+            steps: outcome.steps,
+            folder: self.units[index].folder.display().to_string(),
+            entries,
+            provenance: outcome.provenance,
+        })
     }
 }
 

@@ -23,13 +23,6 @@ pub struct HmcSettings {
     pub acceptance: f64,
 }
 
-impl HmcSettings {
-    pub(crate) fn is_possible(&self) -> bool {
-        let positive = self.step_size > 0.0 && self.step_size.is_finite();
-        !self.leapfrog.contains(&0) && positive && self.acceptance > 0.0 && self.acceptance < 1.0
-    }
-}
-
 /// Settings of the moves of reweighted wake-sleep's particles before they are learned from: HMC-RWS, trained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,17 +37,10 @@ pub struct TrainingMoves {
 
 impl TrainingMoves {
     /// Returns what is wrong with the moves of a training by so many sweeps, if anything.
-    pub(crate) fn problem(&self, sweeps: usize) -> Option<&'static str> {
-        let positive = self.step_size > 0.0 && self.step_size.is_finite();
-        match self.moves > 0 && self.leapfrog > 0 && positive {
-            true if sweeps == 1 => None,
-            true => Some(
-                "`training.hmc` moves the particles of the one-shot proposal alone: set `training.sweeps` to 1",
-            ),
-            false => Some(
-                "`training.hmc` needs at least one move and leapfrog step, and a positive step_size",
-            ),
-        }
+    pub(crate) fn problem(moves: Option<&Self>, sweeps: usize) -> Option<&'static str> {
+        (moves.is_some() && sweeps > 1).then_some(
+            "`training.hmc` moves the particles of the one-shot proposal alone: set `training.sweeps` to 1",
+        )
     }
 
     /// Returns the moves as settings of an evaluation's chains, without a warm-up.

@@ -31,8 +31,6 @@ pub struct Members<'a> {
     all: Vec<Box<dyn Member + 'a>>,
     /// The units of all, one experiment after the other.
     pub units: Vec<Unit>,
-    /// Whose unit each is, and which.
-    owners: Vec<(usize, usize)>,
     /// A folder for each seed.
     folders: Vec<Folder>,
     device: &'static str,
@@ -57,14 +55,6 @@ impl<'a> Members<'a> {
         config: &Value,
     ) -> Result<Self, HarnessError> {
         let args = request.args;
-        let mut units = Vec::new();
-        let mut owners = Vec::new();
-        for (member, own) in all.iter().enumerate() {
-            for (index, unit) in own.units().iter().enumerate() {
-                units.push(unit.clone());
-                owners.push((member, index));
-            }
-        }
         let seeds = all.first().map_or(&[][..], |first| first.units()).iter();
         let folder = |unit: &Unit| {
             let path = place(&args.out, [name, &args.profile], unit.seed, steps);
@@ -84,9 +74,11 @@ impl<'a> Members<'a> {
         };
         let folders = seeds.map(folder).collect::<Result<_, HarnessError>>()?;
         Ok(Self {
+            units: all
+                .iter()
+                .flat_map(|member| member.units().to_vec())
+                .collect(),
             all,
-            units,
-            owners,
             folders,
             device: args.device.as_str(),
         })
@@ -94,8 +86,8 @@ impl<'a> Members<'a> {
 
     /// The member and its own index of a unit.
     pub fn of(&self, index: usize) -> (&(dyn Member + 'a), usize) {
-        let (member, own) = self.owners[index];
-        (&*self.all[member], own)
+        let seeds = self.folders.len();
+        (&*self.all[index / seeds], index % seeds)
     }
 
     /// Sets aside what the seeds showed together.

@@ -5,7 +5,6 @@ use crate::device::Device;
 use helmholtz_harness::work::shortened;
 use helmholtz_training::StepConfig;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 /// Settings of a training on instances of a mixture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,32 +34,6 @@ pub struct TrainingSettings {
 }
 
 impl TrainingSettings {
-    /// Returns what is wrong with the settings, if anything.
-    pub fn problem(&self) -> Option<&'static str> {
-        let counts = [self.sweeps, self.particles, self.points];
-        let numbers = [self.batch, self.check_every, self.check_instances];
-        let positive = |x: f64| x > 0.0 && x.is_finite();
-        let checks = [
-            (
-                counts.contains(&0) || numbers.contains(&0),
-                "`training`: every number of sweeps, particles, points, instances and steps must be at least 1",
-            ),
-            (
-                !positive(self.learning_rate)
-                    || !(0.0..1.0).contains(&self.beta_2)
-                    || !positive(self.checkpoint_seconds),
-                "`training` needs a positive learning_rate and checkpoint_seconds, and a beta_2 from 0 to below 1",
-            ),
-            (
-                Duration::try_from_secs_f64(self.checkpoint_seconds).is_err(),
-                "`training.checkpoint_seconds` is more than a clock can count",
-            ),
-        ];
-        let problem = checks.iter().find(|(wrong, _)| *wrong);
-        let moves = || self.hmc.as_ref()?.problem(self.sweeps);
-        problem.map(|(_, text)| *text).or_else(moves)
-    }
-
     /// Describes a step.
     pub fn plan(&self) -> String {
         let Self {
@@ -106,62 +79,5 @@ impl TrainingSettings {
             checkpoint_seconds: self.checkpoint_seconds,
             device_name: device.as_str().into(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn settings() -> TrainingSettings {
-        TrainingSettings {
-            sweeps: 1,
-            particles: 10,
-            batch: 20,
-            points: 60,
-            hmc: None,
-            learning_rate: 2.5e-4,
-            beta_2: 0.99,
-            check_every: 250,
-            check_instances: 100,
-            checkpoint_seconds: 60.0,
-        }
-    }
-
-    #[test]
-    fn settings_that_make_no_sense_say_why() {
-        assert_eq!(settings().problem(), None);
-        let of = |change: fn(&mut TrainingSettings)| {
-            let mut settings = settings();
-            change(&mut settings);
-            settings.problem().unwrap()
-        };
-        assert!(of(|t| t.points = 0).contains("at least 1"));
-        assert!(of(|t| t.check_instances = 0).contains("at least 1"));
-        assert!(of(|t| t.learning_rate = -1.0).contains("learning_rate"));
-        assert!(of(|t| t.beta_2 = 1.0).contains("beta_2"));
-        assert!(of(|t| t.checkpoint_seconds = 1e30).contains("more than a clock"));
-    }
-
-    #[test]
-    fn the_moves_of_hmc_rws_are_of_the_one_shot_proposal_alone() {
-        let of = |sweeps, moves| {
-            let hmc = TrainingMoves {
-                moves,
-                leapfrog: 5,
-                step_size: 0.05,
-            };
-            let settings = TrainingSettings {
-                sweeps,
-                hmc: Some(hmc),
-                ..settings()
-            };
-            settings.problem()
-        };
-        assert_eq!(of(1, 9), None);
-        assert!(of(2, 9).unwrap().contains("`training.sweeps` to 1"));
-        assert!(of(1, 0).unwrap().contains("at least one move"));
-        let text = serde_json::to_string(&settings()).unwrap();
-        assert!(!text.contains("hmc"), "{text}");
     }
 }

@@ -9,9 +9,10 @@
 //! | [`Members`], [`Joint`], [`Figure`] | the runs of several such experiments; what they show together; it as an experiment |
 //! | [`reader`](reader()) | what reports show of its runs |
 //! | [`TrainingSettings`] | those of the mixtures |
-//! | [`parts`] | a batch in parts, on threads |
+//! | [`parts`], [`batches`] | a batch of training in parts, and measurements in batches, on threads |
 //! | [`populations`], [`hamiltonian`] | what the models' evaluations share |
 
+pub(crate) mod batches;
 mod column;
 mod experiment;
 pub mod hamiltonian;
@@ -24,6 +25,11 @@ pub(crate) mod populations;
 mod reader;
 mod run;
 pub mod stepwise;
+
+/// Seed of checks. Training has the numbers that its steps count; checks and evaluations have their own seeds.
+pub(crate) const CHECK: u64 = 0x0063_6865_636b;
+/// Seed of the instances of a table.
+pub(crate) const TABLE: u64 = 0x0074_6162_6c65;
 
 pub use column::{Column, Entry};
 pub use experiment::open;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use super::{Column, Outcome};
+use super::{Entry, Outcome};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::profiles::profile;
@@ -11,8 +11,8 @@ use crate::source::{Kind, Source};
 use burn::module::AutodiffModule;
 use helmholtz_datasets::Locator;
 use helmholtz_ops::{AutodiffBackend, Backend};
-use helmholtz_report::Document;
-use helmholtz_report::figure::Figure;
+use helmholtz_report::figure::{Axis, Figure, Panel, Series};
+use helmholtz_report::{Block, Document};
 use helmholtz_runs::{Pieces, RunFolder};
 use helmholtz_training::{Event, Objective, StepConfig};
 use serde::de::DeserializeOwned;
@@ -46,15 +46,12 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     fn parse(source: &Source, name: &str) -> Result<(Self, u64), HarnessError> {
         let (experiment, steps) = profile::<Self>(source, name)?;
         match experiment.problem() {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem: problem.into(),
-            }),
+            Some(problem) => Err(source.reject(problem)),
             None => Ok((experiment, steps)),
         }
     }
 
-    /// Returns what is wrong with the settings, if anything.
+    /// Returns what is wrong with the settings together, if anything: each number is in its range.
     fn problem(&self) -> Option<&'static str>;
 
     /// Names the run folder.
@@ -130,8 +127,13 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
         None
     }
 
+    /// Texts and tables of the outcome.
+    fn blocks(&self, outcome: &Outcome<Self::Evaluation>) -> Vec<Block>;
+
     /// The outcome as a document.
-    fn document(&self, outcome: &Outcome<Self::Evaluation>) -> Document;
+    fn document(&self, outcome: &Outcome<Self::Evaluation>) -> Document {
+        Document::of_blocks(self.title(), self.blocks(outcome))
+    }
 
     /// The figure `training`: what the checks watched.
     fn training(checks: &[Value]) -> Figure;
@@ -139,8 +141,8 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     /// Figures of what was measured at the end, by the names of their files.
     fn figures(&self, outcome: &Outcome<Self::Evaluation>) -> Vec<(&'static str, Figure)>;
 
-    /// Returns what the samplers reached, as a column of a table of several models; the caller names the folder.
-    fn column(&self, outcome: &Outcome<Self::Evaluation>) -> Column;
+    /// Returns the model and the size of its instances, and what the samplers reached on these.
+    fn entries(&self, outcome: &Outcome<Self::Evaluation>) -> (String, Vec<Entry>);
 }
 
 /// The bytes of a tensor of f32 with these sizes.
@@ -191,6 +193,17 @@ pub fn points(checks: &[Value], key: &str) -> Vec<[f64; 2]> {
     checks.iter().filter_map(point).collect()
 }
 
+/// Panel of what checks have under keys, by gradient steps: a line for each label and key.
+pub fn panel(checks: &[Value], title: &str, y: Axis, lines: &[(&str, &str)]) -> Panel {
+    let line = |(&(label, key), style)| Series::line(label, style, points(checks, key));
+    Panel {
+        title: title.into(),
+        x: Axis::linear("gradient steps"),
+        y,
+        series: lines.iter().zip(1..).map(line).collect(),
+    }
+}
+
 /// A mean with its standard error over instances of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
@@ -214,8 +227,20 @@ impl Measured {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// What is said of the paper's profile in a bundled file with one part replaced.
+    pub(crate) fn rejection<E: Stepwise>(file: &str, from: &str, to: &str) -> String {
+        let mut source = Source::find(file).unwrap();
+        assert!(source.text.contains(from), "{from}");
+        source.text = source.text.replacen(from, to, 1);
+        let parsed = E::parse(&source, "paper");
+        parsed
+            .err()
+            .expect("settings that make no sense")
+            .to_string()
+    }
 
     #[test]
     fn a_standard_error_is_that_of_the_mean() {

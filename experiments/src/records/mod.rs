@@ -10,7 +10,6 @@ use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
-use crate::methods::Methods;
 use crate::works::outcome::Outcome;
 use helmholtz_report::figure::Figure;
 use helmholtz_report::{Block, Note};
@@ -120,18 +119,6 @@ impl Record {
             what,
             damage,
         })
-    }
-
-    /// The same with names of methods that mean these.
-    pub(crate) fn within(mut self, methods: &Methods) -> Self {
-        let cell = match &mut self.what {
-            What::Cell(run) => Some(&mut run.cell),
-            What::Other(run) => run.measured.as_mut().map(|measured| &mut measured.cell),
-        };
-        if let Some(cell) = cell {
-            cell.methods = methods.clone();
-        }
-        self
     }
 
     /// The caution that damaged metrics are due.

@@ -71,7 +71,7 @@ fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) ->
             overview.push(overview_row(&section, &place, [all, done], left));
             sections.push(section);
         }
-        for group in variance_curve::groups(&found.records) {
+        for group in variance_curve::groups(&found.records, registry) {
             let place = at(&group.place);
             let id = distinct(&place, &mut ids);
             let section = group.section(&place, id);

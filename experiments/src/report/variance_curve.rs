@@ -6,6 +6,7 @@ use crate::kinds::figures::label;
 use crate::kinds::variance_curve::Settings;
 use crate::kinds::variance_curve::document::{self as view, Run};
 use crate::records::{Measured, OtherRun, Record, What};
+use crate::registry::Registry;
 use crate::source::Source;
 use crate::spec::Spec;
 use helmholtz_report::{Block, Note, Section};
@@ -20,6 +21,8 @@ pub struct Curves<'a> {
     title: String,
     /// The table whose methods these are, if the experiment comes with the program.
     spec: Option<Spec>,
+    /// Registry of the names of methods.
+    registry: &'a Registry,
     /// The data set's name.
     dataset: String,
     /// The runs, in the experiment's order.
@@ -27,7 +30,7 @@ pub struct Curves<'a> {
 }
 
 /// The groups of these runs, by place.
-pub fn groups(records: &[Record]) -> Vec<Curves<'_>> {
+pub fn groups<'a>(records: &'a [Record], registry: &'a Registry) -> Vec<Curves<'a>> {
     let mut found: BTreeMap<_, Vec<(&Record, &OtherRun, &Measured)>> = BTreeMap::new();
     for record in records {
         if let What::Other(run) = &record.what
@@ -54,6 +57,7 @@ pub fn groups(records: &[Record]) -> Vec<Curves<'_>> {
             place,
             title,
             spec,
+            registry,
             dataset: dataset.to_string(),
             runs,
         });
@@ -75,11 +79,10 @@ impl Curves<'_> {
     }
 
     fn label(&self, method: &str) -> String {
-        let mut runs = self.runs.iter();
-        let entry = runs.find_map(|(_, _, of)| of.cell.methods.named(method).ok());
+        let known = || self.registry.method(method);
         match &self.spec {
             Some(spec) => spec.method_label(method).into(),
-            None => entry.map_or(method, |entry| entry.label).into(),
+            None => known().map_or(method, |entry| entry.label).into(),
         }
     }
 

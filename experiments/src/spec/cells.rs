@@ -44,24 +44,13 @@ impl Spec {
     ) -> Result<Vec<Cell>, HarnessError> {
         let profile = self.profile(profile)?;
         let columns = self.columns(profile, selection)?;
-        let or_default = |wanted: &[String], default: &[String]| -> Vec<String> {
-            if wanted.is_empty() {
-                default.to_vec()
-            } else {
-                wanted.to_vec()
-            }
-        };
         let nets = or_default(&selection.nets, &profile.nets);
         let methods = or_default(&selection.methods, &profile.methods);
-        let seeds = if selection.seeds.is_empty() {
-            &profile.seeds
-        } else {
-            &selection.seeds
-        };
-        for net in &nets {
+        let seeds = or_default(&selection.seeds, &profile.seeds);
+        for net in nets {
             lookup("net", net, &self.net, |n| &n.name)?;
         }
-        for method in &methods {
+        for method in methods {
             lookup("method", method, &self.method, |m| &m.name)?;
         }
         let mut cells = Vec::new();
@@ -81,10 +70,7 @@ impl Spec {
                             .ok_or_else(|| self.unequal(method, net, wanted))?;
                     }
                     if let Some(problem) = settings.problem() {
-                        return Err(HarnessError::Spec {
-                            file: format!("{}, method {}", self.name, method.name),
-                            problem,
-                        });
+                        return Err(self.of_method(method, problem));
                     }
                     cells.extend(seeds.iter().map(|&seed| Cell {
                         experiment: self.name.clone(),
@@ -96,7 +82,6 @@ impl Spec {
                         fingerprint: None,
                         own_net: net.own.clone(),
                         width: None,
-                        methods: self.registry.known_methods().clone(),
                         settings: settings.clone(),
                     }));
                 }
@@ -127,10 +112,7 @@ impl Spec {
                 }),
             };
         }
-        let wanted = match selection.particles.is_empty() {
-            true => &profile.particles,
-            false => &selection.particles,
-        };
+        let wanted = or_default(&selection.particles, &profile.particles);
         let mut columns: Vec<Option<usize>> = wanted.iter().copied().map(Some).collect();
         columns.sort_unstable();
         columns.dedup();
@@ -176,13 +158,24 @@ impl Spec {
     }
 
     fn unequal(&self, method: &Method, net: &Net, wanted: usize) -> HarnessError {
-        HarnessError::Spec {
-            file: format!("{}, method {}", self.name, method.name),
-            problem: format!(
-                "no number of particles gives {wanted} evaluations of f an image on `{}`, and every method here makes as many",
-                net.name
-            ),
-        }
+        let problem = format!(
+            "no number of particles gives {wanted} evaluations of f an image on `{}`, and every method here makes as many",
+            net.name
+        );
+        self.of_method(method, problem)
+    }
+
+    fn of_method(&self, method: &Method, problem: String) -> HarnessError {
+        let file = format!("{}, method {}", self.name, method.name);
+        HarnessError::Spec { file, problem }
+    }
+}
+
+/// Those of the profile, where none are wanted.
+fn or_default<'a, T>(wanted: &'a [T], default: &'a [T]) -> &'a [T] {
+    match wanted {
+        [] => default,
+        wanted => wanted,
     }
 }
 
@@ -257,7 +250,7 @@ mod tests {
         let error = Spec::parse(&none, &Registry::default())
             .unwrap_err()
             .to_string();
-        assert!(error.contains("has a 0 in `particles`"), "{error}");
+        assert!(error.contains("`particles` is 0"), "{error}");
     }
 
     #[test]

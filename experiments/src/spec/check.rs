@@ -1,7 +1,6 @@
 //! Check of an experiment's file as a whole.
 
 use super::{Net, Profile, Spec};
-use crate::source::is_folder_name;
 
 impl Spec {
     /// Returns what is wrong with the file as a whole, if anything.
@@ -15,7 +14,12 @@ impl Spec {
                 .map(|problem| format!("profile `{name}` {problem}"));
             problem.or_else(|| self.settings_problem(name, profile))
         };
-        self.bad_name(&nets, &methods)
+        let again = |what: &str, names: &[&str]| {
+            let again = twice(names)?;
+            Some(format!("the {what} `{again}` is there twice"))
+        };
+        again("net", &nets)
+            .or_else(|| again("method", &methods))
             .or_else(|| self.net.iter().find_map(|net| self.bad_net(net)))
             .or_else(|| self.profile.iter().find_map(of_profile))
             .or_else(|| {
@@ -24,25 +28,6 @@ impl Spec {
                 Some(format!(
                     "a method names the net `{stranger}`, which is not defined"
                 ))
-            })
-    }
-
-    fn bad_name(&self, nets: &[&str], methods: &[&str]) -> Option<String> {
-        let profiles = self.profile.keys().map(String::as_str);
-        let mut all = [self.name.as_str()]
-            .into_iter()
-            .chain(nets.iter().copied())
-            .chain(methods.iter().copied())
-            .chain(profiles);
-        if let Some(name) = all.find(|name| !is_folder_name(name)) {
-            return Some(format!(
-                "`{name}` names a folder: use lower-case letters, digits and hyphens"
-            ));
-        }
-        [("net", nets), ("method", methods)]
-            .iter()
-            .find_map(|(what, names)| {
-                Some(format!("the {what} `{}` is there twice", twice(names)?))
             })
     }
 
@@ -113,7 +98,7 @@ fn listed(profile: &Profile, nets: &[&str], methods: &[&str]) -> Option<String> 
         .or_else(|| changes.find_map(|change| either(&change.nets, &change.methods)))
 }
 
-/// Lists with nothing, with something twice, or with no particle.
+/// Lists with nothing, or with something twice.
 fn repeated(profile: &Profile) -> Option<String> {
     if profile.nets.is_empty() || profile.methods.is_empty() || profile.seeds.is_empty() {
         return Some("needs at least one net, one method and one seed".into());
@@ -123,11 +108,10 @@ fn repeated(profile: &Profile) -> Option<String> {
         ("method", twice(&profile.methods).cloned()),
         ("seed", twice(&profile.seeds).map(u64::to_string)),
     ];
-    if let Some((what, Some(again))) = all.iter().find(|(_, again)| again.is_some()) {
-        return Some(format!("lists the {what} `{again}` twice"));
-    }
-    let none = profile.particles.contains(&0);
-    none.then(|| "has a 0 in `particles`: every number must be at least 1".into())
+    let (what, again) = all
+        .iter()
+        .find_map(|(what, again)| Some((what, again.as_ref()?)))?;
+    Some(format!("lists the {what} `{again}` twice"))
 }
 
 /// The first of these that is there before.
@@ -151,7 +135,7 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        assert!(rejection("switch = 0.6", "switch = 600.0").contains("`switch` is a fraction"));
+        assert!(rejection("switch = 0.6", "switch = 600.0").contains("`switch` is 600"));
         assert!(
             rejection("methods = [\"jsa\", \"rws\"", "methods = [\"jsb\", \"rws\"")
                 .contains("`jsb`, which is not defined")

@@ -56,8 +56,8 @@ mod tests {
     /// Returns what a cell's method declares for an image and step, in each stage that the cell goes through.
     fn declared(cell: &Cell) -> Vec<usize> {
         let s = &cell.settings;
-        let method = cell.method().unwrap();
-        let layers = Registry::default().net_of(cell).unwrap().layers();
+        let trial = Registry::default().trial(cell).unwrap();
+        let (method, layers) = (trial.entry.method, trial.net.layers());
         let stages = (0..s.epochs).map(|epoch| method.keeps_chains() && epoch >= s.switch_epoch());
         stages
             .map(|retained| method.evaluations(s.particles, layers, retained))

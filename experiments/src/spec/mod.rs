@@ -8,7 +8,7 @@ mod profile;
 mod protocols;
 
 pub use cells::Selection;
-pub use profile::{Change, Profile};
+pub use profile::Profile;
 
 use crate::cell::{Overrides, OwnNet, Settings};
 use crate::cell_runner::Score;
@@ -20,7 +20,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// An experiment.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// [`Kind::Table`].
@@ -151,10 +151,7 @@ impl Spec {
         spec.registry = registry.clone();
         spec.complete()?;
         match spec.problem() {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem,
-            }),
+            Some(problem) => Err(source.reject(problem)),
             None => Ok(spec),
         }
     }
@@ -251,7 +248,7 @@ pub(crate) mod tests {
             ..Selection::default()
         };
         let cell = spec.cells("quick", &wanted, "x").unwrap().remove(0);
-        let net = Registry::default().net_of(&cell).unwrap();
+        let net = Registry::default().trial(&cell).unwrap().net;
         let config = net.config::<helmholtz_sbn::SbnConfig>().unwrap();
         assert_eq!(
             (&config.latent[..], config.learned_prior),
@@ -267,7 +264,10 @@ pub(crate) mod tests {
             cell
         );
         for (to, part) in [
-            ("name = \"mine\"\nfamily = \"sbn\"\nlatent = [0]", "0 units"),
+            (
+                "name = \"mine\"\nfamily = \"sbn\"\nlatent = [0]",
+                "`latent` is 0",
+            ),
             ("name = \"mine\"\nlatent = [9]", "`family` beside the sizes"),
             ("name = \"two-layers\"\nfamily = \"sbn\"", "there twice"),
             (

@@ -3,7 +3,7 @@
 use super::{Method, Net, Spec};
 use crate::cell::{Overrides, Settings};
 use crate::error::HarnessError;
-use crate::names::lookup;
+use crate::profiles::named;
 use serde::Deserialize;
 
 /// A scale at which an experiment is run: which cells, and what it changes in the settings.
@@ -74,9 +74,7 @@ impl Spec {
     /// # Errors
     /// [`HarnessError::Unknown`].
     pub fn profile(&self, name: &str) -> Result<&Profile, HarnessError> {
-        let names: Vec<&String> = self.profile.keys().collect();
-        let found = lookup("profile", name, &names, |n| n)?;
-        Ok(&self.profile[*found])
+        named("profile", name, &self.profile)
     }
 
     /// The data set of a profile.

@@ -639,7 +639,7 @@ mod tests {
 
     #[test]
     fn a_table_holds_what_earlier_requests_made() {
-        use crate::cell_runner::CellRunner;
+        use crate::trial::CellRunner;
         use helmholtz_harness::driver::NoopObserver;
         let dir = tempfile::tempdir().unwrap();
         let spec = table1();
@@ -655,9 +655,10 @@ mod tests {
         };
         let earlier = make("linear", 7);
         let runner = crate::kinds::likelihood::fake::FakeRunner::default();
+        let trial = spec.registry.trial(&earlier).unwrap();
         runner
             .run(
-                &earlier,
+                &trial,
                 &earlier.folder(dir.path()),
                 &NoopObserver,
                 &Default::default(),

@@ -24,8 +24,7 @@ impl Request {
             let asked = |entry: &&Entry| entry.name == name || (name == "all" && defined(entry));
             let found: Vec<&Entry> = registry.methods().iter().filter(asked).collect();
             if found.is_empty() {
-                let known = registry.methods().iter().map(|entry| entry.name);
-                let choices = known.chain(["all"]).map(String::from);
+                let choices = registry.method_names().chain(["all"]).map(String::from);
                 return Err(unknown("method", name, choices));
             }
             for entry in found {
@@ -37,23 +36,11 @@ impl Request {
         Ok(methods)
     }
 
-    /// The net: a run's own, if there is one.
-    ///
-    /// # Errors
-    /// An unknown name.
-    pub fn net(&self, registry: &Registry) -> Result<Net, HarnessError> {
-        match &self.run {
-            Some(run) => registry.net_of(&run.cell),
-            None => registry.net(&self.net, None),
-        }
-    }
-
-    /// Checks that every method means something for the net.
+    /// Checks that every method means something for its net.
     ///
     /// # Errors
     /// The first that is not.
-    pub fn check_latents(&self, registry: &Registry) -> Result<(), HarnessError> {
-        let net = self.net(registry)?;
+    pub fn check_latents(&self, net: &Net) -> Result<(), HarnessError> {
         let mut objections = self.methods.iter().filter_map(|entry| {
             let why = net.objection(&entry.method)?;
             Some(format!("`{}` on `{}`: {why}", entry.name, self.net))

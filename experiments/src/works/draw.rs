@@ -1,12 +1,13 @@
 //! Pictures of what a run has learned.
 
 use super::{AnyModel, OnModel};
-use crate::artifacts::{self, Artifacts, PictureKind};
+use crate::artifacts::{Artifacts, Drawing, PictureKind};
 use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::framework::failed;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Images;
+use helmholtz_estimators::Method;
 use helmholtz_ops::Backend;
 use helmholtz_report::picture::Picture;
 use helmholtz_runs::Checkpoint;
@@ -18,6 +19,7 @@ pub type Drawn = (String, Vec<u8>);
 /// A run's pictures, from its checkpoint.
 pub(crate) struct Draw<'a> {
     pub cell: &'a Cell,
+    pub method: Method,
     pub checkpoint: &'a Checkpoint,
     pub test: Option<&'a Images>,
 }
@@ -45,9 +47,13 @@ impl Draw<'_> {
         let state = &self.checkpoint.state;
         let epoch = state["selected"]["epoch"].as_u64();
         let epoch = epoch.or(state["epochs_done"].as_u64()).unwrap_or(0);
-        let model = self.cell.method()?.tested(model, epoch);
-        let (width, seed) = (self.cell.width(), self.cell.seed);
-        let pictures = artifacts::pictures::<B, M>(&model, width, self.test, seed, &device);
+        let model = self.method.tested(model, epoch);
+        let drawing = Drawing {
+            test: self.test,
+            seed: self.cell.seed,
+            device: &device,
+        };
+        let pictures = drawing.of::<M>(&model, self.cell.width());
         let as_file =
             |(kind, picture): (PictureKind, Picture)| (kind.caption().to_string(), picture.png());
         Ok(pictures.into_iter().map(as_file).collect())

@@ -6,7 +6,7 @@ use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::trained::Run;
 use helmholtz_datasets::Images;
-use helmholtz_estimators::Layered;
+use helmholtz_estimators::{Layered, Method};
 use helmholtz_evaluation::{
     Bounds, Evaluation, LogWeights, Tempering, bounds, log_weights_at, tempered_log_evidence,
 };
@@ -42,6 +42,7 @@ pub(crate) struct Tempered {
 /// Work of an evaluation; nothing comes of it if it was stopped.
 pub(crate) struct Work<'a> {
     pub run: &'a Run,
+    pub method: Method,
     pub images: &'a Images,
     /// Rows of the images.
     pub rows: Range<usize>,
@@ -70,14 +71,13 @@ impl Work<'_> {
     ) -> Result<Option<Evaluated>, HarnessError> {
         let device = Default::default();
         let Run {
-            cell,
             checkpoint,
             parameters,
             ..
         } = self.run;
         let model = load_model(model, checkpoint, *parameters, &device).map_err(failed)?;
         let epoch = self.run.epoch().unwrap_or(0);
-        let model = cell.method()?.tested(model.valid(), epoch);
+        let model = self.method.tested(model.valid(), epoch);
         let largest = self.samples.iter().copied().max().unwrap_or(0);
         let evaluation = Evaluation {
             samples: largest,

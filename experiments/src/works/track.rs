@@ -54,6 +54,8 @@ impl Profile {
 pub(crate) struct Track<'a> {
     /// Cell that is trained.
     pub cell: &'a Cell,
+    /// Its estimator.
+    pub entry: &'a Entry,
     /// When, and how, is measured.
     pub profile: &'a Profile,
     /// Its run folder.
@@ -83,7 +85,7 @@ impl Track<'_> {
     ) -> Result<Outcome, HarnessError> {
         let model = model.starting(&self.data.train);
         let runner = Runner::<B>::new(Arc::clone(self.data), 1, self.device.into());
-        let config = runner.config(self.cell)?;
+        let config = runner.config(self.cell, self.entry.method);
         for epoch in self.profile.measured() {
             if self.points()?.iter().any(|point| point.epoch == epoch) {
                 continue;
@@ -157,28 +159,25 @@ impl Track<'_> {
         epoch: u64,
         chains: bool,
     ) -> Result<Vec<Point>, HarnessError> {
-        let entry = self.cell.methods.named(&self.cell.method)?;
+        let cell = self.cell;
         let checkpoint = match epoch {
             0 => None,
             _ => self.folder.latest_checkpoint()?,
         };
         let request = Request {
-            net: self.cell.net.clone(),
-            methods: vec![Entry {
-                method: self.cell.method()?,
-                ..entry
-            }],
-            particles: self.cell.settings.particles,
+            net: cell.net.clone(),
+            methods: vec![*self.entry],
+            particles: cell.settings.particles,
             images: self.profile.images,
             chains,
-            analytic_kl: self.cell.settings.analytic_kl,
+            analytic_kl: cell.settings.analytic_kl,
             replication: Replication {
                 replicates: self.profile.replicates,
-                seed: self.cell.seed,
+                seed: cell.seed,
             },
             run: checkpoint.map(|checkpoint| Run {
                 folder: self.folder.path().into(),
-                cell: self.cell.clone(),
+                cell: cell.clone(),
                 checkpoint,
                 parameters: Parameters::Last,
             }),

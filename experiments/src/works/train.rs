@@ -1,6 +1,6 @@
 //! Training a cell in its run folder, and measuring what that costs.
 
-use crate::artifacts::{self, Artifacts, ExtraResults, Finished};
+use crate::artifacts::{Artifacts, Drawing, ExtraResults, Finished};
 use crate::cell::{Cell, ScanOrder};
 use crate::cell_runner::{CellResult, Cost, Final};
 use crate::error::HarnessError;
@@ -42,15 +42,15 @@ impl<B: Backend> Runner<B> {
     }
 
     /// Returns the configuration of a cell's training.
-    pub(crate) fn config(&self, cell: &Cell) -> Result<TrainConfig, HarnessError> {
+    pub(crate) fn config(&self, cell: &Cell, method: Method) -> TrainConfig {
         let settings = &cell.settings;
         let final_samples = settings
             .final_samples
             .as_ref()
             .map_or(&[][..], |all| all.all());
-        Ok(TrainConfig {
+        TrainConfig {
             seed: cell.seed,
-            method: cell.method()?,
+            method,
             epochs: settings.epochs,
             switch_epoch: settings.switch_epoch(),
             chain_start: settings.chain_start,
@@ -83,7 +83,7 @@ impl<B: Backend> Runner<B> {
             checkpoint_seconds: settings.checkpoint_seconds as f64,
             threads: self.threads,
             device_name: self.name.clone(),
-        })
+        }
     }
 }
 
@@ -91,6 +91,7 @@ impl<B: Backend> Runner<B> {
 pub(crate) struct Measure<'a, B: Backend> {
     pub runner: &'a Runner<B>,
     pub cell: &'a Cell,
+    pub method: Method,
 }
 
 impl<B: Backend> Measure<'_, B> {
@@ -106,7 +107,7 @@ impl<B: Backend> Measure<'_, B> {
         // The dearer stage for an estimator that has two.
         let config = TrainConfig {
             switch_epoch: 0,
-            ..self.runner.config(self.cell)?
+            ..self.runner.config(self.cell, self.method)
         };
         let keeps_chains = config.keeps_chains(0);
         let all = data.train.len() as u32;
@@ -170,6 +171,7 @@ impl<B: Backend> Measure<'_, B> {
 pub(crate) struct Run<'a, B: Backend> {
     pub runner: &'a Runner<B>,
     pub cell: &'a Cell,
+    pub method: Method,
     pub folder: RunFolder,
     pub observer: &'a dyn Observer,
     pub stop: &'a AtomicBool,
@@ -190,7 +192,7 @@ impl<B: Backend> Run<'_, B> {
         let Runner {
             data, device, name, ..
         } = self.runner;
-        let config = self.runner.config(self.cell)?;
+        let config = self.runner.config(self.cell, self.method);
         let model = model.starting(&data.train);
         let start = model.valid();
         let observe = |event: &Event| self.observer.event(&events::of_epochs(event));
@@ -281,10 +283,12 @@ impl<B: Backend> Run<'_, B> {
             stop: self.stop,
         };
         let selected = method.tested(selected.map_err(failed)?, epoch);
-        let (test, seed) = (&data.test, self.cell.seed);
-        let pictures =
-            artifacts::pictures::<B, M>(&selected, test.pixels(), Some(test), seed, device);
-        for (shown, picture) in pictures {
+        let drawing = Drawing {
+            test: Some(&data.test),
+            seed: self.cell.seed,
+            device,
+        };
+        for (shown, picture) in drawing.of::<M>(&selected, data.test.pixels()) {
             picture.write(&self.folder.path().join(shown.file()))?;
         }
         M::extra_results(&selected, &finished)

@@ -77,7 +77,7 @@ pub fn stopped(args: &[&str], awaited: &'static str) -> (Result<End, HarnessErro
         &args,
         &Default::default(),
         locator,
-        &|device, data, threads| runner::new(&Default::default(), device, data, threads),
+        &runner::new,
         &listener.stop,
         &streams,
     );

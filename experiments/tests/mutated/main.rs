@@ -81,9 +81,7 @@ fn ask(input: &Input, folder: &Path) -> Said {
     let locator = Locator::new(Some(folder.into())).offline();
     let stop = Arc::new(AtomicBool::new(true));
     let registry = Registry::default();
-    let new_runner =
-        |device, data, threads| runner::new(&Default::default(), device, data, threads);
-    match reproduce(&args, &registry, locator, &new_runner, &stop, &streams) {
+    match reproduce(&args, &registry, locator, &runner::new, &stop, &streams) {
         Err(HarnessError::Interrupted { .. }) | Ok(End::Complete | End::Interrupted) => {
             Said::Planned
         }

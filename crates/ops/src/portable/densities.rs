@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use burn::tensor::ops::FloatTensor;
 
 use super::{cycle, unwrap, wrap};
-use crate::{Backend, OwnNormalGradients};
+use crate::{Backend, OwnNormalGradients, cat};
 
 pub fn own_normal_log_probs<B: Backend>(
     values: FloatTensor<B>,
@@ -159,7 +159,8 @@ pub fn normal_gamma_posterior<B: Backend>(
     let beta = (squares - sum.clone() * (sum / nu.clone())) * 0.5 + beta;
     let alpha = count * 0.5 + alpha;
     let [nu, alpha] = [nu, alpha].map(|of| of.expand(shape.clone()));
-    unwrap(Tensor::stack::<3>(vec![located, nu, alpha, beta], 0))
+    let all = [located, nu, alpha, beta].map(Tensor::unsqueeze::<3>);
+    unwrap(cat(all.to_vec(), 0))
 }
 
 pub fn normal_gamma_posterior_backward<B: Backend>(
@@ -186,7 +187,7 @@ pub fn normal_gamma_posterior_backward<B: Backend>(
         true => vec![of_count, pull, of_sum, of_squares.zeros_like(), of_squares],
         false => vec![of_count, pull + of_sum, of_squares],
     };
-    unwrap(Tensor::cat(columns, 1))
+    unwrap(cat(columns, 1))
 }
 
 pub fn beta_log_prob<B: Backend>(

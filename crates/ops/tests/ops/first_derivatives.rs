@@ -3,10 +3,10 @@
 use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
     Activation, Backend, Piece, Pieces, add_pieces, additive_scores, bernoulli_log_prob,
-    bernoulli_mean_log_prob, beta_log_prob, bounded_exp, categorical_log_prob, categorical_move,
-    directions, leaky_relu, linear, linear_splines, normal_gamma_log_prob, normal_gamma_posterior,
-    normal_log_prob, normal_log_probs, own_normal_log_probs, perceptron, sigmoid, softmax_moments,
-    softmax_rows, softmax_sums, squared_norms,
+    bernoulli_mean_log_prob, beta_log_prob, bounded_exp, cat, categorical_log_prob,
+    categorical_move, directions, leaky_relu, linear, linear_splines, normal_gamma_log_prob,
+    normal_gamma_posterior, normal_log_prob, normal_log_probs, own_normal_log_probs, perceptron,
+    sigmoid, softmax_moments, softmax_rows, softmax_sums, squared_norms,
 };
 
 use crate::data::Matrix;
@@ -304,7 +304,7 @@ impl Function for NormalGammaPosterior {
     }
 
     fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
-        let moments = Tensor::cat(vec![arguments[0].clone().exp(), arguments[1].clone()], 1);
+        let moments = cat(vec![arguments[0].clone().exp(), arguments[1].clone()], 1);
         let found = normal_gamma_posterior([0.3, 0.4, 2.0, 1.5], moments, 2).flatten::<2>(0, 1);
         let c: Vec<f64> = (0..24).map(|i| (f64::from(i) - 11.3) / 50.0).collect();
         (found.clone() * found * constant(&c, [12, 2])).sum()

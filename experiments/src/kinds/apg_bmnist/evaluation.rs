@@ -1,10 +1,8 @@
 //! Measures of a tracker: reconstruction, density and tracking, after each sweep.
 
-use std::ops::Range;
-
 use burn::module::{AutodiffModule, Module};
 use burn::tensor::Tensor;
-use helmholtz_apg::{ApgError, Model, Sampler, Streams, on_threads};
+use helmholtz_apg::{ApgError, Model, Sampler, Streams};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_samplers::resampling::Systematic;
 use helmholtz_tracker::{
@@ -15,9 +13,11 @@ use serde::{Deserialize, Serialize};
 use super::digits::video;
 use super::hamiltonian::chains;
 use super::training::borrowed;
-use super::{Digits, Settings, TABLE};
+use super::{Digits, Settings};
 use crate::error::HarnessError;
 use crate::framework::failed;
+use crate::population::TABLE;
+use crate::population::batches::{Batch, Join};
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, mean, sampler};
 use crate::population::stepwise::{Measured, Measuring};
@@ -38,6 +38,14 @@ pub struct Watched {
     pub ess: Vec<(String, f64)>,
     /// The first sequence: reconstructed frames, and the digits' positions in each.
     pub shown: Vec<Frame>,
+}
+
+impl Join for Watched {
+    fn join(&mut self, other: Self) {
+        self.mse.extend(other.mse);
+        self.log_joint.extend(other.log_joint);
+        self.error.extend(other.error);
+    }
 }
 
 /// Runs the sampler on these sequences and watches its population after the one-shot proposal and after each sweep.
@@ -239,7 +247,7 @@ pub fn evaluate<B: AutodiffBackend>(
         evaluation.rows.extend(rows);
         let curve = sweeps.iter().map(|watched| mean(&watched.mse));
         evaluation.curves.push(curve.collect());
-        let truth = setting.sequences(0..1).remove(0);
+        let truth = setting.sequences(&[0]).remove(0);
         let data = truth.frames.into_iter().enumerate();
         let data = data.map(|(t, frame)| {
             let positions = truth.positions.iter().map(|path| path[t]).collect();
@@ -280,12 +288,12 @@ struct Setting<'a, B: AutodiffBackend> {
 }
 
 impl<B: AutodiffBackend> Setting<'_, B> {
-    fn sequences(&self, numbers: Range<u64>) -> Vec<Sequence> {
-        let of = |number| {
+    fn sequences(&self, numbers: &[u64]) -> Vec<Sequence> {
+        let of = |&number| {
             self.test
                 .sequence(&self.bounce, TABLE, number, &self.identities)
         };
-        numbers.map(of).collect()
+        numbers.iter().map(of).collect()
     }
 
     /// Watches the first sequences, some at a time.
@@ -293,33 +301,15 @@ impl<B: AutodiffBackend> Setting<'_, B> {
         &self,
         label: &str,
         [count, batch]: [u64; 2],
-        watch: impl Fn(&[Sequence], u64) -> Result<(Vec<Watched>, T), HarnessError> + Sync,
-    ) -> Result<(Vec<Watched>, Vec<T>), HarnessError> {
-        let batches = count.div_ceil(batch) as usize;
-        let parts = on_threads(batches, self.measuring.threads, |index| {
-            let from = index as u64 * batch;
-            let to = (from + batch).min(count);
-            let Bounce { frames, digits, .. } = self.bounce;
-            (self.measuring.on_progress)(&format!(
-                "{label}, T = {frames}, D = {digits}: sequence {to} of {count}"
-            ))?;
-            watch(&self.sequences(from..to), from)
-        });
-        let (mut all, mut others) = (Vec::<Watched>::new(), Vec::new());
-        for part in parts {
-            let (part, other) = part?;
-            others.push(other);
-            if all.is_empty() {
-                all = part;
-            } else {
-                for (all, part) in all.iter_mut().zip(part) {
-                    all.mse.extend(part.mse);
-                    all.log_joint.extend(part.log_joint);
-                    all.error.extend(part.error);
-                }
-            }
-        }
-        Ok((all, others))
+        watch: impl Fn(&[Sequence], u64) -> Batch<Watched, T> + Sync,
+    ) -> Batch<Watched, Vec<T>> {
+        let Bounce { frames, digits, .. } = self.bounce;
+        let what = format!("{label}, T = {frames}, D = {digits}: sequence");
+        let all: Vec<u64> = (0..count).collect();
+        self.measuring
+            .in_batches(&what, &all, batch as usize, |_, numbers| {
+                watch(&self.sequences(numbers), numbers[0])
+            })
     }
 
     fn population(

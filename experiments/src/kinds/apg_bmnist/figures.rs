@@ -1,33 +1,24 @@
 //! The figures of a run.
 
 use super::{Evaluation, Settings};
-use crate::population::stepwise::points;
+use crate::population::stepwise::panel;
 use helmholtz_report::figure::{Axis, Figure, Panel, Series};
 use serde_json::Value;
 
 /// The checks during training.
-pub fn training(metrics: &[Value]) -> Figure {
-    let of = |key: &str| points(metrics, key);
-    let panel = |title: &str, y: Axis, what: &str| Panel {
-        title: title.into(),
-        x: Axis::linear("gradient steps"),
-        y,
-        series: vec![
-            Series::line("one shot", 1, of(&format!("{what}_one_shot"))),
-            Series::line("after the last sweep", 2, of(&format!("{what}_end"))),
-        ],
+pub fn training(checks: &[Value]) -> Figure {
+    let of = |title: &str, y: &str, what: &str| {
+        let [start, end] = ["one_shot", "end"].map(|when| format!("{what}_{when}"));
+        let lines = [("one shot", &*start), ("after the last sweep", &*end)];
+        panel(checks, title, Axis::linear(y), &lines)
     };
     Figure {
         title: "Checks during training".into(),
         columns: 3,
         panels: vec![
-            panel(
-                "Reconstruction",
-                Axis::linear("squared error a frame"),
-                "mse",
-            ),
-            panel("Log joint", Axis::linear("nats a sequence"), "log_joint"),
-            panel("Tracking", Axis::linear("error, pixels"), "error"),
+            of("Reconstruction", "squared error a frame", "mse"),
+            of("Log joint", "nats a sequence", "log_joint"),
+            of("Tracking", "error, pixels", "error"),
         ],
     }
 }

@@ -26,11 +26,7 @@ pub mod training;
 pub use digits::Digits;
 pub use evaluation::Evaluation;
 pub use outcome::Outcome;
-pub use settings::{ChainSettings, EvaluationSettings, Published, Settings, TrainingSettings};
+pub use settings::Settings;
 
-/// Seed of checks. Training has the numbers that its steps count; checks and evaluations have their own seeds.
-pub(crate) const CHECK: u64 = 0x0063_6865_636b;
 /// Draws of Hamiltonian Monte Carlo.
 pub(crate) const DRAWS: helmholtz_random::Purpose = helmholtz_random::Purpose::new("tr-hmc");
-/// The sequences of the table.
-pub(crate) const TABLE: u64 = 0x0074_6162_6c65;

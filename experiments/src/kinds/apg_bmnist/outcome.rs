@@ -3,15 +3,23 @@
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
 use crate::blocks::{checks, measured, provenance};
-use crate::population::{Column, Entry};
-use helmholtz_report::{Block, Cell, Document, Kind, Table};
+use crate::population::Entry;
+use helmholtz_report::{Block, Cell, Kind, Table};
 
 /// A run's result.
 pub type Outcome = crate::population::Outcome<Evaluation>;
 
 impl Outcome {
+    /// Texts and tables of the numbers.
+    pub fn blocks(&self, settings: &Settings) -> Vec<Block> {
+        let mut blocks = self.training(settings).to_vec();
+        blocks.extend(self.rows(settings));
+        blocks.push(provenance(&self.provenance));
+        blocks
+    }
+
     /// Returns what the samplers reached in the last setting, for the common table.
-    pub fn column(&self, settings: &Settings) -> Column {
+    pub fn entries(&self, settings: &Settings) -> (String, Vec<Entry>) {
         let [frames, digits] = settings
             .evaluation
             .settings
@@ -29,22 +37,8 @@ impl Outcome {
         };
         let own = rows.filter(|row| [row.frames, row.digits] == [frames, digits]);
         let side = settings.model.canvas.side;
-        Column {
-            experiment: settings.name.clone(),
-            title: format!("Bouncing digits, {side} x {side}, T = {frames}, D = {digits}"),
-            steps: self.steps,
-            folder: String::new(),
-            entries: own.map(entry).collect(),
-            provenance: self.provenance.clone(),
-        }
-    }
-
-    /// The numbers as a document.
-    pub fn document(&self, settings: &Settings) -> Document {
-        let mut blocks = self.training(settings).to_vec();
-        blocks.extend(self.rows(settings));
-        blocks.push(provenance(&self.provenance));
-        Document::of_blocks(&settings.title, blocks)
+        let title = format!("Bouncing digits, {side} x {side}, T = {frames}, D = {digits}");
+        (title, own.map(entry).collect())
     }
 
     fn training(&self, settings: &Settings) -> [Block; 2] {

@@ -7,14 +7,14 @@ use super::{Digits, Outcome, Settings, figures};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::framework::failed;
-use crate::population::Column;
+use crate::population::Entry;
 use crate::population::stepwise::{Measuring, Stepwise, bytes};
 use crate::source::Kind;
 use burn::tensor::DType;
 use helmholtz_datasets::{Error, GreyMnist, Locator, Missing, load_grey_mnist};
 use helmholtz_harness::work::shortened;
 use helmholtz_ops::AutodiffBackend;
-use helmholtz_report::Document;
+use helmholtz_report::Block;
 use helmholtz_report::figure::Figure;
 use helmholtz_report::picture::write_animation;
 use helmholtz_tracker::Tracker;
@@ -175,8 +175,8 @@ impl Stepwise for Settings {
         Ok(evaluation)
     }
 
-    fn document(&self, outcome: &Outcome) -> Document {
-        outcome.document(self)
+    fn blocks(&self, outcome: &Outcome) -> Vec<Block> {
+        outcome.blocks(self)
     }
 
     fn training(checks: &[Value]) -> Figure {
@@ -187,8 +187,8 @@ impl Stepwise for Settings {
         vec![("sweeps", figures::sweeps(self, &outcome.evaluation))]
     }
 
-    fn column(&self, outcome: &Outcome) -> Column {
-        outcome.column(self)
+    fn entries(&self, outcome: &Outcome) -> (String, Vec<Entry>) {
+        outcome.entries(self)
     }
 }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::Settings;
 use super::of_size::OfSize;
 use crate::error::HarnessError;
+use crate::population::batches::Join;
 use crate::population::populations::{mean, numbers};
 use crate::population::stepwise::{Measured, Measuring};
 
@@ -23,6 +24,13 @@ pub struct Watched {
     pub accuracy: Vec<f64>,
     /// The rings of the first instance's data in that particle.
     pub first: Vec<usize>,
+}
+
+impl Join for Watched {
+    fn join(&mut self, other: Self) {
+        self.log_joint.extend(other.log_joint);
+        self.accuracy.extend(other.accuracy);
+    }
 }
 
 /// ESS / L by block.

@@ -1,49 +1,34 @@
 //! The figures of a run.
 
 use super::{Evaluation, Settings};
-use crate::population::stepwise::points;
+use crate::population::stepwise::panel;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use serde_json::Value;
 
-pub fn training(metrics: &[Value]) -> Figure {
-    let of = |key: &str| points(metrics, key);
-    let panel = |title: &str, y: &str, series: &[(&str, &str)]| Panel {
-        title: title.into(),
-        x: Axis::linear("gradient steps"),
-        y: Axis::linear(y),
-        series: (series.iter().zip(1..))
-            .map(|((label, key), style)| Series::line(*label, style, of(key)))
-            .collect(),
-    };
-    let both = |what: &str| [format!("{what}_one_shot"), format!("{what}_end")];
-    let (joint, accuracy) = (both("log_joint"), both("accuracy"));
-    let ends = |keys: &[String; 2]| -> [(&'static str, String); 2] {
-        [
-            ("one shot", keys[0].clone()),
-            ("after the last sweep", keys[1].clone()),
-        ]
-    };
-    let with = |title, y, keys: &[String; 2]| {
-        let ends = ends(keys);
-        let series: Vec<(&str, &str)> = ends.iter().map(|(l, k)| (*l, k.as_str())).collect();
-        panel(title, y, &series)
-    };
+/// The checks during training.
+pub fn training(checks: &[Value]) -> Figure {
+    let of = |title, y: &str, lines: &[(&str, &str)]| panel(checks, title, Axis::linear(y), lines);
+    let joint = [
+        ("one shot", "log_joint_one_shot"),
+        ("after the last sweep", "log_joint_end"),
+    ];
+    let accuracy = [
+        ("one shot", "accuracy_one_shot"),
+        ("after the last sweep", "accuracy_end"),
+    ];
+    let sizes = [
+        ("one shot", "ess_one-shot"),
+        ("block μ", "ess_mu"),
+        ("block (c, h)", "ess_c, h"),
+    ];
     Figure {
         title: "Checks during training".into(),
         columns: 2,
         panels: vec![
-            with("Log joint", "nats an instance", &joint),
-            with("Clustering", "share of data on their rings", &accuracy),
-            panel("Radius", "R", &[("learned", "radius")]),
-            panel(
-                "Effective sample size",
-                "ESS / L",
-                &[
-                    ("one shot", "ess_one-shot"),
-                    ("block μ", "ess_mu"),
-                    ("block (c, h)", "ess_c, h"),
-                ],
-            ),
+            of("Log joint", "nats an instance", &joint),
+            of("Clustering", "share of data on their rings", &accuracy),
+            of("Radius", "R", &[("learned", "radius")]),
+            of("Effective sample size", "ESS / L", &sizes),
         ],
     }
 }

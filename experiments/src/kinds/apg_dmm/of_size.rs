@@ -1,15 +1,17 @@
 //! Measurements on instances of one size.
 
+use super::Settings;
 use super::evaluation::{Row, Snapshot, Watched, watch};
 use super::hamiltonian::chains;
 use super::training::rings;
-use super::{Settings, TABLE};
 use crate::error::HarnessError;
 use crate::framework::failed;
+use crate::population::TABLE;
+use crate::population::batches::Batch;
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, numbers, sampler};
 use crate::population::stepwise::{Measured, Measuring};
-use helmholtz_apg::{Streams, on_threads};
+use helmholtz_apg::Streams;
 use helmholtz_dmm::{Dmm, Scheme, Simulated};
 use helmholtz_ops::{AutodiffBackend, Backend};
 
@@ -25,10 +27,6 @@ pub struct OfSize<'a, B: AutodiffBackend> {
     /// How it is measured.
     pub measuring: &'a Measuring<'a>,
 }
-
-/// A sampler on the instances from this number on: what it watched, place by place, and what else there is to say.
-type Runner<'a, B, T> =
-    &'a (dyn Fn(&Simulated<B>, u64) -> Result<(Vec<Watched>, T), HarnessError> + Sync);
 
 impl<B: AutodiffBackend> OfSize<'_, B> {
     /// Adds the rows of all samplers, and gives what amortized population Gibbs was worth after each sweep.
@@ -113,7 +111,7 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
     ) -> Result<Vec<Watched>, HarnessError> {
         let (points, seed) = (self.points, self.settings.seed);
         let sampler = sampler(particles, sweeps);
-        let watched = self.each(label, chosen, &|data, from| {
+        let watched = self.each(label, chosen, |data, from| {
             let name = format!("{label}, instances from {from} of the table, seed {seed}");
             let mut streams = Streams::new(TABLE, from).named(name);
             let piece = format!("N = {points}, {label}, {scheme:?}, {particles}, {sweeps}, {from}");
@@ -129,7 +127,7 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
     fn hamiltonian(&self, leapfrog: usize, chosen: &[u64]) -> Result<Row, HarnessError> {
         let (points, e) = (self.points, &self.settings.evaluation);
         let label = format!("HMC-RWS, LF = {leapfrog}");
-        let (watched, moves) = self.each(&label, chosen, &|data, from| {
+        let (watched, moves) = self.each(&label, chosen, |data, from| {
             let lengths = [e.particles, e.sweeps - 1];
             let hmc = (&e.hmc, leapfrog);
             let piece = format!("N = {points}, {label}, {lengths:?}, {from}");
@@ -148,34 +146,16 @@ impl<B: AutodiffBackend> OfSize<'_, B> {
         &self,
         label: &str,
         chosen: &[u64],
-        run: Runner<'_, B::InnerBackend, T>,
-    ) -> Result<(Vec<Watched>, Vec<T>), HarnessError> {
-        let (points, of) = (self.points, chosen.len());
-        let batch = self.settings.evaluation.batch as usize;
-        let batches: Vec<&[u64]> = chosen.chunks(batch).collect();
-        let parts = on_threads(batches.len(), self.measuring.threads, |index| {
-            let numbers = batches[index];
-            let done = index * batch + numbers.len();
-            (self.measuring.on_progress)(&format!(
-                "N = {points}, {label}: instance {done} of {of}"
-            ))?;
-            let data = rings::<B::InnerBackend>(self.settings, TABLE, numbers, points, self.device);
-            run(&data, numbers[0])
-        });
-        let (mut all, mut others) = (Vec::<Watched>::new(), Vec::new());
-        for part in parts {
-            let (part, other) = part?;
-            others.push(other);
-            if all.is_empty() {
-                all = part;
-                continue;
-            }
-            for (all, part) in all.iter_mut().zip(part) {
-                all.log_joint.extend(part.log_joint);
-                all.accuracy.extend(part.accuracy);
-            }
-        }
-        Ok((all, others))
+        run: impl Fn(&Simulated<B::InnerBackend>, u64) -> Batch<Watched, T> + Sync,
+    ) -> Batch<Watched, Vec<T>> {
+        let (points, settings) = (self.points, self.settings);
+        let what = format!("N = {points}, {label}: instance");
+        let batch = settings.evaluation.batch as usize;
+        self.measuring
+            .in_batches(&what, chosen, batch, |_, numbers| {
+                let data = rings::<B::InnerBackend>(settings, TABLE, numbers, points, self.device);
+                run(&data, numbers[0])
+            })
     }
 }
 

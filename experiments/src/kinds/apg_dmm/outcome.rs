@@ -3,15 +3,23 @@
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
 use crate::blocks::{checks, measured, or_none, provenance};
-use crate::population::{Column, Entry};
-use helmholtz_report::{Block, Cell, Document, Table};
+use crate::population::Entry;
+use helmholtz_report::{Block, Cell, Table};
 
 /// A run's result.
 pub type Outcome = crate::population::Outcome<Evaluation>;
 
 impl Outcome {
+    /// Texts and tables of the numbers.
+    pub fn blocks(&self, settings: &Settings) -> Vec<Block> {
+        let mut blocks = self.training(settings).to_vec();
+        blocks.extend(self.rows(settings));
+        blocks.push(provenance(&self.provenance));
+        blocks
+    }
+
     /// Returns what the samplers reached on the largest instances, for the common table.
-    pub fn column(&self, settings: &Settings) -> Column {
+    pub fn entries(&self, settings: &Settings) -> (String, Vec<Entry>) {
         let points = settings.evaluation.points.last().copied().unwrap_or(0);
         let rows = self.evaluation.rows.iter();
         let entry = |row: &Row| Entry {
@@ -22,25 +30,14 @@ impl Outcome {
             log_joint: row.log_joint,
             instances: settings.evaluation.instances,
         };
-        Column {
-            experiment: settings.name.clone(),
-            title: format!(
-                "Deep mixtures, N = {points}, scale {}",
-                settings.model.noise
-            ),
-            steps: self.steps,
-            folder: String::new(),
-            entries: rows.filter(|row| row.points == points).map(entry).collect(),
-            provenance: self.provenance.clone(),
-        }
-    }
-
-    /// The numbers as a document.
-    pub fn document(&self, settings: &Settings) -> Document {
-        let mut blocks = self.training(settings).to_vec();
-        blocks.extend(self.rows(settings));
-        blocks.push(provenance(&self.provenance));
-        Document::of_blocks(&settings.title, blocks)
+        let title = format!(
+            "Deep mixtures, N = {points}, scale {}",
+            settings.model.noise
+        );
+        (
+            title,
+            rows.filter(|row| row.points == points).map(entry).collect(),
+        )
     }
 
     fn training(&self, settings: &Settings) -> [Block; 2] {

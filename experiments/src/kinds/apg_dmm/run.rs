@@ -6,14 +6,14 @@ use super::{Outcome, Settings, figures};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::framework::failed;
-use crate::population::Column;
+use crate::population::Entry;
 use crate::population::stepwise::{Measuring, Stepwise, bytes};
 use crate::source::Kind;
 use burn::tensor::DType;
 use helmholtz_datasets::Locator;
 use helmholtz_dmm::Dmm;
 use helmholtz_ops::AutodiffBackend;
-use helmholtz_report::Document;
+use helmholtz_report::Block;
 use helmholtz_report::figure::Figure;
 use helmholtz_training::{Objective, StepConfig};
 use serde_json::Value;
@@ -122,8 +122,8 @@ impl Stepwise for Settings {
         evaluate(self, model, device, measuring)
     }
 
-    fn document(&self, outcome: &Outcome) -> Document {
-        outcome.document(self)
+    fn blocks(&self, outcome: &Outcome) -> Vec<Block> {
+        outcome.blocks(self)
     }
 
     fn training(checks: &[Value]) -> Figure {
@@ -134,7 +134,7 @@ impl Stepwise for Settings {
         figures::all(self, &outcome.evaluation).into()
     }
 
-    fn column(&self, outcome: &Outcome) -> Column {
-        outcome.column(self)
+    fn entries(&self, outcome: &Outcome) -> (String, Vec<Entry>) {
+        outcome.entries(self)
     }
 }

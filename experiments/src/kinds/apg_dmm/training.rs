@@ -13,9 +13,10 @@ use helmholtz_random::Stream;
 use helmholtz_training::Objective;
 use serde_json::{Map, Value};
 
+use super::Settings;
 use super::evaluation::watch;
 use super::hamiltonian::moved;
-use super::{CHECK, Settings};
+use crate::population::CHECK;
 use crate::population::hamiltonian::TrainingMoves;
 use crate::population::parts::{Part, Step, gradients, parts};
 use crate::population::populations::{mean, sampler};

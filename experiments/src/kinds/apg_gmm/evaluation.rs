@@ -2,14 +2,15 @@
 
 use crate::error::HarnessError;
 use burn::tensor::Tensor;
-use helmholtz_apg::{Population, Streams, on_threads};
+use helmholtz_apg::{Population, Streams};
 use helmholtz_gmm::{Gmm, GmmState, Scheme};
 use helmholtz_ops::Backend;
 use serde::{Deserialize, Serialize};
 
-use super::samplers::{Checkpoint, Length, SamplerKind, instances, means, trajectory};
-use super::{FIGURE, Settings, TABLE};
+use super::samplers::{Checkpoint, Length, SamplerKind, instances, trajectory};
+use super::{FIGURE, Settings};
 use crate::framework::failed;
+use crate::population::TABLE;
 use crate::population::populations::{mean, numbers, sampler};
 use crate::population::stepwise::{Measured, Measuring};
 
@@ -126,37 +127,20 @@ impl<B: Backend> Evaluating<'_, B> {
         let e = &self.settings.evaluation;
         let at_a_time = (AT_A_TIME / length.particles).clamp(1, e.batch as usize);
         let config = &self.settings.model;
-        let batches: Vec<&[u64]> = all.chunks(at_a_time).collect();
-        let measured = on_threads(batches.len(), self.measuring.threads, |batch| {
-            let numbers = batches[batch];
-            (self.measuring.on_progress)(&format!(
-                "{}, {} of {} instances",
-                kind.label(),
-                batch * at_a_time,
-                all.len()
-            ))?;
-            let x = instances::<B>(config, seed, numbers, e.points, self.device);
-            let draws = (self.settings.seed, (seed << 16) + batch as u64);
-            let piece = format!(
-                "{kind:?}, {length:?}, {} data, seed {seed}, {batch}: {numbers:?}",
-                e.points
-            );
-            let measured = || trajectory(kind, (self.model, config), &x, length, draws);
-            self.measuring.pieces.get(&piece, measured)
-        });
-        let mut checkpoints: Vec<Checkpoint> = vec![];
-        for more in measured {
-            let more = more?;
-            if checkpoints.is_empty() {
-                checkpoints = more;
-            } else {
-                checkpoints
-                    .iter_mut()
-                    .zip(more)
-                    .for_each(|(all, more)| all.join(more));
-            }
-        }
-        Ok(checkpoints)
+        let what = format!("{}: instance", kind.label());
+        let measured = self
+            .measuring
+            .in_batches(&what, all, at_a_time, |batch, numbers| {
+                let x = instances::<B>(config, seed, numbers, e.points, self.device);
+                let draws = (self.settings.seed, (seed << 16) + batch as u64);
+                let piece = format!(
+                    "{kind:?}, {length:?}, {} data, seed {seed}, {batch}: {numbers:?}",
+                    e.points
+                );
+                let measured = || trajectory(kind, (self.model, config), &x, length, draws);
+                Ok((self.measuring.pieces.get(&piece, measured)?, ()))
+            })?;
+        Ok(measured.0)
     }
 
     fn rows(&self) -> Result<Vec<Row>, HarnessError> {
@@ -257,10 +241,7 @@ impl<B: Backend> Evaluating<'_, B> {
             Ok(Curve {
                 label: kind.label(),
                 particles,
-                log_joint: means(&checkpoints)
-                    .into_iter()
-                    .map(|[weighted, _]| weighted)
-                    .collect(),
+                log_joint: checkpoints.iter().map(|own| mean(&own.weighted)).collect(),
             })
         };
         kinds.into_iter().map(of).collect()

@@ -1,7 +1,7 @@
 //! The figures of a run.
 
 use super::evaluation::{Curve, Division, Evaluation, Snapshot};
-use crate::population::stepwise::points;
+use crate::population::stepwise;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use serde_json::Value;
 
@@ -18,43 +18,31 @@ fn panel(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Panel {
 }
 
 /// Draws what was watched during training: the divergences of the proposals from the exact conditionals, and sample sizes.
-pub fn training(metrics: &[Value]) -> Figure {
-    let of = |key: &str| points(metrics, key);
-    let steps = || Axis::linear("gradient steps");
-    let divergences = |title, all: &[(&str, &str)]| {
-        let series = all.iter().zip(1..);
-        let series = series.map(|(&(label, key), style)| Series::line(label, style, of(key)));
-        panel(title, steps(), Axis::log("KL(p‖q), nats"), series.collect())
-    };
+pub fn training(checks: &[Value]) -> Figure {
+    let of = |title, y, lines: &[(&str, &str)]| stepwise::panel(checks, title, y, lines);
+    let divergence = || Axis::log("KL(p‖q), nats");
+    let by_cluster = [("given c", "kl"), ("one shot", "one_shot_kl")];
     let sizes = [
         ("one shot", "ess_one-shot"),
         ("block (μ, τ)", "ess_eta"),
         ("block c", "ess_c"),
     ];
-    let sizes = sizes
-        .into_iter()
-        .zip(1..)
-        .map(|((label, key), style)| Series::line(label, style, of(key)));
+    let (size, evidence) = ("ESS / L", "log Ẑ of an instance, nats");
     Figure {
         title: "Proposals during training, on instances with known assignments".into(),
         columns: 2,
         panels: vec![
-            divergences(
-                "(μ, τ), by cluster",
-                &[("given c", "kl"), ("one shot", "one_shot_kl")],
+            of("(μ, τ), by cluster", divergence(), &by_cluster),
+            of(
+                "c given (μ, τ), by instance",
+                divergence(),
+                &[("APG", "assignment_kl")],
             ),
-            divergences("c given (μ, τ), by instance", &[("APG", "assignment_kl")]),
-            panel(
-                "effective sample size",
-                steps(),
-                Axis::linear("ESS / L"),
-                sizes.collect(),
-            ),
-            panel(
+            of("effective sample size", Axis::linear(size), &sizes),
+            of(
                 "evidence",
-                steps(),
-                Axis::linear("log Ẑ of an instance, nats"),
-                vec![Series::line("APG", 1, of("log_evidence"))],
+                Axis::linear(evidence),
+                &[("APG", "log_evidence")],
             ),
         ],
     }

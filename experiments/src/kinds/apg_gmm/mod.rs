@@ -23,14 +23,10 @@ pub mod training;
 
 pub use evaluation::Evaluation;
 pub use outcome::Outcome;
-pub use settings::{EvaluationSettings, Published, Settings};
+pub use settings::Settings;
 
 use helmholtz_random::Purpose;
 
-/// Seed of checks. Training has the numbers that its steps count; checks and evaluations have their own seeds.
-pub(crate) const CHECK: u64 = 0x0063_6865_636b;
-/// The instances of the table.
-pub(crate) const TABLE: u64 = 0x0074_6162_6c65;
 /// The instance of the figures.
 pub(crate) const FIGURE: u64 = 0x0066_6967;
 

@@ -3,24 +3,24 @@
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
 use crate::blocks::{checks, measured, provenance, small_or_fixed};
-use crate::population::{Column, Entry};
-use helmholtz_report::{Block, Cell, Document, Kind, Table};
+use crate::population::Entry;
+use helmholtz_report::{Block, Cell, Kind, Table};
 
 /// A run's result.
 pub type Outcome = crate::population::Outcome<Evaluation>;
 
 impl Outcome {
-    /// The numbers as a document.
-    pub fn document(&self, settings: &Settings) -> Document {
+    /// Texts and tables of the numbers.
+    pub fn blocks(&self, settings: &Settings) -> Vec<Block> {
         let mut blocks = self.training(settings).to_vec();
         blocks.extend(self.rows(settings));
         blocks.extend(self.divisions(settings));
         blocks.push(provenance(&self.provenance));
-        Document::of_blocks(&settings.title, blocks)
+        blocks
     }
 
     /// Returns what the samplers reached, for the common table.
-    pub fn column(&self, settings: &Settings) -> Column {
+    pub fn entries(&self, settings: &Settings) -> (String, Vec<Entry>) {
         let rows = self.evaluation.rows.iter();
         let entry = |row: &Row| Entry {
             sampler: match row.label.as_str() {
@@ -30,14 +30,8 @@ impl Outcome {
             log_joint: row.log_joint,
             instances: settings.evaluation.instances,
         };
-        Column {
-            experiment: settings.name.clone(),
-            title: format!("Gaussian mixtures, N = {}", settings.evaluation.points),
-            steps: self.steps,
-            folder: String::new(),
-            entries: rows.map(entry).collect(),
-            provenance: self.provenance.clone(),
-        }
+        let title = format!("Gaussian mixtures, N = {}", settings.evaluation.points);
+        (title, rows.map(entry).collect())
     }
 
     fn training(&self, settings: &Settings) -> [Block; 2] {

@@ -6,7 +6,7 @@ use super::{Outcome, Settings, figures};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::framework::failed;
-use crate::population::Column;
+use crate::population::Entry;
 use crate::population::stepwise::{Measuring, Stepwise, bytes};
 use crate::source::Kind;
 use burn::module::AutodiffModule;
@@ -14,7 +14,7 @@ use burn::tensor::DType;
 use helmholtz_datasets::Locator;
 use helmholtz_gmm::Gmm;
 use helmholtz_ops::{AutodiffBackend, Backend};
-use helmholtz_report::Document;
+use helmholtz_report::Block;
 use helmholtz_report::figure::Figure;
 use helmholtz_training::{Objective, StepConfig};
 use serde_json::Value;
@@ -120,8 +120,8 @@ impl Stepwise for Settings {
         Some(expected_log_joint::<B>(self, device))
     }
 
-    fn document(&self, outcome: &Outcome) -> Document {
-        outcome.document(self)
+    fn blocks(&self, outcome: &Outcome) -> Vec<Block> {
+        outcome.blocks(self)
     }
 
     fn training(checks: &[Value]) -> Figure {
@@ -132,7 +132,7 @@ impl Stepwise for Settings {
         figures::all(&outcome.evaluation).into()
     }
 
-    fn column(&self, outcome: &Outcome) -> Column {
-        outcome.column(self)
+    fn entries(&self, outcome: &Outcome) -> (String, Vec<Entry>) {
+        outcome.entries(self)
     }
 }

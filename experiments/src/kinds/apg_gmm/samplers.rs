@@ -12,8 +12,9 @@ use helmholtz_samplers::{Hmc, Kernel};
 use serde::{Deserialize, Serialize};
 
 use super::DRAWS;
+use crate::population::batches::Join;
 use crate::population::hamiltonian::TrainingMoves;
-use crate::population::populations::{mean, numbers};
+use crate::population::populations::numbers;
 
 /// A way to move particles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,9 +66,10 @@ impl Checkpoint {
             ess: vec![1.0; instances],
         }
     }
+}
 
-    /// The instances of both.
-    pub fn join(&mut self, other: Self) {
+impl Join for Checkpoint {
+    fn join(&mut self, other: Self) {
         self.weighted.extend(other.weighted);
         self.plain.extend(other.plain);
         self.ess.extend(other.ess);
@@ -234,12 +236,6 @@ fn of_chains<B: Backend>(model: &Gmm<B>, x: &Tensor<B, 3>, state: GmmState<B>) -
     Checkpoint::of(log_joint, plain)
 }
 
-/// The mean over instances of each checkpoint's weighted and plain log joint.
-pub fn means(checkpoints: &[Checkpoint]) -> Vec<[f64; 2]> {
-    let of = |checkpoint: &Checkpoint| [mean(&checkpoint.weighted), mean(&checkpoint.plain)];
-    checkpoints.iter().map(of).collect()
-}
-
 /// Fresh instances of a mixture, on the device.
 pub fn instances<B: Backend>(
     config: &GmmConfig,
@@ -254,6 +250,7 @@ pub fn instances<B: Backend>(
 #[cfg(all(test, feature = "cpu"))]
 mod tests {
     use super::*;
+    use crate::population::populations::mean;
     use burn_flex::Flex;
 
     /// Chains that are exact come from far below to the log joint of the true latents, whose law is that of the posterior. Gibbs

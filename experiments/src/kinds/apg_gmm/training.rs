@@ -13,8 +13,9 @@ use helmholtz_samplers::resampling::Systematic;
 use helmholtz_training::Objective;
 use serde_json::{Map, Value};
 
+use super::Settings;
 use super::samplers::{instances, moved};
-use super::{CHECK, Settings};
+use crate::population::CHECK;
 use crate::population::parts::{Part, Step, gradients, parts};
 use crate::population::populations::{mean, numbers, sampler};
 

@@ -25,21 +25,20 @@ pub struct KlCurves {
 /// A flag that means nothing here, a file that makes no sense.
 pub fn open<'a>(request: &Request<'a>) -> Result<Figure<'a, KlCurves>, HarnessError> {
     let args = request.args;
-    let settings = Settings::parse(request.source, &args.profile)?;
+    let (settings, own) = Settings::parse(request.source, &args.profile)?;
     let remedy = "it takes --profile, --steps, --seeds, --jobs, --threads, --device, --out, --dry-run, --json and --fresh. The runs are chosen in \
                   its file, and an edited copy is run by its path";
     reject(request, &settings.name, false, remedy)?;
-    let steps = args.steps.or(settings.steps);
+    let steps = args.steps.or(own.steps);
     let mut all: Vec<Box<dyn Member + 'a>> = Vec::new();
     let mut of_units = Vec::new();
     let mut of_figure = [0, 0];
     let beside = settings.divisions.len();
     for division in &settings.divisions {
         let source = settings.source(division)?;
-        let profile = &settings.profile;
-        let member = opened::<apg_gmm::Settings>(request, &source, (profile, steps), beside)?;
+        let member = opened::<apg_gmm::Settings>(request, &source, (&own.profile, steps), beside)?;
         let (_, [of_profile, steps]) = member.place();
-        of_figure = [settings.steps.unwrap_or(of_profile), steps];
+        of_figure = [own.steps.unwrap_or(of_profile), steps];
         let clusters = member.experiment(0).model.clusters;
         of_units.extend(member.units().iter().map(|_| (division.clone(), clusters)));
         all.push(Box::new(member));
@@ -49,7 +48,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Figure<'a, KlCurves>, HarnessEr
     let config = json!({
         "title": settings.title,
         "experiment": settings.experiment,
-        "profile": settings.profile,
+        "profile": own.profile,
         "divisions": divisions.collect::<Vec<_>>(),
         "steps": of_figure[1],
     });

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::error::HarnessError;
-use crate::names::unknown;
-use crate::profiles::check_names;
+use crate::profiles::named;
 use crate::published::{LogJoint, LogJoints};
-use crate::source::{Kind, Source, is_folder_name};
+use crate::source::{Kind, Source};
 use serde::{Deserialize, Serialize};
 
 /// `experiments/apg-table1.toml`, or a file like it.
@@ -54,36 +53,20 @@ impl Settings {
     /// # Errors
     /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown profile, with the choices.
     pub fn parse(source: &Source, profile: &str) -> Result<Self, HarnessError> {
-        let mut file: File = source.parse()?;
-        check_names(source, file.profile.keys())?;
-        let Some(members) = file.profile.remove(profile) else {
-            return Err(unknown("profile", profile, file.profile.into_keys()));
-        };
-        let problem = match () {
-            () if !is_folder_name(&file.name) => {
-                Some("`name` names a folder: use lower-case letters, digits and hyphens")
-            }
-            () if members.is_empty() => Some("a profile needs the run of an experiment"),
-            () if members.iter().any(|member| member.steps == Some(0)) => {
-                Some("`steps` must be at least 1")
-            }
-            () => None,
-        };
-        match problem {
-            Some(problem) => Err(HarnessError::Spec {
-                file: source.file.clone(),
-                problem: problem.into(),
-            }),
-            None => Ok(Self {
-                name: file.name,
-                title: file.title,
-                members,
-                published: match &file.published {
-                    Some(name) => LogJoints::load(name)?.entry,
-                    None => Vec::new(),
-                },
-            }),
+        let file: File = source.parse()?;
+        let members = named("profile", profile, &file.profile)?.clone();
+        if members.is_empty() {
+            return Err(source.reject("a profile needs the run of an experiment"));
         }
+        Ok(Self {
+            name: file.name,
+            title: file.title,
+            members,
+            published: match &file.published {
+                Some(name) => LogJoints::load(name)?.entry,
+                None => Vec::new(),
+            },
+        })
     }
 }
 
@@ -111,18 +94,5 @@ mod tests {
         }
         let text = Settings::parse(&source, "quik").unwrap_err().to_string();
         assert!(text.contains("Did you mean `quick`?"), "{text}");
-    }
-
-    #[test]
-    fn what_makes_no_sense_says_why() {
-        let error = |from: &str, to: &str| {
-            let mut source = Source::find("apg-table1").unwrap();
-            assert!(source.text.contains(from), "{from}");
-            source.text = source.text.replacen(from, to, 1);
-            let settings = Settings::parse(&source, "cpu");
-            settings.unwrap_err().to_string()
-        };
-        assert!(error("steps = 30000", "steps = 0").contains("at least 1"));
-        assert!(error("paper = [", "\"../paper\" = [").contains("`../paper` names a folder"));
     }
 }

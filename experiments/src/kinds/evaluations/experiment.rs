@@ -6,20 +6,18 @@ use crate::data::Wanted;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders::base_folder;
-use crate::methods::Methods;
-use crate::profiles::check_names;
-use crate::registry::Registry;
+use crate::profiles::named;
 use crate::request::Request;
-use crate::source::{Kind, Source, is_folder_name};
+use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
 use crate::trained::Run;
+use crate::trial::Trial;
 use crate::works::evaluate::Work;
 use helmholtz_datasets::{Splits, caution};
 use helmholtz_evaluation::{LogLikelihoods, LogWeights, Nll};
 use helmholtz_harness::driver::{Event, Observer};
 use helmholtz_harness::experiment::{Cost, Experiment, Heading, Outcome};
 use helmholtz_harness::machine::Needs;
-use helmholtz_harness::names::lookup;
 use helmholtz_harness::plan_text::count;
 use helmholtz_harness::unit::Unit;
 use helmholtz_harness::work::{Count, Work as Seconds};
@@ -65,19 +63,12 @@ impl Settings {
     fn parse(request: &Request<'_>) -> Result<(Self, Spec), HarnessError> {
         let source = request.source;
         let settings: Self = source.parse()?;
-        check_names(source, settings.profile.keys())?;
         let senseless = |profile: &Profile| {
             let samples = &profile.samples;
-            samples.is_empty() || samples[0] == 0 || !samples.is_sorted_by(|a, b| a < b)
+            samples.is_empty() || !samples.is_sorted_by(|a, b| a < b)
         };
-        let problem = if !is_folder_name(&settings.name) {
-            Some("`name` names a folder: use lower-case letters, digits and hyphens")
-        } else if settings.profile.values().any(senseless) {
-            Some("`samples` are at least one number, from 1 on and ascending")
-        } else {
-            None
-        };
-        source.check(problem)?;
+        let senseless = settings.profile.values().any(senseless);
+        source.check(senseless.then_some("`samples` are at least one number, ascending"))?;
         let spec = Spec::parse(&Source::find(&settings.table)?, request.registry)?;
         Ok((settings, spec))
     }
@@ -85,10 +76,11 @@ impl Settings {
 
 /// The runs that are there.
 pub struct Evaluations {
-    registry: Registry,
     title: String,
     samples: Vec<usize>,
     runs: Vec<Run>,
+    /// What they trained.
+    trials: Vec<Trial>,
     units: Vec<Unit>,
     /// Runs that are asked for, and are not there or not finished.
     missing: Vec<String>,
@@ -124,9 +116,7 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
         "it evaluates finished runs of a table, and takes what chooses them: --profile, --net, --method, --particles, --seeds, \
          --epochs and --dataset",
     )?;
-    let names: Vec<&String> = settings.profile.keys().collect();
-    let name = lookup("profile", &args.profile, &names, |name| name)?;
-    let Profile { profile, samples } = settings.profile[*name].clone();
+    let Profile { profile, samples } = named("profile", &args.profile, &settings.profile)?.clone();
     let wanted = match args.data.wanted()? {
         Some(wanted) => wanted,
         None => Wanted::Known(spec.dataset_of(&profile)?.parse()?),
@@ -147,7 +137,7 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
     let cells = spec.cells(&profile, &selection, &data.name)?;
     let (mut runs, mut missing) = (Vec::new(), Vec::new());
     for cell in cells {
-        match finished(&cell, &of_runs, request.registry.known_methods()) {
+        match finished(&cell, &of_runs) {
             Some(run) => {
                 run.check_data(&data)?;
                 runs.push(run);
@@ -164,15 +154,17 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
             spec.name
         )));
     }
+    let trials = runs.iter().map(|run| request.registry.trial(&run.cell));
+    let trials = trials.collect::<Result<_, _>>()?;
     let unit = |run: &Run| unit(run, &base, &samples);
     Ok(Evaluations {
-        registry: request.registry.clone(),
         units: runs.iter().map(unit).collect(),
         title: settings.title,
         threads: request.threads(runs.len()),
         device: args.device,
         samples,
         runs,
+        trials,
         missing,
         data,
         base,
@@ -180,11 +172,11 @@ pub fn open(request: &Request<'_>) -> Result<Evaluations, HarnessError> {
 }
 
 /// The cell's run, if it is finished and keeps its parameters.
-fn finished(cell: &Cell, base: &std::path::Path, methods: &Methods) -> Option<Run> {
+fn finished(cell: &Cell, base: &std::path::Path) -> Option<Run> {
     let folder = cell.folder(base);
     let status = RunFolder::peek(&folder).ok()?;
     matches!(status, helmholtz_runs::Status::Finished(_)).then_some(())?;
-    Run::read(&folder, Parameters::Selected, methods).ok()
+    Run::read(&folder, Parameters::Selected).ok()
 }
 
 fn unit(run: &Run, base: &std::path::Path, samples: &[usize]) -> Unit {
@@ -349,9 +341,10 @@ impl Evaluations {
         state: &(dyn Fn(String) + Sync),
         stop: &AtomicBool,
     ) -> Result<Option<Vec<LogWeights>>, HarnessError> {
-        let run = &self.runs[index];
+        let (run, Trial { net, entry, .. }) = (&self.runs[index], &self.trials[index]);
         let work = Work {
             run,
+            method: entry.method,
             images: &self.data.test,
             rows,
             samples,
@@ -361,8 +354,7 @@ impl Evaluations {
             state,
             stop,
         };
-        let net = self.registry.net_of(&run.cell)?;
-        let evaluated = on_net(self.device, net, run.cell.seed, work)?;
+        let evaluated = on_net(self.device, net.clone(), run.cell.seed, work)?;
         Ok(evaluated.map(|evaluated| evaluated.weights))
     }
 

@@ -1,11 +1,10 @@
 //! Costs of cells: time, memory and disk. Each net, method, batch size and number of particles is measured once.
 
 use super::work::work;
-use crate::cell::Cell;
-use crate::cell_runner::{CellRunner, Cost as Measured};
+use crate::cell_runner::Cost as Measured;
 use crate::data::Sizes;
 use crate::population::stepwise::bytes;
-use crate::registry::Registry;
+use crate::trial::{CellRunner, Trial};
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::Cost;
 use helmholtz_harness::machine::{Machine, Needs};
@@ -14,42 +13,33 @@ use std::sync::Mutex;
 
 /// A run holds its parameters, Adam's two moments and the chains, with them what a step needs or the gradient. It keeps all but those
 /// in two checkpoints while it writes a third.
-pub fn needs(registry: &Registry, cell: &Cell, cost: Measured, sizes: Sizes) -> Needs {
+pub fn needs(trial: &Trial, cost: Measured, sizes: Sizes) -> Needs {
     let kept = 3 * 4 * cost.parameters + cost.row_bytes * sizes.train;
     let gradient = 4 * cost.parameters;
     Needs {
-        memory: kept.saturating_add(step_bytes(registry, cell, sizes).max(gradient)),
+        memory: kept.saturating_add(step_bytes(trial, sizes).max(gradient)),
         // Checkpoints hold the selected parameters too.
         disk: 3 * (kept + 4 * cost.parameters),
     }
 }
 
 /// The least memory of a training step: for each particle of each image of a batch the logits of what is seen, and the latents.
-/// Nothing for a cell that cannot be built, which is the runner's to refuse.
-pub fn step_bytes(registry: &Registry, cell: &Cell, sizes: Sizes) -> u64 {
-    let (Ok(net), Ok(method)) = (registry.net_of(cell), cell.method()) else {
-        return 0;
-    };
-    let settings = &cell.settings;
+pub fn step_bytes(trial: &Trial, sizes: Sizes) -> u64 {
+    let settings = &trial.cell.settings;
     // Wake-sleep has one particle, whatever K; no other method has fewer than K.
     let most = settings.particles.min(1 << 40);
-    let particles = method.evaluations(most, 1, false).min(most);
+    let particles = trial.entry.method.evaluations(most, 1, false).min(most);
     let batch = sizes.train.min(settings.batch as u64);
-    bytes(&[batch, particles as u64, net.values() as u64])
+    bytes(&[batch, particles as u64, trial.net.values() as u64])
 }
 
-/// Checks that there is the memory for a training step of the cell.
+/// Checks that there is the memory for a training step.
 ///
 /// # Errors
 /// If there is not.
-pub fn check_step(
-    machine: &Machine,
-    registry: &Registry,
-    cell: &Cell,
-    sizes: Sizes,
-) -> Result<(), HarnessError> {
+pub fn check_step(machine: &Machine, trial: &Trial, sizes: Sizes) -> Result<(), HarnessError> {
     let needs = Needs {
-        memory: step_bytes(registry, cell, sizes),
+        memory: step_bytes(trial, sizes),
         disk: 0,
     };
     machine.check(needs, "choose fewer `particles` or a smaller `batch`")
@@ -58,17 +48,15 @@ pub fn check_step(
 /// Measured costs.
 pub struct Costs {
     machine: Machine,
-    registry: Registry,
     sizes: Sizes,
     known: Mutex<BTreeMap<(String, String, usize, usize), Measured>>,
 }
 
 impl Costs {
     /// Costs for data of these sizes, where the machine has the memory for a step.
-    pub fn new(machine: Machine, registry: &Registry, sizes: Sizes) -> Self {
+    pub fn new(machine: Machine, sizes: Sizes) -> Self {
         Self {
             machine,
-            registry: registry.clone(),
             sizes,
             known: Mutex::default(),
         }
@@ -77,8 +65,9 @@ impl Costs {
     /// Returns the cost of a cell, as `runner` measures it.
     ///
     /// # Errors
-    /// A cell that the runner cannot build, or for which there is not the memory.
-    pub fn of(&self, runner: &dyn CellRunner, cell: &Cell) -> Result<Cost, HarnessError> {
+    /// A net that the runner cannot build, or for which there is not the memory.
+    pub fn of(&self, runner: &dyn CellRunner, trial: &Trial) -> Result<Cost, HarnessError> {
+        let Trial { cell, .. } = trial;
         let settings = &cell.settings;
         let names = (cell.net.clone(), cell.method.clone());
         let key = (names.0, names.1, settings.batch, settings.particles);
@@ -86,15 +75,15 @@ impl Costs {
         let cost = match known.get(&key) {
             Some(cost) => *cost,
             None => {
-                check_step(&self.machine, &self.registry, cell, self.sizes)?;
-                let cost = runner.measure(cell)?;
+                check_step(&self.machine, trial, self.sizes)?;
+                let cost = runner.measure(trial)?;
                 known.insert(key, cost);
                 cost
             }
         };
         Ok(Cost {
             work: work(settings, self.sizes, cost),
-            needs: needs(&self.registry, cell, cost, self.sizes),
+            needs: needs(trial, cost, self.sizes),
         })
     }
 }
@@ -102,8 +91,8 @@ impl Costs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::tests::cell;
     use crate::kinds::likelihood::fake::{FakeRunner, SIZES};
+    use crate::trial::tests::trial;
 
     #[test]
     fn each_net_and_method_is_measured_once() {
@@ -112,31 +101,30 @@ mod tests {
             memory: None,
             disk: None,
         };
-        let costs = Costs::new(machine, &Registry::default(), SIZES);
+        let costs = Costs::new(machine, SIZES);
         for (net, seed) in [("linear", 1), ("linear", 2), ("nonlinear", 1)] {
-            costs.of(&runner, &cell(net, "jsa", seed)).unwrap();
+            costs.of(&runner, &trial(net, "jsa", seed)).unwrap();
         }
         assert_eq!(runner.measured.lock().unwrap().len(), 2);
     }
 
     #[test]
     fn a_step_needs_a_row_for_each_particle_of_each_image() {
-        let known = Registry::default();
-        let mut c = cell("linear", "jsa", 1);
-        (c.settings.batch, c.settings.particles) = (50, 20);
-        assert_eq!(step_bytes(&known, &c, SIZES), 50 * 20 * (784 + 200) * 4);
-        let cost = FakeRunner::default().measure(&c).unwrap();
+        let of = |method: &str, particles| {
+            let mut trial = trial("linear", method, 1);
+            let settings = &mut trial.cell.settings;
+            (settings.batch, settings.particles) = (50, particles);
+            trial
+        };
+        let jsa = of("jsa", 20);
+        assert_eq!(step_bytes(&jsa, SIZES), 50 * 20 * (784 + 200) * 4);
+        let cost = FakeRunner::default().measure(&jsa).unwrap();
         let kept = 3 * 4 * cost.parameters + SIZES.train;
         assert_eq!(
-            needs(&known, &c, cost, SIZES).memory,
-            kept + step_bytes(&known, &c, SIZES)
+            needs(&jsa, cost, SIZES).memory,
+            kept + step_bytes(&jsa, SIZES)
         );
-        c.method = "ws".into();
-        assert_eq!(step_bytes(&known, &c, SIZES), 50 * (784 + 200) * 4);
-        c.method = "jsa".into();
-        c.settings.particles = usize::MAX;
-        assert!(step_bytes(&known, &c, SIZES) > 1 << 50);
-        c.net = "none".into();
-        assert_eq!(step_bytes(&known, &c, SIZES), 0);
+        assert_eq!(step_bytes(&of("ws", 20), SIZES), 50 * (784 + 200) * 4);
+        assert!(step_bytes(&of("jsa", usize::MAX), SIZES) > 1 << 50);
     }
 }

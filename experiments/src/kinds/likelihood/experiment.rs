@@ -3,14 +3,16 @@
 use super::costs::Costs;
 use super::heading;
 use crate::cell::Cell;
-use crate::cell_runner::{CellResult, CellRunner};
+use crate::cell_runner::CellResult;
 use crate::data::{Data, Wanted, banner, resolve_dataset};
 use crate::device::Device;
 use crate::folders::{self, base_folder};
 use crate::published::Published;
+use crate::registry::Registry;
 use crate::request::Request;
 use crate::spec::{Selection, Spec};
 use crate::table::{self, Table, damages, files, gather};
+use crate::trial::{CellRunner, Trial};
 use helmholtz_datasets::DatasetName;
 use helmholtz_harness::driver::Observer;
 use helmholtz_harness::engine::job::quoted;
@@ -28,13 +30,14 @@ use std::sync::atomic::AtomicBool;
 /// The cells of a table that are asked for.
 pub struct Likelihood<'a> {
     args: &'a crate::cli::Reproduce,
+    registry: &'a Registry,
     spec: Spec,
     data: Data,
     published: Option<Published>,
     /// Epochs other than the profile's.
     epochs: Option<u64>,
     base: PathBuf,
-    cells: Vec<Cell>,
+    trials: Vec<Trial>,
     units: Vec<Unit>,
     runner: Box<dyn CellRunner>,
     costs: Costs,
@@ -61,7 +64,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
     };
     let named = spec.dataset_of(&args.profile)?;
     for cell in spec.cells(&args.profile, &selection, named)? {
-        request.registry.net_of(&cell)?;
+        request.registry.trial(&cell)?;
     }
     for table in spec.published.iter().chain(spec.published_on.values()) {
         Published::load(table)?;
@@ -87,19 +90,21 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
         wanted.remember(&base)?;
     }
     let cells = spec.cells(&args.profile, &selection, dataset)?.into_iter();
-    let cells: Vec<Cell> = cells.map(|cell| cell.on(&data.splits)).collect();
-    let threads = request.threads(cells.len());
+    let trials = cells.map(|cell| request.registry.trial(&cell.on(&data.splits)));
+    let trials: Vec<Trial> = trials.collect::<Result<_, _>>()?;
+    let threads = request.threads(trials.len());
     let runner = (request.new_runner)(args.device, Arc::clone(&data.splits), threads)?;
     Ok(Likelihood {
         args,
-        units: units(&cells, &base),
-        costs: Costs::new(request.machine(), request.registry, data.sizes()),
+        units: units(&trials, &base),
+        costs: Costs::new(request.machine(), data.sizes()),
+        trials,
+        registry: request.registry,
         spec,
         data,
         published,
         epochs,
         base,
-        cells,
         runner,
         jobs: request.jobs(),
     })
@@ -135,9 +140,9 @@ fn find_data(request: &Request, spec: &Spec) -> Result<Data, HarnessError> {
     Ok(data)
 }
 
-fn units(cells: &[Cell], base: &Path) -> Vec<Unit> {
-    let each_its_own = heading::one_particles(cells).is_none();
-    let unit = |cell: &Cell| {
+fn units(trials: &[Trial], base: &Path) -> Vec<Unit> {
+    let each_its_own = heading::one_particles(trials).is_none();
+    let unit = |Trial { cell, .. }: &Trial| {
         let mut fields = Map::new();
         fields.insert("net".into(), cell.net.as_str().into());
         fields.insert("method".into(), cell.method.as_str().into());
@@ -163,7 +168,7 @@ fn units(cells: &[Cell], base: &Path) -> Vec<Unit> {
             fields,
         }
     };
-    cells.iter().map(unit).collect()
+    trials.iter().map(unit).collect()
 }
 
 impl Experiment for Likelihood<'_> {
@@ -172,7 +177,7 @@ impl Experiment for Likelihood<'_> {
             self.args,
             &self.spec,
             &self.data,
-            &self.cells,
+            &self.trials,
             self.jobs,
             &self.base,
         )
@@ -183,7 +188,7 @@ impl Experiment for Likelihood<'_> {
     }
 
     fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
-        self.costs.of(&*self.runner, &self.cells[index])
+        self.costs.of(&*self.runner, &self.trials[index])
     }
 
     fn run(
@@ -195,7 +200,7 @@ impl Experiment for Likelihood<'_> {
         let folder = &self.units[index].folder;
         let result = self
             .runner
-            .run(&self.cells[index], folder, observer, stop)?;
+            .run(&self.trials[index], folder, observer, stop)?;
         Ok(to_value(result).expect("a result is plain data"))
     }
 
@@ -224,7 +229,8 @@ impl Experiment for Likelihood<'_> {
             synthetic: self.data.splits.synthetic,
             published: self.published.as_ref(),
         };
-        let found = gather(source, &self.base, &self.cells)?;
+        let cells: Vec<Cell> = self.trials.iter().map(|trial| trial.cell.clone()).collect();
+        let found = gather(source, &self.base, &cells)?;
         let mut table = Table::build(source, &found)?;
         table.notes.splice(..0, damages(&self.base, &found));
         Ok(Some(Outcome {
@@ -273,13 +279,15 @@ impl Likelihood<'_> {
             ..Selection::default()
         };
         let cells = spec.cells("paper", &selection, dataset)?;
-        let seconds = cells.iter().map(|cell| {
-            let cost = self.costs.of(&*self.runner, cell)?;
-            Ok(cost.work.total(cell.settings.epochs))
+        let runs = cells.len();
+        let seconds = cells.into_iter().map(|cell| {
+            let trial = self.registry.trial(&cell.on(&self.data.splits))?;
+            let cost = self.costs.of(&*self.runner, &trial)?;
+            Ok(cost.work.total(trial.cell.settings.epochs))
         });
         let mut seconds: Vec<f64> = seconds.collect::<Result<_, HarnessError>>()?;
         seconds.sort_by(|a, b| b.total_cmp(a));
-        Ok(Some((cells.len(), makespan(seconds, jobs))))
+        Ok(Some((runs, makespan(seconds, jobs))))
     }
 
     fn hint_of(&self, runs: usize, seconds: f64, jobs: usize) -> Hint {

@@ -1,10 +1,10 @@
 //! A runner without tensors, for the harness's own tests: it keeps real run folders, and its numbers are made up.
 
-use crate::cell::Cell;
-use crate::cell_runner::{CellResult, CellRunner, Cost};
+use crate::cell_runner::{CellResult, Cost};
 use crate::data::Sizes;
 use crate::error::HarnessError;
 use crate::folders::config;
+use crate::trial::{CellRunner, Trial};
 use helmholtz_harness::driver::Observer;
 use helmholtz_runs::{OpenMode, RunFolder};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(crate) struct FakeRunner {
 }
 
 impl CellRunner for FakeRunner {
-    fn measure(&self, cell: &Cell) -> Result<Cost, HarnessError> {
+    fn measure(&self, Trial { cell, .. }: &Trial) -> Result<Cost, HarnessError> {
         let names = (cell.net.clone(), cell.method.clone());
         self.measured.lock().unwrap().push(names);
         Ok(Cost {
@@ -39,7 +39,7 @@ impl CellRunner for FakeRunner {
 
     fn run(
         &self,
-        cell: &Cell,
+        Trial { cell, .. }: &Trial,
         folder: &Path,
         _: &dyn Observer,
         _: &AtomicBool,

@@ -4,6 +4,7 @@ use crate::cell::{Cell, ScanOrder, Settings};
 use crate::cli::Reproduce;
 use crate::data::{Data, Sizes};
 use crate::spec::Spec;
+use crate::trial::Trial;
 use helmholtz_harness::experiment::Heading;
 use helmholtz_harness::plan_text::count;
 use helmholtz_training::Optimizer;
@@ -14,7 +15,7 @@ pub fn of(
     args: &Reproduce,
     spec: &Spec,
     data: &Data,
-    cells: &[Cell],
+    trials: &[Trial],
     jobs: usize,
     base: &Path,
 ) -> Heading {
@@ -26,8 +27,8 @@ pub fn of(
             "profile",
             format!("{profile}: {}", spec.profile[profile].about),
         ),
-        ("training", training(cells, spec)),
-        ("NLL", evaluation(&cells[0], sizes)),
+        ("training", training(trials, spec)),
+        ("NLL", evaluation(&trials[0].cell, sizes)),
         (
             "data",
             format!("{dataset}, {train} / {valid} / {test} images"),
@@ -46,23 +47,25 @@ pub fn of(
         title: spec.title.clone(),
         facts,
         columns: vec!["Net", "Method"],
-        may_end_early: cells.iter().any(|cell| cell.settings.patience.is_some()),
+        may_end_early: trials
+            .iter()
+            .any(|trial| trial.cell.settings.patience.is_some()),
         remedy: "give fewer `--jobs` or another `--out`, or choose some of the `--method`s, `--net`s and `--seeds`",
     }
 }
 
 /// K, if it is the same in all cells.
-pub fn one_particles(cells: &[Cell]) -> Option<usize> {
-    let mut particles = cells.iter().map(|cell| cell.settings.particles);
+pub fn one_particles(trials: &[Trial]) -> Option<usize> {
+    let mut particles = trials.iter().map(|trial| trial.cell.settings.particles);
     let first = particles.next()?;
     particles.all(|other| other == first).then_some(first)
 }
 
-fn training(cells: &[Cell], spec: &Spec) -> String {
-    let cell = &cells[0];
+fn training(trials: &[Trial], spec: &Spec) -> String {
+    let cell = &trials[0].cell;
     let s = &cell.settings;
     // Where numbers of particles are compared, or each method has its own, each row has its own.
-    let particles = match (cell.particles(), one_particles(cells), spec.evaluations) {
+    let particles = match (cell.particles(), one_particles(trials), spec.evaluations) {
         (_, _, Some(evaluations)) => format!(", {evaluations} evaluations of f an image"),
         (None, Some(particles), None) => format!(", K = {particles}"),
         _ => String::new(),
@@ -83,8 +86,8 @@ fn training(cells: &[Cell], spec: &Spec) -> String {
         switch if switch == s.epochs => String::new(),
         switch => format!(", stage II after epoch {switch}"),
     };
-    let batch = range(cells, |settings| settings.batch as u64);
-    let epochs = match range(cells, |settings| settings.epochs).as_str() {
+    let batch = range(trials, |settings| settings.batch as u64);
+    let epochs = match range(trials, |settings| settings.epochs).as_str() {
         "1" => "1 epoch".to_string(),
         epochs => format!("{epochs} epochs"),
     };
@@ -95,8 +98,8 @@ fn training(cells: &[Cell], spec: &Spec) -> String {
 }
 
 /// `400`, or `363-2272` where cells differ.
-fn range(cells: &[Cell], of: impl Fn(&Settings) -> u64) -> String {
-    let numbers = || cells.iter().map(|cell| of(&cell.settings));
+fn range(trials: &[Trial], of: impl Fn(&Settings) -> u64) -> String {
+    let numbers = || trials.iter().map(|trial| of(&trial.cell.settings));
     match (numbers().min(), numbers().max()) {
         (Some(least), Some(most)) if least < most => format!("{least}-{most}"),
         (least, _) => least.unwrap_or(0).to_string(),
@@ -132,14 +135,14 @@ fn evaluation(cell: &Cell, sizes: Sizes) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::tests::cell;
     use crate::spec::tests::table1;
+    use crate::trial::tests::trial;
 
     #[test]
     fn training_and_evaluation_read_as_they_should() {
-        let cell = cell("linear", "jsa", 1);
+        let trial = trial("linear", "jsa", 1);
         assert_eq!(
-            training(std::slice::from_ref(&cell), &table1()),
+            training(std::slice::from_ref(&trial), &table1()),
             "5 epochs, stage II after epoch 3, batch 50, K = 2, Adam 0.0003"
         );
         let sizes = Sizes {
@@ -148,7 +151,7 @@ mod tests {
             test: 10_000,
         };
         assert_eq!(
-            evaluation(&cell, sizes),
+            evaluation(&trial.cell, sizes),
             "every 5 epochs on 10000 valid, 10000 test; S = 100"
         );
     }

@@ -1,16 +1,14 @@
 //! The runner of cells, over burn: a net, trained by a method in its run folder.
 
 use crate::backend::{Built, OnBackend, on_device};
-use crate::cell::Cell;
-use crate::cell_runner::{CellResult, CellRunner, Cost};
+use crate::cell_runner::{CellResult, Cost};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::folders;
-use crate::registry::Registry;
+use crate::trial::{CellRunner, Trial};
 use crate::works::train::{Measure, Run, Runner};
 use helmholtz_datasets::Splits;
 use helmholtz_harness::driver::Observer;
-use helmholtz_ops::Backend;
 use helmholtz_runs::{OpenMode, RunFolder};
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +20,6 @@ use std::sync::atomic::AtomicBool;
 /// # Errors
 /// If the device isn't there, or this binary was built without it.
 pub fn new(
-    registry: &Registry,
     device: Device,
     data: Arc<Splits>,
     threads: usize,
@@ -38,7 +35,6 @@ pub fn new(
             data,
             threads,
             name,
-            registry: registry.clone(),
         },
     )
 }
@@ -47,48 +43,45 @@ struct NewRunner {
     data: Arc<Splits>,
     threads: usize,
     name: String,
-    registry: Registry,
 }
 
 impl OnBackend for NewRunner {
     type Output = Box<dyn CellRunner>;
 
     fn on<B: Built>(self) -> Result<Self::Output, HarnessError> {
-        Ok(Box::new(Named {
-            runner: Runner::<B>::new(self.data, self.threads, self.name),
-            registry: self.registry,
-        }))
+        Ok(Box::new(Runner::<B>::new(
+            self.data,
+            self.threads,
+            self.name,
+        )))
     }
 }
 
-/// A runner, with what names mean.
-struct Named<B: Backend> {
-    runner: Runner<B>,
-    registry: Registry,
-}
-
-impl<B: Built> CellRunner for Named<B> {
-    fn measure(&self, cell: &Cell) -> Result<Cost, HarnessError> {
-        let Runner { data, device, .. } = &self.runner;
-        let net = self.registry.net_of(&cell.clone().on(data))?;
+impl<B: Built> CellRunner for Runner<B> {
+    fn measure(&self, trial: &Trial) -> Result<Cost, HarnessError> {
         let Splits {
             train, valid, test, ..
-        } = &**data;
+        } = &*self.data;
         for part in [train, valid, test] {
-            net.check_data(part)?;
+            trial.net.check_data(part)?;
         }
-        let runner = &self.runner;
-        B::model_of(net.any(), cell.seed, device)?.measure(Measure { runner, cell })
+        let Trial { cell, net, entry } = trial;
+        let work = Measure {
+            runner: self,
+            cell,
+            method: entry.method,
+        };
+        B::model_of(net.any(), cell.seed, &self.device)?.measure(work)
     }
 
     fn run(
         &self,
-        cell: &Cell,
+        trial: &Trial,
         folder: &Path,
         observer: &dyn Observer,
         stop: &AtomicBool,
     ) -> Result<CellResult, HarnessError> {
-        let cell = &cell.clone().on(&self.runner.data);
+        let Trial { cell, net, entry } = trial;
         let config = folders::config(cell);
         let folder = RunFolder::open(folder, &config, OpenMode::Resume)?;
         if let Some(result) = folder.result()? {
@@ -99,13 +92,13 @@ impl<B: Built> CellRunner for Named<B> {
             });
         }
         let work = Run {
-            runner: &self.runner,
+            runner: self,
             cell,
+            method: entry.method,
             folder,
             observer,
             stop,
         };
-        let net = self.registry.net_of(cell)?;
-        B::model_of(net.any(), cell.seed, &self.runner.device)?.train(work)
+        B::model_of(net.any(), cell.seed, &self.device)?.train(work)
     }
 }

@@ -4,16 +4,15 @@ use super::document::{self as view, Run};
 use super::{Outcome, Profile, Settings};
 use crate::backend::on_net;
 use crate::cell::Cell;
-use crate::cell_runner::CellRunner;
 use crate::data::{Sizes, Wanted};
 use crate::device::Device;
 use crate::folders::{EPOCHS_DONE, base_folder};
 use crate::kinds::figures::label::titled;
 use crate::kinds::likelihood::costs::{check_step, needs};
 use crate::kinds::likelihood::runner;
-use crate::registry::Registry;
 use crate::request::Request;
 use crate::spec::Spec;
+use crate::trial::{CellRunner, Trial};
 use crate::works::track::Track;
 use helmholtz_datasets::{DatasetName, Splits};
 use helmholtz_harness::driver::Observer;
@@ -37,14 +36,13 @@ pub struct VarianceCurves {
     spec: Spec,
     profile_name: String,
     profile: Profile,
-    cells: Vec<Cell>,
+    trials: Vec<Trial>,
     units: Vec<Unit>,
     dataset: DatasetName,
     data: Arc<Splits>,
     base: PathBuf,
     device: Device,
     machine: Machine,
-    registry: Registry,
     runner: Box<dyn CellRunner>,
 }
 
@@ -94,7 +92,8 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
         )));
     }
     let base = base_folder(&args.out, &settings.name, &args.profile, epochs, &name);
-    let cells: Vec<Cell> = cells.into_iter().map(|cell| cell.on(&data)).collect();
+    let trial = |cell: Cell| request.registry.trial(&cell.on(&data));
+    let trials: Vec<Trial> = cells.into_iter().map(trial).collect::<Result<_, _>>()?;
     let unit = |cell: &Cell| {
         let mut fields = Map::new();
         fields.insert("net".into(), cell.net.as_str().into());
@@ -115,17 +114,16 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
         }
     };
     Ok(VarianceCurves {
-        units: cells.iter().map(unit).collect(),
-        runner: runner::new(request.registry, args.device, Arc::clone(&data), 1)?,
+        units: trials.iter().map(|trial| unit(&trial.cell)).collect(),
+        runner: runner::new(args.device, Arc::clone(&data), 1)?,
         machine: request.machine(),
-        registry: request.registry.clone(),
         profile_name: args.profile.clone(),
         device: args.device,
         data,
         settings,
         spec,
         profile,
-        cells,
+        trials,
         dataset,
         base,
     })
@@ -186,13 +184,12 @@ impl Experiment for VarianceCurves {
 
     /// An estimate costs as a step does, by the image; in stage II it is made with the chains held, and again with them moving.
     fn cost(&self, index: usize) -> Result<Cost, HarnessError> {
-        let (cell, sizes) = (&self.cells[index], Sizes::of(&self.data));
-        check_step(&self.machine, &self.registry, cell, sizes)?;
-        let cost = self.runner.measure(cell)?;
-        let settings = &cell.settings;
+        let (trial, sizes) = (&self.trials[index], Sizes::of(&self.data));
+        check_step(&self.machine, trial, sizes)?;
+        let cost = self.runner.measure(trial)?;
+        let settings = &trial.cell.settings;
         let batch = settings.batch.max(1);
-        let method = cell.method()?;
-        let in_stage_2 = match method.keeps_chains() {
+        let in_stage_2 = match trial.entry.method.keeps_chains() {
             true => 1.0 - settings.switch_epoch() as f64 / self.profile.epochs as f64,
             false => 0.0,
         };
@@ -205,7 +202,7 @@ impl Experiment for VarianceCurves {
                 check_every: Some(self.profile.every),
                 last: measurement,
             },
-            needs: needs(&self.registry, cell, cost, sizes),
+            needs: needs(trial, cost, sizes),
         })
     }
 
@@ -215,13 +212,15 @@ impl Experiment for VarianceCurves {
         observer: &dyn Observer,
         stop: &AtomicBool,
     ) -> Result<Value, HarnessError> {
-        let (cell, unit) = (&self.cells[index], &self.units[index]);
+        let (trial, unit) = (&self.trials[index], &self.units[index]);
+        let Trial { cell, net, entry } = trial;
         let mut folder = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume)?;
         if let Some(result) = folder.result()? {
             return Ok(result);
         }
         let track = Track {
             cell,
+            entry,
             profile: &self.profile,
             folder: &mut folder,
             data: &self.data,
@@ -229,8 +228,7 @@ impl Experiment for VarianceCurves {
             observer,
             stop,
         };
-        let net = self.registry.net_of(cell)?;
-        let outcome = on_net(self.device, net, cell.seed, track)?;
+        let outcome = on_net(self.device, net.clone(), cell.seed, track)?;
         let own = Run {
             method: cell.method.clone(),
             label: cell.method.clone(),
@@ -257,7 +255,7 @@ impl Experiment for VarianceCurves {
         let mut done = Vec::new();
         for (index, result) in results.iter().enumerate() {
             let Some(result) = result else { continue };
-            let cell = &self.cells[index];
+            let Trial { cell, .. } = &self.trials[index];
             done.push(Run {
                 method: cell.method.clone(),
                 label: self.spec.method_label(&cell.method).to_string(),

@@ -2,10 +2,9 @@
 
 use crate::cell::{Cell, Overrides};
 use crate::error::HarnessError;
-use crate::names::lookup;
-use crate::profiles::check_names;
+use crate::profiles::named;
 use crate::registry::Registry;
-use crate::source::{Kind, Source, is_folder_name};
+use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -44,16 +43,6 @@ impl Settings {
     /// A file that is not well-formed, holds an unknown key or makes no sense.
     pub fn parse(source: &Source) -> Result<(Self, Spec), HarnessError> {
         let settings: Self = source.parse()?;
-        check_names(source, settings.profile.keys())?;
-        let bad = |p: &&Profile| p.epochs == 0 || p.every == 0 || p.images == 0 || p.replicates < 2;
-        let problem = if !is_folder_name(&settings.name) {
-            Some("`name` names a folder: use lower-case letters, digits and hyphens")
-        } else if settings.profile.values().any(|profile| bad(&profile)) {
-            Some("`epochs`, `every` and `images` must be at least 1, `replicates` at least 2")
-        } else {
-            None
-        };
-        source.check(problem)?;
         let spec = Spec::load(&settings.table)?;
         Ok((settings, spec))
     }
@@ -63,9 +52,7 @@ impl Settings {
     /// # Errors
     /// An unknown name.
     pub fn profile(&self, name: &str) -> Result<&Profile, HarnessError> {
-        let names: Vec<&String> = self.profile.keys().collect();
-        let found = lookup("profile", name, &names, |n| n)?;
-        Ok(&self.profile[*found])
+        named("profile", name, &self.profile)
     }
 
     /// The cells of these methods and seeds, as the table has them but for what this experiment changes.
@@ -100,7 +87,7 @@ impl Settings {
                 let file = cell.label();
                 return Err(HarnessError::Spec { file, problem });
             }
-            Registry::default().net_of(cell)?;
+            Registry::default().trial(cell)?;
         }
         Ok(cells)
     }
