@@ -67,19 +67,18 @@ impl<R> Sampler<R> {
     {
         let groups = self.groups(model, randomness)?;
         let run = groups[0].randomness.to_string();
-        let groups: Groups<_> = groups.into_iter().map(Mutex::new).collect();
-        let each = |of: &(dyn Fn(&mut Group<B, M, G>) -> _ + Sync)| {
-            on_threads(groups.len(), threads, |number| {
-                of(&mut groups[number].lock().expect("a group has one thread"))
-            })
+        let groups = Groups {
+            groups: groups.into_iter().map(Mutex::new).collect(),
+            threads,
         };
         let position = Position::default();
         let at = |refused: InvalidWeights| refused.at(position, "one-shot".to_owned(), &run);
-        let (state, log_w) = joined(each(&|group| Ok(group.propose(x))))?;
+        let (state, log_w) = joined(groups.each(|group| group.propose(x)));
         let log_w = log_w.squeeze_dim(2);
-        let mut weights = activation::softmax(log_w.clone(), 0).unsqueeze_dim(2);
+        let weights = activation::softmax(log_w.clone(), 0).unsqueeze_dim(2);
         let mut population = Population::new(state, log_w).map_err(at)?;
         let mut records = vec![Record::new(position, "one-shot".to_owned(), &population)];
+        groups.learn(&weights, blocks, &run)?;
 
         for sweep in 1..self.sweeps() {
             for (index, block) in blocks.iter().enumerate() {
@@ -88,25 +87,19 @@ impl<R> Sampler<R> {
                     block: index,
                 };
                 let at = |refused: InvalidWeights| refused.at(position, block.name(), &run);
-                let mut first = groups[0].lock().expect("no thread is at work");
+                let mut first = groups.groups[0].lock().expect("no thread is at work");
                 let chance = first.randomness.at(RESAMPLE, position);
                 population.resample(self.smc(), chance).map_err(at)?;
                 drop(first);
                 let old = population.state();
-                let (state, log_v) = joined(each(&|group| {
-                    group.learn(&weights, blocks, &run)?;
-                    Ok(group.advance(*block, x, old, position))
-                }))?;
-                weights = population.extend(state, log_v).map_err(at)?;
+                let moved = groups.each(|group| group.advance(*block, x, old, position));
+                let (state, log_v) = joined(moved);
+                let weights = population.extend(state, log_v).map_err(at)?;
                 records.push(Record::new(position, block.name(), &population));
+                groups.learn(&weights, blocks, &run)?;
             }
         }
-        let learned = on_threads(groups.len(), threads, |number| {
-            let mut group = groups[number].lock().expect("a group has one thread");
-            group.learn(&weights, blocks, &run)
-        });
-        learned.into_iter().collect::<Result<(), _>>()?;
-        let groups = groups.into_iter().map(Mutex::into_inner);
+        let groups = groups.groups.into_iter().map(Mutex::into_inner);
         let sums = groups.map(|group| group.expect("no thread failed").sum.grads());
         let run = Run {
             population,
@@ -141,17 +134,48 @@ impl<R> Sampler<R> {
     }
 }
 
-type Groups<T> = Vec<Mutex<T>>;
+/// All groups, and how many threads move and differentiate them.
+struct Groups<T> {
+    groups: Vec<Mutex<T>>,
+    threads: usize,
+}
+
+impl<T: Send> Groups<T> {
+    /// What `of` gives for each group, in their order.
+    fn each<U: Send>(&self, of: impl Fn(&mut T) -> U + Sync) -> Vec<U> {
+        on_threads(self.groups.len(), self.threads, |number| {
+            of(&mut self.groups[number].lock().expect("a group has one thread"))
+        })
+    }
+}
+
+impl<B, M, G> Groups<Group<B, M, G>>
+where
+    B: AutodiffBackend,
+    M: OneShot<B, G::Chance> + AutodiffModule<B>,
+    G: Randomness + Send,
+{
+    /// Adds the gradients of a move. All groups differentiate at once and move at once: after a backward pass burn looks through
+    /// the tapes of all threads, which are short then.
+    fn learn(
+        &self,
+        weights: &Tensor<B, 3>,
+        blocks: &[&dyn Block<B, M, G::Chance>],
+        run: &str,
+    ) -> Result<(), ApgError> {
+        let learned = self.each(|group| group.learn(weights, blocks, run));
+        learned.into_iter().collect()
+    }
+}
 
 /// The particles of all groups, and what weighs them.
-fn joined<S, B>(groups: Vec<Result<Weighed<S, B>, ApgError>>) -> Result<Weighed<S, B>, ApgError>
+fn joined<S, B>(groups: Vec<Weighed<S, B>>) -> Weighed<S, B>
 where
     B: AutodiffBackend,
     S: Particle<Backend = B>,
 {
-    let groups = groups.into_iter().collect::<Result<Vec<_>, _>>()?;
     let (states, logs): (Vec<S>, Vec<_>) = groups.into_iter().unzip();
-    Ok((S::concatenate(states), helmholtz_ops::cat(logs, 0)))
+    (S::concatenate(states), helmholtz_ops::cat(logs, 0))
 }
 
 impl<B, M, G> Group<B, M, G>
