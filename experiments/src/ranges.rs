@@ -112,18 +112,27 @@ const REAL: [(&str, Range); 30] = [
     ("targets", FINITE),
 ];
 
+/// The table of nets, whose whole numbers may be 0: a net from another crate has options of its own, and checks them itself.
+const NETS: &str = "net";
+
 /// The first number in `file` that is out of its range, in words.
 pub(crate) fn problem(file: &Table) -> Option<String> {
-    file.iter().find_map(|(key, value)| of(key, value))
+    in_table(file, 1)
 }
 
-fn of(key: &str, value: &Value) -> Option<String> {
+fn in_table(table: &Table, least: i64) -> Option<String> {
+    table.iter().find_map(|(key, value)| of(key, value, least))
+}
+
+/// `least` is that of whole numbers without one of their own.
+fn of(key: &str, value: &Value, least: i64) -> Option<String> {
+    let least = if key == NETS { 0 } else { least };
     match (value, find(&REAL, key)) {
-        (Value::Table(table), _) => problem(table),
-        (Value::Array(values), _) => values.iter().find_map(|value| of(key, value)),
+        (Value::Table(table), _) => in_table(table, least),
+        (Value::Array(values), _) => values.iter().find_map(|value| of(key, value, least)),
         (Value::Integer(number), Some(range)) => real(key, *number as f64, range),
         (Value::Float(number), range) => real(key, *number, range.unwrap_or(FINITE)),
-        (Value::Integer(number), None) if !NAMES.contains(&key) => whole(key, *number),
+        (Value::Integer(number), None) if !NAMES.contains(&key) => whole(key, *number, least),
         _ => None,
     }
 }
@@ -132,8 +141,8 @@ fn real(key: &str, number: f64, (words, holds): Range) -> Option<String> {
     (!holds(number)).then(|| format!("`{key}` is {number}, but must be {words}"))
 }
 
-fn whole(key: &str, number: i64) -> Option<String> {
-    let least = find(&LEAST, key).unwrap_or(1);
+fn whole(key: &str, number: i64, least: i64) -> Option<String> {
+    let least = find(&LEAST, key).unwrap_or(least);
     let most = find(&MOST, key).unwrap_or(OTHERS);
     if number < least {
         Some(format!("`{key}` is {number}, but must be at least {least}"))
@@ -231,6 +240,8 @@ mod tests {
         for (key, _) in super::REAL {
             assert!(rejection(&format!("{key} = nan")).contains(key));
         }
+        let own = "[[net]]\nname = \"mine\"\npadding = 0";
+        assert_eq!(super::problem(&own.parse().unwrap()), None);
         let zeros = "start = 0\nswitch = 0\nslope = 0\nstage1_extra = 0\nwarm_up = 0\nmean = -3\ntarget = 392";
         assert_eq!(super::problem(&zeros.parse().unwrap()), None);
     }

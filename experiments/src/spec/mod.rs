@@ -266,7 +266,7 @@ pub(crate) mod tests {
         for (to, part) in [
             (
                 "name = \"mine\"\nfamily = \"sbn\"\nlatent = [0]",
-                "`latent` is 0",
+                "`latent` has a layer of 0 units",
             ),
             ("name = \"mine\"\nlatent = [9]", "`family` beside the sizes"),
             ("name = \"two-layers\"\nfamily = \"sbn\"", "there twice"),
