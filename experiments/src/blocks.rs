@@ -1,18 +1,11 @@
 //! Cells, tables and notes that the documents of several experiments share.
 
-use crate::population::stepwise::Measured;
 use helmholtz_report::{Block, Cell, Kind, Note, Table};
 use helmholtz_runs::Provenance;
 use serde_json::{Map, Value};
 
 /// Text in place of a number that there is none of.
 pub const NONE: &str = "—";
-
-/// `1.25 ± 0.07`, of our runs.
-pub fn measured(of: &Measured, digits: usize) -> Cell {
-    let text = format!("{:.digits$} ± {:.digits$}", of.mean, of.standard_error);
-    Cell::number(Kind::Ours, text, of.mean)
-}
 
 /// A number of ours with three digits, small ones with an exponent.
 pub fn small_or_fixed(value: f64) -> Cell {

@@ -96,7 +96,7 @@ pub fn submission(
         command: [vec!["reproduce".into()], words(args)?].concat(),
         // The experiment stands behind the command's name.
         file: is_file.then(|| (1, source.text.clone())),
-        environment: ["HELMHOLTZ_COMMIT", "HELMHOLTZ_DATA"]
+        environment: ["HELMHOLTZ_COMMIT", "HELMHOLTZ_DATA", "MIMALLOC_PURGE_DELAY"]
             .into_iter()
             .filter_map(known)
             .collect(),

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use super::{Entry, Outcome};
+use crate::blocks::provenance;
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::profiles::profile;
@@ -12,7 +13,7 @@ use burn::module::AutodiffModule;
 use helmholtz_datasets::Locator;
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_report::figure::{Axis, Figure, Panel, Series};
-use helmholtz_report::{Block, Document};
+use helmholtz_report::{Block, Cell, Document};
 use helmholtz_runs::{Pieces, RunFolder};
 use helmholtz_training::{Event, Objective, StepConfig};
 use serde::de::DeserializeOwned;
@@ -130,9 +131,11 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     /// Texts and tables of the outcome.
     fn blocks(&self, outcome: &Outcome<Self::Evaluation>) -> Vec<Block>;
 
-    /// The outcome as a document.
+    /// The outcome as a document, with where its numbers come from.
     fn document(&self, outcome: &Outcome<Self::Evaluation>) -> Document {
-        Document::of_blocks(self.title(), self.blocks(outcome))
+        let mut blocks = self.blocks(outcome);
+        blocks.push(provenance(&outcome.provenance));
+        Document::of_blocks(self.title(), blocks)
     }
 
     /// The figure `training`: what the checks watched.
@@ -223,6 +226,12 @@ impl Measured {
             mean,
             standard_error: (squares / (count - 1.0) / count).sqrt(),
         }
+    }
+
+    /// `1.25 ± 0.07`, of our runs.
+    pub fn cell(&self, digits: usize) -> Cell {
+        let text = format!("{:.digits$} ± {:.digits$}", self.mean, self.standard_error);
+        Cell::number(helmholtz_report::Kind::Ours, text, self.mean)
     }
 }
 

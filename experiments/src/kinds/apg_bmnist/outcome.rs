@@ -2,7 +2,7 @@
 
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
-use crate::blocks::{checks, measured, provenance};
+use crate::blocks::checks;
 use crate::population::Entry;
 use helmholtz_report::{Block, Cell, Kind, Table};
 
@@ -12,10 +12,7 @@ pub type Outcome = crate::population::Outcome<Evaluation>;
 impl Outcome {
     /// Texts and tables of the numbers.
     pub fn blocks(&self, settings: &Settings) -> Vec<Block> {
-        let mut blocks = self.training(settings).to_vec();
-        blocks.extend(self.rows(settings));
-        blocks.push(provenance(&self.provenance));
-        blocks
+        [self.training(settings), self.rows(settings)].concat()
     }
 
     /// Returns what the samplers reached in the last setting, for the common table.
@@ -126,7 +123,7 @@ impl Outcome {
                 None => Cell::of(Kind::Published, ""),
             };
             let behind = |which: usize, digits| match &row.behind {
-                Some(behind) => measured(&behind[which], digits),
+                Some(behind) => behind[which].cell(digits),
                 None => Cell::of(Kind::Ours, ""),
             };
             let first = [
@@ -135,13 +132,13 @@ impl Outcome {
                 row.sampler.as_str().into(),
                 Cell::count(row.sweeps),
                 Cell::count(row.particles),
-                measured(&row.mse, 2),
+                row.mse.cell(2),
             ];
             let last = [
-                measured(&row.log_joint, 0),
+                row.log_joint.cell(0),
                 behind(0, 2),
                 behind(1, 0),
-                measured(&row.error, 2),
+                row.error.cell(2),
                 accepted.unwrap_or_default().into(),
             ];
             table.push(

@@ -2,7 +2,7 @@
 
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
-use crate::blocks::{checks, measured, or_none, provenance};
+use crate::blocks::{checks, or_none};
 use crate::population::Entry;
 use helmholtz_report::{Block, Cell, Table};
 
@@ -12,10 +12,7 @@ pub type Outcome = crate::population::Outcome<Evaluation>;
 impl Outcome {
     /// Texts and tables of the numbers.
     pub fn blocks(&self, settings: &Settings) -> Vec<Block> {
-        let mut blocks = self.training(settings).to_vec();
-        blocks.extend(self.rows(settings));
-        blocks.push(provenance(&self.provenance));
-        blocks
+        [self.training(settings), self.rows(settings)].concat()
     }
 
     /// Returns what the samplers reached on the largest instances, for the common table.
@@ -107,9 +104,9 @@ impl Outcome {
                 label.into(),
                 Cell::count(row.particles),
                 Cell::count(row.sweeps),
-                measured(&row.log_joint, 1),
-                measured(&row.accuracy, 3),
-                or_none(row.separated.as_ref(), |own| measured(own, 3)),
+                row.log_joint.cell(1),
+                row.accuracy.cell(3),
+                or_none(row.separated.as_ref(), |own| own.cell(3)),
             ]);
         }
         [Block::Text(text), Block::Table(table)]

@@ -2,7 +2,7 @@
 
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
-use crate::blocks::{checks, measured, provenance, small_or_fixed};
+use crate::blocks::{checks, small_or_fixed};
 use crate::population::Entry;
 use helmholtz_report::{Block, Cell, Kind, Table};
 
@@ -12,10 +12,8 @@ pub type Outcome = crate::population::Outcome<Evaluation>;
 impl Outcome {
     /// Texts and tables of the numbers.
     pub fn blocks(&self, settings: &Settings) -> Vec<Block> {
-        let mut blocks = self.training(settings).to_vec();
-        blocks.extend(self.rows(settings));
+        let mut blocks = [self.training(settings), self.rows(settings)].concat();
         blocks.extend(self.divisions(settings));
-        blocks.push(provenance(&self.provenance));
         blocks
     }
 
@@ -102,7 +100,7 @@ impl Outcome {
                 row.label.as_str().into(),
                 Cell::count(row.particles),
                 Cell::count(row.sweeps),
-                measured(&row.log_joint, 2),
+                row.log_joint.cell(2),
                 Cell::fixed(row.plain, 2),
                 Cell::number(Kind::Ours, over_text, over.mean),
             ];

@@ -1,7 +1,7 @@
 //! Columns side by side.
 
 use super::Settings;
-use crate::blocks::{NONE, measured};
+use crate::blocks::NONE;
 use crate::population::Column;
 use crate::published::LogJoint;
 use crate::records::{Reader, read};
@@ -120,7 +120,7 @@ fn ours(column: &Column, sampler: &str) -> Cell {
     let Some(entry) = column.entries.iter().find(|entry| entry.sampler == sampler) else {
         return Cell::of(Kind::Ours, NONE);
     };
-    let mut cell = measured(&entry.log_joint, 1);
+    let mut cell = entry.log_joint.cell(1);
     let all = column.entries.iter().map(|entry| entry.instances).max();
     if all.is_some_and(|all| entry.instances < all) {
         cell.text += &format!(" (n = {})", entry.instances);
