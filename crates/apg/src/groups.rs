@@ -1,7 +1,7 @@
 //! A run whose particles move in groups, on threads.
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use burn::module::AutodiffModule;
 use burn::optim::{GradientsAccumulator, GradientsParams};
@@ -9,7 +9,7 @@ use burn::tensor::{Tensor, activation, backend::AutodiffBackend};
 use helmholtz_samplers::resampling::Resampler;
 
 use crate::gradients::{backward, name_of, not_finite};
-use crate::parts::{copied, sum};
+use crate::parts::{copied, in_two_turns, sum};
 use crate::population::InvalidWeights;
 use crate::randomness::{PROPOSE, RESAMPLE};
 use crate::{
@@ -75,10 +75,9 @@ impl<R> Sampler<R> {
         let at = |refused: InvalidWeights| refused.at(position, "one-shot".to_owned(), &run);
         let (state, log_w) = joined(groups.each(|group| group.propose(x)));
         let log_w = log_w.squeeze_dim(2);
-        let weights = activation::softmax(log_w.clone(), 0).unsqueeze_dim(2);
+        let mut weights = activation::softmax(log_w.clone(), 0).unsqueeze_dim(2);
         let mut population = Population::new(state, log_w).map_err(at)?;
         let mut records = vec![Record::new(position, "one-shot".to_owned(), &population)];
-        groups.learn(&weights, blocks, &run)?;
 
         for sweep in 1..self.sweeps() {
             for (index, block) in blocks.iter().enumerate() {
@@ -87,18 +86,25 @@ impl<R> Sampler<R> {
                     block: index,
                 };
                 let at = |refused: InvalidWeights| refused.at(position, block.name(), &run);
-                let mut first = groups.groups[0].lock().expect("no thread is at work");
+                let mut first = groups.of(0);
                 let chance = first.randomness.at(RESAMPLE, position);
                 population.resample(self.smc(), chance).map_err(at)?;
                 drop(first);
                 let old = population.state();
-                let moved = groups.each(|group| group.advance(*block, x, old, position));
+                // All differentiate before any moves: after a backward pass burn looks through the tapes of all threads, which are
+                // short then.
+                let (learned, moved) = groups.in_two_turns(
+                    |group| group.learn(&weights, blocks, &run),
+                    |group| group.advance(*block, x, old, position),
+                );
+                learned.into_iter().collect::<Result<(), _>>()?;
                 let (state, log_v) = joined(moved);
-                let weights = population.extend(state, log_v).map_err(at)?;
+                weights = population.extend(state, log_v).map_err(at)?;
                 records.push(Record::new(position, block.name(), &population));
-                groups.learn(&weights, blocks, &run)?;
             }
         }
+        let learned = groups.each(|group| group.learn(&weights, blocks, &run));
+        learned.into_iter().collect::<Result<(), _>>()?;
         let groups = groups.groups.into_iter().map(Mutex::into_inner);
         let sums = groups.map(|group| group.expect("no thread failed").sum.grads());
         let run = Run {
@@ -144,27 +150,25 @@ impl<T: Send> Groups<T> {
     /// What `of` gives for each group, in their order.
     fn each<U: Send>(&self, of: impl Fn(&mut T) -> U + Sync) -> Vec<U> {
         on_threads(self.groups.len(), self.threads, |number| {
-            of(&mut self.groups[number].lock().expect("a group has one thread"))
+            of(&mut self.of(number))
         })
     }
-}
 
-impl<B, M, G> Groups<Group<B, M, G>>
-where
-    B: AutodiffBackend,
-    M: OneShot<B, G::Chance> + AutodiffModule<B>,
-    G: Randomness + Send,
-{
-    /// Adds the gradients of a move. All groups differentiate at once and move at once: after a backward pass burn looks through
-    /// the tapes of all threads, which are short then.
-    fn learn(
+    /// What `first` gives for each group, and what `second` gives for each when all have done the first.
+    fn in_two_turns<U: Send, V: Send>(
         &self,
-        weights: &Tensor<B, 3>,
-        blocks: &[&dyn Block<B, M, G::Chance>],
-        run: &str,
-    ) -> Result<(), ApgError> {
-        let learned = self.each(|group| group.learn(weights, blocks, run));
-        learned.into_iter().collect()
+        first: impl Fn(&mut T) -> U + Sync,
+        second: impl Fn(&mut T) -> V + Sync,
+    ) -> (Vec<U>, Vec<V>) {
+        let (first, second) = (
+            |number| first(&mut self.of(number)),
+            |number| second(&mut self.of(number)),
+        );
+        in_two_turns(self.groups.len(), self.threads, first, second)
+    }
+
+    fn of(&self, number: usize) -> MutexGuard<'_, T> {
+        self.groups[number].lock().expect("a group has one thread")
     }
 }
 

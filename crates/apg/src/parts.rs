@@ -1,7 +1,8 @@
 //! The parts of a batch on threads of their own.
 
+use std::cell::RefCell;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 use burn::module::{AutodiffModule, ModuleMapper, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
@@ -11,40 +12,104 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 /// What `of` gives for 0, 1, .. `count` − 1, in this order. At most `threads` of them, the caller's thread among them, take the next
 /// number that is left.
 ///
-/// The others stay for the next call: a thread of its own for each step would start with no memory of its own. There are as many as
-/// the machine has cores, for all callers together; where the system refuses them they are done without.
+/// The others are the caller's own and stay for its next call: a thread made for each step would start with no memory of its own, and
+/// one more than there is work for would take a core's time from those that work. Where the system refuses them they are done without.
 ///
 /// # Panics
 /// If `of` does.
 pub fn on_threads<T: Send>(count: usize, threads: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let found: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
-    let work = || {
-        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        for number in numbers.take_while(|&number| number < count) {
-            let value = of(number);
-            *found[number].lock().expect("a slot has one writer") = Some(value);
-        }
-    };
-    match threads.min(count) {
-        0 | 1 => work(),
-        threads => match helpers() {
-            None => work(),
-            Some(helpers) => helpers.in_place_scope(|scope| {
-                (1..threads).for_each(|_| scope.spawn(|_| work()));
-                work();
-            }),
-        },
-    }
-    let value = |slot: Mutex<Option<T>>| slot.into_inner().ok().flatten();
-    let values = found.into_iter().map(value);
-    values.map(|v| v.expect("each number was taken")).collect()
+    let only = Turn::of(count);
+    with_helpers(threads.min(count), || only.take(&of));
+    only.values()
 }
 
-fn helpers() -> Option<&'static ThreadPool> {
-    static HELPERS: OnceLock<Option<ThreadPool>> = OnceLock::new();
-    let build = || ThreadPoolBuilder::new().build().ok();
-    HELPERS.get_or_init(build).as_ref()
+/// What [`on_threads`] gives for `first`, and then for `second`, which none begins before all of the first are done.
+///
+/// To wake a thread costs as much as a small move: between the two they look for each other, and do not sleep.
+pub(crate) fn in_two_turns<T: Send, U: Send>(
+    count: usize,
+    threads: usize,
+    first: impl Fn(usize) -> T + Sync,
+    second: impl Fn(usize) -> U + Sync,
+) -> (Vec<T>, Vec<U>) {
+    let (one, two) = (Turn::of(count), Turn::of(count));
+    with_helpers(threads.min(count), || {
+        one.take(&first);
+        one.wait();
+        two.take(&second);
+    });
+    (one.values(), two.values())
+}
+
+/// Numbers that are left to take, and what those taken gave.
+struct Turn<T> {
+    next: AtomicUsize,
+    done: AtomicUsize,
+    found: Vec<Mutex<Option<T>>>,
+}
+
+impl<T: Send> Turn<T> {
+    fn of(count: usize) -> Self {
+        Self {
+            next: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            found: (0..count).map(|_| Mutex::new(None)).collect(),
+        }
+    }
+
+    /// Takes numbers while there are any.
+    fn take(&self, of: &(impl Fn(usize) -> T + Sync)) {
+        let numbers = std::iter::repeat_with(|| self.next.fetch_add(1, Ordering::Relaxed));
+        for number in numbers.take_while(|&number| number < self.found.len()) {
+            let _done = Done(&self.done);
+            *self.found[number].lock().expect("a slot has one writer") = Some(of(number));
+        }
+    }
+
+    /// Until all that were taken are done: by threads at work, since one that waits has taken what was left.
+    fn wait(&self) {
+        while self.done.load(Ordering::Acquire) < self.found.len() {
+            std::thread::yield_now();
+        }
+    }
+
+    fn values(self) -> Vec<T> {
+        let value = |slot: Mutex<Option<T>>| slot.into_inner().ok().flatten();
+        let values = self.found.into_iter().map(value);
+        values.map(|v| v.expect("each number was taken")).collect()
+    }
+}
+
+/// Counts a number as done, one that panics too.
+struct Done<'a>(&'a AtomicUsize);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Does `work` on so many threads at once, the caller's among them.
+fn with_helpers(threads: usize, work: impl Fn() + Sync) {
+    thread_local! {
+        static HELPERS: RefCell<Option<ThreadPool>> = const { RefCell::new(None) };
+    }
+    if threads < 2 {
+        return work();
+    }
+    let kept = HELPERS.take();
+    let kept = kept.filter(|pool| pool.current_num_threads() >= threads - 1);
+    let build = || ThreadPoolBuilder::new().num_threads(threads - 1).build();
+    match kept.or_else(|| build().ok()) {
+        None => work(),
+        Some(helpers) => {
+            helpers.in_place_scope(|scope| {
+                (1..threads).for_each(|_| scope.spawn(|_| work()));
+                work();
+            });
+            HELPERS.set(Some(helpers));
+        }
+    }
 }
 
 /// The gradient of a batch in parts, each computed by `of` from a copy of the model and its number, and what else they gave.

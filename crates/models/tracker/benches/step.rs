@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use burn::backend::Autodiff;
-use burn::optim::{AdamConfig, Optimizer};
+use burn::optim::{Optimizer, adaptor::OptimizerAdaptor};
 use burn::tensor::{DType, Tensor, TensorData};
 use burn_flex::Flex;
 use criterion::{Criterion, criterion_main};
@@ -18,6 +18,7 @@ use helmholtz_ops::{Backend, cross_correlation};
 use helmholtz_random::Stream;
 use helmholtz_samplers::resampling::{Policy, Systematic};
 use helmholtz_tracker::{Bounce, Canvas, Scheme, Tracker, TrackerConfig, Video};
+use helmholtz_training::Adam;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -146,7 +147,7 @@ fn steps(setting: &Setting, threads: Option<usize>) -> impl FnMut() {
     let device = Default::default();
     let start = setting.config.init(1, &template, DType::F32, &device);
     let mut model: Option<Tracker<Autodiff<Flex>>> = Some(start.expect("a tracker"));
-    let mut adam = AdamConfig::new().with_beta_2(0.99).init();
+    let mut adam = OptimizerAdaptor::from(Adam::default().with_betas([0.9, 0.99]));
     let x = setting.video::<Autodiff<Flex>>();
     let (particles, sweeps) = (setting.particles, setting.sweeps);
     let sampler = Sampler::new(particles, sweeps, Policy::Always, Systematic).expect("a sampler");
