@@ -9,7 +9,7 @@ use burn::tensor::{Tensor, activation, backend::AutodiffBackend};
 use helmholtz_samplers::resampling::Resampler;
 
 use crate::gradients::{backward, name_of, not_finite};
-use crate::parts::{copied, in_two_turns, sum};
+use crate::parts::{copied, in_two_turns};
 use crate::population::InvalidWeights;
 use crate::randomness::{PROPOSE, RESAMPLE};
 use crate::{
@@ -105,13 +105,16 @@ impl<R> Sampler<R> {
         }
         let learned = groups.each(|group| group.learn(&weights, blocks, &run));
         learned.into_iter().collect::<Result<(), _>>()?;
-        let groups = groups.groups.into_iter().map(Mutex::into_inner);
-        let sums = groups.map(|group| group.expect("no thread failed").sum.grads());
+        let mut sum = GradientsAccumulator::new();
+        for group in groups.groups {
+            let mut group = group.into_inner().expect("no thread failed");
+            sum.accumulate(model, group.sum.grads());
+        }
         let run = Run {
             population,
             records,
         };
-        Ok((sum(model, sums.map(|gradients| (gradients, 1.0))), run))
+        Ok((sum.grads(), run))
     }
 
     fn groups<B, M, G>(&self, model: &M, sources: Vec<G>) -> Result<Vec<Group<B, M, G>>, ApgError>

@@ -150,7 +150,7 @@ pub(crate) fn copied<B: AutodiffBackend, M: AutodiffModule<B>>(model: &M) -> M {
 }
 
 /// Σ_p s_p ∇_p of gradients and their shares, added in their order.
-pub(crate) fn sum<B: AutodiffBackend, M: AutodiffModule<B>>(
+fn sum<B: AutodiffBackend, M: AutodiffModule<B>>(
     model: &M,
     parts: impl Iterator<Item = (GradientsParams, f64)>,
 ) -> GradientsParams {

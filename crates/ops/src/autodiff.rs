@@ -8,6 +8,7 @@ use burn::backend::autodiff::NodeId;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, OpsKind};
+use burn::tensor::backend::AutodiffBackend;
 use burn::tensor::ops::{FloatTensor, IntTensor};
 use burn::tensor::{DType, TensorMetadata};
 
@@ -38,7 +39,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
 
     fn unpack_bits(words: IntTensor<Self>, columns: usize, dtype: DType) -> FloatTensor<Self> {
         let values = B::unpack_bits(words, columns, dtype);
-        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(values)
+        constant::<B>(values)
     }
 
     fn bit_columns(words: IntTensor<Self>, columns: usize, range: Range<usize>) -> IntTensor<Self> {
@@ -64,8 +65,8 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                     B::bit_bernoulli_log_prob_and_residual(logits.primitive, words);
                 prep.finish((residual, rows), log_prob)
             }
-            OpsKind::UnTracked(prep) => {
-                prep.finish(B::bit_bernoulli_log_prob(logits.primitive, words))
+            OpsKind::UnTracked(_) => {
+                constant::<B>(B::bit_bernoulli_log_prob(logits.primitive, words))
             }
         }
     }
@@ -85,8 +86,8 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let output = B::bit_linear(words.clone(), weight.primitive, bias.primitive);
                 prep.finish((words, columns), output)
             }
-            OpsKind::UnTracked(prep) => {
-                prep.finish(B::bit_linear(words, weight.primitive, bias.primitive))
+            OpsKind::UnTracked(_) => {
+                constant::<B>(B::bit_linear(words, weight.primitive, bias.primitive))
             }
         }
     }
@@ -137,7 +138,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         uniforms: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
         let bits = B::sample_bernoulli(logits.primitive, uniforms.primitive);
-        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(bits)
+        constant::<B>(bits)
     }
 
     fn sample_categorical(
@@ -146,7 +147,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         classes: usize,
     ) -> FloatTensor<Self> {
         let values = B::sample_categorical(logits.primitive, uniforms.primitive, classes);
-        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(values)
+        constant::<B>(values)
     }
 
     fn categorical_move(
@@ -154,7 +155,6 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         uniforms: FloatTensor<Self>,
         from: FloatTensor<Self>,
     ) -> [FloatTensor<Self>; 3] {
-        let constant = <Self as burn::tensor::backend::AutodiffBackend>::from_inner;
         let (uniforms, from) = (uniforms.primitive, from.primitive);
         let prepared = CategoricalMove.prepare::<C>([logits.node.clone()]);
         match prepared.compute_bound().stateful() {
@@ -163,10 +163,10 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let ([drawn, log_prob, reverse], residual) =
                     B::categorical_move_and_residual(logits, uniforms, from);
                 let log_prob = prep.finish(residual, log_prob);
-                [constant(drawn), log_prob, constant(reverse)]
+                [constant::<B>(drawn), log_prob, constant::<B>(reverse)]
             }
             OpsKind::UnTracked(_) => {
-                B::categorical_move(logits.primitive, uniforms, from).map(constant)
+                B::categorical_move(logits.primitive, uniforms, from).map(constant::<B>)
             }
         }
     }
@@ -176,7 +176,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         templates: FloatTensor<Self>,
     ) -> FloatTensor<Self> {
         let responses = B::cross_correlation(images.primitive, templates.primitive);
-        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(responses)
+        constant::<B>(responses)
     }
 
     fn fused_linear(
@@ -197,7 +197,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let output = B::fused_linear(x.primitive, weight.primitive, bias.primitive);
                 prep.finish((kept_x, kept_weight), output)
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::fused_linear(
+            OpsKind::UnTracked(_) => constant::<B>(B::fused_linear(
                 x.primitive,
                 weight.primitive,
                 bias.primitive,
@@ -222,7 +222,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let scores = B::additive_scores(queries, keys, weights, activation);
                 prep.finish((kept, activation), scores)
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::additive_scores(
+            OpsKind::UnTracked(_) => constant::<B>(B::additive_scores(
                 queries.primitive,
                 keys.primitive,
                 weights.primitive,
@@ -248,9 +248,9 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let output = B::perceptron(x.primitive.clone(), kept.clone(), activation);
                 prep.finish((x.primitive, kept, activation, x_tracked), output)
             }
-            OpsKind::UnTracked(prep) => {
+            OpsKind::UnTracked(_) => {
                 let weights = weights.map(|tensor| tensor.primitive);
-                prep.finish(B::perceptron(x.primitive, weights, activation))
+                constant::<B>(B::perceptron(x.primitive, weights, activation))
             }
         }
     }
@@ -277,10 +277,10 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let state = (points.primitive, curves, kept, slope, of_points);
                 prep.finish(state, output)
             }
-            OpsKind::UnTracked(prep) => {
+            OpsKind::UnTracked(_) => {
                 let weights = weights.map(|tensor| tensor.primitive);
                 let points = points.primitive;
-                prep.finish(B::linear_splines(points, curves, sums, weights, slope))
+                constant::<B>(B::linear_splines(points, curves, sums, weights, slope))
             }
         }
     }
@@ -296,8 +296,8 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let [logits, values] = kept.clone();
                 prep.finish(kept, B::softmax_sums(logits, values))
             }
-            OpsKind::UnTracked(prep) => {
-                prep.finish(B::softmax_sums(logits.primitive, values.primitive))
+            OpsKind::UnTracked(_) => {
+                constant::<B>(B::softmax_sums(logits.primitive, values.primitive))
             }
         }
     }
@@ -318,7 +318,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let [logits, values, present] = kept.clone();
                 prep.finish(kept, B::softmax_moments(logits, values, present))
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::softmax_moments(
+            OpsKind::UnTracked(_) => constant::<B>(B::softmax_moments(
                 logits.primitive,
                 values.primitive,
                 present,
@@ -350,8 +350,8 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let log_probs = B::own_normal_log_probs(values, classes, means, precisions);
                 prep.finish(kept, log_probs)
             }
-            OpsKind::UnTracked(prep) => {
-                prep.finish(B::own_normal_log_probs(values, classes, means, precisions))
+            OpsKind::UnTracked(_) => {
+                constant::<B>(B::own_normal_log_probs(values, classes, means, precisions))
             }
         }
     }
@@ -375,8 +375,8 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let output = B::add_pieces(rows, sources.primitive, pieces, weight);
                 prep.finish(([shape[0], shape[1]], pieces.clone(), weight), output)
             }
-            OpsKind::UnTracked(prep) => {
-                prep.finish(B::add_pieces(rows, sources.primitive, pieces, weight))
+            OpsKind::UnTracked(_) => {
+                constant::<B>(B::add_pieces(rows, sources.primitive, pieces, weight))
             }
         }
     }
@@ -391,7 +391,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let output = B::softmax_rows(x.primitive);
                 prep.finish(output.clone(), output)
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::softmax_rows(x.primitive)),
+            OpsKind::UnTracked(_) => constant::<B>(B::softmax_rows(x.primitive)),
         }
     }
 
@@ -405,7 +405,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let output = B::fused_sigmoid(x.primitive);
                 prep.finish(output.clone(), output)
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::fused_sigmoid(x.primitive)),
+            OpsKind::UnTracked(_) => constant::<B>(B::fused_sigmoid(x.primitive)),
         }
     }
 
@@ -415,7 +415,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         }
         let parts = parts.into_iter().map(|part| part.primitive);
         let all = B::side_by_side(parts.collect());
-        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(all)
+        constant::<B>(all)
     }
 
     fn own_differences(
@@ -430,7 +430,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         }
         let [values, classes, centres] = all.map(|t| t.primitive);
         let differences = B::own_differences(values, classes, centres);
-        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(differences)
+        constant::<B>(differences)
     }
 
     fn normal_gamma_log_prob(
@@ -447,7 +447,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let kept = (parameters.clone(), value.clone());
                 prep.finish(kept, B::normal_gamma_log_prob(parameters, value))
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::normal_gamma_log_prob(parameters, value)),
+            OpsKind::UnTracked(_) => constant::<B>(B::normal_gamma_log_prob(parameters, value)),
         }
     }
 
@@ -464,7 +464,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let kept = [mean.clone(), deviation.clone(), x.clone()];
                 prep.finish(kept, B::normal_log_prob(mean, deviation, x))
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::normal_log_prob(mean, deviation, x)),
+            OpsKind::UnTracked(_) => constant::<B>(B::normal_log_prob(mean, deviation, x)),
         }
     }
 
@@ -478,7 +478,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         let posterior = B::normal_gamma_posterior(prior, moments.clone(), dimensions);
         match prepared.compute_bound().stateful() {
             OpsKind::Tracked(prep) => prep.finish((prior, moments, dimensions), posterior),
-            OpsKind::UnTracked(prep) => prep.finish(posterior),
+            OpsKind::UnTracked(_) => constant::<B>(posterior),
         }
     }
 
@@ -495,7 +495,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         }
         let [values, means, precisions] = [values, means, precisions].map(|t| t.primitive);
         let log_probs = B::normal_log_probs(values, means, precisions);
-        <Self as burn::tensor::backend::AutodiffBackend>::from_inner(log_probs)
+        constant::<B>(log_probs)
     }
 
     fn fused_leaky_relu(x: FloatTensor<Self>, slope: f64) -> FloatTensor<Self> {
@@ -508,7 +508,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let output = B::fused_leaky_relu(x.primitive, slope);
                 prep.finish((output.clone(), slope), output)
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::fused_leaky_relu(x.primitive, slope)),
+            OpsKind::UnTracked(_) => constant::<B>(B::fused_leaky_relu(x.primitive, slope)),
         }
     }
 
@@ -522,7 +522,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let output = B::bounded_exp(x.primitive.clone(), bound);
                 prep.finish((x.primitive, bound), output)
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::bounded_exp(x.primitive, bound)),
+            OpsKind::UnTracked(_) => constant::<B>(B::bounded_exp(x.primitive, bound)),
         }
     }
 
@@ -541,8 +541,8 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let [a, b, x] = kept.clone();
                 prep.finish(kept, B::beta_log_prob(a, b, x))
             }
-            OpsKind::UnTracked(prep) => {
-                prep.finish(B::beta_log_prob(a.primitive, b.primitive, x.primitive))
+            OpsKind::UnTracked(_) => {
+                constant::<B>(B::beta_log_prob(a.primitive, b.primitive, x.primitive))
             }
         }
     }
@@ -556,7 +556,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
             OpsKind::Tracked(prep) => {
                 prep.finish(x.primitive.clone(), B::squared_norms(x.primitive))
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::squared_norms(x.primitive)),
+            OpsKind::UnTracked(_) => constant::<B>(B::squared_norms(x.primitive)),
         }
     }
 
@@ -570,7 +570,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 let kept = (x.primitive.clone(), epsilon);
                 prep.finish(kept, B::directions(x.primitive, epsilon))
             }
-            OpsKind::UnTracked(prep) => prep.finish(B::directions(x.primitive, epsilon)),
+            OpsKind::UnTracked(_) => constant::<B>(B::directions(x.primitive, epsilon)),
         }
     }
 
@@ -581,7 +581,7 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
             .stateful()
         {
             OpsKind::Tracked(prep) => prep.finish(x.primitive.clone(), B::log_gamma(x.primitive)),
-            OpsKind::UnTracked(prep) => prep.finish(B::log_gamma(x.primitive)),
+            OpsKind::UnTracked(_) => constant::<B>(B::log_gamma(x.primitive)),
         }
     }
 
@@ -592,9 +592,15 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
             .stateful()
         {
             OpsKind::Tracked(prep) => prep.finish(x.primitive.clone(), B::digamma(x.primitive)),
-            OpsKind::UnTracked(prep) => prep.finish(B::digamma(x.primitive)),
+            OpsKind::UnTracked(_) => constant::<B>(B::digamma(x.primitive)),
         }
     }
+}
+
+/// A result without a tape. burn keeps an operation of constants in its list of tapes, for others to be recomputed from; ours recompute
+/// nothing, and the list is looked through after each backward pass.
+pub(crate) fn constant<B: Backend>(value: FloatTensor<B>) -> FloatTensor<Autodiff<B>> {
+    Autodiff::<B>::from_inner(value)
 }
 
 /// Registers the gradient of each parent that has a tape.
