@@ -12,8 +12,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 /// What `of` gives for 0, 1, .. `count` − 1, in this order. At most `threads` of them, the caller's thread among them, take the next
 /// number that is left.
 ///
-/// The others are the caller's own and stay for its next call: a thread made for each step would start with no memory of its own, and
-/// one more than there is work for would take a core's time from those that work. Where the system refuses them they are done without.
+/// The others are the caller's own and stay for its next call: a thread made for each step would start with no memory of its own.
+/// There are no more than there is work for, since they would take turns with those that work. Where the system refuses them they
+/// are done without.
 ///
 /// # Panics
 /// If `of` does.
@@ -196,5 +197,38 @@ impl<B: AutodiffBackend> ModuleVisitor<B> for Add<'_> {
             None => part,
         };
         self.sum.register(param.id, sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn none_takes_its_second_turn_before_all_have_taken_the_first() {
+        for threads in [1, 2, 3, 8] {
+            let taken = AtomicUsize::new(0);
+            let first = |number: usize| {
+                // The later, the sooner: who waits for itself alone is seen.
+                std::thread::sleep(std::time::Duration::from_millis(2 * (5 - number as u64)));
+                taken.fetch_add(1, Ordering::SeqCst)
+            };
+            let (first, second) = in_two_turns(5, threads, first, |_| taken.load(Ordering::SeqCst));
+            assert_eq!(first.len(), 5);
+            assert_eq!(second, [5; 5], "{threads} threads");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "number 1")]
+    fn a_panic_in_the_first_turn_leaves_none_waiting() {
+        let first = |number| assert_ne!(number, 1, "number 1");
+        in_two_turns(4, 2, first, |number| number);
+    }
+
+    #[test]
+    fn what_is_computed_may_itself_take_threads() {
+        let squares = |number| on_threads(3, 3, |inner| number * inner);
+        assert_eq!(on_threads(3, 2, squares), [[0, 0, 0], [0, 1, 2], [0, 2, 4]]);
     }
 }

@@ -597,9 +597,9 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
     }
 }
 
-/// A result without a tape. burn keeps an operation of constants in its list of tapes, for others to be recomputed from; ours recompute
-/// nothing, and the list is looked through after each backward pass.
-pub(crate) fn constant<B: Backend>(value: FloatTensor<B>) -> FloatTensor<Autodiff<B>> {
+/// A result without a tape. burn keeps operations of constants among its tapes, for others to be recomputed from, and looks through
+/// all of them after each backward pass. Ours recompute nothing.
+fn constant<B: Backend>(value: FloatTensor<B>) -> FloatTensor<Autodiff<B>> {
     Autodiff::<B>::from_inner(value)
 }
 

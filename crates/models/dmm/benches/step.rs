@@ -8,13 +8,14 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use burn::backend::Autodiff;
-use burn::optim::{AdamConfig, Optimizer};
+use burn::optim::{Optimizer, adaptor::OptimizerAdaptor};
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use criterion::{Criterion, criterion_main};
 use helmholtz_apg::{ApgError, Sampler, Streams, gradients_in_parts};
 use helmholtz_dmm::{Dmm, DmmConfig, Rings, Scheme};
 use helmholtz_samplers::resampling::{Policy, Systematic};
+use helmholtz_training::Adam;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -81,7 +82,7 @@ fn in_parts(threads: usize) -> impl FnMut() {
     let sampler = Sampler::new(PARTICLES, SWEEPS, Policy::Always, Systematic).expect("a sampler");
     let start = DmmConfig::released().init::<Autodiff<Flex>>(1, DType::F32, &device);
     let mut model = Some(start.expect("a model"));
-    let mut adam = AdamConfig::new().with_beta_2(0.99).init();
+    let mut adam = OptimizerAdaptor::from(Adam::default().with_betas([0.9, 0.99]));
     let (x, each) = (batch::<Autodiff<Flex>>(&device), BATCH / PARTS);
     let mut number = 0;
     move || {
@@ -126,7 +127,7 @@ fn benchmark(criterion: &mut Criterion) {
     let device = Default::default();
     let start = DmmConfig::released().init::<Autodiff<Flex>>(1, DType::F32, &device);
     let mut model = Some(start.expect("a model"));
-    let mut adam = AdamConfig::new().with_beta_2(0.99).init();
+    let mut adam = OptimizerAdaptor::from(Adam::default().with_betas([0.9, 0.99]));
     let x = batch(&device);
     let mut number = 0;
     let mut step = || {
