@@ -20,7 +20,8 @@
 /// | 9 | population Gibbs by operations of one pass: moments, moves of classes, own densities, pieces of digits, vector exponentials |
 /// | 10 | the gradient of data under their own normals by hand |
 /// | 11 | normal-gamma laws of moments and normal log-densities in one pass |
-pub const ARITHMETIC: u32 = 11;
+/// | 12 | log-densities of the paths of tracked digits in one pass |
+pub const ARITHMETIC: u32 = 12;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {

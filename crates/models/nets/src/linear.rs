@@ -17,9 +17,28 @@ impl<B: helmholtz_ops::Backend> Linear<B> {
     /// The outputs `[.., out]` given the inputs `[.., in]`.
     pub fn forward<const D: usize>(&self, inputs: Tensor<B, D>) -> Tensor<B, D> {
         let mut dims = inputs.dims();
-        let rows: Tensor<B, 2> = inputs.reshape([-1, dims[D - 1] as i32]);
-        let outputs = linear(rows, self.weight.val(), self.bias.val());
+        let outputs = linear(rows(inputs), self.weight.val(), self.bias.val());
         dims[D - 1] = outputs.dims()[1];
-        outputs.reshape(dims)
+        shaped(outputs, dims)
+    }
+}
+
+/// All dimensions but the last as one: `[.., width]` to `[rows, width]`. Rows as they are need no operation, hence no entry of a tape.
+pub(crate) fn rows<B: Backend, const D: usize>(inputs: Tensor<B, D>) -> Tensor<B, 2> {
+    let width = inputs.dims()[D - 1];
+    match D {
+        2 => Tensor::from_primitive(inputs.into_primitive()),
+        _ => inputs.reshape([-1, width as i32]),
+    }
+}
+
+/// The way back from [`rows`].
+pub(crate) fn shaped<B: Backend, const D: usize>(
+    rows: Tensor<B, 2>,
+    shape: [usize; D],
+) -> Tensor<B, D> {
+    match D {
+        2 => Tensor::from_primitive(rows.into_primitive()),
+        _ => rows.reshape(shape),
     }
 }

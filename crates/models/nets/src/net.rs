@@ -4,6 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Tensor, TensorData, backend::Backend};
 use helmholtz_ops::{Activation, Values};
 
+use crate::linear::{rows, shaped};
 use crate::{Linear, layers};
 
 /// Linear layers with an activation between them; what the last one gives is as it is. An [`Initialiser`](crate::Initialiser)
@@ -67,9 +68,8 @@ impl<B: helmholtz_ops::Backend> Net<B> {
     /// The outputs `[.., out]` given the inputs `[.., in]`.
     pub fn forward<const D: usize>(&self, inputs: Tensor<B, D>) -> Tensor<B, D> {
         let mut dims = inputs.dims();
-        let rows: Tensor<B, 2> = inputs.reshape([-1, dims[D - 1] as i32]);
-        let outputs = layers::forward(&self.layers, rows.into(), None, self.activation);
+        let outputs = layers::forward(&self.layers, rows(inputs).into(), None, self.activation);
         dims[D - 1] = outputs.dims()[1];
-        outputs.reshape(dims)
+        shaped(outputs, dims)
     }
 }

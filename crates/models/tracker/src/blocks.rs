@@ -59,14 +59,14 @@ impl<B: Backend, C: Draws + Noise> Block<B, Tracker<B>, C> for Where {
         let later = (t + 1 < frames).then(|| old.positions(t + 1));
         let log_path = |positions: &Tensor<B, 4>| {
             let path = model.log_step(earlier.as_ref(), positions);
-            match &later {
+            total(match &later {
                 Some(later) => path + model.log_step(Some(positions), later),
                 None => path,
-            }
+            })
         };
         let log_target = log_new + log_path(&new);
-        let target_ratio = log_target.clone() - log_old - log_path(&before);
-        let log_v = target_ratio + log_reverse - log_forward.clone();
+        let target_ratio = log_target.clone().detach() - log_old - log_path(&before);
+        let log_v = target_ratio + log_reverse - log_forward.clone().detach();
         let mut place = old.position.dims().map(|size| 0..size);
         place[2] = t..t + 1;
         let one = |log: Tensor<B, 2>| log.unsqueeze_dim::<3>(2);
@@ -80,7 +80,7 @@ impl<B: Backend, C: Draws + Noise> Block<B, Tracker<B>, C> for Where {
             },
             log_forward: one(log_forward),
             log_target: one(log_target),
-            log_v: one(log_v.detach()),
+            log_v: one(log_v),
         }
     }
 }

@@ -209,21 +209,18 @@ impl Canvas {
 
     /// Where the pixels of a digit at z lie on the canvas, by nearest pixels: pieces of its lines on lines of the canvas, both of which
     /// count row by row from the top. A position outside \[−1, 1\]² moves the digit over the border, where it is cut off.
-    pub fn pieces(&self, z: [f64; 2]) -> Vec<Piece> {
+    pub fn pieces(&self, z: [f64; 2]) -> impl Iterator<Item = Piece> {
+        let Self { side, digit, .. } = *self;
         let [columns, rows] = [z[0], -z[1]].map(|z| self.runs(z));
-        let lines = rows.iter().map(|run| run.length).sum::<usize>();
-        let mut pieces = Vec::with_capacity(lines * columns.len());
-        for run in &rows {
-            for line in 0..run.length {
-                let (to, from) = (run.to + line, run.from + line);
-                pieces.extend(columns.iter().map(|column| Piece {
-                    to: to * self.side + column.to,
-                    from: from * self.digit + column.from,
-                    length: column.length,
-                }));
-            }
-        }
-        pieces
+        columns.into_iter().flat_map(move |column| {
+            let rows = rows.clone().into_iter();
+            let lines = rows.flat_map(|run| (0..run.length).map(move |i| [run.to + i, run.from + i]));
+            lines.map(move |[to, from]| Piece {
+                to: to * side + column.to,
+                from: from * digit + column.from,
+                length: column.length,
+            })
+        })
     }
 
     /// Along an axis, runs of the canvas' pixels that show a run of the digit's.
@@ -249,7 +246,7 @@ impl Canvas {
     pub fn footprint(&self, z: [f64; 2]) -> Vec<(usize, usize)> {
         let pixels =
             |piece: Piece| (0..piece.length).map(move |at| (piece.to + at, piece.from + at));
-        self.pieces(z).into_iter().flat_map(pixels).collect()
+        self.pieces(z).flat_map(pixels).collect()
     }
 
     /// For each pixel of the square of a digit's size around z, row by row from the top, the canvas' nearest pixel;

@@ -52,7 +52,7 @@ fn pieces<B: Backend>(canvas: &Canvas, positions: &Tensor<B, 3>) -> Pieces {
     for group in points.chunks(digits) {
         all.push(group.iter().enumerate().flat_map(|(digit, &z)| {
             let first = digit * canvas.digit_area();
-            canvas.pieces(z).into_iter().map(move |piece| Piece {
+            canvas.pieces(z).map(move |piece| Piece {
                 from: first + piece.from,
                 ..piece
             })

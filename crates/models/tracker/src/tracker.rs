@@ -50,9 +50,15 @@ pub struct Tracker<B: burn::tensor::backend::Backend> {
     pub(crate) config: TrackerConfig,
 }
 
-/// A tensor of one element for each.
-fn scalar<B: Backend, const D: usize>(value: f64, like: &Tensor<B, D>) -> Tensor<B, D> {
-    Tensor::full([1; D], value, (&like.device(), like.dtype()))
+/// N(μ, σ²) of each element of a tensor of this shape: one operation scores it, and none leaves a tape for constants.
+fn normal<B: Backend, const D: usize>(
+    mean: f64,
+    deviation: f64,
+    like: &Tensor<B, D>,
+) -> Normal<B, D> {
+    let of = |value| Tensor::full(like.dims(), value, (&like.device(), like.dtype()));
+    let [mean, deviation] = [mean, deviation].map(of);
+    Normal { mean, deviation }
 }
 
 impl<B: Backend> Tracker<B> {
@@ -109,32 +115,25 @@ impl<B: Backend> Tracker<B> {
         bernoulli_mean_log_prob(sum, frame.clone(), FLOOR).reshape([particles, instances])
     }
 
-    /// log p of positions `[L, B, D, 2]` in one frame given those in the frame before, or of the first frame: `[L, B]`, nats.
+    /// log p of each coordinate of positions `[L, B, D, 2]` in one frame given those in the frame before, or of the first frame, nats.
     pub(crate) fn log_step(
         &self,
         before: Option<&Tensor<B, 4>>,
         positions: &Tensor<B, 4>,
-    ) -> Tensor<B, 2> {
+    ) -> Tensor<B, 4> {
         let law = match before {
             Some(before) => Normal {
                 mean: before.clone(),
-                deviation: scalar(self.config.step, positions),
+                ..normal(0.0, self.config.step, positions)
             },
-            None => Normal {
-                mean: scalar(0.0, positions),
-                deviation: scalar(self.config.start, positions),
-            },
+            None => normal(0.0, self.config.start, positions),
         };
-        total(law.log_prob(positions.clone()))
+        law.log_prob(positions.clone())
     }
 
     /// log p(w): `[L, B]`, nats.
     pub(crate) fn log_appearance(&self, appearance: &Tensor<B, 4>) -> Tensor<B, 2> {
-        let law = Normal {
-            mean: scalar(0.0, appearance),
-            deviation: scalar(1.0, appearance),
-        };
-        total(law.log_prob(appearance.clone()))
+        total(normal(0.0, 1.0, appearance).log_prob(appearance.clone()))
     }
 
     /// Σ_t log p(x_t | z_t, w): `[L, B]`, nats.
@@ -202,7 +201,7 @@ impl<B: Backend> Model<B> for Tracker<B> {
             self.log_step(before.as_ref(), &z.positions(t))
         });
         let path = steps.reduce(|sum, step| sum + step).expect("a frame");
-        path + self.log_appearance(&z.appearance) + self.log_frames(&x.frames, z)
+        total(path) + self.log_appearance(&z.appearance) + self.log_frames(&x.frames, z)
     }
 }
 
