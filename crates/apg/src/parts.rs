@@ -219,6 +219,37 @@ mod tests {
         }
     }
 
+    /// Whether so many numbers are at work at one time on so many threads.
+    fn meet(threads: usize) -> bool {
+        let arrived = AtomicUsize::new(0);
+        let met = on_threads(threads, threads, |_| {
+            arrived.fetch_add(1, Ordering::SeqCst);
+            let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+            while arrived.load(Ordering::SeqCst) < threads && std::time::Instant::now() < deadline {
+                std::thread::yield_now();
+            }
+            arrived.load(Ordering::SeqCst) == threads
+        });
+        met.into_iter().all(|met| met)
+    }
+
+    #[test]
+    fn as_many_work_at_one_time_as_were_asked_for() {
+        // More after fewer: the helpers that were kept are too few.
+        assert!([1, 2, 3, 5, 2].into_iter().all(meet));
+    }
+
+    #[test]
+    fn no_more_than_were_asked_for_ever_work() {
+        let all = Mutex::new(std::collections::HashSet::new());
+        for _ in 0..200 {
+            on_threads(2, 2, |_| {
+                all.lock().unwrap().insert(std::thread::current().id());
+            });
+        }
+        assert!(all.into_inner().unwrap().len() <= 2);
+    }
+
     #[test]
     #[should_panic(expected = "number 1")]
     fn a_panic_in_the_first_turn_leaves_none_waiting() {

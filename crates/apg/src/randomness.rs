@@ -110,3 +110,44 @@ impl fmt::Display for AllBranches<'_> {
         write!(f, "enumerated")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_place_of_every_part_has_a_stream_of_its_own() {
+        let mut drawn = HashSet::new();
+        let ends = [0, 1, 2, 255];
+        for part in ends {
+            for sweep in ends {
+                for block in ends {
+                    for purpose in [PROPOSE, RESAMPLE] {
+                        let mut streams = Streams::new(3, 8).part(part);
+                        let chance = streams.at(purpose, Position { sweep, block });
+                        drawn.insert(chance.uniform_f64().to_bits());
+                    }
+                }
+            }
+        }
+        assert_eq!(drawn.len(), 2 * 4usize.pow(3));
+    }
+
+    #[test]
+    fn errors_say_which_run_it_was() {
+        let streams = Streams::new(3, 8);
+        assert_eq!(streams.to_string(), "step 8, seed 3");
+        assert_eq!(
+            streams.clone().part(2).to_string(),
+            "step 8, part 2, seed 3"
+        );
+        assert_eq!(streams.named("a check".into()).to_string(), "a check");
+        let all = |chance: &mut Enumerator| vec![AllBranches(chance).to_string().len() as f64];
+        assert_eq!(
+            helmholtz_invariance::expectation(all),
+            ["enumerated".len() as f64]
+        );
+    }
+}

@@ -25,6 +25,13 @@ crate::particle! {
     }
 }
 
+crate::particle! {
+    /// One latent.
+    struct One<B> {
+        own: 2,
+    }
+}
+
 impl Tagged<Flex> {
     /// Row l of instance b is tagged l + 100 b.
     fn new() -> Self {
@@ -132,6 +139,68 @@ fn ancestors_are_of_the_instance_and_there_may_be_another_number() {
     let tags: Vec<f64> = state.id.to_data().iter().collect();
     assert_eq!(tags, [6.0, 100.0, 202.0, 6.0, 105.0, 201.0]);
     assert!(state.agree());
+}
+
+/// Everyone takes the particle after it.
+struct Turn;
+
+impl Resampler<Stream> for Turn {
+    fn resample(
+        &self,
+        _: &[f64],
+        _: &mut Stream,
+        ancestors: &mut [u32],
+    ) -> Result<(), SamplerError> {
+        let count = ancestors.len() as u32;
+        (0..count)
+            .zip(ancestors)
+            .for_each(|(l, own)| *own = (l + 1) % count);
+        Ok(())
+    }
+}
+
+#[test]
+fn each_particle_of_each_instance_takes_its_ancestor() {
+    let mut stream = Stream::new(13, Purpose::new("test"), [0, 0]);
+    let smc = Smc::new(Turn, Policy::Always).expect("a policy");
+    let log_w = tensor(vec![0.0; 21], [PARTICLES, INSTANCES]);
+    let mut population = Population::new(Tagged::new(), log_w).expect("weights");
+    population.resample(&smc, &mut stream).expect("weights");
+    let tags: Vec<f64> = population.state().id.to_data().iter().collect();
+    for (i, tag) in tags.iter().enumerate() {
+        let expected = (i / INSTANCES + 1) % PARTICLES + 100 * (i % INSTANCES);
+        assert_eq!(*tag as usize, expected);
+    }
+    assert!(population.state().agree());
+}
+
+#[test]
+fn a_part_is_weighed_by_what_came_in_and_its_own_weight() {
+    // W = (1/4, 3/4) of one instance, v of two parts = (3, 1) and (1, 1).
+    let log_w = tensor(vec![0.0, 3f64.ln()], [2, 1]);
+    let state: Tensor<Flex, 2> = tensor(vec![0.0; 2], [2, 1]);
+    let mut population = Population::new(One { own: state.clone() }, log_w).expect("weights");
+    let log_v = tensor(vec![3f64.ln(), 0.0, 0.0, 0.0], [2, 1, 2]);
+    let weights = population
+        .extend(One { own: state }, log_v)
+        .expect("weights");
+    let weights: Vec<f64> = weights.into_data().iter().collect();
+    for (found, expected) in weights.into_iter().zip([0.5, 0.25, 0.5, 0.75]) {
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
+}
+
+#[test]
+fn moved_particles_keep_their_weights() {
+    let log_w = tensor(vec![0.0, 3f64.ln()], [2, 1]);
+    let one = |value| One {
+        own: tensor(vec![value; 2], [2, 1]),
+    };
+    let population = Population::new(one(0.0), log_w).expect("weights");
+    let evidence = population.log_evidence();
+    let moved = population.with_state(one(7.0));
+    assert_eq!(moved.log_evidence(), evidence);
+    assert_eq!(moved.state().own.to_data().iter::<f64>().sum::<f64>(), 14.0);
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use std::sync::Mutex;
 
 use burn::backend::Autodiff;
-use burn::module::Param;
+use burn::module::{Module, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
 use burn_flex::Flex;
 use helmholtz_apg::{
-    Block, Conditional, Joint, Loss, Model, Move, Position, Sampler, Streams, Update,
+    Block, Conditional, Joint, Loss, Model, Move, PROPOSE, Position, Sampler, Streams, Update,
 };
 use helmholtz_random::Stream;
 use helmholtz_samplers::resampling::{Policy, Systematic};
@@ -220,6 +220,27 @@ fn block_by_block_gives_the_gradient_of_the_sum() {
         let (found, expected) = (found.expect("one"), expected.expect("one"));
         assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
     }
+}
+
+/// log q(a' | x, c) + log q(c' | x, a'), by what the two laws say of the draw.
+#[test]
+fn the_density_of_a_joint_move_is_the_product_of_its_blocks() {
+    let model = Toy::<B>::new(PARAMETERS);
+    let (a, c) = (A(Law::Learned), Cs(Law::Learned));
+    let joint = Joint(Update(a), Update(c));
+    let old = all_states::<B>(2);
+    let x = x().narrow(0, 0, 1);
+    let mut stream = Stream::new(15, PROPOSE, [0, 0]);
+    let moved = joint.advance(&model, &model.clone().no_grad(), &x, &old, &mut stream);
+    let of_a = Conditional::<B, Toy<B>, Stream>::law(&a, &model, &x, &old);
+    let of_a = Conditional::<B, Toy<B>, Stream>::log_prob(&a, &of_a, &moved.state);
+    let of_c = Conditional::<B, Toy<B>, Stream>::law(&c, &model, &x, &moved.state);
+    let of_c = Conditional::<B, Toy<B>, Stream>::log_prob(&c, &of_c, &moved.state);
+    let expected = numbers(of_a + of_c.sum_dim(2)).into_iter();
+    for (found, expected) in numbers(moved.log_forward).into_iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
+    assert_eq!(Block::<B, Toy<B>, Stream>::name(&joint), "a + c");
 }
 
 #[test]

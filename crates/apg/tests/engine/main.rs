@@ -1,6 +1,7 @@
 //! The engine on models small enough to be certain: evidence and averages by enumeration of every branch, gradients by
 //! finite differences, gathering by tags. Each stands beside twins that are broken on purpose and must fail.
 
+mod choices;
 mod errors;
 mod evidence;
 mod forgetful;

@@ -32,6 +32,9 @@ pub struct Watched {
     pub mse: Vec<f64>,
     /// Σ_l W_l log p(x, z_l), nats.
     pub log_joint: Vec<f64>,
+    /// log Ẑ, nats.
+    #[serde(default)]
+    pub log_evidence: Vec<f64>,
     /// The mean distance of the posterior means of positions from the true ones, pixels.
     pub error: Vec<f64>,
     /// ESS / L after the one-shot proposal or the last sweep, mean over sequences, and over frames.
@@ -44,6 +47,7 @@ impl Join for Watched {
     fn join(&mut self, other: Self) {
         self.mse.extend(other.mse);
         self.log_joint.extend(other.log_joint);
+        self.log_evidence.extend(other.log_evidence);
         self.error.extend(other.error);
     }
 }
@@ -76,6 +80,7 @@ pub fn watch<B: Backend>(
                 let state = population.state();
                 let mut watched = score(model, bounce, sequences, &x.frames, state, weights);
                 watched.log_joint = log_joint;
+                watched.log_evidence = population.log_evidence();
                 all.push(watched);
             }
         },

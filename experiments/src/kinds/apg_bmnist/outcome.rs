@@ -64,6 +64,8 @@ impl Outcome {
             ("squared error a frame, last sweep", "mse_end"),
             ("log joint, one shot", "log_joint_one_shot"),
             ("log joint, last sweep", "log_joint_end"),
+            ("log Ẑ, one shot", "log_evidence_one_shot"),
+            ("log Ẑ, last sweep", "log_evidence_end"),
             ("tracking error, one shot, pixels", "error_one_shot"),
             ("tracking error, last sweep, pixels", "error_end"),
             ("ESS / L, one shot", "ess_one_shot"),

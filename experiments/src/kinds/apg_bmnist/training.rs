@@ -179,13 +179,20 @@ impl<B: AutodiffBackend> Objective<B, Tracker<B>> for Training<'_, B> {
             let Some(Watched {
                 mse,
                 log_joint,
+                log_evidence,
                 error,
                 ..
             }) = watched
             else {
                 continue;
             };
-            for (what, values) in [("mse", mse), ("log_joint", log_joint), ("error", error)] {
+            let measured = [
+                ("mse", mse),
+                ("log_joint", log_joint),
+                ("log_evidence", log_evidence),
+                ("error", error),
+            ];
+            for (what, values) in measured {
                 row.insert(format!("{what}_{when}"), mean(values).into());
             }
         }
