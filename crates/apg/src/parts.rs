@@ -202,6 +202,10 @@ impl<B: AutodiffBackend> ModuleVisitor<B> for Add<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+    use std::thread::ThreadId;
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -219,35 +223,32 @@ mod tests {
         }
     }
 
-    /// Whether so many numbers are at work at one time on so many threads.
-    fn meet(threads: usize) -> bool {
+    /// The threads on which so many numbers are at work at one time.
+    fn meet(threads: usize) -> HashSet<ThreadId> {
         let arrived = AtomicUsize::new(0);
         let met = on_threads(threads, threads, |_| {
             arrived.fetch_add(1, Ordering::SeqCst);
-            let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
-            while arrived.load(Ordering::SeqCst) < threads && std::time::Instant::now() < deadline {
+            let start = Instant::now();
+            while arrived.load(Ordering::SeqCst) < threads && start.elapsed().as_secs() < 20 {
                 std::thread::yield_now();
             }
-            arrived.load(Ordering::SeqCst) == threads
+            std::thread::current().id()
         });
-        met.into_iter().all(|met| met)
+        met.into_iter().collect()
     }
 
     #[test]
     fn as_many_work_at_one_time_as_were_asked_for() {
         // More after fewer: the helpers that were kept are too few.
-        assert!([1, 2, 3, 5, 2].into_iter().all(meet));
+        for threads in [1, 2, 3, 5, 2] {
+            assert_eq!(meet(threads).len(), threads);
+        }
     }
 
     #[test]
     fn no_more_than_were_asked_for_ever_work() {
-        let all = Mutex::new(std::collections::HashSet::new());
-        for _ in 0..200 {
-            on_threads(2, 2, |_| {
-                all.lock().unwrap().insert(std::thread::current().id());
-            });
-        }
-        assert!(all.into_inner().unwrap().len() <= 2);
+        let all: HashSet<ThreadId> = (0..100).flat_map(|_| meet(2)).collect();
+        assert_eq!(all.len(), 2);
     }
 
     #[test]
