@@ -374,12 +374,15 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
     fn outcome(&self, results: &[Option<Value>]) -> Result<Option<Outcome<'_>>, HarnessError> {
         let mut shown = Vec::new();
         let mut files: Vec<PathBuf> = Vec::new();
+        let mut tables: Vec<(&Path, String)> = Vec::new();
         for (index, result) in results.iter().enumerate() {
             let Some(result) = result else { continue };
             let (unit, experiment) = (&self.units[index], &self.runs[index].experiment);
+            let document = experiment.document(&self.read(index, result)?);
+            tables.push((&unit.folder, markdown::render(&document)));
             shown.push(SeedDocument {
                 seed: unit.seed,
-                document: experiment.document(&self.read(index, result)?),
+                document,
                 json: result.clone(),
             });
             let names = std::iter::once(&"table.md").chain(E::FILES);
@@ -389,7 +392,13 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
         Ok(together.map(|(document, json)| Outcome {
             document,
             json,
-            write: Box::new(|| Ok(files)),
+            // As a run wrote it, or as it reads today: a run that was finished before writes nothing itself.
+            write: Box::new(move || {
+                for (folder, table) in tables {
+                    write_text(folder, "table.md", &table)?;
+                }
+                Ok(files)
+            }),
         }))
     }
 }

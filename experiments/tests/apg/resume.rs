@@ -49,6 +49,12 @@ fn check(small: fn(&Path)) {
         "{err}"
     );
     assert!(reproduce(undisturbed.path(), &args).status.success());
+    // A table that was lost is written again of what was measured.
+    let table = run_in(&undisturbed).join("table.md");
+    let before = fs::read_to_string(&table).unwrap();
+    fs::remove_file(&table).unwrap();
+    assert!(reproduce(undisturbed.path(), &args).status.success());
+    assert_eq!(fs::read_to_string(&table).unwrap(), before);
     let [killed, undisturbed] = [run_in(&killed), run_in(&undisturbed)];
     assert_eq!(metrics(&killed), metrics(&undisturbed));
     let rows = |run: &Path| -> Vec<String> {

@@ -214,7 +214,8 @@ impl Canvas {
         let [columns, rows] = [z[0], -z[1]].map(|z| self.runs(z));
         columns.into_iter().flat_map(move |column| {
             let rows = rows.clone().into_iter();
-            let lines = rows.flat_map(|run| (0..run.length).map(move |i| [run.to + i, run.from + i]));
+            let lines =
+                rows.flat_map(|run| (0..run.length).map(move |i| [run.to + i, run.from + i]));
             lines.map(move |[to, from]| Piece {
                 to: to * side + column.to,
                 from: from * digit + column.from,

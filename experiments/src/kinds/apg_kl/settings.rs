@@ -76,6 +76,8 @@ impl Settings {
         } = division;
         let name = format!("{}-{sweeps}-sweeps-{particles}-particles", self.name);
         table.insert("name".into(), name.into());
+        // The published log joint is of the experiment's own sweeps and particles.
+        table.remove("published");
         let training = table
             .get_mut("training")
             .and_then(toml::Value::as_table_mut);
@@ -113,6 +115,8 @@ mod tests {
             // Nothing else is changed.
             (t.sweeps, t.particles) = (gmm.training.sweeps, gmm.training.particles);
             run.name = gmm.name.clone();
+            assert_eq!(run.published, None);
+            run.published = gmm.published.clone();
             assert_eq!(run, gmm);
         }
         let names = [
