@@ -166,6 +166,8 @@ def main():
                 table.writerow(row)
                 file.flush()
                 print(row, flush=True)
+            if step == arguments.steps:
+                break
             training.batch = jnp.asarray(sequences(rng, digits, SEQUENCES)[0])
             training.seconds(1)
 

@@ -397,6 +397,7 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
                 for (folder, table) in tables {
                     write_text(folder, "table.md", &table)?;
                 }
+                files.retain(|file| file.exists());
                 Ok(files)
             }),
         }))
