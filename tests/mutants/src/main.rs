@@ -48,9 +48,9 @@ tests/survivors.toml. Ends with 1 if a mutant survives without an explanation.
 
 Ctrl-C is safe; the same command goes on. The first build there takes as long as a clean one.
 
-  --scope NAME  coefficients (of estimators, and backward routines: the default), bits (products of bits and one-hot rows), kernels (on
-                discrete sites, and couplings), samplers (all of the crates samplers and random), or all of a crate: invariance,
-                distributions, apg
+  --scope NAME  coefficients (of estimators: the default), operations (of tensors, and their gradients), bits (products of bits and
+                one-hot rows), kernels (on discrete sites, and couplings), samplers (all of the crates samplers and random), or all of
+                a crate: invariance, distributions, apg
   --jobs N      tests at a time (default 2)
   --only TEXT   only mutants whose name holds TEXT; the table is printed, not written
   --list        list the mutants, and stop

@@ -43,21 +43,12 @@ const OF_PLAIN: &[&str] = &[
 ];
 
 /// All scopes, the default first.
-pub const SCOPES: [Scope; 7] = [
-    // Coefficients and backward routines, by the proofs and what each crate claims of them. The catalogue is text, and the GPU's kernels
-    // need a device.
+pub const SCOPES: [Scope; 8] = [
+    // Coefficients, by the proofs and what each crate claims of them. The catalogue is text.
     Scope {
         name: "coefficients",
-        files: &[
-            "crates/estimators/src/*.rs",
-            "crates/estimators/src/*/*.rs",
-            "crates/ops/src/*.rs",
-            "crates/ops/src/flex/*.rs",
-        ],
-        not: &[
-            "crates/estimators/src/catalogue.rs",
-            "crates/ops/src/cubecl.rs",
-        ],
+        files: &["crates/estimators/src/*.rs", "crates/estimators/src/*/*.rs"],
+        not: &["crates/estimators/src/catalogue.rs"],
         packages: &[
             "helmholtz-ops",
             "helmholtz-distributions",
@@ -76,6 +67,19 @@ pub const SCOPES: [Scope; 7] = [
             "mixed_store",
         ],
         by_hand: true,
+    },
+    // Operations and their backward routines, by loops over plain numbers and numerical derivatives. The GPU's kernels need a device.
+    Scope {
+        name: "operations",
+        files: &["crates/ops/src/**/*.rs"],
+        not: &[
+            "crates/ops/src/cubecl.rs",
+            "crates/ops/src/flex/bits/*.rs",
+            "crates/ops/src/flex/categorical/*.rs",
+        ],
+        packages: &["helmholtz-ops", "helmholtz-distributions"],
+        tests: &["ops", "layers", "real"],
+        by_hand: false,
     },
     // Products of bits and one-hot rows, by loops in f64 on every instruction set of the machine.
     Scope {
