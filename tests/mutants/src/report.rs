@@ -152,7 +152,9 @@ pub fn markdown(
 fn survivors(mutants: &[&Mutant], results: &Results, known: &[Explanation]) -> (String, usize) {
     let mut text = String::from("\n## Survivors\n");
     let mut unexplained = 0;
-    let mut stale: Vec<&Explanation> = known.iter().collect();
+    // Of the files of other scopes nothing is known here.
+    let mutated = |known: &&Explanation| mutants.iter().any(|mutant| mutant.file == known.file);
+    let mut stale: Vec<&Explanation> = known.iter().filter(mutated).collect();
     let survives = |mutant: &&&Mutant| results.verdict(mutant).is_none_or(Verdict::survives);
     let mut survivors: Vec<&&Mutant> = mutants.iter().filter(survives).collect();
     survivors.sort_by_key(|mutant| (&mutant.file, mutant.place));

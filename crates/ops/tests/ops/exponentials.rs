@@ -71,6 +71,16 @@ proptest! {
     }
 }
 
+/// A weight that f32 cannot hold is zero, not the least number.
+#[test]
+fn a_weight_that_is_far_below_is_zero() {
+    let x = Matrix::uniform([1, 20], 1).map(|u| if u < 0.5 { -200.0 } else { 3.0 });
+    let [softmax, _] = outcome(softmax_rows, [&x, &x], DType::F32);
+    for (y, x) in softmax.iter().zip(&x.elements) {
+        assert_eq!(*y == 0.0, *x < 0.0);
+    }
+}
+
 #[test]
 fn what_is_no_number_stays_so() {
     let mut x = Matrix::uniform([1, 40], 1);

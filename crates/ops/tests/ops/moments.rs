@@ -2,7 +2,7 @@
 //! the formula.
 
 use burn::backend::Autodiff;
-use burn::tensor::DType;
+use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_ops::softmax_moments;
 use proptest::prelude::*;
@@ -137,6 +137,22 @@ fn many_candidates_are_summed_in_parts() {
     let case = Case::new(shape, 1.0, 11);
     let found = case.outcome(DType::F32);
     assert_agree(&found, &case.by_hand(), bounds(shape, 1.0));
+}
+
+/// Of no candidates there are no moments.
+#[test]
+fn moments_of_nothing_are_zero() {
+    let nothing = |shape: [usize; 3]| {
+        Tensor::<Autodiff<Flex>, 3>::zeros(shape, &Default::default()).require_grad()
+    };
+    let [logits, values] = [[3, 0, 4], [3, 0, 2]].map(nothing);
+    let sums = softmax_moments(logits.clone(), values.clone(), nothing([2, 3, 0]));
+    assert_eq!(sums.dims(), [2, 3, 4, 5]);
+    let gradients = sums.clone().sum().backward();
+    assert_eq!(read(sums), [0.0; 2 * 3 * 4 * 5]);
+    for (tensor, shape) in [(logits, [3, 0, 4]), (values, [3, 0, 2])] {
+        assert_eq!(tensor.grad(&gradients).expect("a gradient").dims(), shape);
+    }
 }
 
 /// Another particle's candidates, or values of another instance: sums and gradients are off.

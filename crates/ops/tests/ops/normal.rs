@@ -4,7 +4,7 @@
 use std::f64::consts::PI;
 
 use burn::backend::Autodiff;
-use burn::tensor::DType;
+use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_ops::{Backend, normal_log_probs, own_normal_log_probs};
 use proptest::prelude::*;
@@ -162,6 +162,43 @@ proptest! {
             let bound = size * terms * terms * ROUNDING;
             assert_within("gradients", &found[i], &expected[i], |_| bound);
         }
+    }
+}
+
+/// One datum of more dimensions than there are data and classes.
+#[test]
+fn own_log_densities_of_one_datum() {
+    let shape = [1, 1, 1, 1, 3];
+    let (parts, classes) = (parts(shape, 1), classes(1, 1, 2));
+    let c = Matrix::uniform([1, 1], 3);
+    let of = |dtype| own::<Flex>(shape, &parts, &classes, dtype);
+    assert_within("densities", &of(DType::F32), &of(DType::F64), |_| 1e-3);
+    let of = |dtype| own_gradients(shape, &parts, [&classes, &c], dtype);
+    for (found, expected) in of(DType::F32).iter().zip(&of(DType::F64)) {
+        assert_within("gradients", found, expected, |_| 1e-3);
+        assert!(found.iter().all(|&g| g != 0.0));
+    }
+}
+
+/// No data have no log-densities, and their normals no gradient.
+#[test]
+fn own_log_densities_of_nothing() {
+    let device = Default::default();
+    let normals = || Tensor::<Autodiff<Flex>, 3>::ones([1, 2, 3], &device).require_grad();
+    let (means, precisions) = (normals(), normals());
+    let log_probs = own_normal_log_probs(
+        Tensor::zeros([1, 0, 3], &device),
+        Tensor::zeros([1, 0, 2], &device),
+        means.clone(),
+        precisions.clone(),
+    );
+    assert_eq!(log_probs.dims(), [1, 0]);
+    let gradients = log_probs.sum().backward();
+    for normals in [means, precisions] {
+        assert_eq!(
+            read(normals.grad(&gradients).expect("a gradient")),
+            [0.0; 6]
+        );
     }
 }
 

@@ -74,6 +74,24 @@ proptest! {
     }
 }
 
+/// No data, and one datum of more dimensions than there are data and classes.
+#[test]
+fn own_differences_of_nothing_and_of_one_datum() {
+    let tensor = |shape: [usize; 3], of: &[f32]| {
+        Tensor::<B, 1>::from_floats(of, &Default::default()).reshape(shape)
+    };
+    let centre = tensor([1, 1, 3], &[1.0, 2.0, 3.0]);
+    let one = own_differences(
+        tensor([1, 1, 3], &[5.0; 3]),
+        tensor([1, 1, 1], &[1.0]),
+        centre.clone(),
+    );
+    assert_eq!(read(one), [4.0, 3.0, 2.0]);
+    let nothing = |shape: [usize; 3]| Tensor::zeros(shape, &Default::default());
+    let none = own_differences(nothing([1, 0, 3]), nothing([1, 0, 1]), centre);
+    assert_eq!(none.dims(), [1, 0, 3]);
+}
+
 /// With a tape, both have the gradient of their definition.
 #[test]
 fn both_are_differentiable() {

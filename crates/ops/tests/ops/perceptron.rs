@@ -172,6 +172,18 @@ fn long_batches_are_summed_in_groups() {
     }
 }
 
+/// Rows of no weight between the others.
+#[test]
+fn rows_between_rows_of_no_weight_keep_their_gradients() {
+    let shape = [40, 3, 18, 2];
+    let mut case = Case::new(shape, Activation::Tanh, 1.0, 6);
+    for n in (0..40).step_by(3) {
+        case.coefficients.row_mut(n).fill(0.0);
+    }
+    let fast = case.outcome(DType::F32, false);
+    fast.assert_agrees(&case.by_hand(), NAMES, bounds(shape, 1.0));
+}
+
 /// Another activation, or coefficients of other rows: each gradient is off.
 #[test]
 fn gradients_that_are_wrong_are_caught() {
