@@ -1,12 +1,19 @@
 //! `evaluate`, the program itself: a run's own number again, more samples, and refusals with their remedy.
 
-use std::path::Path;
-use std::process::{Command, Output};
-
+use clap::Parser;
+use helmholtz_datasets::Locator;
+use helmholtz_experiments::cli::{Cli, Command};
+use helmholtz_experiments::commands::evaluate::evaluate;
+use helmholtz_experiments::registry::Registry;
+use helmholtz_harness::reproduce::End;
+use helmholtz_harness::streams::Captured;
 use serde_json::Value;
+use std::path::Path;
+use std::process::{self, Output};
+use std::sync::atomic::AtomicBool;
 
 fn helmholtz(folder: &Path, args: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
+    let mut command = process::Command::new(env!("CARGO_BIN_EXE_helmholtz"));
     command.args(args.split(' ')).current_dir(folder);
     command.output().unwrap()
 }
@@ -97,6 +104,43 @@ fn last_parameters_and_fewer_images_are_other_numbers_and_the_run_stays_as_it_is
         run(dir.path()),
         "it is done, and nothing was made again"
     );
+}
+
+/// An earlier evaluation stays when another is stopped before its end.
+#[test]
+fn an_evaluation_that_is_stopped_takes_nothing_away() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path());
+    let folders = [RUN, "here"].map(|own| dir.path().join(own).to_str().unwrap().to_owned());
+    let [run, here] = &folders;
+    let evaluated = |samples: &str, stop: bool| {
+        let line = [
+            "helmholtz",
+            "evaluate",
+            run,
+            "--samples",
+            samples,
+            "--out",
+            here,
+        ];
+        let Command::Evaluate(args) = Cli::try_parse_from(line).unwrap().command else {
+            unreachable!("`evaluate` was asked for")
+        };
+        let (out, err) = (Captured::default(), Captured::default());
+        let streams = Captured::streams(&out, &err);
+        let (registry, locator) = (Registry::default(), Locator::new(None));
+        let end = evaluate(&args, &registry, &locator, &AtomicBool::new(stop), &streams);
+        (end.unwrap(), out.take(), err.take())
+    };
+    let written = || std::fs::read_to_string(dir.path().join("here/evaluation.md")).unwrap();
+
+    let (end, shown, _) = evaluated("3", false);
+    assert_eq!((end, shown.is_empty()), (End::Complete, false));
+    let earlier = written();
+    let (end, shown, said) = evaluated("5", true);
+    assert_eq!((end, shown), (End::Interrupted, String::new()));
+    assert!(said.contains("nothing was written"), "{said}");
+    assert_eq!(written(), earlier);
 }
 
 #[test]

@@ -30,7 +30,8 @@ use std::time::Instant;
 
 const SUBSET: Purpose = Purpose::new("evalset");
 
-/// Carries out a request, all numbers of samples in one pass of the largest; a `stop` before its end leaves no rows.
+/// Carries out a request, all numbers of samples in one pass of the largest; a `stop` before its end leaves no rows, and one in the tempered
+/// part after it those of the pass.
 ///
 /// # Errors
 /// What keeps it from being evaluated: a folder without a run or a checkpoint, missing data or device.
@@ -81,6 +82,12 @@ pub fn evaluate(
     };
     let evaluated = on_net(args.device, trial.net, seed, work)?;
     drop(loading);
+    let Some(evaluated) = evaluated else {
+        streams
+            .err
+            .line("Stopped before the end of its pass: there is nothing to show, and nothing was written.");
+        return Ok(End::Interrupted);
+    };
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let mut provenance = Provenance::of(&config, seed, args.device.as_str());
     provenance.seconds = started.elapsed().as_secs_f64();
@@ -118,21 +125,24 @@ fn print_result(
     head: &str,
     dataset: &str,
     samples: &[usize],
-    evaluated: Option<Evaluated>,
+    evaluated: Evaluated,
     provenance: &Provenance,
     streams: &Streams,
 ) -> Result<(), HarnessError> {
-    let weights = evaluated.as_ref().map(|evaluated| &evaluated.weights[..]);
-    let rows = weights.map_or(Vec::new(), |weights| Nll::each(weights, samples));
-    let tempered = evaluated.as_ref().and_then(|evaluated| {
+    let Evaluated { weights, tempered } = evaluated;
+    let rows = Nll::each(&weights, samples);
+    let tempered = tempered.and_then(|tempered| {
         let [particles, steps] = [args.tempered.first()?, args.tempered.get(1)?];
-        Some(Estimates::new(
-            evaluated.tempered.as_ref()?,
-            [*particles, *steps],
-        ))
+        Some(Estimates::new(&tempered, [*particles, *steps]))
     });
     let caution = caution(dataset);
-    let document = document(head, caution, (&rows, tempered.as_ref()), provenance);
+    let stopped = tempered.is_none() && !args.tempered.is_empty();
+    let document = document(
+        head,
+        caution,
+        (&rows, tempered.as_ref(), stopped),
+        provenance,
+    );
     if args.json {
         for row in &rows {
             let line = json!({"event": "row", "row": row});
@@ -146,10 +156,8 @@ fn print_result(
     if let Some(folder) = &args.out {
         let table = markdown::render(&document);
         let mut files = vec![write_text(folder, "evaluation.md", &table)?];
-        if let Some(weights) = weights {
-            let all = LogLikelihoods::new(samples, weights);
-            files.push(folder.join(log_likelihoods::write(folder, &all)?.name));
-        }
+        let all = LogLikelihoods::new(samples, &weights);
+        files.push(folder.join(log_likelihoods::write(folder, &all)?.name));
         let written = named_together(&files);
         streams.err.line(format!("Written to {written}"));
     }
@@ -224,7 +232,7 @@ fn test_images(data: &Splits, count: Option<usize>, seed: u64) -> Result<Images,
 fn document(
     head: &str,
     caution: Option<&str>,
-    (rows, tempered): (&[Nll], Option<&Estimates>),
+    (rows, tempered, stopped): (&[Nll], Option<&Estimates>, bool),
     from: &Provenance,
 ) -> Document {
     let heads = ["S", "NLL", "Error over images", "-ELBO"];
@@ -241,6 +249,11 @@ fn document(
     let cautions = caution.map(Note::caution).into_iter();
     let mut notes: Vec<Note> = cautions.chain([Note::remark(remark)]).collect();
     let mut blocks = vec![Block::Table(table)];
+    if stopped {
+        notes.push(Note::caution(
+            "Stopped before the end of tempered SMC, which is left out.",
+        ));
+    }
     if let Some(tempered) = tempered {
         let Estimates {
             particles,

@@ -25,7 +25,7 @@ const TEMPERED: Purpose = Purpose::new("tempered");
 pub(crate) struct Evaluated {
     /// `[rows, samples]`.
     pub weights: Vec<LogWeights>,
-    /// Tempered estimates, where they were asked for.
+    /// Tempered estimates, where they were asked for and not stopped.
     pub tempered: Option<Tempered>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Tempered {
     pub evaluations: usize,
 }
 
-/// Work of an evaluation; nothing comes of it if it was stopped.
+/// Work of an evaluation; of a part that was stopped nothing comes.
 pub(crate) struct Work<'a> {
     pub run: &'a Run,
     pub method: Method,
@@ -96,9 +96,12 @@ impl Work<'_> {
             &device,
             &progress,
         );
-        let (Some(weights), Some([particles, steps])) = (&weights, self.tempered) else {
+        let Some(weights) = weights else {
+            return Ok(None);
+        };
+        let Some([particles, steps]) = self.tempered else {
             let tempered = None;
-            return Ok(weights.map(|weights| Evaluated { weights, tempered }));
+            return Ok(Some(Evaluated { weights, tempered }));
         };
         let tempering = Tempering {
             particles,
@@ -118,16 +121,14 @@ impl Work<'_> {
         );
         let progress = self.progress("both bounds".into());
         let both = bounds::<B, _>(&model, images, rows, &tempering, &device, &progress);
-        Ok(log_evidence
+        let tempered = log_evidence
             .zip(both)
-            .map(|(log_evidence, bounds)| Evaluated {
-                weights: weights.clone(),
-                tempered: Some(Tempered {
-                    log_evidence,
-                    bounds,
-                    evaluations: tempering.evaluations(model.layers().len()),
-                }),
-            }))
+            .map(|(log_evidence, bounds)| Tempered {
+                log_evidence,
+                bounds,
+                evaluations: tempering.evaluations(model.layers().len()),
+            });
+        Ok(Some(Evaluated { weights, tempered }))
     }
 
     /// Tells how far a part is, and whether to go on.
