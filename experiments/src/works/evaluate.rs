@@ -120,14 +120,13 @@ impl Work<'_> {
             &progress,
         );
         let progress = self.progress("both bounds".into());
-        let both = bounds::<B, _>(&model, images, rows, &tempering, &device, &progress);
-        let tempered = log_evidence
-            .zip(both)
-            .map(|(log_evidence, bounds)| Tempered {
+        let tempered = log_evidence.and_then(|log_evidence| {
+            Some(Tempered {
                 log_evidence,
-                bounds,
+                bounds: bounds::<B, _>(&model, images, rows, &tempering, &device, &progress)?,
                 evaluations: tempering.evaluations(model.layers().len()),
-            });
+            })
+        });
         Ok(Some(Evaluated { weights, tempered }))
     }
 

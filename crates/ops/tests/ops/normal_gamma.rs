@@ -89,13 +89,23 @@ fn log_densities_are_those_of_gamma_and_normal() {
     }
 }
 
+fn one(value: f32) -> Matrix {
+    Matrix::uniform([1, 1], 0).map(|_| value)
+}
+
+/// One number each, of which one is not positive that must be.
+fn outside() -> [Laws; 4] {
+    [1, 2, 3, 5].map(|wrong| {
+        let mut laws = [0.5, 1.0, 2.0, 3.0, 0.7, 1.5].map(one);
+        laws[wrong] = one(-1.0);
+        laws
+    })
+}
+
 /// Where a number is not positive there is no density, and without a coefficient no gradient.
 #[test]
 fn outside_there_is_no_density() {
-    let one = |value: f32| Matrix::uniform([1, 1], 0).map(|_| value);
-    for wrong in [1, 2, 3, 5] {
-        let mut laws = [0.5, 1.0, 2.0, 3.0, 0.7, 1.5].map(one);
-        laws[wrong] = one(-1.0);
+    for laws in outside() {
         for dtype in [DType::F32, DType::F64] {
             assert!(!outcome(&laws, &one(1.0), dtype)[0][0].is_finite());
             let without = outcome(&laws, &one(0.0), dtype);
@@ -107,10 +117,7 @@ fn outside_there_is_no_density() {
 /// Nor is any gradient of the fast path a number there.
 #[test]
 fn outside_no_gradient_is_a_number() {
-    let one = |value: f32| Matrix::uniform([1, 1], 0).map(|_| value);
-    for wrong in [1, 2, 3, 5] {
-        let mut laws = [0.5, 1.0, 2.0, 3.0, 0.7, 1.5].map(one);
-        laws[wrong] = one(-1.0);
+    for laws in outside() {
         let found = outcome(&laws, &one(1.0), DType::F32);
         assert!(found[1..].iter().all(|gradient| gradient[0].is_nan()));
     }
