@@ -43,7 +43,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// impl Weighting for Mine {
 ///     // A description with its name, and its weights.
-/// #   fn weigh(&self, _: &[f64], _: bool, _: &mut impl Chance, _: &mut [Coefficient]) -> Outcome { Outcome::default() }
+/// #   fn weigh(&self, _: &[f64], _: bool, _: &mut dyn Chance, _: &mut [Coefficient]) -> Outcome { Outcome::default() }
 /// }
 ///
 /// fn main() -> std::process::ExitCode {

@@ -78,7 +78,7 @@ impl Weighting for Scaled {
         &self,
         log_w: &[f64],
         retained: bool,
-        chance: &mut impl Chance,
+        chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         let outcome = Rloo.weigh(log_w, retained, chance, coefficients);

@@ -6,8 +6,8 @@
 //! the baseline of a particle does not depend on it. A first attempt forgot to leave the particle out.
 //!
 //! As it stands `train`, `Trainer` and `method_variance` take it. To make it one of the workspace's own: move the `impl` to a file
-//! of `crates/estimators/src/weighted` with a `description`, add a variant to `Weighted` and a line to the catalogue. Help, README,
-//! the certificate table and `cargo xtask reproduce table1 --method NAME` follow.
+//! of `crates/estimators/src/weighted` with a `description`, and add a line to the list of `weighted.rs`. Help, README, the
+//! certificate table and `cargo xtask reproduce table1 --method NAME` follow.
 
 use helmholtz_estimators::{Coefficient, Outcome, Rloo, Weighting, estimate};
 use helmholtz_invariance::gradients::{Subject, largest_t, mean_of};
@@ -30,7 +30,7 @@ impl Weighting for MedianBaseline {
         &self,
         log_w: &[f64],
         _retained: bool,
-        _chance: &mut impl Chance,
+        _chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         let share = 1.0 / log_w.len() as f64;

@@ -44,16 +44,13 @@ mod toy;
 pub mod uniforms;
 pub mod vectors;
 
-/// The estimators of the weighted family, by name.
-pub fn weighted() -> Vec<(&'static str, Weighted)> {
-    let weighted = |entry: helmholtz_estimators::Entry| match entry.method {
-        Method::Weighted(weighted) => Some((entry.name, weighted)),
-        _ => None,
-    };
-    Method::CATALOGUE.into_iter().filter_map(weighted).collect()
+/// The estimators that are functions of log-weights, by name.
+pub fn weighted() -> impl Iterator<Item = (&'static str, &'static dyn Weighting)> {
+    let weighted = |entry: &'static Entry| Some((entry.name, entry.method.weighting()?));
+    Method::CATALOGUE.iter().filter_map(weighted)
 }
 
-use helmholtz_estimators::{Method, Weighted};
+use helmholtz_estimators::{Entry, Method, Weighting};
 
 pub use categories::Categories;
 pub use choice::Choice;

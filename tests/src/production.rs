@@ -104,7 +104,7 @@ impl<R: Enumerable> Batch<R> {
     /// One estimate with its gradient.
     pub fn step(
         &self,
-        method: &impl Weighting,
+        method: &(impl Weighting + ?Sized),
         chains: Option<Chains<'_, dyn ChainStore>>,
         particles: usize,
         mut noise: Chosen,
@@ -146,7 +146,7 @@ impl<R: Enumerable> Batch<R> {
     /// One estimate without a tape, for what it does to the chains.
     pub fn advance(
         &self,
-        method: &impl Weighting,
+        method: &(impl Weighting + ?Sized),
         chains: Chains<'_, dyn ChainStore>,
         particles: usize,
         mut noise: Chosen,
@@ -160,7 +160,7 @@ impl<R: Enumerable> Batch<R> {
     fn estimate<B, M>(
         &self,
         model: &M,
-        method: &impl Weighting,
+        method: &(impl Weighting + ?Sized),
         chains: Option<Chains<'_, dyn ChainStore>>,
         particles: usize,
         noise: &mut Chosen,

@@ -8,8 +8,8 @@ use burn::module::Module;
 use burn::tensor::{DType, Tensor, TensorData, backend};
 use helmholtz_distributions::{Bits, Noise};
 use helmholtz_estimators::{
-    Batch, Chains, Dream, Factored, Joint, LatentKind, Layered, Learned, Method, OfBits, Particles,
-    Proposals, Propose, refresh,
+    Batch, Chains, Dream, Factored, Joint, LatentKind, Layered, Learned, Logits, Method, Particles,
+    Proposals, Propose, Variates, Weighted, refresh,
 };
 use helmholtz_ops::{Backend, Values};
 use helmholtz_random::{Purpose, Stream};
@@ -158,17 +158,17 @@ fn counted(method: &Method, particles: usize, layers: usize, retained: bool) -> 
 /// (the K antithetic samples of ARMS belong to one path); and values of f that are computed again, for their derivative.
 fn not_counted(method: &Method, particles: usize) -> usize {
     match method {
-        Method::OfBits(OfBits::Arms(_)) => 1,
-        Method::OfBits(OfBits::Arm(_) | OfBits::Disarm(_))
-        | Method::Rebar(_)
-        | Method::Ar(_)
-        | Method::Ars(_)
-        | Method::Arsm(_)
-        | Method::DisarmTree(_)
-        | Method::DisarmIw(_) => particles,
-        Method::OfBits(OfBits::DoubleCv(_) | OfBits::Rodeo(_)) => particles,
-        Method::OfBits(OfBits::DisarmBound(_)) => 2 * particles,
-        Method::OfBits(OfBits::ArmsBound(own)) => own.copies * particles,
+        Method::Logits(Logits::Arms(_)) => 1,
+        Method::Logits(Logits::Arm(_) | Logits::Disarm(_))
+        | Method::Logits(Logits::Rebar(_))
+        | Method::Logits(Logits::Ar(_))
+        | Method::Logits(Logits::Ars(_))
+        | Method::Logits(Logits::Arsm(_))
+        | Method::Logits(Logits::DisarmTree(_))
+        | Method::Logits(Logits::DisarmIw(_)) => particles,
+        Method::Variates(Variates::DoubleCv(_) | Variates::Rodeo(_)) => particles,
+        Method::Logits(Logits::DisarmBound(_)) => 2 * particles,
+        Method::Logits(Logits::ArmsBound(own)) => own.copies * particles,
         _ => 0,
     }
 }
@@ -177,7 +177,7 @@ fn not_counted(method: &Method, particles: usize) -> usize {
 fn a_method_asks_for_as_many_densities_as_it_declares() {
     let mut wrong = Vec::new();
     // Coupled chains ask until they meet.
-    let coupled = |method: &Method| matches!(method, Method::CoupledChains(_));
+    let coupled = |method: &Method| matches!(method, Method::Weighted(Weighted::CoupledChains(_)));
     for entry in Method::CATALOGUE
         .of(LatentKind::Bits)
         .filter(|entry| !coupled(&entry.method))

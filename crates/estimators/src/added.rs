@@ -152,6 +152,11 @@ impl Added {
         }
     }
 
+    /// The same as it claims.
+    pub(crate) fn claimed(self) -> Self {
+        self
+    }
+
     /// [`Estimator::estimate`].
     pub(crate) fn estimate<B, M, S>(
         &self,

@@ -5,92 +5,7 @@ use std::ops::Deref;
 use std::slice::Iter;
 use std::sync::LazyLock;
 
-use crate::{
-    AnnealedSlope, Ar, Arm, Arms, ArmsBound, Ars, Arsm, Concrete, Control, CoupledChains,
-    Declaration, Decoupled, Description, Disarm, DisarmBound, DisarmIw, DisarmTree, DoubleCv,
-    FiniteOrder, GumbelRao, GumbelSoftmax, Half, Jsa, LatentKind, LearnedTemperature, Method, Msc,
-    MuProp, Nvil, OfBits, Ovis, OvisMonteCarlo, Rebar, ReinMax, ReinMaxCv, ReinMaxRao, Reinforce,
-    Rloo, Rodeo, Rws, StraightThrough, Target, Tvo, Unordered, VarGrad, Vimco, WakeSleep, Weighted,
-};
-
-/// Every estimator, in the order of tables.
-const METHODS: [Method; 54] = [
-    Method::Weighted(Weighted::Jsa(Jsa::MIS)),
-    Method::Weighted(Weighted::JsaMtmis(Jsa::MTMIS)),
-    Method::Weighted(Weighted::JsaFrozenReference(Jsa::FROZEN_REFERENCE)),
-    Method::Weighted(Weighted::Msc(Msc)),
-    Method::CoupledChains(CoupledChains),
-    Method::Weighted(Weighted::WakeSleep(WakeSleep::BOTH)),
-    Method::Weighted(Weighted::Rws(Rws::WAKE)),
-    Method::Weighted(Weighted::Rws(Rws::SLEEP)),
-    Method::Weighted(Weighted::Rws(Rws::WAKE_SLEEP)),
-    Method::Weighted(Weighted::Reinforce(Reinforce { centred: false })),
-    Method::Weighted(Weighted::Reinforce(Reinforce { centred: true })),
-    Method::Nvil(Nvil { normalise: true }),
-    Method::Weighted(Weighted::Rloo(Rloo)),
-    Method::Weighted(Weighted::VarGrad(VarGrad)),
-    Method::Unordered(Unordered),
-    Method::Weighted(Weighted::Vimco(Vimco { arithmetic: false })),
-    Method::Weighted(Weighted::Vimco(Vimco { arithmetic: true })),
-    Method::Weighted(Weighted::Ovis(Ovis { many: false })),
-    Method::Weighted(Weighted::Ovis(Ovis { many: true })),
-    Method::Weighted(Weighted::OvisMonteCarlo(OvisMonteCarlo)),
-    Method::Weighted(Weighted::Tvo(Tvo)),
-    Method::MuProp(MuProp),
-    Method::OfBits(OfBits::Arm(Arm)),
-    Method::OfBits(OfBits::Disarm(Disarm)),
-    Method::OfBits(OfBits::Arms(Arms)),
-    Method::OfBits(OfBits::DisarmBound(DisarmBound)),
-    Method::OfBits(OfBits::ArmsBound(ArmsBound::DEFAULT)),
-    Method::OfBits(OfBits::DoubleCv(DoubleCv)),
-    Method::OfBits(OfBits::Rodeo(Rodeo)),
-    Method::Ar(Ar),
-    Method::Ars(Ars { reference: 0 }),
-    Method::Arsm(Arsm),
-    Method::DisarmTree(DisarmTree { balanced: false }),
-    Method::DisarmTree(DisarmTree { balanced: true }),
-    Method::DisarmIw(DisarmIw),
-    Method::Rebar(Rebar {
-        control: Control::Relaxed,
-        tied: false,
-    }),
-    Method::Rebar(Rebar {
-        control: Control::Relaxed,
-        tied: true,
-    }),
-    Method::Rebar(Rebar {
-        control: Control::RelaxedAndFree,
-        tied: false,
-    }),
-    Method::Rebar(Rebar {
-        control: Control::RelaxedAndFree,
-        tied: true,
-    }),
-    Method::Rebar(Rebar {
-        control: Control::Free,
-        tied: false,
-    }),
-    Method::GumbelSoftmax(GumbelSoftmax {
-        temperature: 2.0 / 3.0,
-        hard: false,
-    }),
-    Method::GumbelSoftmax(GumbelSoftmax {
-        temperature: 1.0,
-        hard: true,
-    }),
-    Method::LearnedTemperature(LearnedTemperature),
-    Method::Decoupled(Decoupled::DEFAULT),
-    Method::GumbelRao(GumbelRao::DEFAULT),
-    Method::OfBits(OfBits::Concrete(Concrete::DEFAULT)),
-    Method::StraightThrough(StraightThrough),
-    Method::OfBits(OfBits::AnnealedSlope(AnnealedSlope)),
-    Method::OfBits(OfBits::Half(Half)),
-    Method::ReinMax(ReinMax),
-    Method::ReinMaxRao(ReinMaxRao::DEFAULT),
-    Method::ReinMaxCv(ReinMaxCv::DEFAULT),
-    Method::FiniteOrder(FiniteOrder::Second),
-    Method::FiniteOrder(FiniteOrder::Third),
-];
+use crate::{Declaration, Description, LatentKind, Method, Target};
 
 /// An estimator under its name.
 #[derive(Clone, Copy, Debug)]
@@ -199,7 +114,8 @@ pub fn markdown() -> String {
 #[derive(Clone, Copy, Debug)]
 pub struct Catalogue;
 
-static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| METHODS.map(Entry::from).to_vec());
+static ENTRIES: LazyLock<Vec<Entry>> =
+    LazyLock::new(|| Method::all().into_iter().map(Entry::from).collect());
 
 impl Catalogue {
     /// The entries.

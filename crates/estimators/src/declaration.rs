@@ -210,7 +210,7 @@ pub trait Declaration {
     }
 }
 
-impl<W: Weighting> Declaration for W {
+impl<W: Weighting + ?Sized> Declaration for W {
     fn description(&self) -> Description {
         Weighting::description(self)
     }
@@ -239,11 +239,17 @@ impl<W: Weighting> Declaration for W {
         Weighting::sleeps(self)
     }
 
-    fn awake(self) -> Self {
+    fn awake(self) -> Self
+    where
+        Self: Sized,
+    {
         Weighting::awake(self)
     }
 
-    fn with_stage1_extra(self, extra: bool) -> Self {
+    fn with_stage1_extra(self, extra: bool) -> Self
+    where
+        Self: Sized,
+    {
         Weighting::with_stage1_extra(self, extra)
     }
 }

@@ -69,7 +69,7 @@ impl<B, M, W> Estimator<B, M> for W
 where
     B: AutodiffBackend,
     M: Propose<B> + Joint<B> + Dream<B>,
-    W: Weighting,
+    W: Weighting + ?Sized,
 {
     fn estimate<S: ChainStore + ?Sized>(
         &self,

@@ -9,12 +9,21 @@ use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_ops::{AutodiffBackend, Backend, Values, cat};
 use helmholtz_samplers::Info;
 
+use crate::family::*;
 use crate::logits::logit_gradient::{fold, mean_loss, plus, repeat, surrogate, tracked};
 use crate::objective::{Drawn, at_least, constant, mean};
 use crate::{Controls, Estimate, EstimateError, Joint, Layered, Particles};
 
 pub use double_cv::DoubleCv;
 pub use rodeo::Rodeo;
+
+family! {
+    /// An estimator with control variates made of the other particles, chosen at run time.
+    Variates {
+        DoubleCv(DoubleCv): bits, [DoubleCv];
+        Rodeo(Rodeo): bits, [Rodeo];
+    }
+}
 
 /// One layer of the K paths of each datum, rows particle-major.
 pub struct Siblings<B: Backend> {

@@ -19,28 +19,17 @@
 //! The other families are a trait and a routine each: [`LogitGradient`] with [`estimate_logits`], [`LeaveOneOut`] with
 //! [`estimate_leave_one_out`], [`Reparameterise`] with [`estimate_pathwise`]; and a few estimators have their own.
 //!
-//! | file | holds |
+//! Each estimator is a file of its own in the folder of its family, and a line of its family's list: [`Method::CATALOGUE`] is made of
+//! these lines.
+//!
+//! | item | holds |
 //! |---|---|
-//! | [`Reinforce`] | score function without a baseline |
-//! | [`Rloo`], [`VarGrad`] | leave-one-out baselines on the ELBO (what the released JSA code calls VIMCO), under both names |
-//! | [`Vimco`] | the importance-weighted bound with local baselines |
-//! | [`Ovis`], [`OvisMonteCarlo`] | the importance-weighted bound with control variates that are nearly the best |
-//! | [`Tvo`] | the thermodynamic variational objective |
-//! | [`Unordered`] | REINFORCE without replacement |
-//! | [`CoupledChains`] | the gradient of log p(x) without bias, by chains that meet |
-//! | [`Rws`], [`WakeSleep`] | reweighted wake-sleep: wake, sleep, or both; wake-sleep |
-//! | [`Jsa`], [`Msc`] | joint stochastic approximation and Markovian score climbing, with kernels of `helmholtz-samplers` |
-//! | [`Nvil`], [`MuProp`] | local signals with learned baselines; with a Taylor expansion at the mean field |
-//! | [`Arm`], [`Disarm`], [`Arms`] | antithetic gradients in the logits |
-//! | [`Ar`], [`Ars`], [`Arsm`] | exponential races with classes swapped |
-//! | [`DisarmTree`], [`DisarmIw`] | DisARM for classes, by stick breaking or a balanced tree, and by importance weights |
-//! | [`DisarmBound`], [`ArmsBound`] | DisARM and ARMS on the importance-weighted bound |
-//! | [`DoubleCv`], [`Rodeo`] | leave-one-out baselines with control variates made of the other particles |
-//! | [`Rebar`] | REBAR and RELAX |
+//! | [`Weighted`] | coefficients from log-weights: JSA, reweighted wake-sleep, score functions, bounds of K samples |
+//! | [`Signals`] | a learning signal for each layer, less learned baselines: NVIL, MuProp |
+//! | [`Logits`] | gradients in the logits from values of f: ARM, ARSM, DisARM, REBAR and what followed |
+//! | [`Variates`] | leave-one-out baselines with control variates that are made of the other particles |
+//! | [`Pathwise`] | biased: relaxed latents, and hard ones with a made-up gradient |
 //! | [`estimate_logits_with_kl`], [`estimate_pathwise_with_kl`], [`kl_to_prior`] | the divergence to the prior in closed form |
-//! | [`Concrete`] | the bound of the model with relaxed bits |
-//! | [`GumbelSoftmax`], [`LearnedGumbelSoftmax`], [`GumbelRao`], [`Decoupled`], [`StraightThrough`], [`SlopeAnnealed`], [`Half`], [`ReinMax`], [`ReinMaxRao`], [`ReinMaxCv`] | biased: relaxed latents, and hard ones with a made-up gradient |
-//! | [`FiniteOrder`] | straight-through gradients of counts, exact for polynomials |
 //! | [`Declaration`], [`Estimator`] | what an estimator states of itself; what a training loop asks of it |
 //! | [`Method`], [`Entry`] | all of them by name, with what each claims |
 //! | [`Adding`], [`Erased`] | an estimator of another crate among them, and the model of a type not known that it is given |
@@ -56,6 +45,7 @@ mod analytic_kl;
 mod catalogue;
 mod declaration;
 mod estimator;
+mod family;
 mod host;
 mod layerwise;
 mod learned;
@@ -82,29 +72,18 @@ pub use declaration::{Declaration, Description, Domain, LatentKind, Target};
 pub use estimator::{Batch, Estimator};
 pub use layerwise::{propose_layers, score_layers};
 pub use learned::{Controls, ControlsConfig, Learned, Mlp, Temperature};
-pub use leave_one_out::{DoubleCv, LeaveOneOut, Rodeo, Siblings, Variate, estimate_leave_one_out};
-pub use logits::{
-    Ar, Arm, Arms, ArmsBound, Ars, Arsm, Control, Disarm, DisarmBound, DisarmIw, DisarmTree,
-    LogitGradient, Race, Rebar, Unordered, estimate_logits,
-};
-pub use method::{Latent, Method, OfBits, UnknownMethod};
+pub use leave_one_out::*;
+pub use logits::*;
+pub use method::{Latent, Method, UnknownMethod};
 pub use model::{Dream, Factored, Joint, Layered, Model, Parts, Proposals, Propose};
 pub use objective::Objective;
 #[doc(hidden)]
 pub use one_layer::names;
 pub use one_layer::{OneLayer, dream_one_layer};
 pub use particles::Particles;
-pub use pathwise::{
-    AnnealedSlope, Concrete, Decoupled, FiniteOrder, GumbelRao, GumbelSoftmax, Half,
-    LearnedGumbelSoftmax, LearnedTemperature, ReinMax, ReinMaxCv, ReinMaxRao, Reparameterise,
-    SlopeAnnealed, StraightThrough, estimate_pathwise,
-};
-pub use signals::{Moments, MuProp, Nvil};
-pub use weighted::{
-    Chains, Coefficient, CoupledChains, Estimate, EstimateError, Jsa, JsaKernel, Msc, Outcome,
-    Ovis, OvisMonteCarlo, Reinforce, Rloo, Rws, Tvo, VarGrad, Vimco, WakeSleep, Weighted,
-    Weighting, dreams, estimate, refresh, scatter,
-};
+pub use pathwise::*;
+pub use signals::*;
+pub use weighted::*;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

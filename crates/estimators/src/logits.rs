@@ -16,6 +16,8 @@ mod shares;
 mod swaps;
 mod unordered;
 
+use crate::family::*;
+
 pub use arm::Arm;
 pub use arms::Arms;
 pub use arms_bound::ArmsBound;
@@ -28,3 +30,21 @@ pub use logit_gradient::{LogitGradient, estimate_logits};
 pub use rebar::{Control, Rebar};
 pub use swaps::Race;
 pub use unordered::Unordered;
+
+family! {
+    /// An estimator of gradients in the logits chosen at run time.
+    Logits {
+        Unordered(Unordered): discrete, [Unordered];
+        Arm(Arm): bits, [Arm];
+        Disarm(Disarm): bits, [Disarm];
+        Arms(Arms): bits, [Arms];
+        DisarmBound(DisarmBound): bits, [DisarmBound];
+        ArmsBound(ArmsBound): bits, [ArmsBound::DEFAULT];
+        Ar(Ar): discrete, [Ar];
+        Ars(Ars): discrete, [Ars { reference: 0 }];
+        Arsm(Arsm): discrete, [Arsm];
+        DisarmTree(DisarmTree): discrete, [false, true].map(|balanced| DisarmTree { balanced });
+        DisarmIw(DisarmIw): discrete, [DisarmIw];
+        Rebar(Rebar): discrete, Rebar::FORMS;
+    }
+}

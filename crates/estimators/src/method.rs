@@ -8,156 +8,82 @@ use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Layer};
 
+use crate::family::not_defined;
 use crate::{
-    Added, AnnealedSlope, Ar, Arm, Arms, ArmsBound, Ars, Arsm, Batch, Concrete, ControlsConfig,
-    CoupledChains, Declaration, Decoupled, Description, Disarm, DisarmBound, DisarmIw, DisarmTree,
-    Domain, DoubleCv, Estimate, EstimateError, Estimator, FiniteOrder, GumbelRao, GumbelSoftmax,
-    Half, Layered, Learned, LearnedTemperature, Model, MuProp, Nvil, Propose, Race, Rebar, ReinMax,
-    ReinMaxCv, ReinMaxRao, Rodeo, StraightThrough, Unordered, Weighted, Weighting,
+    Added, Batch, ControlsConfig, Declaration, Description, Domain, Estimate, EstimateError,
+    Estimator, LatentKind, Layered, Learned, Logits, Model, Pathwise, Race, Signals, Variates,
+    Weighted, Weighting,
 };
 
-/// An estimator chosen at run time. A new one is its own file, a variant of its family, and a line of the catalogue.
+/// An estimator chosen at run time, of whichever family: `Method::from(Rloo)`, or `"rloo".parse()`.
+///
+/// A new one is a file of its own and a line of its family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// Coefficients on log p and log q from log-weights.
+    /// Of coefficients from log-weights.
     Weighted(Weighted),
-    /// [`Nvil`].
-    Nvil(Nvil),
-    /// [`MuProp`].
-    MuProp(MuProp),
-    /// [`Rebar`] and RELAX.
-    Rebar(Rebar),
-    /// [`GumbelSoftmax`], soft or straight-through.
-    GumbelSoftmax(GumbelSoftmax),
-    /// [`LearnedTemperature`].
-    LearnedTemperature(LearnedTemperature),
-    /// [`StraightThrough`].
-    StraightThrough(StraightThrough),
-    /// [`ReinMax`].
-    ReinMax(ReinMax),
-    /// [`ReinMaxRao`].
-    ReinMaxRao(ReinMaxRao),
-    /// [`ReinMaxCv`].
-    ReinMaxCv(ReinMaxCv),
-    /// [`Unordered`].
-    Unordered(Unordered),
-    /// [`CoupledChains`].
-    CoupledChains(CoupledChains),
-    /// [`Decoupled`].
-    Decoupled(Decoupled),
-    /// [`GumbelRao`].
-    GumbelRao(GumbelRao),
-    /// [`DisarmTree`].
-    DisarmTree(DisarmTree),
-    /// [`DisarmIw`].
-    DisarmIw(DisarmIw),
-    /// [`Ar`].
-    Ar(Ar),
-    /// [`Ars`].
-    Ars(Ars),
-    /// [`Arsm`].
-    Arsm(Arsm),
-    /// One that is defined for bits alone.
-    OfBits(OfBits),
-    /// [`FiniteOrder`], which is defined for counts alone.
-    FiniteOrder(FiniteOrder),
-    /// One of another crate.
+    /// Of local signals.
+    Signals(Signals),
+    /// Of gradients in the logits.
+    Logits(Logits),
+    /// Of control variates made of the other particles.
+    Variates(Variates),
+    /// Of samples that carry a gradient.
+    Pathwise(Pathwise),
+    /// Of another crate.
     Added(Added),
 }
 
-/// An estimator for bits, chosen at run time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum OfBits {
-    /// [`Arm`].
-    Arm(Arm),
-    /// [`Disarm`].
-    Disarm(Disarm),
-    /// [`Arms`].
-    Arms(Arms),
-    /// [`DisarmBound`].
-    DisarmBound(DisarmBound),
-    /// [`ArmsBound`].
-    ArmsBound(ArmsBound),
-    /// [`DoubleCv`].
-    DoubleCv(DoubleCv),
-    /// [`Rodeo`].
-    Rodeo(Rodeo),
-    /// [`Concrete`].
-    Concrete(Concrete),
-    /// [`AnnealedSlope`].
-    AnnealedSlope(AnnealedSlope),
-    /// [`Half`].
-    Half(Half),
-}
-
-/// What the same call gives of whichever estimator for bits it is.
-macro_rules! of_bits {
-    ($self:ident, $estimator:ident => $call:expr) => {
+/// What the same call gives of whichever family it is; after `as Method`, made a [`Method`] again.
+macro_rules! each {
+    ($self:ident, $own:ident => $call:expr, added $added:pat => $other:expr) => {
         match $self {
-            OfBits::Arm($estimator) => $call,
-            OfBits::Disarm($estimator) => $call,
-            OfBits::Arms($estimator) => $call,
-            OfBits::DisarmBound($estimator) => $call,
-            OfBits::ArmsBound($estimator) => $call,
-            OfBits::DoubleCv($estimator) => $call,
-            OfBits::Rodeo($estimator) => $call,
-            OfBits::Concrete($estimator) => $call,
-            OfBits::AnnealedSlope($estimator) => $call,
-            OfBits::Half($estimator) => $call,
+            Method::Weighted($own) => $call,
+            Method::Signals($own) => $call,
+            Method::Logits($own) => $call,
+            Method::Variates($own) => $call,
+            Method::Pathwise($own) => $call,
+            Method::Added($added) => $other,
         }
     };
-}
-
-/// What the same call gives of whichever estimator it is.
-macro_rules! each {
-    ($self:ident, $estimator:ident => $call:expr, of bits $bits:pat => $of_bits:expr, of counts $counts:pat => $of_counts:expr,
-     added $own:pat => $added:expr) => {
+    ($self:ident as Method, $own:ident => $call:expr) => {
         match $self {
-            Method::Weighted($estimator) => $call,
-            Method::Nvil($estimator) => $call,
-            Method::MuProp($estimator) => $call,
-            Method::Rebar($estimator) => $call,
-            Method::GumbelSoftmax($estimator) => $call,
-            Method::LearnedTemperature($estimator) => $call,
-            Method::StraightThrough($estimator) => $call,
-            Method::ReinMax($estimator) => $call,
-            Method::ReinMaxRao($estimator) => $call,
-            Method::ReinMaxCv($estimator) => $call,
-            Method::Unordered($estimator) => $call,
-            Method::CoupledChains($estimator) => $call,
-            Method::Decoupled($estimator) => $call,
-            Method::GumbelRao($estimator) => $call,
-            Method::DisarmTree($estimator) => $call,
-            Method::DisarmIw($estimator) => $call,
-            Method::Ar($estimator) => $call,
-            Method::Ars($estimator) => $call,
-            Method::Arsm($estimator) => $call,
-            Method::OfBits($bits) => $of_bits,
-            Method::FiniteOrder($counts) => $of_counts,
-            Method::Added($own) => $added,
+            Method::Weighted($own) => Method::Weighted($call),
+            Method::Signals($own) => Method::Signals($call),
+            Method::Logits($own) => Method::Logits($call),
+            Method::Variates($own) => Method::Variates($call),
+            Method::Pathwise($own) => Method::Pathwise($call),
+            Method::Added($own) => Method::Added($call),
         }
     };
 }
 
 impl Method {
-    /// What the estimator that it is states of itself.
-    fn declared(&self) -> &dyn Declaration {
-        each!(self, e => e, of bits e => of_bits!(e, e => e), of counts e => e, added e => e.declared())
+    /// All of the workspace's, in the order of tables.
+    pub(crate) fn all() -> Vec<Self> {
+        let families = [
+            Weighted::all,
+            Signals::all,
+            Logits::all,
+            Variates::all,
+            Pathwise::all,
+        ];
+        families.iter().flat_map(|all| all()).collect()
     }
 
-    /// That the estimator is defined for other latents than the model's.
-    fn not_defined<B: Backend, T>(&self, model: &impl Propose<B>) -> Result<T, EstimateError> {
-        let (domain, model) = (self.domain(), model.latents());
-        Err(EstimateError::NotDefined { domain, model })
+    /// What the estimator that it is states of itself.
+    fn declared(&self) -> &dyn Declaration {
+        each!(self, own => own.declared(), added own => own.declared())
+    }
+
+    /// The estimator as a function of log-weights, if it is one.
+    pub fn weighting(&self) -> Option<&dyn Weighting> {
+        each!(self, own => own.weighting(), added _ => None)
     }
 
     /// [`Declaration::with_stage1_extra`].
     pub fn with_stage1_extra(self, extra: bool) -> Self {
-        match self {
-            Self::Weighted(own) => Self::Weighted(Weighting::with_stage1_extra(own, extra)),
-            Self::Added(own) => Self::Added(own.with_stage1_extra(extra)),
-            other => other,
-        }
+        each!(self as Method, own => own.with_stage1_extra(extra))
     }
 
     /// [`Declaration::sleeps`].
@@ -229,7 +155,7 @@ impl Method {
     ///
     /// # Errors
     /// [`EstimateError::NotDefined`], and what the estimator reports.
-    pub fn estimate_relaxable<B, M, S>(
+    pub fn estimate_discrete<B, M, S>(
         &self,
         model: &M,
         learned: &mut Learned<B>,
@@ -244,10 +170,8 @@ impl Method {
         S: ChainStore + ?Sized,
     {
         each!(self,
-            e => Estimator::<B, M>::estimate(e, model, learned, batch, noise, chance),
-            of bits _ => self.not_defined(model),
-            of counts _ => self.not_defined(model),
-            added e => e.estimate(model, learned, batch, noise, chance))
+            own => own.of_discrete(model, learned, batch, noise, chance),
+            added own => own.estimate(model, learned, batch, noise, chance))
     }
 }
 
@@ -288,18 +212,11 @@ impl Declaration for Method {
     }
 
     fn awake(self) -> Self {
-        match self {
-            Self::Weighted(own) => Self::Weighted(Weighting::awake(own)),
-            Self::Added(own) => Self::Added(own.awake()),
-            other => other,
-        }
+        each!(self as Method, own => own.awake())
     }
 
     fn claimed(self) -> Self {
-        match self {
-            Self::Nvil(own) => Self::Nvil(own.claimed()),
-            other => other,
-        }
+        each!(self as Method, own => own.claimed())
     }
 
     fn with_stage1_extra(self, extra: bool) -> Self {
@@ -334,7 +251,7 @@ pub trait Latent: Variables {
     fn layer(&self) -> Layer;
 
     /// One gradient estimate by an estimator that is defined for these latents. Those that can be relaxed and exchanged have
-    /// [`Method::estimate_relaxable`].
+    /// [`Method::estimate_discrete`].
     ///
     /// # Errors
     /// [`EstimateError::NotDefined`] by any other, and what the estimator reports.
@@ -377,12 +294,9 @@ impl Latent for Bits {
     }
 
     estimated_by!(method, model, learned, batch, noise, chance => {
-        match method {
-            Method::OfBits(of_bits) => {
-                of_bits!(of_bits, e => Estimator::<B, M>::estimate(e, model, learned, batch, noise, chance))
-            }
-            other => other.estimate_relaxable(model, learned, batch, noise, chance),
-        }
+        each!(method,
+            own => own.of_bits(model, learned, batch, noise, chance),
+            added own => own.estimate(model, learned, batch, noise, chance))
     });
 }
 
@@ -395,7 +309,7 @@ impl Latent for Classes {
     }
 
     estimated_by!(method, model, learned, batch, noise, chance => {
-        method.estimate_relaxable(model, learned, batch, noise, chance)
+        method.estimate_discrete(model, learned, batch, noise, chance)
     });
 }
 
@@ -408,7 +322,7 @@ impl Latent for Mixed {
     }
 
     estimated_by!(method, model, learned, batch, noise, chance => {
-        method.estimate_relaxable(model, learned, batch, noise, chance)
+        method.estimate_discrete(model, learned, batch, noise, chance)
     });
 }
 
@@ -419,19 +333,13 @@ impl Latent for Counts {
     }
 
     estimated_by!(method, model, learned, batch, noise, chance => {
-        match method {
-            // A chain cannot hold counts.
-            Method::Weighted(e) if !Weighting::keeps_chains(e) => {
-                Estimator::estimate(e, model, learned, batch, noise, chance)
-            }
-            Method::Nvil(e) => Estimator::estimate(e, model, learned, batch, noise, chance),
-            Method::MuProp(e) => Estimator::estimate(e, model, learned, batch, noise, chance),
-            Method::StraightThrough(e) => {
-                Estimator::estimate(e, model, learned, batch, noise, chance)
-            }
-            Method::FiniteOrder(e) => Estimator::estimate(e, model, learned, batch, noise, chance),
-            other => other.not_defined(model),
+        // Chains cannot hold counts.
+        if !method.domain().takes(LatentKind::Counts) {
+            return not_defined(method, model);
         }
+        each!(method,
+            own => own.of_counts(model, learned, batch, noise, chance),
+            added own => not_defined(own.declared(), model))
     });
 }
 
@@ -467,33 +375,13 @@ impl FromStr for Method {
 mod tests {
     use super::*;
 
-    /// Of three particles and two layers, without a chain state and with one, which is one more; conditional importance sampling counts it
-    /// among its K.
+    /// Of three particles and two layers, without a chain state and with one, which is one more: K, but for those named here. Conditional
+    /// importance sampling counts its state among its K.
     #[test]
     fn evaluations_are_those_of_the_formulas() {
         let methods = [
             (1, 1, "ws"),
             (3, 4, "jsa jsa-mtmis jsa-frozen-reference"),
-            (
-                3,
-                3,
-                "msc rws rws-wake-sleep rws-sleep rloo reinforce reinforce-centred nvil vargrad",
-            ),
-            (
-                3,
-                3,
-                "vimco vimco-arithmetic ovis ovis-many tvo double-cv rodeo unordered-set half concrete",
-            ),
-            (
-                3,
-                3,
-                "gumbel-softmax st-gumbel-softmax st-gumbel-softmax-decoupled st-gumbel-softmax-learned",
-            ),
-            (
-                3,
-                3,
-                "gumbel-rao reinmax reinmax-rao reinmax-cv straight-through slope-annealed finite-2 finite-3",
-            ),
             (5, 5, "muprop coupled-chains"),
             (6, 6, "arms ar relax-all ovis-mc"),
             (
@@ -506,7 +394,7 @@ mod tests {
         for entry in Method::CATALOGUE {
             let own = |names: &str| names.split(' ').any(|name| name == entry.name);
             let stated = methods.iter().find(|(.., names)| own(names));
-            let &(first, second, _) = stated.unwrap_or_else(|| panic!("{}", entry.name));
+            let &(first, second, _) = stated.unwrap_or(&(3, 3, ""));
             for (retained, count) in [(false, first), (true, second)] {
                 if !retained || entry.method.keeps_chains() {
                     let found = [

@@ -15,6 +15,7 @@ use helmholtz_distributions::{Noise, Variables, uniforms};
 use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_samplers::Info;
 
+use crate::family::*;
 use crate::logits::logit_gradient::{plus, repeat};
 use crate::objective::{at_least, mean};
 use crate::{Estimate, EstimateError, Joint, Layered, Particles};
@@ -27,6 +28,24 @@ pub use gumbel_rao::GumbelRao;
 pub use reinmax::ReinMax;
 pub use reinmax_rao::{ReinMaxCv, ReinMaxRao};
 pub use straight_through::{AnnealedSlope, Half, SlopeAnnealed, StraightThrough};
+
+family! {
+    /// A pathwise estimator chosen at run time.
+    Pathwise {
+        GumbelSoftmax(GumbelSoftmax): discrete, [GumbelSoftmax::SOFT, GumbelSoftmax::STRAIGHT_THROUGH];
+        LearnedTemperature(LearnedTemperature): discrete, [LearnedTemperature];
+        Decoupled(Decoupled): discrete, [Decoupled::DEFAULT];
+        GumbelRao(GumbelRao): discrete, [GumbelRao::DEFAULT];
+        Concrete(Concrete): bits, [Concrete::DEFAULT];
+        StraightThrough(StraightThrough): any, [StraightThrough];
+        AnnealedSlope(AnnealedSlope): bits, [AnnealedSlope];
+        Half(Half): bits, [Half];
+        ReinMax(ReinMax): discrete, [ReinMax];
+        ReinMaxRao(ReinMaxRao): discrete, [ReinMaxRao::DEFAULT];
+        ReinMaxCv(ReinMaxCv): discrete, [ReinMaxCv::DEFAULT];
+        FiniteOrder(FiniteOrder): counts, [FiniteOrder::Second, FiniteOrder::Third];
+    }
+}
 
 /// A sample of a layer of variables V through which a gradient flows to its logits.
 pub trait Reparameterise<B: AutodiffBackend, V: Variables> {

@@ -4,6 +4,16 @@ mod moments;
 mod muprop;
 mod nvil;
 
+use crate::family::*;
+
 pub use moments::Moments;
 pub use muprop::MuProp;
 pub use nvil::Nvil;
+
+family! {
+    /// An estimator of local signals chosen at run time.
+    Signals {
+        Nvil(Nvil): any, [Nvil { normalise: true }];
+        MuProp(MuProp): any, [MuProp];
+    }
+}

@@ -279,21 +279,30 @@ fn choosing(certificates: &[Vec<String>]) -> String {
     table
 }
 
+/// The book's summary with the page of each method below the page of its family.
+fn summary(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines().filter(|line| !line.starts_with("  - [`")) {
+        out.push_str(&format!("{line}\n"));
+        for entry in Method::CATALOGUE.iter() {
+            let (_, page) = family(&documented(entry.name).0);
+            if line.ends_with(&format!("(methods/{page})")) {
+                out.push_str(&format!("  - [`{0}`](methods/{0}.md)\n", entry.name));
+            }
+        }
+    }
+    out
+}
+
 #[test]
 fn the_book_has_a_page_of_each_method_as_it_declares_itself() {
     let certificates = certificates();
-    let summary = read("docs/src/SUMMARY.md");
     for entry in Method::CATALOGUE.iter() {
-        let name = entry.name;
-        hold(
-            &format!("docs/src/methods/{name}.md"),
-            &page(entry, &certificates),
-        );
-        assert!(
-            summary.contains(&format!("(methods/{name}.md)")),
-            "{name} is not in the book's summary"
-        );
+        let path = format!("docs/src/methods/{}.md", entry.name);
+        hold(&path, &page(entry, &certificates));
     }
+    let path = "docs/src/SUMMARY.md";
+    hold(path, &summary(&read(path)));
     let path = "docs/src/methods/choosing.md";
     hold(
         path,

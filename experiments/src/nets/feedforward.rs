@@ -4,7 +4,7 @@ use super::{Family, NetConfig};
 use crate::artifacts::{Artifacts, Drawing, Pictures};
 use burn::backend::Autodiff;
 use helmholtz_conditional_sbn::{Feedforward, FeedforwardConfig};
-use helmholtz_estimators::{Method, OfBits};
+use helmholtz_estimators::{Method, Pathwise};
 use helmholtz_ops::Backend;
 
 impl NetConfig for FeedforwardConfig {
@@ -28,7 +28,7 @@ impl NetConfig for FeedforwardConfig {
     }
 
     fn objection(&self, method: &Method) -> Option<&'static str> {
-        matches!(method, Method::OfBits(OfBits::Concrete(_))).then_some(
+        matches!(method, Method::Pathwise(Pathwise::Concrete(_))).then_some(
             "the method relaxes prior and proposal at two temperatures; without an inference net they are the same law, whose \
              ratio would no longer be 1",
         )

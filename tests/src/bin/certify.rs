@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use helmholtz_categorical_vae::CategoricalVae;
 use helmholtz_count_vae::CountVae;
-use helmholtz_estimators::{Declaration, LatentKind, Method, Target};
+use helmholtz_estimators::{Declaration, LatentKind, Logits, Method, Signals, Target, Weighted};
 use helmholtz_invariance::gradients::{Certificate, Subject, certify};
 use helmholtz_sbn::Sbn;
 use helmholtz_tests::certify::{
@@ -87,7 +87,9 @@ fn table(methods: &[String]) -> (String, bool) {
     for entry in Method::CATALOGUE.iter().filter(|entry| chosen(entry.name)) {
         eprintln!("{}", entry.name);
         let subjects = match entry.method {
-            Method::Rebar(_) | Method::CoupledChains(_) => &fewer,
+            Method::Logits(Logits::Rebar(_)) | Method::Weighted(Weighted::CoupledChains(_)) => {
+                &fewer
+            }
             _ => &many,
         };
         let method = entry.method.claimed();
@@ -95,7 +97,7 @@ fn table(methods: &[String]) -> (String, bool) {
         if method.domain().takes(LatentKind::Bits) {
             // Coupled chains have so wide a spread that their twin is seen in all estimates alone.
             let flat = match entry.method {
-                Method::CoupledChains(_) => &many.flat_t1,
+                Method::Weighted(Weighted::CoupledChains(_)) => &many.flat_t1,
                 _ => &subjects.flat_t1,
             };
             twins.extend(twins::without_prior(entry, flat));
@@ -117,7 +119,7 @@ fn table(methods: &[String]) -> (String, bool) {
             unit,
             &failing.join("; "),
         ));
-        if matches!(entry.method, Method::Nvil(_)) {
+        if matches!(entry.method, Method::Signals(Signals::Nvil(_))) {
             let found = many.certify_normalised_nvil();
             sound &= found.iter().flatten().all(Certificate::holds);
             let (name, claim) = ("`nvil` as shipped, √v = 2", "θ: ∇ ELBO; φ: ∇ ELBO / √v");

@@ -4,10 +4,10 @@ use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_estimators::{
     Ar, Arms, Ars, Arsm, Coefficient, Control, Controls, Declaration, Disarm, DoubleCv, Entry,
-    Joint, Jsa, JsaKernel, Layered, Learned, LeaveOneOut, LogitGradient, Method, Model, Msc, Nvil,
-    Objective, Outcome, Ovis, OvisMonteCarlo, Rebar, Reinforce, Rloo, Rodeo, Siblings, Target,
-    VarGrad, Variate, Vimco, WakeSleep, Weighting, estimate, estimate_leave_one_out,
-    estimate_logits,
+    Joint, Jsa, JsaKernel, Layered, Learned, LeaveOneOut, LogitGradient, Logits, Method, Model,
+    Msc, Nvil, Objective, Outcome, Ovis, OvisMonteCarlo, Rebar, Reinforce, Rloo, Rodeo, Siblings,
+    Signals, Target, VarGrad, Variate, Vimco, WakeSleep, Weighting, estimate,
+    estimate_leave_one_out, estimate_logits,
 };
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_random::{Chance, Stream};
@@ -46,7 +46,7 @@ impl<W: Weighting> Weighting for Changed<W> {
         &self,
         log_w: &[f64],
         retained: bool,
-        chance: &mut impl Chance,
+        chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         let outcome = self.0.weigh(log_w, retained, chance, coefficients);
@@ -99,7 +99,7 @@ impl Weighting for OneStep {
         &self,
         log_w: &[f64],
         _retained: bool,
-        chance: &mut impl Chance,
+        chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         coefficients.fill(Coefficient::default());
@@ -292,8 +292,8 @@ pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
         control: Control::Relaxed,
         tied: true,
     };
-    let controls = held(&subject.learned(&Method::Rebar(rebar))).controls;
-    let nvil = Method::Nvil(Nvil { normalise: true });
+    let controls = held(&subject.learned(&Method::Logits(Logits::Rebar(rebar)))).controls;
+    let nvil = Method::Signals(Signals::Nvil(Nvil { normalise: true }));
     let mut learned = subject.learned(&nvil);
     for moments in &mut learned.moments {
         moments.variance = 4.0;

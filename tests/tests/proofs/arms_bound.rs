@@ -1,13 +1,13 @@
 //! ARMS on the importance-weighted bound: what it reduces to, and that it is unbiased for the bound of K samples and of no other.
 
-use helmholtz_estimators::{Arms, ArmsBound, DisarmBound, Method, OfBits};
+use helmholtz_estimators::{Arms, ArmsBound, DisarmBound, Logits, Method};
 use helmholtz_invariance::gradients::{BATCHES, estimated, largest_t, mean_of};
 use helmholtz_tests::Reference;
 use helmholtz_tests::certify::subject_of;
 use helmholtz_tests::statistics::STUDENT_LIMIT_OF_MANY;
 
 fn method(copies: usize) -> Method {
-    Method::OfBits(OfBits::ArmsBound(ArmsBound { copies }))
+    Method::Logits(Logits::ArmsBound(ArmsBound { copies }))
 }
 
 #[test]
@@ -42,11 +42,11 @@ fn with_two_copies_its_variance_is_that_of_disarm_and_with_one_particle_that_of_
     let pairs = [
         (
             variance(method(2), 2),
-            variance(Method::OfBits(OfBits::DisarmBound(DisarmBound)), 2),
+            variance(Method::Logits(Logits::DisarmBound(DisarmBound)), 2),
         ),
         (
             variance(method(3), 1),
-            variance(Method::OfBits(OfBits::Arms(Arms)), 3),
+            variance(Method::Logits(Logits::Arms(Arms)), 3),
         ),
     ];
     for (own, other) in pairs {

@@ -66,7 +66,7 @@ impl Weighting for WithItsOwn {
         &self,
         log_w: &[f64],
         retained: bool,
-        chance: &mut impl Chance,
+        chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         let outcome = Rloo.weigh(log_w, retained, chance, coefficients);

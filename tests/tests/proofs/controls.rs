@@ -1,6 +1,6 @@
 //! What is learned beside the model: how it starts, what it is given, and how its settings act.
 
-use helmholtz_estimators::{Batch as Given, Learned, Method, Moments, Nvil};
+use helmholtz_estimators::{Batch as Given, Learned, Method, Moments, Nvil, Signals};
 use helmholtz_ops::Values;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
@@ -9,8 +9,8 @@ use helmholtz_tests::{Batch, Enumerable, Reference, Tape, flat_parameters};
 
 use crate::data;
 
-const NVIL: Method = Method::Nvil(Nvil { normalise: false });
-const NORMALISED: Method = Method::Nvil(Nvil { normalise: true });
+const NVIL: Method = Method::Signals(Signals::Nvil(Nvil { normalise: false }));
+const NORMALISED: Method = Method::Signals(Signals::Nvil(Nvil { normalise: true }));
 
 fn noise() -> Stream {
     Stream::new(5, Purpose::new("noise"), [0, 0])

@@ -1,6 +1,6 @@
 //! Coupled chains: unbiased for ∇ log p(x) at every K, and what one step from q is without the correction.
 
-use helmholtz_estimators::{CoupledChains, Method, Model, estimate};
+use helmholtz_estimators::{CoupledChains, Method, Model, Weighted, estimate};
 use helmholtz_invariance::gradients::{Subject, largest_t, mean_of};
 use helmholtz_tests::certify::subject_of;
 use helmholtz_tests::certify::twins::OneStep;
@@ -8,7 +8,7 @@ use helmholtz_tests::statistics::STUDENT_LIMIT_OF_MANY;
 use helmholtz_tests::{Categories, Reference, Tape};
 
 fn t<M: Model<Tape>>(subject: &Subject<M>, particles: usize) -> f64 {
-    let method = Method::CoupledChains(CoupledChains);
+    let method = Method::Weighted(Weighted::CoupledChains(CoupledChains));
     let learned = subject.learned(&method);
     let found = mean_of(|stream| subject.estimate(&method, &learned, particles, stream));
     largest_t(&found, &subject.inclusive, 0..subject.inclusive.len())

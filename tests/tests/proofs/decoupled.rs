@@ -2,7 +2,7 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_distributions::Bits;
-use helmholtz_estimators::{Decoupled, GumbelSoftmax, Method, Reparameterise};
+use helmholtz_estimators::{Decoupled, GumbelSoftmax, Method, Pathwise, Reparameterise};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_tests::vectors::relative_error;
 use helmholtz_tests::{Batch, Categories, Enumerable, Reference, Tape};
@@ -25,11 +25,12 @@ where
     let (mut same, mut other) = (0.0f64, 0.0f64);
     for seed in 0..10 {
         for backward in [0.4, 1.0, 1.7] {
-            let plain = Method::GumbelSoftmax(GumbelSoftmax {
+            let plain = Method::Pathwise(Pathwise::GumbelSoftmax(GumbelSoftmax {
                 temperature: backward,
                 hard: true,
-            });
-            let decoupled = |forward| Method::Decoupled(Decoupled { forward, backward });
+            }));
+            let decoupled =
+                |forward| Method::Pathwise(Pathwise::Decoupled(Decoupled { forward, backward }));
             let plain = gradient(&batch, plain, seed);
             let error =
                 |forward| relative_error(&gradient(&batch, decoupled(forward), seed), &plain);

@@ -1,6 +1,6 @@
 //! DisARM for the importance-weighted bound: its mean over the uniforms is the bound's gradient.
 
-use helmholtz_estimators::{Disarm, DisarmBound, Method, OfBits};
+use helmholtz_estimators::{Disarm, DisarmBound, Logits, Method};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_tests::uniforms::{Listed, each_choice};
 use helmholtz_tests::vectors::{add_scaled, relative_error};
@@ -8,8 +8,8 @@ use helmholtz_tests::{Batch, Enumerable, Exact, Reference};
 
 use crate::{TOLERANCE, WRONG, data};
 
-const BOUND: Method = Method::OfBits(OfBits::DisarmBound(DisarmBound));
-const DISARM: Method = Method::OfBits(OfBits::Disarm(Disarm));
+const BOUND: Method = Method::Logits(Logits::DisarmBound(DisarmBound));
+const DISARM: Method = Method::Logits(Logits::Disarm(Disarm));
 
 /// An estimate is constant between the breakpoints p and 1 − p of a pair's uniform: one point of each cell.
 fn pair(p: f64) -> Vec<(f64, f32)> {

@@ -1,6 +1,6 @@
 //! DisARM for classes: on the decisions of a tree, and by importance weights.
 
-use helmholtz_estimators::{Ar, Disarm, DisarmIw, DisarmTree, Method, OfBits};
+use helmholtz_estimators::{Ar, Disarm, DisarmIw, DisarmTree, Logits, Method};
 use helmholtz_invariance::gradients::certify;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_tests::certify::subject_of;
@@ -10,15 +10,15 @@ use helmholtz_tests::{Batch, Categories, Reference};
 use crate::data;
 
 const FORMS: [Method; 3] = [
-    Method::DisarmTree(DisarmTree { balanced: false }),
-    Method::DisarmTree(DisarmTree { balanced: true }),
-    Method::DisarmIw(DisarmIw),
+    Method::Logits(Logits::DisarmTree(DisarmTree { balanced: false })),
+    Method::Logits(Logits::DisarmTree(DisarmTree { balanced: true })),
+    Method::Logits(Logits::DisarmIw(DisarmIw)),
 ];
 
 /// The largest relative distance to DisARM of twenty draws.
 fn from_disarm(form: &Method, reference: &Reference) -> f64 {
     let batch = Batch::new(reference, &data(3));
-    let disarm = Method::OfBits(OfBits::Disarm(Disarm));
+    let disarm = Method::Logits(Logits::Disarm(Disarm));
     let learned = batch.learned(&disarm, 1);
     let error = |seed| {
         let stream = || Stream::new(seed, Purpose::new("tree"), [0, 0]);
@@ -43,7 +43,7 @@ fn for_bits_it_is_disarm_at_every_draw() {
 #[test]
 fn it_is_unbiased_for_classes_and_its_variance_is_below_that_of_ar() {
     let subject = subject_of(&Categories::t3());
-    let ar = certify(&Method::Ar(Ar), &subject);
+    let ar = certify(&Method::Logits(Logits::Ar(Ar)), &subject);
     for form in FORMS {
         let found = certify(&form, &subject);
         assert!(found.holds(), "{found:?}");

@@ -1,8 +1,8 @@
 //! The variance of gradient estimates: on T1 it is known, by enumeration, and so is how far its estimate may be off.
 
 use helmholtz_estimators::{
-    Batch as Given, Chains, Jsa, Learned, Method, Moments, Nvil, Reinforce, Rloo, Weighted,
-    Weighting, estimate,
+    Batch as Given, Chains, Jsa, Learned, Method, Moments, Nvil, Reinforce, Rloo, Signals,
+    Weighted, Weighting, estimate,
 };
 use helmholtz_evaluation::{
     GradientVariance, Held, Replication, gradient_variance, method_variance,
@@ -184,13 +184,13 @@ fn ln_of_scaled(batch: &Batch, method: &impl Weighting, factor: f64) -> [f64; 2]
 fn known_scales_shift_the_logarithm_by_known_numbers() {
     let (model, x) = (Reference::t1(), data(3));
     let batch = Batch::new(&model, &x);
-    let [theta, phi] = ln_of_scaled(&batch, &RLOO, 1.0);
+    let [theta, phi] = ln_of_scaled(&batch, &Rloo, 1.0);
     // The released code of JSA has ℓ − mean ℓ where leave-one-out has K/(K−1) of it, K = 3; θ is as it was.
     let without = ln_of_scaled(&batch, &with_own_sample_in_the_baseline(), 1.0);
     assert!((without[1] - phi - 2.0 * (2.0f64 / 3.0).ln()).abs() < 1e-12);
     assert!((without[0] - theta).abs() < 1e-12);
     // A sum over the batch in place of its mean.
-    let sum = ln_of_scaled(&batch, &RLOO, x.len() as f64);
+    let sum = ln_of_scaled(&batch, &Rloo, x.len() as f64);
     for (sum, mean) in sum.into_iter().zip([theta, phi]) {
         assert!((sum - mean - (x.len() as f64).powi(2).ln()).abs() < 1e-12);
     }
@@ -268,7 +268,7 @@ fn chains_that_move_on_give_the_marginal_variance_and_not_the_conditional_one() 
 
 #[test]
 fn what_is_learned_is_held_fixed_and_a_running_average_that_moves_is_seen() {
-    const NVIL: Method = Method::Nvil(Nvil { normalise: true });
+    const NVIL: Method = Method::Signals(Signals::Nvil(Nvil { normalise: true }));
     let (model, x) = (Reference::t1(), data(1));
     let batch = Batch::new(&model, &x);
     let averages = Moments {

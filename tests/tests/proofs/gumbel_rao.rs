@@ -1,6 +1,8 @@
 //! Gumbel-Rao: the mean of straight-through Gumbel-softmax, and less variance.
 
-use helmholtz_estimators::{GumbelRao, GumbelSoftmax, Learned, Method, Model, estimate_pathwise};
+use helmholtz_estimators::{
+    GumbelRao, GumbelSoftmax, Learned, Method, Model, Pathwise, estimate_pathwise,
+};
 use helmholtz_invariance::gradients::{Subject, estimated, mean_of};
 use helmholtz_tests::certify::{Unconditional, subject_of};
 use helmholtz_tests::statistics::STUDENT_LIMIT_OF_MANY;
@@ -18,10 +20,10 @@ pub fn apart(one: &Found, other: &Found) -> f64 {
 }
 
 fn hard(temperature: f64) -> Method {
-    Method::GumbelSoftmax(GumbelSoftmax {
+    Method::Pathwise(Pathwise::GumbelSoftmax(GumbelSoftmax {
         temperature,
         hard: true,
-    })
+    }))
 }
 
 pub fn of<M: Model<Tape>>(method: Method, subject: &Subject<M>) -> Found {
@@ -35,7 +37,7 @@ pub fn variance<M>(found: &Found, subject: &Subject<M>) -> f64 {
 }
 
 fn check<M: Model<Tape>>(subject: &Subject<M>, temperature: f64) {
-    let rao = |draws| Method::GumbelRao(GumbelRao { temperature, draws });
+    let rao = |draws| Method::Pathwise(Pathwise::GumbelRao(GumbelRao { temperature, draws }));
     let straight = of(hard(temperature), subject);
     let (one, ten) = (of(rao(1), subject), of(rao(10), subject));
     for found in [&one, &ten] {

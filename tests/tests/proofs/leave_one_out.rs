@@ -2,7 +2,7 @@
 
 use burn::module::Module;
 use helmholtz_estimators::{
-    Controls, DoubleCv, LeaveOneOut, Method, OfBits, Rloo, Rodeo, Siblings, Variate, Weighted,
+    Controls, DoubleCv, LeaveOneOut, Method, Rloo, Rodeo, Siblings, Variate, Variates, Weighted,
     estimate_leave_one_out,
 };
 use helmholtz_ops::AutodiffBackend;
@@ -14,8 +14,8 @@ use helmholtz_tests::{
 
 use crate::{TOLERANCE, WRONG, batch_mean, data};
 
-const DOUBLE_CV: Method = Method::OfBits(OfBits::DoubleCv(DoubleCv));
-const RODEO: Method = Method::OfBits(OfBits::Rodeo(Rodeo));
+const DOUBLE_CV: Method = Method::Variates(Variates::DoubleCv(DoubleCv));
+const RODEO: Method = Method::Variates(Variates::Rodeo(Rodeo));
 const RLOO: Method = Method::Weighted(Weighted::Rloo(Rloo));
 
 /// Networks, with numbers of data and of particles that can be enumerated.

@@ -1,16 +1,16 @@
 //! NVIL and MuProp: over all latents, their mean is the gradient of the ELBO.
 
 use burn::tensor::DType;
-use helmholtz_estimators::{Layered, Learned, Method, Model, Moments, MuProp, Nvil};
+use helmholtz_estimators::{Layered, Learned, Method, Model, Moments, MuProp, Nvil, Signals};
 use helmholtz_tests::expectation::{each_proposal, exact};
 use helmholtz_tests::vectors::{add_scaled, relative_error};
 use helmholtz_tests::{Batch, Conditional, Enumerable, Reference, Tape};
 
 use crate::{TOLERANCE, WRONG, batch_mean, data};
 
-const NVIL: Method = Method::Nvil(Nvil { normalise: false });
-const NORMALISED: Method = Method::Nvil(Nvil { normalise: true });
-const MUPROP: Method = Method::MuProp(MuProp);
+const NVIL: Method = Method::Signals(Signals::Nvil(Nvil { normalise: false }));
+const NORMALISED: Method = Method::Signals(Signals::Nvil(Nvil { normalise: true }));
+const MUPROP: Method = Method::Signals(Signals::MuProp(MuProp));
 
 /// Both networks, with numbers of data and of particles that can be enumerated.
 fn models() -> [(Reference, usize, usize); 5] {

@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise};
 use helmholtz_estimators::{
-    Arm, Arms, Disarm, Joint, Layered, LogitGradient, Method, Objective, OfBits, estimate_logits,
+    Arm, Arms, Disarm, Joint, Layered, LogitGradient, Logits, Method, Objective, estimate_logits,
 };
 use helmholtz_ops::{Backend, Values, sample_bernoulli};
 use helmholtz_random::Stream;
@@ -14,9 +14,9 @@ use helmholtz_tests::{Batch, Exact, Reference, flat_gradient};
 
 use crate::{TOLERANCE, WRONG, data};
 
-const ARM: Method = Method::OfBits(OfBits::Arm(Arm));
-const DISARM: Method = Method::OfBits(OfBits::Disarm(Disarm));
-const ARMS: Method = Method::OfBits(OfBits::Arms(Arms));
+const ARM: Method = Method::Logits(Logits::Arm(Arm));
+const DISARM: Method = Method::Logits(Logits::Disarm(Disarm));
+const ARMS: Method = Method::Logits(Logits::Arms(Arms));
 
 /// The uniforms of one estimate on T1 with one datum: of the path, then of the pair. An estimate is a polynomial between
 /// the breakpoints σ(a) and 1 − σ(a), linear in each uniform, so the integral is exact.

@@ -3,7 +3,7 @@
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{
-    Chains, Coefficient, Jsa, Msc, Outcome, Rws, Vimco, Weighted, Weighting, estimate,
+    Chains, Coefficient, Jsa, Msc, Outcome, Rws, Vimco, Weighting, estimate,
 };
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
@@ -17,7 +17,7 @@ use crate::data;
 const TEST: Purpose = Purpose::new("numerics");
 
 /// The coefficients, and the rest of the outcome; `retained` if the first particle is the chain's state.
-fn weighed(method: &impl Weighting, log_w: &[f64], retained: bool) -> (Vec<Coefficient>, Outcome) {
+fn weighed(method: &dyn Weighting, log_w: &[f64], retained: bool) -> (Vec<Coefficient>, Outcome) {
     let mut coefficients = vec![Coefficient::default(); log_w.len()];
     let mut chance = Stream::new(1, TEST, [0, 0]);
     let outcome = method.weigh(log_w, retained, &mut chance, &mut coefficients);
@@ -25,7 +25,7 @@ fn weighed(method: &impl Weighting, log_w: &[f64], retained: bool) -> (Vec<Coeff
 }
 
 /// The coefficients of a method that needs no chance.
-fn coefficients(method: &impl Weighting, log_w: &[f64]) -> Vec<Coefficient> {
+fn coefficients(method: &dyn Weighting, log_w: &[f64]) -> Vec<Coefficient> {
     weighed(method, log_w, false).0
 }
 
@@ -66,24 +66,20 @@ fn vimco_s_coefficients_are_those_of_sixty_digits() {
 
 #[test]
 fn impossible_particles_get_no_weight_and_make_no_nan() {
-    let methods = [
-        Weighted::Rws(Rws::WAKE),
-        Weighted::Vimco(Vimco::default()),
-        Weighted::Msc(Msc),
-        Weighted::Jsa(Jsa::MIS),
-        Weighted::JsaMtmis(Jsa::MTMIS),
-    ];
+    let methods: [&dyn Weighting; 5] =
+        [&Rws::WAKE, &Vimco::default(), &Msc, &Jsa::MIS, &Jsa::MTMIS];
     for (method, bad) in methods.into_iter().flat_map(|method| {
         let bad = [f64::NEG_INFINITY, f64::NAN, f64::INFINITY];
         bad.map(|bad| (method, bad))
     }) {
+        let name = method.description().name;
         for retained in [false, method.keeps_chains()] {
-            let (given, outcome) = weighed(&method, &[bad, -3.0, bad, -2.0], retained);
+            let (given, outcome) = weighed(method, &[bad, -3.0, bad, -2.0], retained);
             assert_eq!((given[0].theta, given[2].theta), (0.0, 0.0));
             let total: f64 = given.iter().map(|c| c.theta).sum();
-            assert!((total - 1.0).abs() < 1e-12, "{method:?}");
-            assert!(given.iter().all(|c| c.phi.is_finite()), "{method:?}");
-            assert_eq!(outcome.info.non_finite, 2, "{method:?}: it is seen");
+            assert!((total - 1.0).abs() < 1e-12, "{name}");
+            assert!(given.iter().all(|c| c.phi.is_finite()), "{name}");
+            assert_eq!(outcome.info.non_finite, 2, "{name}: it is seen");
         }
     }
 }
@@ -91,19 +87,17 @@ fn impossible_particles_get_no_weight_and_make_no_nan() {
 #[test]
 fn where_no_particle_is_possible_a_chain_stays_and_nothing_else_has_weight() {
     for bad in [f64::NEG_INFINITY, f64::NAN, f64::INFINITY] {
-        for method in [Weighted::Rws(Rws::WAKE), Weighted::Vimco(Vimco::default())] {
-            let (given, outcome) = weighed(&method, &[bad; 3], false);
-            assert_eq!(given, [Coefficient::default(); 3], "{method:?}");
-            assert_eq!(outcome.info.non_finite, 3, "{method:?}");
+        for method in [&Rws::WAKE as &dyn Weighting, &Vimco::default()] {
+            let name = method.description().name;
+            let (given, outcome) = weighed(method, &[bad; 3], false);
+            assert_eq!(given, [Coefficient::default(); 3], "{name}");
+            assert_eq!(outcome.info.non_finite, 3, "{name}");
         }
-        for method in [
-            Weighted::Msc(Msc),
-            Weighted::Jsa(Jsa::MIS),
-            Weighted::JsaMtmis(Jsa::MTMIS),
-        ] {
-            let (given, outcome) = weighed(&method, &[bad; 3], true);
+        for method in [&Msc as &dyn Weighting, &Jsa::MIS, &Jsa::MTMIS] {
+            let name = method.description().name;
+            let (given, outcome) = weighed(method, &[bad; 3], true);
             let alphas: Vec<[f64; 2]> = given.iter().map(|c| [c.theta, c.phi]).collect();
-            assert_eq!(alphas, [[1.0; 2], [0.0; 2], [0.0; 2]], "{method:?}");
+            assert_eq!(alphas, [[1.0; 2], [0.0; 2], [0.0; 2]], "{name}");
             assert_eq!((outcome.state, outcome.info.non_finite), (0, 3));
         }
     }
@@ -118,7 +112,7 @@ fn equal_and_dominating_weights_are_exact() {
             [0.0, -300.0, 0.5],
             [-1e5, 1e5, 0.0],
         ] {
-            let given = coefficients(&method, &log_w);
+            let given = coefficients(method, &log_w);
             assert!(
                 given
                     .iter()
@@ -141,7 +135,13 @@ impl Noise for Always {
 }
 
 /// One step on two data, with chains where the method keeps them; everything it gives must be finite.
-fn assert_finite(reference: &Reference, dtype: DType, method: &Weighted, noise: &mut impl Noise) {
+fn assert_finite(
+    reference: &Reference,
+    dtype: DType,
+    method: &dyn Weighting,
+    noise: &mut impl Noise,
+) {
+    let name = method.description().name;
     let (model, states) = (build::<Tape, _>(reference, dtype), reference.states());
     let mut store = store_of(reference, &[&states[5], &states[2]]);
     let chains = method.keeps_chains().then_some(Chains::<dyn ChainStore> {
@@ -152,12 +152,12 @@ fn assert_finite(reference: &Reference, dtype: DType, method: &Weighted, noise: 
     let x = Tensor::<Tape, 2>::from_data(x, (&Default::default(), dtype));
     let mut coins = Stream::new(1, TEST, [0, 1]);
     let step = estimate(method, &model, x, chains, 3, noise, &mut coins).unwrap();
-    assert!(step.elbo.is_finite(), "{method:?}");
-    assert_eq!(step.info.non_finite, 0, "{method:?}");
+    assert!(step.elbo.is_finite(), "{name}");
+    assert_eq!(step.info.non_finite, 0, "{name}");
     let gradient = flat_gradient(&step.loss, &model);
-    assert!(gradient.iter().all(|g| g.is_finite()), "{method:?}");
+    assert!(gradient.iter().all(|g| g.is_finite()), "{name}");
     let loss = step.loss.into_data();
-    assert!(loss.iter::<f64>().all(f64::is_finite), "{method:?}");
+    assert!(loss.iter::<f64>().all(f64::is_finite), "{name}");
 }
 
 #[test]
@@ -169,10 +169,10 @@ fn logits_of_eighty_stay_finite_through_a_whole_step() {
         let extreme = reference.with_parameters((0..size).map(sign).collect());
         for dtype in [DType::F32, DType::F64] {
             for (_, method) in weighted() {
-                assert_finite(&extreme, dtype, &method, &mut Always(0.0));
-                assert_finite(&extreme, dtype, &method, &mut Always(1.0 - 2f32.powi(-24)));
+                assert_finite(&extreme, dtype, method, &mut Always(0.0));
+                assert_finite(&extreme, dtype, method, &mut Always(1.0 - 2f32.powi(-24)));
                 let mut stream = Stream::new(1, TEST, [0, 0]);
-                assert_finite(&extreme, dtype, &method, &mut stream);
+                assert_finite(&extreme, dtype, method, &mut stream);
             }
         }
     }
@@ -205,7 +205,7 @@ fn both_precisions_give_the_same_gradients() {
                     noise = noise.then_dreams(&model, &dreams);
                 }
                 let mut coins = Stream::new(1, TEST, [2, 0]);
-                batch.step(&method, chains, 3, noise, &mut coins).gradient
+                batch.step(method, chains, 3, noise, &mut coins).gradient
             };
             let error = relative_error(&gradient(DType::F32), &gradient(DType::F64));
             assert!(error < 1e-4, "{name}: {error}");

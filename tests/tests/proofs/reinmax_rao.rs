@@ -3,7 +3,7 @@
 use burn::tensor::{DType, Tensor};
 use helmholtz_distributions::Bits;
 use helmholtz_estimators::{
-    Method, Model, ReinMax, ReinMaxCv, ReinMaxRao, Reparameterise, estimate_pathwise,
+    Method, Model, Pathwise, ReinMax, ReinMaxCv, ReinMaxRao, Reparameterise, estimate_pathwise,
 };
 use helmholtz_invariance::gradients::Subject;
 use helmholtz_tests::certify::subject_of;
@@ -131,8 +131,8 @@ fn the_jacobians_of_bits_are_those_by_hand() {
 }
 
 fn check<M: Model<Tape>>(subject: &Subject<M>) {
-    let method = |given| Method::ReinMaxCv(cv(6.0, given));
-    let reinmax = of(Method::ReinMax(ReinMax), subject);
+    let method = |given| Method::Pathwise(Pathwise::ReinMaxCv(cv(6.0, given)));
+    let reinmax = of(Method::Pathwise(Pathwise::ReinMax(ReinMax)), subject);
     let (given, shared) = (of(method(true), subject), of(method(false), subject));
     let t = apart(&given, &reinmax);
     assert!(t < STUDENT_LIMIT_OF_MANY, "{t}");

@@ -1,6 +1,6 @@
 //! REBAR and RELAX: unbiased whatever they have learned; and what they reduce to.
 
-use helmholtz_estimators::{Control, Learned, Method, Rebar};
+use helmholtz_estimators::{Control, Learned, Logits, Method, Rebar};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_tests::statistics::{STUDENT_LIMIT_OF_MANY, largest_t};
 use helmholtz_tests::uniforms::Lattice;
@@ -10,7 +10,7 @@ use helmholtz_tests::{Batch, Enumerable, Exact, Reference, Tape};
 use crate::data;
 
 fn method(control: Control, tied: bool) -> Method {
-    Method::Rebar(Rebar { control, tied })
+    Method::Logits(Logits::Rebar(Rebar { control, tied }))
 }
 
 /// The largest t of the mean over copies of a datum, whose noise is a lattice: what falls on all copies is as likely as in

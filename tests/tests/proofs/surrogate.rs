@@ -4,7 +4,7 @@
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{DType, Tensor, TensorData};
 use helmholtz_estimators::{
-    Chains, Coefficient, Dream, Joint, Particles, Propose, Weighted, Weighting, estimate,
+    Chains, Coefficient, Dream, Joint, Particles, Propose, Weighting, estimate,
 };
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::{ChainStore, Latents, MemoryStore};
@@ -75,7 +75,7 @@ struct Frozen {
 
 impl Frozen {
     /// Proposes and weighs with the same draws as the production does, datum by datum.
-    fn new(method: &Weighted, model: &Sbn<Inner>, retained: bool) -> Self {
+    fn new(method: &dyn Weighting, model: &Sbn<Inner>, retained: bool) -> Self {
         let (mut noise, mut coins) = streams();
         let kept = retained.then(|| {
             let layers = chains().latents().unpack(&[0b01001, 0b10110]).unwrap();
@@ -135,7 +135,7 @@ fn streams() -> (Stream, Stream) {
 }
 
 /// The production's loss and its gradient in all parameters.
-fn production(method: &Weighted, model: &Sbn<Tape>, retained: bool) -> (f64, Vec<f64>) {
+fn production(method: &dyn Weighting, model: &Sbn<Tape>, retained: bool) -> (f64, Vec<f64>) {
     let (mut noise, mut coins) = streams();
     let mut store = chains();
     let chains = retained.then_some(Chains {
@@ -166,8 +166,8 @@ fn backward_is_the_derivative_of_the_surrogate_with_samples_frozen() {
             if retained && !method.keeps_chains() {
                 continue;
             }
-            let frozen = Frozen::new(&method, &plain, retained);
-            let (loss, gradient) = production(&method, &taped, retained);
+            let frozen = Frozen::new(method, &plain, retained);
+            let (loss, gradient) = production(method, &taped, retained);
             assert!((loss - frozen.surrogate(&plain)).abs() < 1e-12, "{name}");
             let step = 1e-5;
             let moved = |at: usize, by: f64| {

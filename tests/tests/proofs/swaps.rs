@@ -3,7 +3,7 @@
 use burn::tensor::{DType, Tensor};
 use helmholtz_distributions::{Classes, Variables};
 use helmholtz_estimators::{
-    Ar, Arm, Ars, Arsm, Layered, LogitGradient, Method, OfBits, ReinMax, StraightThrough,
+    Ar, Arm, Ars, Arsm, Layered, LogitGradient, Logits, Method, ReinMax, StraightThrough,
     estimate_logits, estimate_pathwise,
 };
 use helmholtz_random::{Purpose, Stream};
@@ -140,12 +140,17 @@ fn arsm_is_the_mean_of_ars_over_reference_classes_at_every_draw() {
 #[test]
 fn arsm_for_bits_is_arm_at_every_draw() {
     let batch = Batch::new(&Reference::t1(), &data(3));
-    let arm = Method::OfBits(OfBits::Arm(Arm));
+    let arm = Method::Logits(Logits::Arm(Arm));
     let learned = batch.learned(&arm, 1);
     for seed in 0..20 {
         let stream = || Stream::new(seed, Purpose::new("swaps"), [1, 0]);
         let arm = batch.gradient(&arm, &learned, 1, &mut stream());
-        let arsm = batch.gradient(&Method::Arsm(Arsm), &learned, 1, &mut stream());
+        let arsm = batch.gradient(
+            &Method::Logits(Logits::Arsm(Arsm)),
+            &learned,
+            1,
+            &mut stream(),
+        );
         assert!(relative_error(&arsm, &arm) < 1e-12, "seed {seed}");
     }
 }

@@ -93,7 +93,7 @@ impl<W: Weighting> Weighting for Changed<W> {
         &self,
         log_w: &[f64],
         retained: bool,
-        chance: &mut impl Chance,
+        chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         let outcome = self.0.weigh(log_w, retained, chance, coefficients);

@@ -1,6 +1,6 @@
 //! The unordered-set estimator in production: distinct latents from the beam, and the mean of its gradient.
 
-use helmholtz_estimators::{EstimateError, Method, Model, Unordered};
+use helmholtz_estimators::{EstimateError, Logits, Method, Model, Unordered};
 use helmholtz_invariance::gradients::{Subject, certify, largest_t, mean_of};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_tests::certify::subject_of;
@@ -10,7 +10,7 @@ use helmholtz_tests::{Batch, Categories, Enumerable, Exact, Reference, Tape, Top
 
 use crate::data;
 
-const METHOD: Method = Method::Unordered(Unordered);
+const METHOD: Method = Method::Logits(Logits::Unordered(Unordered));
 
 /// K as large as the number of states: every draw is the gradient of the ELBO.
 fn exact_at_every_draw<R>(reference: &R)

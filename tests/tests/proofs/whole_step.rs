@@ -204,7 +204,7 @@ impl Weighting for WritesTheWrongParticle {
         &self,
         log_w: &[f64],
         retained: bool,
-        chance: &mut impl Chance,
+        chance: &mut dyn Chance,
         coefficients: &mut [helmholtz_estimators::Coefficient],
     ) -> helmholtz_estimators::Outcome {
         let mut outcome = Jsa::MIS.weigh(log_w, retained, chance, coefficients);

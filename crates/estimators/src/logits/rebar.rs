@@ -43,6 +43,21 @@ pub struct Rebar {
     pub tied: bool,
 }
 
+impl Rebar {
+    /// REBAR and RELAX as the catalogue has them.
+    pub const FORMS: [Self; 5] = [
+        Self::of(Control::Relaxed, false),
+        Self::of(Control::Relaxed, true),
+        Self::of(Control::RelaxedAndFree, false),
+        Self::of(Control::RelaxedAndFree, true),
+        Self::of(Control::Free, false),
+    ];
+
+    const fn of(control: Control, tied: bool) -> Self {
+        Self { control, tied }
+    }
+}
+
 impl Declaration for Rebar {
     fn description(&self) -> Description {
         let (name, label, idea) = match (self.control, self.tied) {

@@ -26,6 +26,20 @@ pub struct GumbelSoftmax {
     pub hard: bool,
 }
 
+impl GumbelSoftmax {
+    /// Relaxed latents, at the temperature of binary Concrete's paper.
+    pub const SOFT: Self = Self {
+        temperature: 2.0 / 3.0,
+        hard: false,
+    };
+
+    /// Hard latents with the gradient of relaxed ones.
+    pub const STRAIGHT_THROUGH: Self = Self {
+        temperature: 1.0,
+        hard: true,
+    };
+}
+
 impl Declaration for GumbelSoftmax {
     fn description(&self) -> Description {
         match self.hard {

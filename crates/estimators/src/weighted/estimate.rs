@@ -139,7 +139,7 @@ pub fn estimate<B, M, W, S>(
 where
     B: Backend,
     M: Propose<B> + Joint<B> + Dream<B>,
-    W: Weighting,
+    W: Weighting + ?Sized,
     S: ChainStore + ?Sized,
 {
     let x: Values<B> = x.into();
@@ -248,7 +248,7 @@ struct Weighed {
 
 /// Weighs the particles of each datum: `log_w` is `[particles, batch]`.
 fn weigh(
-    method: &impl Weighting,
+    method: &(impl Weighting + ?Sized),
     log_w: &[f64],
     batch: usize,
     retained: bool,

@@ -115,7 +115,7 @@ impl<K: JsaKernel> Weighting for Jsa<K> {
         &self,
         log_w: &[f64],
         _retained: bool,
-        chance: &mut impl Chance,
+        chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         let mut visits = Vec::with_capacity(log_w.len());

@@ -41,7 +41,7 @@ impl Weighting for Msc {
         &self,
         log_w: &[f64],
         retained: bool,
-        chance: &mut impl Chance,
+        chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         for (coefficient, weight) in coefficients.iter_mut().zip(softmax(log_w)) {

@@ -50,7 +50,7 @@ impl Weighting for Ovis {
         &self,
         log_w: &[f64],
         _retained: bool,
-        _chance: &mut impl Chance,
+        _chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         let (log_w, info) = (possible(log_w), non_finite(log_w));
@@ -105,7 +105,7 @@ impl Weighting for OvisMonteCarlo {
         &self,
         log_w: &[f64],
         _retained: bool,
-        _chance: &mut impl Chance,
+        _chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         let (log_w, info) = (possible(log_w), non_finite(log_w));

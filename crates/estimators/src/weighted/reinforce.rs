@@ -39,7 +39,7 @@ impl Weighting for Reinforce {
         &self,
         log_w: &[f64],
         _retained: bool,
-        _chance: &mut impl Chance,
+        _chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         let share = 1.0 / log_w.len() as f64;

@@ -74,7 +74,7 @@ impl Weighting for Rws {
         &self,
         log_w: &[f64],
         _retained: bool,
-        _chance: &mut impl Chance,
+        _chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         for (coefficient, weight) in coefficients.iter_mut().zip(softmax(log_w)) {

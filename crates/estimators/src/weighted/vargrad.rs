@@ -31,7 +31,7 @@ impl Weighting for VarGrad {
         &self,
         log_w: &[f64],
         _retained: bool,
-        _chance: &mut impl Chance,
+        _chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         let count = log_w.len() as f64;

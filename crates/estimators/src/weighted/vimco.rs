@@ -48,7 +48,7 @@ impl Weighting for Vimco {
         &self,
         log_w: &[f64],
         _retained: bool,
-        _chance: &mut impl Chance,
+        _chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         let weights = softmax(log_w);

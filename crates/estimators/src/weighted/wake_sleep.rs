@@ -44,7 +44,7 @@ impl Weighting for WakeSleep {
         &self,
         log_w: &[f64],
         _retained: bool,
-        _chance: &mut impl Chance,
+        _chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         coefficients.fill(Coefficient {

@@ -94,7 +94,7 @@ impl Weighting for Own {
         &self,
         log_w: &[f64],
         retained: bool,
-        chance: &mut impl Chance,
+        chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Weighed {
         Rloo.weigh(log_w, retained, chance, coefficients)

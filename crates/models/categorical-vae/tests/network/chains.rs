@@ -26,7 +26,7 @@ impl Weighting for EndsIn {
         &self,
         log_w: &[f64],
         retained: bool,
-        _chance: &mut impl Chance,
+        _chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome {
         assert!(retained);
