@@ -151,6 +151,13 @@ mod tests {
             )
             .contains("lists the method `jsa` twice")
         );
+        assert!(
+            rejection(
+                "methods = [\"jsa\", \"rws\"",
+                "methods = [\"all\", \"-jsb\""
+            )
+            .contains("`-jsb`, which is not defined")
+        );
         assert!(rejection("scan = \"shuffled\"", "scan = \"random\"").contains("with-replacement"));
         let change = "[[profile.yin-zhou.change]]\nnets = [\"linear\"]";
         assert!(rejection(change, &change.replace("linear", "lineer")).contains("`lineer`"));

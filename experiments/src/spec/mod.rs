@@ -16,6 +16,7 @@ use crate::error::HarnessError;
 use crate::published::Published;
 use crate::registry::Registry;
 use crate::source::{Kind, Source};
+use helmholtz_estimators::Declaration;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -183,7 +184,41 @@ impl Spec {
                 });
             }
         }
+        let mut profiles = std::mem::take(&mut self.profile);
+        for profile in profiles.values_mut() {
+            self.name_all(profile);
+        }
+        self.profile = profiles;
         Ok(())
+    }
+
+    /// Puts every estimator that is defined for a profile's nets where its methods begin with `all`, but for those that follow with a
+    /// minus. What is not known stays in the list.
+    fn name_all(&self, profile: &mut Profile) {
+        let mut listed = profile.methods.iter();
+        if listed.next().is_none_or(|first| first != "all") {
+            return;
+        }
+        let nets = self
+            .net
+            .iter()
+            .filter(|net| profile.nets.contains(&net.name));
+        let nets = nets.filter_map(|net| self.registry.net(&net.name, net.own.as_ref()).ok());
+        let nets: Vec<_> = nets.collect();
+        let (mut out, mut rest) = (Vec::new(), Vec::new());
+        for name in listed {
+            let without = name.strip_prefix('-').unwrap_or_default();
+            match self.registry.method(without) {
+                Ok(entry) => out.push(entry.name),
+                Err(_) => rest.push(name.clone()),
+            }
+        }
+        let defined = self.registry.methods().iter().filter(|entry| {
+            let domain = entry.method.domain();
+            nets.iter().all(|net| domain.takes(net.latents())) && !out.contains(&entry.name)
+        });
+        let all: Vec<String> = defined.map(|entry| entry.name.into()).collect();
+        profile.methods = [all, rest].concat();
     }
 
     /// The published table to compare with on a data set, if there is one.
@@ -230,6 +265,31 @@ pub(crate) mod tests {
             file: "my.toml".into(),
             text: source.text.replace(from, to),
         }
+    }
+
+    #[test]
+    fn all_are_the_estimators_that_are_defined_for_the_nets_but_for_those_with_a_minus() {
+        let named = |name: &str, own: &str, methods: &str| {
+            let source = Source::find(name).unwrap();
+            let text = source.text.replace(own, methods);
+            let source = Source { text, ..source };
+            let spec = Spec::parse(&source, &Registry::default()).unwrap();
+            spec.profile["quick"].methods.clone()
+        };
+        let of_bits = |methods: &str| named("table1", "[\"jsa\", \"rws\", \"rloo\"]", methods);
+        let bits = of_bits("[\"all\"]");
+        assert!(
+            ["rloo", "arm"]
+                .iter()
+                .all(|name| bits.contains(&name.to_string()))
+        );
+        assert!(!bits.contains(&"finite-2".to_string()));
+        let own = "[\"straight-through\", \"finite-2\", \"finite-3\", \"rloo\"]";
+        let counts = named("counts", own, "[\"all\"]");
+        assert!(counts.contains(&"finite-2".to_string()) && !counts.contains(&"arm".to_string()));
+        let fewer = of_bits("[\"all\", \"-arm\", \"-rloo\"]");
+        let left_out = bits.iter().filter(|name| !fewer.contains(name));
+        assert_eq!(Vec::from_iter(left_out), ["rloo", "arm"]);
     }
 
     #[test]

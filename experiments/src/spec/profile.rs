@@ -18,7 +18,8 @@ pub struct Profile {
     pub whole: Option<String>,
     /// The nets that run unless the user names some.
     pub nets: Vec<String>,
-    /// The methods that run unless the user names some.
+    /// The methods that run unless the user names some. In a file `"all"` stands first for every estimator that is defined for the
+    /// latents of all these nets, and `"-ws"` after it leaves one out.
     pub methods: Vec<String>,
     /// Numbers of particles K that are compared, unless the user names some; without them, each method has the K of its
     /// settings.
