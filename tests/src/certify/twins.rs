@@ -5,8 +5,8 @@ use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_estimators::{
     Ar, Arms, Ars, Arsm, Coefficient, Control, Controls, Declaration, Disarm, DoubleCv, Entry,
     Joint, Jsa, JsaKernel, Layered, Learned, LeaveOneOut, LogitGradient, Logits, Method, Model,
-    Msc, Nvil, Objective, Outcome, Ovis, OvisMonteCarlo, Rebar, Reinforce, Rloo, Rodeo, Siblings,
-    Signals, Target, VarGrad, Variate, Vimco, WakeSleep, Weighting, estimate,
+    Msc, Nvil, Objective, Outcome, Ovis, OvisMonteCarlo, Rebar, Reinforce, ReinforceBound, Rloo,
+    Rodeo, Siblings, Signals, Target, VarGrad, Variate, Vimco, WakeSleep, Weighting, estimate,
     estimate_leave_one_out, estimate_logits,
 };
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
@@ -149,6 +149,12 @@ impl LogitGradient<Bits> for ComplementedArm {
 /// VIMCO with the arithmetic mean, without the direct derivative of its bound.
 pub const ARITHMETIC_VIMCO_WITHOUT_DIRECT_TERM: Changed<Vimco> =
     Changed(Vimco { arithmetic: true }, |_, coefficients| {
+        coefficients.iter_mut().for_each(|c| c.phi += c.theta)
+    });
+
+/// The score function of the bound without the direct derivative of the bound.
+pub const REINFORCE_OF_THE_BOUND_WITHOUT_DIRECT_TERM: Changed<ReinforceBound> =
+    Changed(ReinforceBound, |_, coefficients| {
         coefficients.iter_mut().for_each(|c| c.phi += c.theta)
     });
 
@@ -390,6 +396,13 @@ fn of_weights(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
             "without the chain's state among the particles",
             &MSC_WITHOUT_THE_STATE,
             &subject.inclusive,
+        ),
+        weighted(
+            subject,
+            "reinforce-bound",
+            "without its direct term",
+            &REINFORCE_OF_THE_BOUND_WITHOUT_DIRECT_TERM,
+            bound,
         ),
         weighted(
             subject,
