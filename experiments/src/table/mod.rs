@@ -12,6 +12,8 @@ pub mod files;
 mod gather;
 mod notes;
 mod numbers;
+#[cfg(test)]
+mod recorded;
 mod row;
 
 pub(crate) use choice::alone;
