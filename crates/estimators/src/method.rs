@@ -133,7 +133,7 @@ impl Method {
     /// [take](Self::takes_analytic_kl) it.
     ///
     /// # Panics
-    /// If `learned` is not this method's, or the reference class of an [`Ars`] is none of the model's.
+    /// If `learned` is not this method's, or the reference class of an [`Ars`](crate::Ars) is none of the model's.
     pub fn estimate<B, M, S>(
         &self,
         model: &M,

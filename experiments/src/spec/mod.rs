@@ -48,7 +48,7 @@ pub struct Spec {
     #[serde(default)]
     pub standard_error: bool,
     /// Evaluations of f an image and step that every cell makes, in all its stages: its number of particles follows from what
-    /// its method declares ([`Declaration::evaluations`](helmholtz_estimators::Declaration::evaluations)).
+    /// its method declares ([`Declaration::evaluations`]).
     pub evaluations: Option<usize>,
     /// Settings that every cell starts from.
     pub settings: Settings,
