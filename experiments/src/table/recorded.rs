@@ -1,37 +1,37 @@
 //! The tables of Table 1 that documents show, made of the recorded runs. `HELMHOLTZ_GOLDEN=write` writes them anew.
 
-use super::{Row, Source, Table, document, gather};
+use super::{Row, Source, Table, csv, document, gather};
 use crate::cell_runner::CellResult;
+use crate::folders::profile_of;
 use crate::spec::Spec;
 use helmholtz_report::markdown;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The profiles whose runs are those of the published protocol.
-const PROFILES: [&str; 2] = ["paper", "paper-coarse"];
-
 fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).into()
 }
 
-/// Folder of a profile's runs, from the package on.
-fn folder(profile: &str) -> String {
-    format!("results/table1/{profile}")
-}
-
-fn table(profile: &str) -> Table {
-    let spec = Spec::load("table1").unwrap();
-    let published = spec.published_for(&spec.dataset).unwrap();
+/// The table of the runs below a folder of `results`: `table1/paper`, or `table1/paper-100-epochs`.
+fn table(place: &str) -> Table {
+    let (experiment, part) = place.split_once('/').unwrap_or((place, "quick"));
+    let spec = Spec::load(experiment).unwrap();
+    let (profile, epochs) = match spec.profile.contains_key(part) {
+        true => (part, None),
+        false => profile_of(part),
+    };
+    let dataset = spec.dataset_of(profile).unwrap();
+    let published = spec.published_for(dataset).unwrap();
     let source = Source {
         spec: &spec,
         profile,
-        epochs: None,
-        dataset: &spec.dataset,
+        epochs,
+        dataset,
         images: None,
         synthetic: false,
         published: published.as_ref(),
     };
-    let cells = gather(source, &home().join(folder(profile)), &[]).unwrap();
+    let cells = gather(source, &home().join("results").join(place), &[]).unwrap();
     Table::build(source, &cells).unwrap()
 }
 
@@ -102,14 +102,59 @@ fn of_seed(row: &Row, seed: u64, result: &CellResult) -> String {
     )
 }
 
+/// Recorded tables whose profiles are still those of their runs.
+const PLACES: &[&str] = &[
+    "arm-table2/paper-3-epochs",
+    "arm-table2/quick-grey",
+    "arm-table2/quick",
+    "arm-table3/quick",
+    "categorical/quick",
+    "counts/quick",
+    "disarm/quick-60-epochs",
+    "disarm/quick-once-60-epochs",
+    "disarm/quick-once",
+    "disarm/quick",
+    "estimators",
+    "helmholtz/quick-50-epochs",
+    "helmholtz/quick",
+    "rodeo-3/quick-60-epochs",
+    "rodeo-3/quick-grey",
+    "rodeo-3/quick",
+    "rodeo/quick-60-epochs",
+    "rodeo/quick",
+    "showdown/quick",
+    "table1/paper-coarse",
+    "table1/paper",
+    "table1/quick",
+    "table2/paper-20-epochs",
+    "table2/paper-30-epochs",
+    "table2/quick",
+    "table2/sampled-kl-20-epochs",
+    "table3/paper",
+    "table3/quick",
+];
+
+#[test]
+fn recorded_tables_are_made_of_their_runs() {
+    for place in PLACES {
+        let table = table(place);
+        let unfinished = table.rows.iter().find(|row| !row.unfinished.is_empty());
+        assert_eq!(unfinished, None, "{place}");
+        let folder = home().join("results").join(place);
+        let text = markdown::render(&document(&table));
+        hold(&folder.join("table.md"), &text);
+        let numbers = folder.join("table.csv");
+        if numbers.exists() {
+            hold(&numbers, &csv::render(&table));
+        }
+    }
+}
+
 #[test]
 fn tables_of_table_1_are_made_of_its_records() {
     let (mut runs, mut found) = (Vec::new(), Vec::new());
-    for profile in PROFILES {
-        let table = table(profile);
-        let text = markdown::render(&document(&table));
-        hold(&home().join(folder(profile)).join("table.md"), &text);
-        for row in &table.rows {
+    for place in ["table1/paper", "table1/paper-coarse"] {
+        for row in &table(place).rows {
             runs.extend(
                 row.results
                     .iter()
@@ -121,7 +166,7 @@ fn tables_of_table_1_are_made_of_its_records() {
                 numbers(row, &ours),
             );
             let seeds = count(row.results.len());
-            let place = format!("{}/{}/{}", folder(profile), row.net, row.method);
+            let place = format!("results/{place}/{}/{}", row.net, row.method);
             if row.results.len() > 1 {
                 runs.push(format!(
                     "| **{name}, {seeds}** (± sd over seeds) | {numbers}"
