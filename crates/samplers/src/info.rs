@@ -5,8 +5,7 @@ use std::ops::AddAssign;
 
 use crate::effective_sample_size;
 
-/// Diagnostics of one run of an index kernel or one step of a state kernel, or the sum over many (gradient-estimators
-/// §7.6).
+/// Diagnostics of one run of an index kernel or one step of a state kernel, or the sum over many.
 ///
 /// Every field is a sum, so that batches, epochs and threads merge by `+=` or `sum()`; the methods give the averages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

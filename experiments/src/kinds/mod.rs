@@ -21,8 +21,8 @@ pub(crate) mod figures;
 pub mod likelihood;
 pub(crate) mod variance_curve;
 
-use crate::population;
-use crate::records::Reader;
+use crate::population::{self, Column};
+use crate::records::{Kept, Reader};
 use crate::request::Request;
 use crate::source::Kind;
 use helmholtz_harness::error::HarnessError;
@@ -36,6 +36,19 @@ pub const READERS: &[Reader] = &[
     arm_toy::READER,
     apg_table::READER,
 ];
+
+/// What the samplers of amortized population Gibbs reached in a recorded run, or in those of a recorded table.
+pub(crate) fn columns(kept: &Kept<'_>) -> Vec<Column> {
+    if let Some(table) = apg_table::Table::kept(kept) {
+        return table.columns;
+    }
+    let kinds = [
+        population::column::<apg_gmm::Settings>,
+        population::column::<apg_dmm::Settings>,
+        population::column::<apg_bmnist::Settings>,
+    ];
+    kinds.iter().filter_map(|column| column(kept)).collect()
+}
 
 /// The experiment that is asked for.
 ///

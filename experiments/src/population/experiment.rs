@@ -1,5 +1,6 @@
 //! A model's experiment: a run a seed.
 
+use super::reader::column_of;
 use super::run::{compute, seconds_of_step};
 use super::stepwise::{Request as OfRun, Stepwise};
 use super::{Column, Outcome as OfModel};
@@ -240,16 +241,9 @@ impl<E: Stepwise> Population<'_, E> {
     /// # Errors
     /// A result of another shape.
     pub fn column(&self, index: usize, result: &Value) -> Result<Column, HarnessError> {
-        let (outcome, experiment) = (self.read(index, result)?, self.experiment(index));
-        let (title, entries) = experiment.entries(&outcome);
-        Ok(Column {
-            experiment: experiment.name().into(),
-            title,
-            steps: outcome.steps,
-            folder: self.units[index].folder.display().to_string(),
-            entries,
-            provenance: outcome.provenance,
-        })
+        let outcome = self.read(index, result)?;
+        let folder = &self.units[index].folder;
+        Ok(column_of(self.experiment(index), outcome, folder))
     }
 }
 

@@ -1,10 +1,13 @@
 //! What reports show of a run of amortized population Gibbs.
 
+use super::Column;
+use super::outcome::Outcome;
 use super::stepwise::Stepwise;
 use crate::records::{Figures, Kept, Reader, read};
 use crate::source::{Kind, Source};
 use helmholtz_report::Document;
 use serde_json::Value;
+use std::path::Path;
 
 /// Reader of the runs of such an experiment.
 pub const fn reader<E: Stepwise>() -> Reader {
@@ -17,6 +20,29 @@ pub const fn reader<E: Stepwise>() -> Reader {
 fn document<E: Stepwise>(kept: &Kept<'_>) -> Option<Document> {
     let settings: E = read(&settings::<E>(kept)?)?;
     Some(settings.document(&read(kept.result?)?))
+}
+
+/// What the samplers of a finished run reached, as its folder keeps it.
+pub fn column<E: Stepwise>(kept: &Kept<'_>) -> Option<Column> {
+    let settings: E = read(&settings::<E>(kept)?)?;
+    Some(column_of(&settings, read(kept.result?)?, kept.folder))
+}
+
+/// The same of an outcome.
+pub(super) fn column_of<E: Stepwise>(
+    experiment: &E,
+    outcome: Outcome<E::Evaluation>,
+    folder: &Path,
+) -> Column {
+    let (title, entries) = experiment.entries(&outcome);
+    Column {
+        experiment: experiment.name().into(),
+        title,
+        steps: outcome.steps,
+        folder: folder.display().to_string(),
+        entries,
+        provenance: outcome.provenance,
+    }
 }
 
 fn figures<E: Stepwise>(kept: &Kept<'_>) -> Figures {

@@ -129,7 +129,7 @@ impl Curves<'_> {
 
     /// The table with its notes, and the figure.
     fn measured(&self, done: &[Run], id: &str) -> Vec<Block> {
-        let mut blocks = view::document(&self.title, done).into_blocks();
+        let mut blocks = view::document(&self.title, &self.dataset, done).into_blocks();
         for block in &mut blocks {
             if let Block::Table(table) = block {
                 table.name = format!("{id}-{}", table.name);

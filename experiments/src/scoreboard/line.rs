@@ -3,14 +3,15 @@
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::folders::{CellStatus, profile_of};
+use crate::kinds;
+use crate::population::Column;
 use crate::published::{LogJoint, LogJoints, Published, Row};
-use crate::records::{CellRun, Record, What};
+use crate::records::{CellRun, Kept, Record, What};
 use crate::registry::Registry;
 use crate::spec::{Selection, Spec};
 use crate::table::Ours;
 use helmholtz_runs::{RunFolder, Status, read_config};
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A published number, and ours.
@@ -273,21 +274,27 @@ fn by_seed(runs: &[&CellRun], of: impl Fn(&CellResult) -> Option<f64>) -> Vec<f6
 /// The published log joints of amortized population Gibbs, from the recorded tables of its samplers.
 fn of_samplers(records: &[Record]) -> Vec<Line> {
     let published = LogJoints::load("apg-table1").expect("a test holds that they are there");
-    let columns: Vec<Value> = records.iter().flat_map(columns).collect();
+    let columns: Vec<Column> = records.iter().flat_map(columns).collect();
     let line = |own: &LogJoint| {
-        let runs: Vec<&Value> = columns
-            .iter()
-            .filter(|column| column["title"] == own.setting.as_str())
-            .collect();
-        let value = |column: &&Value| {
-            let entries = column["entries"].as_array()?.iter();
-            let mut entries = entries.filter(|entry| entry["sampler"] == own.sampler.as_str());
-            entries.next()?["log_joint"]["mean"].as_f64()
+        let same = |column: &&Column| {
+            [&own.experiment, &own.setting] == [&column.experiment, &column.title]
         };
-        let steps = |column: &&Value| column["steps"].as_u64();
-        let longest = runs.iter().filter_map(steps).max().unwrap_or(0);
-        let at_the_end = runs.iter().filter(|column| steps(column) == Some(longest));
-        let values: Vec<f64> = at_the_end.filter_map(value).collect();
+        let runs: Vec<&Column> = columns.iter().filter(same).collect();
+        let value = |column: &&Column| {
+            let mut entries = column.entries.iter();
+            let entry = entries.find(|entry| entry.sampler == own.sampler)?;
+            Some(entry.log_joint.mean)
+        };
+        let longest = runs.iter().map(|column| column.steps).max().unwrap_or(0);
+        let at_the_end = runs
+            .iter()
+            .copied()
+            .filter(|column| column.steps == longest);
+        let mut by_run = BTreeMap::new();
+        for column in at_the_end {
+            by_run.insert(column.provenance.seed, value(&column));
+        }
+        let values: Vec<f64> = by_run.into_values().flatten().collect();
         let ours = Ours::of(&values);
         Line {
             source: published.source.clone(),
@@ -313,22 +320,25 @@ fn of_samplers(records: &[Record]) -> Vec<Line> {
 /// Gradient steps of the published runs.
 const STEPS: u64 = 200_000;
 
-/// The columns of a recorded table of samplers.
-fn columns(record: &Record) -> Vec<Value> {
-    let config = read_config(&record.folder)
-        .ok()
-        .flatten()
-        .unwrap_or_default();
-    if config.get("members").is_none() {
+/// What a recorded run by the published protocol, or a recorded table of samplers, says of these.
+fn columns(record: &Record) -> Vec<Column> {
+    let mut place = record.place.split('/');
+    let (kind, profile) = (place.next(), place.next().unwrap_or_default());
+    let published = profile == "paper" || profile.starts_with("paper-");
+    if !published && kind != Some("apg-table1") {
         return Vec::new();
     }
-    match RunFolder::peek(&record.folder) {
-        Ok(Status::Finished(result)) => {
-            let columns = result["table"]["columns"].as_array();
-            columns.cloned().unwrap_or_default()
-        }
-        _ => Vec::new(),
-    }
+    let config = read_config(&record.folder).ok().flatten();
+    let (Some(config), Ok(Status::Finished(result))) = (config, RunFolder::peek(&record.folder))
+    else {
+        return Vec::new();
+    };
+    kinds::columns(&Kept {
+        folder: &record.folder,
+        config: &config,
+        result: Some(&result),
+        metrics: &[],
+    })
 }
 
 #[cfg(test)]
@@ -372,6 +382,26 @@ mod tests {
         );
         let none = of(&lines, "Nonlinear", "JSA");
         assert_eq!((none.word, none.ours), (Word::NotRun, None));
+    }
+
+    #[test]
+    fn log_joints_are_those_of_the_longest_recorded_runs() {
+        let results = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let (records, _) = crate::records::find(&results, kinds::READERS).unwrap();
+        let found: Vec<_> = of_samplers(&records)
+            .into_iter()
+            .map(|line| (line.experiment, line.steps[0], line.word))
+            .collect();
+        let expected = [
+            ("apg-gmm", 200_000, Word::Reproduced),
+            // Those on record are of another scale of the likelihood.
+            ("apg-dmm", 0, Word::NotRun),
+            ("apg-bmnist", 0, Word::NotRun),
+        ];
+        assert_eq!(
+            found,
+            expected.map(|(name, steps, word)| (name.into(), steps, word))
+        );
     }
 
     #[test]

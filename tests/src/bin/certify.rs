@@ -12,6 +12,7 @@ use helmholtz_invariance::gradients::{Certificate, Subject, certify};
 use helmholtz_sbn::Sbn;
 use helmholtz_tests::certify::{
     certify_normalised_nvil, mistaken, of_counts, reinforce_variance, subject_of, twins,
+    twins::Twin,
 };
 use helmholtz_tests::statistics::STUDENT_LIMIT_OF_MANY;
 use helmholtz_tests::{Categories, Reference, Tape};
@@ -111,6 +112,11 @@ fn table(methods: &[String]) -> (String, bool) {
             .collect();
         let (name, claim) = (format!("`{}`", entry.name), entry.target.to_string());
         let claimed = claims_exactly(entry.target);
+        let own = |twin: &Twin| twin.of == entry.name && twin.fault != twins::WITHOUT_PRIOR;
+        if claimed && method.domain().takes(LatentKind::Bits) && !twins.iter().any(own) {
+            eprintln!("{} has no twin of its own", entry.name);
+            sound = false;
+        }
         rows.push_str(&row(
             &name,
             &claim,

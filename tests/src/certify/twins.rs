@@ -3,11 +3,11 @@
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_estimators::{
-    Ar, Arms, Ars, Arsm, Coefficient, Control, Controls, Declaration, Disarm, DoubleCv, Entry,
-    Joint, Jsa, JsaKernel, Layered, Learned, LeaveOneOut, LogitGradient, Logits, Method, Model,
-    Msc, Nvil, Objective, Outcome, Ovis, OvisMonteCarlo, Rebar, Reinforce, ReinforceBound, Rloo,
-    Rodeo, Siblings, Signals, Target, VarGrad, Variate, Vimco, WakeSleep, Weighting, estimate,
-    estimate_leave_one_out, estimate_logits,
+    Ar, Arms, Ars, Arsm, Batch, Coefficient, Control, Controls, Declaration, Disarm, DoubleCv,
+    Entry, Estimator, Joint, Jsa, JsaKernel, Layered, Learned, LeaveOneOut, LogitGradient, Logits,
+    Method, Model, Msc, Nvil, Objective, Outcome, Ovis, OvisMonteCarlo, Particles, Rebar,
+    Reinforce, ReinforceBound, Rloo, Rodeo, Siblings, Signals, Target, Unordered, VarGrad, Variate,
+    Vimco, WakeSleep, Weighting, estimate, estimate_leave_one_out, estimate_logits,
 };
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_random::{Chance, Stream};
@@ -218,6 +218,55 @@ impl<G: LogitGradient<Bits>> LogitGradient<Bits> for Skewed<G> {
     }
 }
 
+/// MuProp of one layer whose linear term has no mean given back: (f(h) − f(μ) − f'(μ)ᵀ(h − μ)) (h − μ), the slope by differences.
+pub struct WithoutTheMean;
+
+impl LogitGradient<Bits> for WithoutTheMean {
+    fn layer<B: Backend, M: Layered<B, Variables = Bits> + Joint<B>>(
+        &self,
+        objective: &Objective<B, M>,
+        below: &[Values<B>],
+        rows: usize,
+        _particles: usize,
+        noise: &mut impl Noise,
+    ) -> Tensor<B, 2> {
+        const STEP: f64 = 1e-4;
+        let bits = objective.layers()[below.len()];
+        let logits = objective.logits(below);
+        let u = objective.uniforms(rows, bits.uniforms(), noise);
+        let drawn = bits.sample(logits.clone(), u);
+        let batch = logits.dims()[0];
+        let repeat = |tensor: Tensor<B, 2>| tensor.repeat_dim(0, rows / batch);
+        let mean = bits.mean(logits);
+        let value = |layer: Values<B>, rows: usize| {
+            let layers = [below, &[layer]].concat();
+            objective.value(&Particles::new(layers)).reshape([rows, 1])
+        };
+        let offset = drawn.clone().numbers() - repeat(mean.clone());
+        let mut signal = value(drawn, rows) - repeat(value(mean.clone().into(), batch));
+        for bit in 0..bits.0 {
+            let moved = |by: f64| {
+                let column = mean.clone().narrow(1, bit, 1) + by;
+                let layer = mean.clone().slice_assign([0..batch, bit..bit + 1], column);
+                value(layer.into(), batch)
+            };
+            let slope = (moved(STEP) - moved(-STEP)).div_scalar(2.0 * STEP);
+            signal = signal - repeat(slope) * offset.clone().narrow(1, bit, 1);
+        }
+        signal * offset
+    }
+}
+
+/// Uniforms of the middle half of the interval.
+struct Middle<'a>(&'a mut Stream);
+
+impl Noise for Middle<'_> {
+    fn fill(&mut self, out: &mut [f32]) {
+        self.0.fill(out);
+        out.iter_mut().for_each(|u| *u = 0.25 + *u / 2.0);
+    }
+}
+
 /// A control variate in the particle's own signal, whose mean with the score nothing takes away.
 pub struct Uncorrected<L>(pub L);
 
@@ -275,6 +324,9 @@ pub const MSC_WITHOUT_THE_STATE: Changed<Msc> = Changed(Msc, |_, coefficients| {
     (coefficients[0].theta, coefficients[0].phi) = (0.0, 0.0);
 });
 
+/// The fault of the twin that every claim has.
+pub const WITHOUT_PRIOR: &str = "f without log p(h)";
+
 /// The twin that every claim has: f without log p(h^L), held against the gradient with it. `flat` is the subject mistaken for
 /// one with an even prior. Held in φ, where something is claimed of it: in θ the prior's own gradient gives it away.
 pub fn without_prior<M: Model<Tape>>(entry: &Entry, flat: &Subject<M>) -> Option<Twin> {
@@ -288,7 +340,7 @@ pub fn without_prior<M: Model<Tape>>(entry: &Entry, flat: &Subject<M>) -> Option
     let method = entry.method.claimed();
     let (found, _) = estimated(&method, &flat.learned(&method), flat);
     let t = largest_t(&found, exact, among);
-    let (of, fault) = (entry.name, "f without log p(h)");
+    let (of, fault) = (entry.name, WITHOUT_PRIOR);
     Some(Twin { of, fault, t })
 }
 
@@ -439,6 +491,14 @@ fn of_logits(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
             &Disarm,
             bound,
         ),
+        logits(
+            subject,
+            "muprop",
+            "its linear term's mean not given back",
+            &WithoutTheMean,
+            elbo,
+        ),
+        of_sets(subject),
         logits(subject, "ar", "squares of uniforms", &Skewed(Ar), elbo),
         logits(
             subject,
@@ -451,6 +511,27 @@ fn of_logits(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
         others(subject, "double-cv", &Uncorrected(DoubleCv), DoubleCv),
         others(subject, "rodeo", &Uncorrected(Rodeo), Rodeo),
     ]
+}
+
+/// Of distinct latents, whose draws without replacement are not those of q.
+fn of_sets(subject: &Subject<Sbn<Tape>>) -> Twin {
+    let learned = subject.learned(&Unordered);
+    let (of, fault) = ("unordered-set", "uniforms of the middle half");
+    twin(subject, of, fault, &subject.elbo, |stream| {
+        subject.with_chains(false, stream, |chains, noise, chance| {
+            subject.gradient(|model, x| {
+                let batch = Batch {
+                    x: x.into(),
+                    chains,
+                    particles: 2,
+                    epoch: 0,
+                    analytic_kl: false,
+                };
+                let mut learned = learned.clone();
+                Unordered.estimate(model, &mut learned, batch, &mut Middle(noise), chance)
+            })
+        })
+    })
 }
 
 /// The twins of estimators that came after 2019.

@@ -15,7 +15,7 @@ const VISIBLE: usize = 4;
 ///
 /// p(h_j = 1) = σ(b_j), p(x_i = 1 | h) = σ(c_i + Σ_j W_ij h_j), q(h_j = 1 | x) = σ(d_j + Σ_i V_ji x_i).
 ///
-/// (Neal, 1992; Saul, Jaakkola and Jordan, 1996; gradient-estimators §9.1, T1.) The target is the posterior p(h | x),
+/// (Neal, 1992; Saul, Jaakkola and Jordan, 1996.) The target is the posterior p(h | x),
 /// known by the joint. `&LatentModel` is a [`Target`] and an [`IndependenceProposal`], so it can be given to kernels as
 /// both.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Test 14: the effective sample size of weights.
+//! The effective sample size of weights.
 
 use std::cell::RefCell;
 

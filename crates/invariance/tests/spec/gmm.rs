@@ -1,4 +1,4 @@
-//! Tests 5 and 6: exact Gibbs kernels for a mixture of normals with a normal-gamma prior, two clusters and four points
+//! Exact Gibbs kernels for a mixture of normals with a normal-gamma prior, two clusters and four points
 //! in one dimension.
 
 use std::f64::consts::PI;
@@ -78,7 +78,7 @@ fn log_normal(x: f64, mean: f64, precision: f64) -> f64 {
     0.5 * (precision / (2.0 * PI)).ln() - 0.5 * precision * (x - mean) * (x - mean)
 }
 
-/// p(μ_m, τ_m | x, c), apg-experiments eq. (4). Without `shrinkage` the distance of the mean from the prior's is left
+/// p(μ_m, τ_m | x, c), normal-gamma by conjugacy (Bishop, 2006, §2.3.6). Without `shrinkage` the distance of the mean from the prior's is left
 /// out of β.
 fn posterior(x: &Data, c: &[usize; POINTS], m: usize, shrinkage: bool) -> NormalGamma {
     let own = || x.iter().zip(c).filter(|(_, c)| **c == m).map(|(x, _)| *x);

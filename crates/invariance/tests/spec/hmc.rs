@@ -1,4 +1,4 @@
-//! Test 19: HMC with a change of variables.
+//! HMC with a change of variables.
 
 use helmholtz_invariance::{InvarianceError, OneStep, Report, Share};
 use helmholtz_random::{Draws, Stream};

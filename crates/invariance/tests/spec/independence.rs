@@ -1,4 +1,4 @@
-//! M1-M5, R6, R7: kernels over log-weights.
+//! Kernels over log-weights.
 
 use std::cmp::Ordering;
 
@@ -57,7 +57,7 @@ impl Problem {
         accepted.min(1.0) // but for rounding
     }
 
-    /// The law of §7.5, π_n(h) ∝ p(h) Z(h) / (1 - (1 - Z(h))^n).
+    /// The law that n moves against a frozen reference leave invariant, π_n(h) ∝ p(h) Z(h) / (1 - (1 - Z(h))^n).
     fn frozen_law(&self, n: usize) -> Result<Law, InvarianceError> {
         let weights: Vec<f64> = (self.p.probabilities().iter().enumerate())
             .map(|(x, p)| p * self.z(x) / -(n as f64 * (-self.z(x)).ln_1p()).exp_m1())

@@ -1,5 +1,4 @@
-//! Claims of the specifications, shown through the public kit: M1-M5, R6 and R7 of gradient-estimators §9.3, and tests
-//! 5, 6, 12, 14 and 19 of apg-experiments §6.
+//! What the kernels of joint stochastic approximation, resampling and Gibbs blocks of a mixture claim, shown through the public kit.
 
 mod effective_sample_size;
 mod gmm;

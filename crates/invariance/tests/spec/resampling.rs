@@ -1,4 +1,4 @@
-//! Test 12: resampling.
+//! Resampling.
 
 use helmholtz_invariance::families::{for_every, hostile_log_weights};
 use helmholtz_invariance::{Unbiased, Uniforms, expectation, on_grid};

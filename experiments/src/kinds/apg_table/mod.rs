@@ -12,5 +12,4 @@ mod table;
 
 pub use experiment::open;
 pub use settings::Settings;
-pub use table::READER;
-pub use table::Table;
+pub use table::{READER, Table};

@@ -4,7 +4,7 @@ use super::Settings;
 use crate::blocks::NONE;
 use crate::population::Column;
 use crate::published::LogJoint;
-use crate::records::{Reader, read};
+use crate::records::{Kept, Reader, read};
 use helmholtz_report::{Block, Cell, Document, Kind, Note};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
@@ -21,18 +21,21 @@ pub struct Table {
 }
 
 /// Reader of such tables: of a result, or, of an older program, of the file beside it.
-pub const READER: Reader = Reader::of_documents(|kept| {
-    let table = match kept.result?.get("table") {
-        Some(table) => table.clone(),
-        None => {
-            let bytes = std::fs::read(kept.folder.join("table.json")).ok()?;
-            serde_json::from_slice(&bytes).ok()?
-        }
-    };
-    Some(read::<Table>(&table)?.document())
-});
+pub const READER: Reader = Reader::of_documents(|kept| Some(Table::kept(kept)?.document()));
 
 impl Table {
+    /// The table that a run folder keeps.
+    pub fn kept(kept: &Kept<'_>) -> Option<Self> {
+        let table = match kept.result?.get("table") {
+            Some(table) => table.clone(),
+            None => {
+                let bytes = std::fs::read(kept.folder.join("table.json")).ok()?;
+                serde_json::from_slice(&bytes).ok()?
+            }
+        };
+        read(&table)
+    }
+
     /// Makes the table of these columns.
     pub fn new(settings: &Settings, columns: Vec<Column>) -> Self {
         Self {

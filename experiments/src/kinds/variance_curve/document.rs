@@ -2,6 +2,7 @@
 
 use super::{Outcome, Point};
 use crate::kinds::figures::label::label;
+use helmholtz_datasets::caution;
 use helmholtz_evaluation::Variance;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use helmholtz_report::{Block, Cell, Document, Kind, Note, Table};
@@ -91,9 +92,12 @@ fn panel(title: &str, runs: &[Run], of: fn(&Point) -> &Variance, inference: bool
     Panel::new(title, Axis::linear("epochs"), Axis::linear("ln V"), series)
 }
 
-/// The measurements of these runs as a document.
-pub fn document(title: &str, runs: &[Run]) -> Document {
+/// The measurements of these runs on a data set as a document.
+pub fn document(title: &str, dataset: &str, runs: &[Run]) -> Document {
     let mut blocks = Vec::new();
+    if let Some(caution) = caution(dataset) {
+        blocks.push(Block::Notes(vec![Note::caution(caution)]));
+    }
     if runs.iter().any(|run| run.outcome.synthetic) {
         let note = "GENERATED IMAGES: these numbers are comparable with nothing published.";
         blocks.push(Block::Notes(vec![Note::caution(note)]));
@@ -287,7 +291,7 @@ pub(crate) mod tests {
     #[test]
     fn the_table_tells_both_scales_and_where_it_comes_from() {
         let runs = [run("jsa", Some(300)), run("arsm", None)];
-        let text = markdown::render(&document("Title", &runs));
+        let text = markdown::render(&document("Title", "binarized-mnist", &runs));
         assert_contains(
             &text,
             &["| ARSM | 1 | 50 | 1 |  | 0.69 ± 0.10 | 11.29 ± 0.10 | 0.00 ± 0.10 | 1000 |"],
@@ -300,5 +304,18 @@ pub(crate) mod tests {
             &text,
             &["summed over the images, which adds 10.597", "Commit "],
         );
+    }
+
+    #[test]
+    fn the_caution_of_a_data_set_comes_first() {
+        let first = |dataset: &str| {
+            let mut blocks = document("Title", dataset, &[run("jsa", None)]).into_blocks();
+            blocks.remove(0)
+        };
+        for dataset in ["grey-mnist", "omniglot-105-to-28"] {
+            let caution = Note::caution(caution(dataset).expect("its caution"));
+            assert_eq!(first(dataset), Block::Notes(vec![caution]), "{dataset}");
+        }
+        assert!(matches!(first("binarized-mnist"), Block::Table(_)));
     }
 }

@@ -236,7 +236,7 @@ impl Experiment for VarianceCurves {
             outcome: outcome.clone(),
         };
         let title = unit.config["title"].as_str().unwrap_or_default();
-        let table = markdown::render(&view::document(title, &[own]));
+        let table = markdown::render(&view::document(title, self.dataset.as_str(), &[own]));
         write_text(folder.path(), "table.md", &table)?;
         let result = to_value(&outcome).expect("an outcome is plain data");
         folder.finish(&result)?;
@@ -266,7 +266,7 @@ impl Experiment for VarianceCurves {
         if done.is_empty() {
             return Ok(None);
         }
-        let document = view::document(&self.settings.title, &done);
+        let document = view::document(&self.settings.title, self.dataset.as_str(), &done);
         let outcomes: Vec<_> = done.iter().map(|run| &run.outcome).collect();
         let json = json!({"table": outcomes});
         let text = markdown::render(&document);

@@ -12,7 +12,7 @@ use crate::{IndexKernel, Info};
 /// the transition reversible. With one proposal it is [`Barker`](crate::Barker); without the current state it would be
 /// plain importance resampling, which is biased. It is the retained particle of conditional SMC with one step (Andrieu,
 /// Doucet and Holenstein, 2010). It is also the kernel of Markovian score climbing (Naesseth, Lindsten and Blei, 2020,
-/// Algorithm 2; gradient-estimators §7.4).
+/// Algorithm 2).
 ///
 /// [`Mtmis`](crate::Mtmis) leaves the state at least as often for the same proposals, and so has an asymptotic
 /// variance that is not larger (Peskun, 1973).

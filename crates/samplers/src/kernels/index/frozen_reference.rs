@@ -12,7 +12,7 @@ use crate::{IndexKernel, Info};
 /// With Z(x) = E_q[min(1, w(h) / w(x))], K tests lead from x to h with probability
 /// `(1 - (1 - Z(x))^K) · q(h) min(1, w(h)/w(x)) / Z(x) + (1 - Z(x))^K · 1[h = x]`. This is reversible with respect to
 /// π_K(h) ∝ p(h | x) · Z(h) / (1 - (1 - Z(h))^K): the target only for K = 1. For more, states of high weight are too
-/// rare. (The categorical script released with Ou and Song, 2020; gradient-estimators §7.5.)
+/// rare. (The categorical script released with Ou and Song, 2020.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrozenReferenceMis;
 

@@ -9,8 +9,7 @@ use crate::{IndexKernel, Info};
 ///
 /// Move k compares the k-th proposal with the state the chain is in *then*, and accepts it with probability
 /// min(1, w(h_k) / w(h)), that is iff ln u < ℓ_k - ℓ. The target is invariant under each move, and the moves are in
-/// detailed balance with it. (Hastings, 1970; for joint stochastic approximation Ou and Song, 2020;
-/// gradient-estimators §7.1, §7.2.)
+/// detailed balance with it. (Hastings, 1970; for joint stochastic approximation Ou and Song, 2020.)
 ///
 /// ```
 /// use helmholtz_samplers::random::{Purpose, Stream};

@@ -9,7 +9,7 @@ use crate::{IndexKernel, Info, log_sum_exp};
 /// A trial J is chosen with probability ω_J / W, W = Σ ω_j, and accepted with probability min(1, W
 /// / (W - ω_J + ω(current))). In logarithms, it is accepted iff ln u < LSE(ℓ_1..ℓ_K) - LSE({ℓ_j : j ≠ J}
 /// ∪ {ℓ_current}). With one trial it is [`Mis`](crate::Mis). (Liu, Liang and Wong, 2000, and Liu, 2001, in the form
-/// with independent trials; gradient-estimators §7.3.)
+/// with independent trials.)
 ///
 /// ```
 /// use helmholtz_samplers::random::{Purpose, Stream};

@@ -24,7 +24,7 @@ impl<'a> Visits<'a> {
         self.0.last().map_or(0, |&i| i as usize)
     }
 
-    /// `α_j = #{t : i_t = j} / #t` for j < `n` (gradient-estimators §7.2); all zero if there was no transition.
+    /// `α_j = #{t : i_t = j} / #t` for j < `n`; all zero if there was no transition.
     ///
     /// `n` is the number of states, 1 + the number of proposals. The start counts only where the chain stayed in it, a
     /// state visited again counts again, and the coefficients sum to 1. Indices from `n` on are left out.
