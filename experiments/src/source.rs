@@ -94,6 +94,20 @@ impl Source {
         BUNDLED.iter().map(|(name, ..)| *name)
     }
 
+    /// Key by which runs are shown, given their place: experiments in the order of [`bundled`](Self::bundled), headline first, the
+    /// published protocol before other profiles, then by place.
+    pub fn shown_at(place: &str) -> (usize, u8, &str) {
+        let mut parts = place.split('/');
+        let (experiment, profile) = (parts.next(), parts.next().unwrap_or_default());
+        let rank = Self::bundled().position(|name| Some(name) == experiment);
+        let shorter = match profile {
+            "paper" => 0,
+            _ if profile.starts_with("paper-") => 1,
+            _ => 2,
+        };
+        (rank.unwrap_or(usize::MAX), shorter, place)
+    }
+
     /// The experiment called `request`, or the file of that path when it ends in `.toml`.
     ///
     /// # Errors

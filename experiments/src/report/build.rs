@@ -7,6 +7,7 @@ use crate::folders::CellStatus;
 use crate::records::{CellRun, OtherRun, Record, What};
 use crate::registry::Registry;
 use crate::scoreboard;
+use crate::source;
 use crate::table::{self, Row, Source};
 use helmholtz_harness::schedule::format_duration;
 use helmholtz_report::document::slug;
@@ -80,7 +81,9 @@ fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) ->
             overview.push(overview_row(&section, &place, [all, done], left));
             sections.push(section);
         }
-        for record in &found.records {
+        let mut records: Vec<&Record> = found.records.iter().collect();
+        records.sort_by_key(|record| source::Source::shown_at(&record.place));
+        for record in records {
             if let What::Other(run) = &record.what
                 && run.measured.is_none()
                 && !run.is_empty()

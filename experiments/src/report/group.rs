@@ -5,6 +5,7 @@ use crate::folders::profile_of;
 use crate::published::Published;
 use crate::records::{CellRun, Record, What};
 use crate::registry::Registry;
+use crate::source::Source;
 use crate::spec::{Method, Net, Selection, Spec};
 use crate::table::alone;
 use std::collections::BTreeMap;
@@ -65,7 +66,7 @@ impl Group<'_> {
     }
 }
 
-/// The groups of these runs, by place.
+/// The groups of these runs, headline first.
 pub fn groups<'a>(records: &'a [Record], registry: &Registry) -> Vec<Group<'a>> {
     let mut found: BTreeMap<_, Vec<(&Record, &CellRun)>> = BTreeMap::new();
     for record in records {
@@ -104,6 +105,10 @@ pub fn groups<'a>(records: &'a [Record], registry: &Registry) -> Vec<Group<'a>> 
             runs,
         });
     }
+    groups.sort_by(|a, b| {
+        let [a, b] = [a, b].map(|group| Source::shown_at(&group.place));
+        a.cmp(&b)
+    });
     groups
 }
 
@@ -244,13 +249,39 @@ mod tests {
         ];
         let groups = groups(&records, &Registry::default());
         let places: Vec<_> = groups.iter().map(|group| group.place.as_str()).collect();
-        assert_eq!(places, ["elsewhere", "table1/quick/binarized-mnist"]);
-        let runs = groups[1].runs.iter();
+        assert_eq!(places, ["table1/quick/binarized-mnist", "elsewhere"]);
+        let runs = groups[0].runs.iter();
         let order: Vec<_> = runs
             .map(|(_, run)| (run.cell.net.as_str(), run.cell.seed))
             .collect();
         assert_eq!(order, [("linear", 1), ("linear", 2), ("two-layers", 1)]);
-        assert!(groups[1].published.is_some());
+        assert!(groups[0].published.is_some());
+    }
+
+    #[test]
+    fn headlines_come_first_and_the_published_protocol_before_shorter_profiles() {
+        let of = |experiment: &str, place: &str| {
+            let cell = Cell {
+                experiment: experiment.into(),
+                ..paper("jsa")
+            };
+            record(&format!("{place}/linear/jsa/seed-1"), finished(cell, 105.0))
+        };
+        let records = [
+            of("estimators", "estimators"),
+            of("table1", "table1/a-copy"),
+            of("table1", "table1/paper"),
+            of("table2", "table2/quick"),
+        ];
+        let groups = groups(&records, &Registry::default());
+        let places: Vec<_> = groups.iter().map(|group| group.place.as_str()).collect();
+        let expected = [
+            "table1/paper",
+            "table1/a-copy",
+            "table2/quick",
+            "estimators",
+        ];
+        assert_eq!(places, expected);
     }
 
     #[test]
