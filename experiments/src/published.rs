@@ -2,7 +2,8 @@
 
 use crate::error::HarnessError;
 use crate::profiles::named;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 const FILE: &str = "experiments/published.toml";
@@ -61,15 +62,18 @@ pub struct Row {
     pub doubtful: Vec<String>,
 }
 
-/// Published log joints by sampler.
+/// Published numbers of amortized population Gibbs, which are of its own quantities.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LogJoints {
+pub struct Entries<T> {
     /// Authors, year, title, table.
     pub source: String,
     /// The entries, in the publication's order.
-    pub entry: Vec<LogJoint>,
+    pub entry: Vec<T>,
 }
+
+/// Published log joints by sampler.
+pub type LogJoints = Entries<LogJoint>;
 
 /// A published log joint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,22 +89,87 @@ pub struct LogJoint {
     pub log_joint: f64,
 }
 
-impl LogJoints {
+/// Published squared errors of a setting.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SquaredErrors {
+    /// The canvas' side.
+    pub canvas: usize,
+    /// T.
+    pub frames: usize,
+    /// D.
+    pub digits: usize,
+    /// By sampler.
+    pub mse: BTreeMap<String, f64>,
+}
+
+impl SquaredErrors {
+    /// The canvas' side, T and D.
+    pub fn setting(&self) -> [usize; 3] {
+        [self.canvas, self.frames, self.digits]
+    }
+}
+
+/// Range of KL(p‖q), summed over clusters and dimensions, in which published runs end.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KlRange {
+    /// K, the one-shot proposal counted.
+    pub sweeps: usize,
+    /// L.
+    pub particles: usize,
+    /// From where to where.
+    pub range: [f64; 2],
+}
+
+/// Quantity of published entries: where it stands in the file.
+pub trait Quantity: Clone + Sized {
+    #[doc(hidden)]
+    fn of(file: File) -> BTreeMap<String, Entries<Self>>;
+}
+
+impl Quantity for LogJoint {
+    fn of(file: File) -> BTreeMap<String, Entries<Self>> {
+        file.log_joints
+    }
+}
+
+impl Quantity for SquaredErrors {
+    fn of(file: File) -> BTreeMap<String, Entries<Self>> {
+        file.squared_errors
+    }
+}
+
+impl Quantity for KlRange {
+    fn of(file: File) -> BTreeMap<String, Entries<Self>> {
+        file.inclusive_kl
+    }
+}
+
+impl<T: Quantity> Entries<T> {
     /// The published table called `name`.
     ///
     /// # Errors
     /// An unknown name.
     pub fn load(name: &str) -> Result<Self, HarnessError> {
-        let tables = parse(TEXT, FILE)?.log_joints;
-        named("published table", name, &tables).cloned()
+        named("published table", name, &T::of(parse(TEXT, FILE)?)).cloned()
     }
+}
+
+/// Entries of the table that a file names.
+pub fn entries<'de, D: Deserializer<'de>, T: Quantity>(name: D) -> Result<Vec<T>, D::Error> {
+    let name = String::deserialize(name)?;
+    let table = Entries::load(&name).map_err(D::Error::custom)?;
+    Ok(table.entry)
 }
 
 /// All that is published.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-struct File {
+pub struct File {
     log_joints: BTreeMap<String, LogJoints>,
+    squared_errors: BTreeMap<String, Entries<SquaredErrors>>,
+    inclusive_kl: BTreeMap<String, Entries<KlRange>>,
     #[serde(flatten)]
     tables: BTreeMap<String, Published>,
 }

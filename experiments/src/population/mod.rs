@@ -38,4 +38,4 @@ pub use joint::{Figure, Joint};
 pub use members::{Member, Members};
 pub use mixtures::TrainingSettings;
 pub use outcome::Outcome;
-pub use reader::{column, reader};
+pub use reader::{column, finished, reader};

@@ -17,15 +17,20 @@ pub const fn reader<E: Stepwise>() -> Reader {
     }
 }
 
+/// A finished run as its folder keeps it, if it is of this kind.
+pub fn finished<E: Stepwise>(kept: &Kept<'_>) -> Option<(E, Outcome<E::Evaluation>)> {
+    Some((read(&settings::<E>(kept)?)?, read(kept.result?)?))
+}
+
 fn document<E: Stepwise>(kept: &Kept<'_>) -> Option<Document> {
-    let settings: E = read(&settings::<E>(kept)?)?;
-    Some(settings.document(&read(kept.result?)?))
+    let (settings, outcome) = finished::<E>(kept)?;
+    Some(settings.document(&outcome))
 }
 
 /// What the samplers of a finished run reached, as its folder keeps it.
 pub fn column<E: Stepwise>(kept: &Kept<'_>) -> Option<Column> {
-    let settings: E = read(&settings::<E>(kept)?)?;
-    Some(column_of(&settings, read(kept.result?)?, kept.folder))
+    let (settings, outcome) = finished::<E>(kept)?;
+    Some(column_of(&settings, outcome, kept.folder))
 }
 
 /// The same of an outcome.

@@ -1,16 +1,14 @@
 //! A line of the scoreboard: a published number, and how far ours came.
 
+use super::samplers;
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::folders::{CellStatus, profile_of};
-use crate::kinds;
-use crate::population::Column;
-use crate::published::{LogJoint, LogJoints, Published, Row};
-use crate::records::{CellRun, Kept, Record, What};
+use crate::published::{Published, Row};
+use crate::records::{CellRun, Record, What};
 use crate::registry::Registry;
 use crate::spec::{Selection, Spec};
 use crate::table::Ours;
-use helmholtz_runs::{RunFolder, Status, read_config};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -93,7 +91,7 @@ impl Line {
     }
 
     /// With the word that its numbers call for; `whole` if runs were made to the published end.
-    fn judged(mut self, whole: bool) -> Self {
+    pub(super) fn judged(mut self, whole: bool) -> Self {
         self.word = match self.sds() {
             None => Word::NotRun,
             Some(_) if !whole => Word::Cut,
@@ -114,7 +112,7 @@ pub fn lines(records: &[Record]) -> Vec<Line> {
             lines.extend(of_table(&spec, dataset, &published, records));
         }
     }
-    lines.extend(of_samplers(records));
+    lines.extend(samplers::lines(records));
     lines
 }
 
@@ -271,76 +269,6 @@ fn by_seed(runs: &[&CellRun], of: impl Fn(&CellResult) -> Option<f64>) -> Vec<f6
     seeds.into_values().collect()
 }
 
-/// The published log joints of amortized population Gibbs, from the recorded tables of its samplers.
-fn of_samplers(records: &[Record]) -> Vec<Line> {
-    let published = LogJoints::load("apg-table1").expect("a test holds that they are there");
-    let columns: Vec<Column> = records.iter().flat_map(columns).collect();
-    let line = |own: &LogJoint| {
-        let same = |column: &&Column| {
-            [&own.experiment, &own.setting] == [&column.experiment, &column.title]
-        };
-        let runs: Vec<&Column> = columns.iter().filter(same).collect();
-        let value = |column: &&Column| {
-            let mut entries = column.entries.iter();
-            let entry = entries.find(|entry| entry.sampler == own.sampler)?;
-            Some(entry.log_joint.mean)
-        };
-        let longest = runs.iter().map(|column| column.steps).max().unwrap_or(0);
-        let at_the_end = runs
-            .iter()
-            .copied()
-            .filter(|column| column.steps == longest);
-        let mut by_run = BTreeMap::new();
-        for column in at_the_end {
-            by_run.insert(column.provenance.seed, value(&column));
-        }
-        let values: Vec<f64> = by_run.into_values().flatten().collect();
-        let ours = Ours::of(&values);
-        Line {
-            source: published.source.clone(),
-            experiment: own.experiment.clone(),
-            setting: own.setting.clone(),
-            method: own.sampler.clone(),
-            quantity: "log joint",
-            published: own.log_joint,
-            published_sd: None,
-            is_target: true,
-            ours: ours.map(|ours| ours.mean),
-            ours_sd: ours.and_then(|ours| ours.sd),
-            seeds: [u64::from(longest >= STEPS), 1],
-            steps: [longest, STEPS],
-            unit: "steps",
-            word: Word::NotRun,
-        }
-        .judged(longest >= STEPS)
-    };
-    published.entry.iter().map(line).collect()
-}
-
-/// Gradient steps of the published runs.
-const STEPS: u64 = 200_000;
-
-/// What a recorded run by the published protocol, or a recorded table of samplers, says of these.
-fn columns(record: &Record) -> Vec<Column> {
-    let mut place = record.place.split('/');
-    let (kind, profile) = (place.next(), place.next().unwrap_or_default());
-    let published = profile == "paper" || profile.starts_with("paper-");
-    if !published && kind != Some("apg-table1") {
-        return Vec::new();
-    }
-    let config = read_config(&record.folder).ok().flatten();
-    let (Some(config), Ok(Status::Finished(result))) = (config, RunFolder::peek(&record.folder))
-    else {
-        return Vec::new();
-    };
-    kinds::columns(&Kept {
-        folder: &record.folder,
-        config: &config,
-        result: Some(&result),
-        metrics: &[],
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -382,26 +310,6 @@ mod tests {
         );
         let none = of(&lines, "Nonlinear", "JSA");
         assert_eq!((none.word, none.ours), (Word::NotRun, None));
-    }
-
-    #[test]
-    fn log_joints_are_those_of_the_longest_recorded_runs() {
-        let results = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
-        let (records, _) = crate::records::find(&results, kinds::READERS).unwrap();
-        let found: Vec<_> = of_samplers(&records)
-            .into_iter()
-            .map(|line| (line.experiment, line.steps[0], line.word))
-            .collect();
-        let expected = [
-            ("apg-gmm", 200_000, Word::Reproduced),
-            // Those on record are of another scale of the likelihood.
-            ("apg-dmm", 0, Word::NotRun),
-            ("apg-bmnist", 0, Word::NotRun),
-        ];
-        assert_eq!(
-            found,
-            expected.map(|(name, steps, word)| (name.into(), steps, word))
-        );
     }
 
     #[test]

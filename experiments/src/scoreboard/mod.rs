@@ -7,6 +7,7 @@
 
 mod document;
 mod line;
+mod samplers;
 
 pub use document::{document, section};
 pub use line::lines;

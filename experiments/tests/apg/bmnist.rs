@@ -38,11 +38,6 @@ pub fn small(folder: &Path) {
         ("[5, 10, 20]", "[2, 3]"),
         ("leapfrog = [1, 5, 10]", "leapfrog = [2]"),
         ("warm_up = 20", "warm_up = 3"),
-        (
-            "canvas = 96\nframes = 20\ndigits = 5",
-            "canvas = 12\nframes = 2\ndigits = 2",
-        ),
-        ("\"APG, K = 20\" = 103.8", "\"APG, K = 3\" = 103.8"),
     ];
     cut(folder, include_str!("../../apg-bmnist.toml"), &replaced);
 }
@@ -77,7 +72,7 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
     }
     let table = fs::read_to_string(run.join("table.md")).unwrap();
     let heading = table.lines().next().unwrap().trim_start_matches("# ");
-    assert!(out.contains(heading) && out.contains("103.8"), "{out}");
+    assert!(out.contains(heading), "{out}");
     for part in [
         "| squared error a frame, last sweep |",
         "| 2 | 2 | RWS | 1 | 9 |",
@@ -85,12 +80,12 @@ fn a_run_leaves_pictures_figures_and_a_table_and_is_not_repeated() {
         "| 2 | 2 | HMC-RWS, LF = 2, nearest | 3 | 3 |",
         "| 3 | 1 | HMC-RWS, LF = 2, bilinear | 3 | 3 |",
         "| 2 | 2 | APG | 3 | 3 |",
-        "| 103.8 |",
-        "| Published MSE |",
         "| 3 | 1 | APG | 2 | 3 |",
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");
     }
+    // Published numbers stand beside runs of their own setting alone.
+    assert!(!table.contains("Published MSE"), "{table}");
     let rows = metrics(&run);
     assert_eq!(rows.len(), 3, "at 0, 2 and 3 steps: {rows:?}");
     let again = text(&reproduce(dir.path(), &["small.toml"]).stdout);

@@ -130,9 +130,10 @@ fn trainings_with_other_sweeps_and_particles_are_drawn_together() {
         name = "kl"
         title = "Two divisions"
         experiment = "small.toml"
+        published = "apg-kl"
         divisions = [
-            { sweeps = 3, particles = 2 },
-            { sweeps = 1, particles = 6, published = [3e-4, 6e-4] },
+            { sweeps = 2, particles = 50 },
+            { sweeps = 1, particles = 6 },
         ]
         profile.quick = { profile = "quick", steps = 4 }
     "#;
@@ -142,27 +143,27 @@ fn trainings_with_other_sweeps_and_particles_are_drawn_together() {
     assert!(output.status.success(), "{err}");
     let folder = dir.path().join("runs/kl/quick/seed-1");
     let table = fs::read_to_string(folder.join("table.md")).unwrap();
-    assert!(out.contains("1.0e-4 to 2.0e-4"), "{out}");
+    assert!(out.contains("3.0e-4 to 3.0e-4"), "{out}");
     for part in [
-        "| 3 | 2 | 4 | ",
-        "| 1.0e-4 to 2.0e-4 |",
-        "runs/kl-3-sweeps-2-particles/quick-4-steps/seed-1",
+        "| 2 | 50 | 4 | ",
+        "| 3.0e-4 to 3.0e-4 |",
+        "runs/kl-2-sweeps-50-particles/quick-4-steps/seed-1",
     ] {
         assert!(table.contains(part), "no `{part}` in {table}");
     }
     let csv = fs::read_to_string(folder.join("kl.csv")).unwrap();
     let points = |label: &str| csv.lines().filter(|line| line.contains(label)).count();
     // Three checks, at 0, 2 and 4 steps; with one sweep there are no blocks.
-    assert_eq!(points("\"K = 3, L = 2\""), 4 * 3, "{csv}");
+    assert_eq!(points("\"K = 2, L = 50\""), 4 * 3, "{csv}");
     assert_eq!(points("\"K = 1, L = 6\""), 2 * 3, "{csv}");
     // The profile's own number of steps is no other.
     let args = ["kl.toml", "--steps", "4"];
     let again = text(&reproduce(dir.path(), &args).stdout);
-    assert!(again.contains("2 runs, all done.") && again.contains("1.0e-4 to 2.0e-4"));
+    assert!(again.contains("2 runs, all done.") && again.contains("3.0e-4 to 3.0e-4"));
     assert!(!dir.path().join("runs/kl/quick-4-steps").exists());
 
     let file = dir.path().join("kl.toml");
-    fs::write(&file, figure.replace("sweeps = 3", "sweeps = 2")).unwrap();
+    fs::write(&file, figure.replace("sweeps = 2", "sweeps = 3")).unwrap();
     let other = reproduce(dir.path(), &["kl.toml"]);
     let err = text(&other.stderr);
     assert!(

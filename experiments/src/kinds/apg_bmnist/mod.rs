@@ -25,7 +25,7 @@ pub mod training;
 
 pub use digits::Digits;
 pub use evaluation::Evaluation;
-pub use outcome::Outcome;
+pub use outcome::{Outcome, squared_errors};
 pub use settings::Settings;
 
 /// Draws of Hamiltonian Monte Carlo.

@@ -169,10 +169,56 @@ fn name(row: &Row) -> String {
     }
 }
 
+/// The canvas' side, T and D.
+fn setting(settings: &Settings, row: &Row) -> [usize; 3] {
+    [settings.model.canvas.side, row.frames, row.digits]
+}
+
 /// The squared error that is published for the row's setting and sampler.
 fn published(settings: &Settings, row: &Row) -> Option<f64> {
-    let setting = [settings.model.canvas.side, row.frames, row.digits];
     let mut all = settings.published.iter();
-    let own = all.find(|own| [own.canvas, own.frames, own.digits] == setting)?;
+    let own = all.find(|own| own.setting() == setting(settings, row))?;
     own.mse.get(&name(row)).copied()
+}
+
+/// Squared errors of a finished run, by setting and sampler.
+pub fn squared_errors(settings: &Settings, outcome: &Outcome) -> Vec<([usize; 3], String, f64)> {
+    let rows = outcome.evaluation.rows.iter();
+    let error = |row: &Row| (setting(settings, row), name(row), row.mse.mean);
+    rows.map(error).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::population::stepwise::{Measured, Stepwise};
+    use crate::source::Source;
+
+    #[test]
+    fn a_squared_error_is_published_of_its_setting_and_sampler_alone() {
+        let source = Source::find("apg-bmnist").unwrap();
+        let (settings, _) = <Settings as Stepwise>::parse(&source, "paper").unwrap();
+        let none = Measured {
+            mean: 0.0,
+            standard_error: 0.0,
+        };
+        let row = |frames, digits, sweeps| Row {
+            sampler: "APG".into(),
+            frames,
+            digits,
+            sweeps,
+            particles: 10,
+            mse: none,
+            log_joint: none,
+            error: none,
+            behind: None,
+            accepted: None,
+        };
+        assert_eq!(published(&settings, &row(100, 3, 20)), Some(55.7));
+        assert_eq!(published(&settings, &row(20, 5, 10)), Some(117.7));
+        assert_eq!(published(&settings, &row(20, 2, 20)), None);
+        assert_eq!(published(&settings, &row(20, 5, 5)), None);
+        let (smaller, _) = <Settings as Stepwise>::parse(&source, "quick").unwrap();
+        assert_eq!(published(&smaller, &row(100, 3, 20)), None);
+    }
 }

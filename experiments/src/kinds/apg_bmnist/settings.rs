@@ -1,26 +1,12 @@
 //! The experiment as data.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use crate::population::hamiltonian::{HmcSettings, TrainingMoves};
+use crate::published::{SquaredErrors, entries};
 use crate::source::Kind;
 use helmholtz_tracker::{Bounce, TrackerConfig};
 use serde::{Deserialize, Serialize};
-
-/// Published squared errors of a setting.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Published {
-    /// The canvas' side.
-    pub canvas: usize,
-    /// T.
-    pub frames: usize,
-    /// D.
-    pub digits: usize,
-    /// By sampler.
-    pub mse: BTreeMap<String, f64>,
-}
 
 /// `experiments/apg-bmnist.toml`, or a file like it, by one of its profiles.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,9 +20,9 @@ pub struct Settings {
     pub title: String,
     /// Names the random streams.
     pub seed: u64,
-    /// Published numbers.
-    #[serde(default, skip_serializing)]
-    pub published: Vec<Published>,
+    /// Published numbers, named in the file.
+    #[serde(default, skip_serializing, deserialize_with = "entries")]
+    pub published: Vec<SquaredErrors>,
     /// The model and its proposals.
     pub model: TrackerConfig,
     /// Settings of the nets' training.

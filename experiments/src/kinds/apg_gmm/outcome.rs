@@ -28,8 +28,7 @@ impl Outcome {
             log_joint: row.log_joint,
             instances: settings.evaluation.instances,
         };
-        let title = format!("Gaussian mixtures, N = {}", settings.evaluation.points);
-        (title, rows.map(entry).collect())
+        (setting(settings), rows.map(entry).collect())
     }
 
     fn training(&self, settings: &Settings) -> [Block; 2] {
@@ -64,8 +63,8 @@ impl Outcome {
 
     fn rows(&self, settings: &Settings) -> [Block; 2] {
         let e = &settings.evaluation;
-        let published = settings.published.as_ref();
-        let published = published.filter(|published| published.points == e.points);
+        let mut published = settings.published.iter();
+        let published = published.find(|published| published.setting == setting(settings));
         let exact = self.expected.map_or(String::new(), |expected| {
             format!(" Exact draws from the posterior have {expected:.2} over all instances.")
         });
@@ -137,6 +136,11 @@ impl Outcome {
         }
         vec![Block::Text(text), Block::Table(table)]
     }
+}
+
+/// The model and the size of its instances, as published numbers name them.
+fn setting(settings: &Settings) -> String {
+    format!("Gaussian mixtures, N = {}", settings.evaluation.points)
 }
 
 fn published_number(value: f64) -> Cell {

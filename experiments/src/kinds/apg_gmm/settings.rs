@@ -2,6 +2,7 @@
 
 use crate::population::TrainingSettings;
 use crate::population::hamiltonian::TrainingMoves;
+use crate::published::{LogJoint, entries};
 use crate::source::Kind;
 use helmholtz_gmm::GmmConfig;
 use serde::{Deserialize, Serialize};
@@ -18,27 +19,15 @@ pub struct Settings {
     pub title: String,
     /// Names the random streams.
     pub seed: u64,
-    /// Published log joint.
-    #[serde(default, skip_serializing)]
-    pub published: Option<Published>,
+    /// Published log joints, named in the file.
+    #[serde(default, skip_serializing, deserialize_with = "entries")]
+    pub published: Vec<LogJoint>,
     /// The mixture and its proposals.
     pub model: GmmConfig,
     /// Settings of the proposals' training.
     pub training: TrainingSettings,
     /// Settings of the evaluation at the end.
     pub evaluation: EvaluationSettings,
-}
-
-/// A published log joint.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Published {
-    /// N of its instances.
-    pub points: usize,
-    /// Sampler that reached it.
-    pub sampler: String,
-    /// Nats an instance.
-    pub log_joint: f64,
 }
 
 /// Settings of the evaluation at the end.

@@ -75,6 +75,7 @@ impl Joint for KlCurves {
         let (division, clusters) = self.of_units[index].clone();
         let folder = members.units[index].folder.clone();
         Ok(Trained {
+            published: self.settings.published(&division),
             division,
             clusters,
             steps: column.steps,
@@ -89,7 +90,7 @@ impl Joint for KlCurves {
     }
 
     fn json(&self, runs: &[Trained]) -> Value {
-        json!(runs.len())
+        json!(runs.iter().map(Trained::json).collect::<Vec<_>>())
     }
 
     fn write(&self, runs: &[Trained], folder: &Path) -> Result<Vec<PathBuf>, HarnessError> {

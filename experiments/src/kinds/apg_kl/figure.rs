@@ -6,13 +6,15 @@ use crate::population::stepwise::points;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
 use helmholtz_report::{Block, Cell, Document, Kind, Note, Table};
 use helmholtz_runs::Provenance;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A finished run.
 #[derive(Debug, Clone)]
 pub struct Trained {
     /// Its sweeps and particles.
     pub division: Division,
+    /// From where to where the published KL, summed over clusters and dimensions, ends.
+    pub published: Option<[f64; 2]>,
     /// Clusters of the mixture.
     pub clusters: usize,
     /// Gradient steps.
@@ -27,10 +29,22 @@ pub struct Trained {
 
 impl Trained {
     fn label(&self) -> String {
-        let Division {
-            sweeps, particles, ..
-        } = self.division;
+        let Division { sweeps, particles } = self.division;
         format!("K = {sweeps}, L = {particles}")
+    }
+
+    /// Where it ends.
+    pub fn json(&self) -> Value {
+        json!({
+            "sweeps": self.division.sweeps,
+            "particles": self.division.particles,
+            "steps": self.steps,
+            "folder": self.folder,
+            "kl": self.last("kl"),
+            "assignment_kl": self.last("assignment_kl"),
+            "one_shot_kl": self.last("one_shot_kl"),
+            "published": self.published,
+        })
     }
 
     fn points(&self, key: &str) -> Vec<[f64; 2]> {
@@ -98,7 +112,7 @@ pub fn document(title: &str, runs: &[Trained]) -> Document {
     let mut table = Table::new("ends", "", heads);
     for run in runs {
         let clusters = run.clusters as f64;
-        let published = match run.division.published {
+        let published = match run.published {
             Some([low, high]) => format!("{:.1e} to {:.1e}", low / clusters, high / clusters),
             None => NONE.into(),
         };

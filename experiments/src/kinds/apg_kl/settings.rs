@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::HarnessError;
 use crate::profiles::named;
+use crate::published::{KlRange, entries};
 use crate::source::{Kind, Source};
 use serde::Deserialize;
 
@@ -19,6 +20,9 @@ pub struct Settings {
     pub title: String,
     /// The experiment that is run: its name, or the path of its file.
     pub experiment: String,
+    /// Published ends, named in the file.
+    #[serde(default, deserialize_with = "entries")]
+    pub published: Vec<KlRange>,
     /// Its runs.
     pub divisions: Vec<Division>,
     /// The scales at which it can be run.
@@ -43,8 +47,6 @@ pub struct Division {
     pub sweeps: usize,
     /// L.
     pub particles: usize,
-    /// From where to where the published KL, summed over clusters and dimensions, ends.
-    pub published: Option<[f64; 2]>,
 }
 
 impl Settings {
@@ -61,6 +63,14 @@ impl Settings {
         }
     }
 
+    /// From where to where the published KL of a division ends, summed over clusters and dimensions.
+    pub fn published(&self, division: &Division) -> Option<[f64; 2]> {
+        let mut all = self.published.iter();
+        let own =
+            all.find(|own| [own.sweeps, own.particles] == [division.sweeps, division.particles])?;
+        Some(own.range)
+    }
+
     /// The experiment's file with the sweeps and particles of a division, and a name that says them.
     ///
     /// # Errors
@@ -71,9 +81,7 @@ impl Settings {
         if source.kind()? != Kind::ApgGmm {
             return Err(source.reject("only runs of `kind = \"apg-gmm\"` watch this KL"));
         }
-        let Division {
-            sweeps, particles, ..
-        } = division;
+        let Division { sweeps, particles } = division;
         let name = format!("{}-{sweeps}-sweeps-{particles}-particles", self.name);
         table.insert("name".into(), name.into());
         // The published log joint is of the experiment's own sweeps and particles.
@@ -115,7 +123,7 @@ mod tests {
             // Nothing else is changed.
             (t.sweeps, t.particles) = (gmm.training.sweeps, gmm.training.particles);
             run.name = gmm.name.clone();
-            assert_eq!(run.published, None);
+            assert!(run.published.is_empty());
             run.published = gmm.published.clone();
             assert_eq!(run, gmm);
         }
