@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use helmholtz_estimators::{Entry, Method, markdown};
+use serde_json::Value;
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -35,22 +36,26 @@ fn with_section(text: &str, name: &str, content: &str) -> String {
     format!("{before}{start}\n{content}\n{end}{after}")
 }
 
-/// The rows of the recorded certificates, heading first.
-fn certificates() -> Vec<Vec<String>> {
-    let row = |line: &str| {
-        let cells = line.trim_matches('|').split('|');
-        cells.map(|cell| cell.trim().to_string()).collect()
-    };
-    let text = read("experiments/results/certificates.md");
-    let rows = text.lines().filter(|line| line.starts_with("| `"));
-    rows.map(row).collect()
+/// The recorded certificates.
+fn certificates() -> Vec<Value> {
+    serde_json::from_str(&read("experiments/results/certificates.json")).unwrap()
 }
 
-/// The row of a method's certificate.
-fn certificate<'a>(certificates: &'a [Vec<String>], name: &str) -> &'a [String] {
-    let quoted = format!("`{name}`");
-    let row = certificates.iter().find(|row| row[0] == quoted);
-    row.unwrap_or_else(|| panic!("{name} has no certificate: `cargo xtask certify` makes it"))
+/// A method's certificate.
+fn certificate<'a>(certificates: &'a [Value], name: &str) -> &'a Value {
+    let own = certificates.iter().find(|row| row["method"] == name);
+    own.unwrap_or_else(|| panic!("{name} has no certificate: `cargo xtask certify` makes it"))
+}
+
+/// Numbers of a certificate on T1 to T4.
+fn of_models(certificate: &Value, what: &str) -> Vec<Option<f64>> {
+    let numbers = certificate[what].as_array().unwrap().iter();
+    numbers.map(Value::as_f64).collect()
+}
+
+/// A number with so many digits, or a dash.
+fn digits(number: Option<f64>, digits: usize) -> String {
+    number.map_or("–".into(), |number| format!("{number:.digits$}"))
 }
 
 #[test]
@@ -146,7 +151,7 @@ fn without_targets(text: &str) -> String {
 fn after_twenty_epochs(net: &str, name: &str) -> Option<f64> {
     let path = format!("experiments/results/estimators/{net}/{name}/seed-1/result.json");
     let text = fs::read_to_string(workspace().join(path)).ok()?;
-    let result: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let result: Value = serde_json::from_str(&text).unwrap();
     Some(result["content"]["test_nll"].as_f64().unwrap())
 }
 
@@ -170,29 +175,35 @@ fn place(net: &str, nll: f64) -> (usize, usize) {
 }
 
 /// The part of a page that shows a certificate.
-fn certified(row: &[String]) -> String {
+fn certified(certificate: &Value) -> String {
     let mut part = String::from(
         "On enumerable models; [what the rows mean](certificates.md).\n\n| | T1 | T2 | T3 | T4 |\n|---|---|---|---|---|\n",
     );
-    for (what, column) in [
-        ("largest t against the claim", 2),
-        ("relative bias in φ", 3),
-        ("variance in φ, REINFORCE with K = 2 is 1", 4),
+    for (what, key, places) in [
+        ("largest t against the claim", "t", 1),
+        ("relative bias in φ", "bias", 3),
+        ("variance in φ, REINFORCE with K = 2 is 1", "variance", 2),
     ] {
-        let mut values: Vec<&str> = row[column].split(", ").collect();
-        values.resize(4, "–");
+        let values = of_models(certificate, key).into_iter();
+        let values: Vec<String> = values.map(|value| digits(value, places)).collect();
         part.push_str(&format!("| {what} | {} |\n", values.join(" | ")));
     }
-    if !row[6].is_empty() {
+    let twins = certificate["twins"].as_array().unwrap().iter();
+    let twin = |twin: &Value| {
+        let t = digits(twin["t"].as_f64(), 0);
+        format!("{} ({t})", twin["fault"].as_str().unwrap())
+    };
+    let twins: Vec<String> = twins.map(twin).collect();
+    if !twins.is_empty() {
+        let twins = twins.join("; ");
         part.push_str(&format!(
-            "\nBroken twins that fail, with their t: {}.\n",
-            row[6]
+            "\nBroken twins that fail, with their t: {twins}.\n"
         ));
     }
     part
 }
 
-fn page(entry: &Entry, certificates: &[Vec<String>]) -> String {
+fn page(entry: &Entry, certificates: &[Value]) -> String {
     let (source, comment) = documented(entry.name);
     let (family, family_page) = family(&source);
     let yes_no = |yes| if yes { "yes" } else { "no" };
@@ -241,7 +252,7 @@ fn page(entry: &Entry, certificates: &[Vec<String>]) -> String {
 }
 
 /// The table of the page on choosing: what a unit of precision costs on enumerable models, and what was learned in twenty epochs.
-fn choosing(certificates: &[Vec<String>]) -> String {
+fn choosing(certificates: &[Value]) -> String {
     let mut table = String::from(
         "| method | unbiased for | latents | variance × evaluations, T1 | T2 | T3 | T4 | NLL, Linear | NLL, Nonlinear |\n|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -253,15 +264,13 @@ fn choosing(certificates: &[Vec<String>]) -> String {
         key(a).total_cmp(&key(b))
     });
     for entry in entries {
-        let row = certificate(certificates, entry.name);
-        let evaluations: f64 = row[5].parse().unwrap();
-        let cost = |variance: &str| {
-            let cost = variance.parse::<f64>().map(|v| v * evaluations);
-            cost.map_or("–".into(), |cost| format!("{cost:.2}"))
+        let own = certificate(certificates, entry.name);
+        let evaluations = own["evaluations"].as_f64().unwrap();
+        let mut variances = of_models(own, "variance").into_iter();
+        let mut cost = || {
+            let variance = variances.next().flatten();
+            digits(variance.map(|variance| variance * evaluations), 2)
         };
-        let costs: Vec<String> = row[4].split(", ").map(cost).collect();
-        let mut costs = costs.into_iter();
-        let mut cost = || costs.next().unwrap_or("–".into());
         table.push_str(&format!(
             "| [{}]({}.md) | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             entry.label,

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use helmholtz_categorical_vae::CategoricalVae;
 use helmholtz_count_vae::CountVae;
-use helmholtz_estimators::{Declaration, LatentKind, Logits, Method, Signals, Target, Weighted};
+use helmholtz_estimators::{
+    Declaration, Entry, LatentKind, Logits, Method, Signals, Target, Weighted,
+};
 use helmholtz_invariance::gradients::{Certificate, Subject, certify};
 use helmholtz_sbn::Sbn;
 use helmholtz_tests::certify::{
@@ -16,13 +18,14 @@ use helmholtz_tests::certify::{
 };
 use helmholtz_tests::statistics::STUDENT_LIMIT_OF_MANY;
 use helmholtz_tests::{Categories, Reference, Tape};
+use serde_json::{Value, json};
 
 const HELP: &str = "\
 Usage: cargo xtask certify [--method NAME,...] [--out FILE]
 
 Holds every estimator of the catalogue against exact enumeration on small models: the mean of 200,000 estimates against what
 it claims to be unbiased for, and twins with a fault beside it, which must fail. Prints a Markdown table; --out writes it
-to a file too. Ends with 1 if a claim does not hold, or a twin passes.
+to a file too, and its numbers with every digit beside it, as JSON. Ends with 1 if a claim does not hold, or a twin passes.
 
   --method NAME,...   only these
   --out FILE          write the table there";
@@ -44,13 +47,16 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let (table, sound) = table(&arguments.methods);
+    let (table, rows, sound) = table(&arguments.methods);
     println!("{table}");
-    if let Some(file) = arguments.out
-        && let Err(error) = fs::write(&file, &table)
-    {
-        eprintln!("error: cannot write {}: {error}", file.display());
-        return ExitCode::from(2);
+    if let Some(file) = arguments.out {
+        let numbers = serde_json::to_string_pretty(&rows).expect("plain data") + "\n";
+        for (file, text) in [(file.with_extension("json"), &numbers), (file, &table)] {
+            if let Err(error) = fs::write(&file, text) {
+                eprintln!("error: cannot write {}: {error}", file.display());
+                return ExitCode::from(2);
+            }
+        }
     }
     match sound {
         true => ExitCode::SUCCESS,
@@ -75,15 +81,15 @@ fn parse(mut given: impl Iterator<Item = String>) -> Result<Option<Arguments>, S
     Ok(Some(Arguments { methods, out }))
 }
 
-/// The table, and whether all claims hold and all twins fail.
-fn table(methods: &[String]) -> (String, bool) {
+/// The table, the numbers of its rows, and whether all claims hold and all twins fail.
+fn table(methods: &[String]) -> (String, Vec<Value>, bool) {
     let start = Instant::now();
     let chosen = |name: &str| methods.is_empty() || methods.iter().any(|m| m == name);
     let (many, fewer) = (Subjects::new(), Subjects::new().fewer());
     let unit = many.reinforce_variances();
     eprintln!("twins");
     let mut twins = twins::all(&many.t1);
-    let mut rows = String::new();
+    let (mut rows, mut numbers) = (String::new(), Vec::new());
     let mut sound = true;
     for entry in Method::CATALOGUE.iter().filter(|entry| chosen(entry.name)) {
         eprintln!("{}", entry.name);
@@ -104,16 +110,18 @@ fn table(methods: &[String]) -> (String, bool) {
             twins.extend(twins::without_prior(entry, flat));
         }
         sound &= found.iter().flatten().all(Certificate::holds);
-        let failing: Vec<_> = twins
+        let own = twins.iter().filter(|twin| twin.of == entry.name);
+        let own: Vec<&Twin> = own.collect();
+        sound &= own.iter().all(|twin| twin.t > STUDENT_LIMIT_OF_MANY);
+        let failing: Vec<_> = own
             .iter()
-            .filter(|twin| twin.of == entry.name)
-            .inspect(|twin| sound &= twin.t > STUDENT_LIMIT_OF_MANY)
             .map(|twin| format!("{} ({:.0})", twin.fault, twin.t))
             .collect();
         let (name, claim) = (format!("`{}`", entry.name), entry.target.to_string());
         let claimed = claims_exactly(entry.target);
-        let own = |twin: &Twin| twin.of == entry.name && twin.fault != twins::WITHOUT_PRIOR;
-        if claimed && method.domain().takes(LatentKind::Bits) && !twins.iter().any(own) {
+        numbers.push(numbers_of(entry, claimed, &found, unit, &own));
+        let alone = own.iter().all(|twin| twin.fault == twins::WITHOUT_PRIOR);
+        if claimed && method.domain().takes(LatentKind::Bits) && alone {
             eprintln!("{} has no twin of its own", entry.name);
             sound = false;
         }
@@ -148,7 +156,33 @@ fn table(methods: &[String]) -> (String, bool) {
         false => "**A CLAIM DOES NOT HOLD, OR A TWIN PASSES**",
     };
     let seconds = start.elapsed().as_secs();
-    (format!("{head}{rows}\n{verdict}; {seconds} s.\n"), sound)
+    let table = format!("{head}{rows}\n{verdict}; {seconds} s.\n");
+    (table, numbers, sound)
+}
+
+/// Numbers of a row, T1 to T4: what is not defined there, or says nothing, is none.
+fn numbers_of(
+    entry: &Entry,
+    exact: bool,
+    found: &Certificates,
+    unit: [f64; 4],
+    twins: &[&Twin],
+) -> Value {
+    let each = |of: &dyn Fn(&Certificate, f64) -> Option<f64>| {
+        let each = found.iter().zip(unit);
+        each.map(|(found, unit)| of(found.as_ref()?, unit))
+            .collect::<Vec<_>>()
+    };
+    let twin = |twin: &&Twin| json!({"fault": twin.fault, "t": twin.t});
+    json!({
+        "method": entry.name,
+        "target": entry.target.to_string(),
+        "t": each(&|c, _| c.t),
+        "bias": each(&|c, _| (!exact).then_some(c.bias)),
+        "variance": each(&|c, unit| Some(c.variance / unit)),
+        "evaluations": found.iter().flatten().next().map_or(0, |c| c.evaluations),
+        "twins": twins.iter().map(twin).collect::<Vec<_>>(),
+    })
 }
 
 /// What everything is certified on, and T1 mistaken for one with an even prior.
