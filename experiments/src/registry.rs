@@ -134,8 +134,13 @@ impl Registry {
     pub(crate) fn data(&self, name: &str) -> Result<Splits, Error> {
         let found = self.0.data.iter().find(|(known, _)| known == name);
         let Some((name, load)) = found else {
-            let found = name.to_owned();
-            return Err(Error::UnknownDataset { found });
+            let known = DatasetName::ALL.iter().map(|known| known.as_str());
+            let choices = known.chain(self.data_names());
+            let choices: Vec<_> = choices.map(|name| format!("`{name}`")).collect();
+            return Err(Error::UnknownDataset {
+                found: name.to_owned(),
+                choices: choices.join(", "),
+            });
         };
         Ok(load()?.own(name))
     }

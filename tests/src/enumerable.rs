@@ -9,8 +9,6 @@ use helmholtz_estimators::{Dream, Joint, Layered};
 use helmholtz_ops::Backend;
 use helmholtz_samplers::Latents;
 
-use crate::bits;
-
 /// A latent state: the values of each stochastic layer, nearest the data first, as tensors hold them.
 pub type State = Vec<Vec<f64>>;
 
@@ -70,6 +68,12 @@ pub trait Enumerable: Clone + Debug {
 
     /// The intervals of uniforms that dream (x, h), from the top layer down to x.
     fn dreaming(&self, x: &[f64], h: &State) -> Vec<Vec<Range<f64>>>;
+}
+
+/// Every vector of `count` bits; bit i of the index is entry i.
+pub fn bits(count: usize) -> Vec<Vec<f64>> {
+    let row = |index: usize| (0..count).map(move |i| (index >> i & 1) as f64).collect();
+    (0..1 << count).map(row).collect()
 }
 
 /// The intervals that draw bits with these probabilities of ones: [0, p) a one, [p, 1) a zero.

@@ -8,7 +8,7 @@ use helmholtz_random::{Draws, Purpose, Stream};
 use helmholtz_samplers::Latents;
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
 
-use crate::enumerable::{Enumerable, State, of_bits};
+use crate::enumerable::{Enumerable, State, bits, of_bits};
 use crate::network::{Network, sigmoid, softplus};
 
 /// p(x, h) and q(h | x) with linear factors and a learned prior.
@@ -221,10 +221,4 @@ impl Enumerable for Reference {
         let layers = ones.iter().zip(values);
         layers.map(|(ones, bits)| of_bits(ones, bits)).collect()
     }
-}
-
-/// Every vector of `count` bits; bit i of the index is entry i.
-pub fn bits(count: usize) -> Vec<Vec<f64>> {
-    let row = |index: usize| (0..count).map(move |i| (index >> i & 1) as f64).collect();
-    (0..1 << count).map(row).collect()
 }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::{Images, Kind, Reading};
+use crate::Reading;
 
-/// Rows of numbers that a model is trained and evaluated on: bits, grey levels, counts, reals. [`Images`] are data, and so are
+/// Rows of numbers that a model is trained and evaluated on: bits, grey levels, counts, reals. [`Images`](crate::Images) are data, and so are
 /// [`Rows`]; a type of one's own needs three methods.
 pub trait Data: Sync {
     /// The number of rows.
@@ -26,7 +26,7 @@ pub trait Data: Sync {
     }
 
     /// Row `i` as the bits that this reading draws, where the data are drawn anew whenever they are read
-    /// ([`Read`](crate::Read)); laid out as those of [`row_bits`](Self::row_bits).
+    /// ([`Read`]); laid out as those of [`row_bits`](Self::row_bits).
     fn drawn_bits(&self, _i: usize, _reading: Reading) -> Option<Vec<u8>> {
         None
     }
@@ -47,29 +47,6 @@ pub trait Data: Sync {
         }
         let share = 1.0 / self.len().max(1) as f64;
         sums.iter().map(|sum| (sum * share) as f32).collect()
-    }
-}
-
-impl Data for Images {
-    fn len(&self) -> usize {
-        Images::len(self)
-    }
-
-    fn width(&self) -> usize {
-        self.pixels()
-    }
-
-    fn write_row(&self, i: usize, out: &mut [f32]) {
-        self.write_row_f32(i, out);
-    }
-
-    fn row_bits(&self, i: usize) -> Option<Cow<'_, [u8]>> {
-        self.are_binary()
-            .then(|| Cow::Borrowed(Images::row_bits(self, i)))
-    }
-
-    fn drawn_bits(&self, i: usize, reading: Reading) -> Option<Vec<u8>> {
-        (self.kind() == Kind::Drawn).then(|| reading.draw(i, Images::row_bits(self, i)))
     }
 }
 
@@ -157,9 +134,52 @@ impl<D: Data> Data for Subset<'_, D> {
     }
 }
 
+/// Data as one reading draws them. Data that are not drawn anew are what they are.
+#[derive(Clone, Copy, Debug)]
+pub struct Read<'a, D: ?Sized> {
+    data: &'a D,
+    reading: Reading,
+}
+
+impl<'a, D: Data + ?Sized> Read<'a, D> {
+    /// These data in this reading.
+    pub fn new(data: &'a D, reading: Reading) -> Self {
+        Self { data, reading }
+    }
+}
+
+impl<D: Data + ?Sized> Data for Read<'_, D> {
+    fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    fn width(&self) -> usize {
+        self.data.width()
+    }
+
+    fn write_row(&self, i: usize, out: &mut [f32]) {
+        match self.data.drawn_bits(i, self.reading) {
+            Some(bits) => {
+                let on = |j: usize| bits[j / 8] >> (j % 8) & 1;
+                let places = out.iter_mut().enumerate();
+                places.for_each(|(j, x)| *x = f32::from(on(j)));
+            }
+            None => self.data.write_row(i, out),
+        }
+    }
+
+    fn row_bits(&self, i: usize) -> Option<Cow<'_, [u8]>> {
+        match self.data.drawn_bits(i, self.reading) {
+            Some(bits) => Some(Cow::Owned(bits)),
+            None => self.data.row_bits(i),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Images;
 
     fn rows(data: &impl Data) -> Vec<Vec<f32>> {
         let row = |i| {

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use attempt::{Attempt, Trouble};
 
 use crate::event::{Event, Progress};
-use crate::locate::find_in;
+use crate::folder::find_in;
 use crate::{DataFile, Error};
 
 /// How patiently files are downloaded.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use helmholtz_random::Purpose;
 
+use crate::declared::{Declared, Origin, Parts};
 use crate::event::Progress;
-use crate::load::{Declared, Origin, Parts};
 use crate::omniglot::{CHARDATA_BLOB, SIDE, VALID, find_chardata, grey_chardata};
 use crate::{Error, GreyImages, Images, Locator, Reading, fashion, mnist_files, read_idx_images};
 

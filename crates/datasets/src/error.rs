@@ -4,8 +4,6 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::DatasetName;
-
 /// Why a data set could not be had.
 ///
 /// No error is followed by a deletion: a bad file stays where it is, for its owner to look at.
@@ -109,10 +107,12 @@ pub enum Error {
     },
 
     /// There is no data set of this name.
-    #[error("unknown data set `{found}`; choose one of {}", DatasetName::choices())]
+    #[error("unknown data set `{found}`; choose one of {choices}")]
     UnknownDataset {
         /// The name that was asked for.
         found: String,
+        /// The names that there are, each in backquotes.
+        choices: String,
     },
 }
 

@@ -7,7 +7,7 @@
 
 use helmholtz_random::{Purpose, Stream};
 
-use crate::load::{Declared, Origin};
+use crate::declared::{Declared, Origin};
 use crate::{Event, Images};
 
 pub(crate) const DECLARED: Declared = Declared {

@@ -1,6 +1,8 @@
 //! Data in memory: one bit a number, one byte where they are grey levels, or four where they are any numbers.
 
-use crate::{Data as _, Reading};
+use std::borrow::Cow;
+
+use crate::{Data, Reading};
 
 /// The eight pixels of each byte as f32, least significant bit first: one load unpacks a byte.
 static UNPACKED: [[f32; 8]; 256] = {
@@ -250,6 +252,29 @@ impl Images {
     /// The bytes of all images, one after the other.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+impl Data for Images {
+    fn len(&self) -> usize {
+        Images::len(self)
+    }
+
+    fn width(&self) -> usize {
+        self.pixels()
+    }
+
+    fn write_row(&self, i: usize, out: &mut [f32]) {
+        self.write_row_f32(i, out);
+    }
+
+    fn row_bits(&self, i: usize) -> Option<Cow<'_, [u8]>> {
+        self.are_binary()
+            .then(|| Cow::Borrowed(Images::row_bits(self, i)))
+    }
+
+    fn drawn_bits(&self, i: usize, reading: Reading) -> Option<Vec<u8>> {
+        (self.kind() == Kind::Drawn).then(|| reading.draw(i, Images::row_bits(self, i)))
     }
 }
 

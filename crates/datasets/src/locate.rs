@@ -1,11 +1,12 @@
 //! Where a published file is looked for, in one order everywhere.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[cfg(feature = "download")]
 use crate::Downloader;
 use crate::event::Progress;
+use crate::folder::find_in;
 use crate::{DataFile, Error, Missing};
 
 /// The folders in which files are looked for, in this order; what is in none of them may be downloaded into the cache.
@@ -140,21 +141,6 @@ impl Locator {
         }
         Err(tried)
     }
-}
-
-/// The file in this folder, plain or gzipped; else what is wrong with the folder (empty: the file is not in it).
-pub(crate) fn find_in(folder: &Path, name: &str) -> Result<PathBuf, String> {
-    for name in [name.to_owned(), format!("{name}.gz")] {
-        let path = folder.join(name);
-        if path.is_file() {
-            return Ok(path);
-        }
-    }
-    Err(match folder.read_dir() {
-        Ok(_) => String::new(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "no such folder".to_owned(),
-        Err(error) => error.to_string(),
-    })
 }
 
 #[cfg(test)]

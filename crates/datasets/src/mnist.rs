@@ -1,8 +1,8 @@
 //! MNIST: binarised once at random, by a threshold, or with its grey levels.
 
 use crate::data_file::file;
+use crate::declared::{Declared, Origin, Parts};
 use crate::event::Progress;
-use crate::load::{Declared, Origin, Parts};
 use crate::{DataFile, Error, GreyImages, Images, Locator, read_amat, read_idx_images};
 
 pub(crate) const BINARIZED: Declared = Declared {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::load::Declared;
+use crate::declared::Declared;
 use crate::{Error, dynamic, glyphs, mnist, omniglot};
 
 /// A data set of images as a model sees them: binary ones, but for those whose names begin with `grey`.
@@ -96,11 +96,6 @@ impl DatasetName {
     pub fn caution(self) -> Option<&'static str> {
         self.declared().caution
     }
-
-    /// All names, for an error text.
-    pub(crate) fn choices() -> String {
-        Self::ALL.map(|name| format!("`{name}`")).join(", ")
-    }
 }
 
 impl fmt::Display for DatasetName {
@@ -118,6 +113,7 @@ impl FromStr for DatasetName {
             .find(|known| known.as_str() == name)
             .ok_or_else(|| Error::UnknownDataset {
                 found: name.to_owned(),
+                choices: Self::ALL.map(|name| format!("`{name}`")).join(", "),
             })
     }
 }

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
 use crate::content::{Content, hex};
+use crate::declared::{Declared, Origin};
 use crate::event::Progress;
-use crate::load::{Declared, Origin};
 use crate::mat::{Matrix, read_mat};
 use crate::mersenne::Mersenne;
 use crate::{Error, Images, Locator, Missing};

@@ -1,10 +1,6 @@
 //! Images of which each reading is a draw: binarisation afresh, which the literature calls dynamic.
 
-use std::borrow::Cow;
-
 use helmholtz_random::{Purpose, Stream};
-
-use crate::Data;
 
 /// Names the draws of one reading: the same seed, purpose, position and row give the same bits, in whatever order rows are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,52 +32,10 @@ impl Reading {
     }
 }
 
-/// Data as one reading draws them. Data that are not drawn anew are what they are.
-#[derive(Clone, Copy, Debug)]
-pub struct Read<'a, D: ?Sized> {
-    data: &'a D,
-    reading: Reading,
-}
-
-impl<'a, D: Data + ?Sized> Read<'a, D> {
-    /// These data in this reading.
-    pub fn new(data: &'a D, reading: Reading) -> Self {
-        Self { data, reading }
-    }
-}
-
-impl<D: Data + ?Sized> Data for Read<'_, D> {
-    fn len(&self) -> usize {
-        self.data.len()
-    }
-
-    fn width(&self) -> usize {
-        self.data.width()
-    }
-
-    fn write_row(&self, i: usize, out: &mut [f32]) {
-        match self.data.drawn_bits(i, self.reading) {
-            Some(bits) => {
-                let on = |j: usize| bits[j / 8] >> (j % 8) & 1;
-                let places = out.iter_mut().enumerate();
-                places.for_each(|(j, x)| *x = f32::from(on(j)));
-            }
-            None => self.data.write_row(i, out),
-        }
-    }
-
-    fn row_bits(&self, i: usize) -> Option<Cow<'_, [u8]>> {
-        match self.data.drawn_bits(i, self.reading) {
-            Some(bits) => Some(Cow::Owned(bits)),
-            None => self.data.row_bits(i),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GreyImages, Images, Rows, Subset};
+    use crate::{Data, GreyImages, Images, Read, Rows, Subset};
 
     const READ: Purpose = Purpose::new("read");
 

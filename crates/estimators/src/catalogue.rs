@@ -1,8 +1,10 @@
 //! The list of estimators, with what each states of itself: help texts, tables and certificates are made from it.
 
+use std::fmt;
 use std::iter::Copied;
 use std::ops::Deref;
 use std::slice::Iter;
+use std::str::FromStr;
 use std::sync::LazyLock;
 
 use crate::{Declaration, Description, LatentKind, Method, Target};
@@ -150,4 +152,32 @@ impl IntoIterator for Catalogue {
 impl Method {
     /// Every estimator, in the order of tables.
     pub const CATALOGUE: Catalogue = Catalogue;
+}
+
+/// A name that no estimator has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no method `{name}`; choose one of {}", Names)]
+pub struct UnknownMethod {
+    /// The name that was asked for.
+    pub name: String,
+}
+
+struct Names;
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = Method::CATALOGUE.iter().map(|entry| entry.name).collect();
+        f.write_str(&names.join(", "))
+    }
+}
+
+impl FromStr for Method {
+    type Err = UnknownMethod;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMethod> {
+        let found = Self::CATALOGUE.iter().find(|entry| entry.name == name);
+        found
+            .map(|entry| entry.method)
+            .ok_or_else(|| UnknownMethod { name: name.into() })
+    }
 }

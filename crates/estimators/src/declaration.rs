@@ -5,7 +5,7 @@ use std::fmt;
 
 use helmholtz_ops::Backend;
 
-use crate::{ControlsConfig, Layered, Weighting};
+use crate::{ControlsConfig, Layered};
 
 /// What an estimate is unbiased for: θ are the parameters of p, φ those of q.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl Description {
 
 /// What an estimator states of itself: tables, help texts, checks of settings and certificates are made from it.
 ///
-/// A [`Weighting`] has it already; any other estimator implements it beside [`Estimator`](crate::Estimator).
+/// A [`Weighting`](crate::Weighting) has it already; any other estimator implements it beside [`Estimator`](crate::Estimator).
 pub trait Declaration {
     /// Its name, its idea, its claim.
     fn description(&self) -> Description;
@@ -207,50 +207,6 @@ pub trait Declaration {
             Some(slope) => model.sloped(slope).unwrap_or(model),
             None => model,
         }
-    }
-}
-
-impl<W: Weighting + ?Sized> Declaration for W {
-    fn description(&self) -> Description {
-        Weighting::description(self)
-    }
-
-    /// Chains hold bits and classes.
-    fn domain(&self) -> Domain {
-        match Weighting::keeps_chains(self) {
-            true => Domain::Discrete,
-            false => Domain::All,
-        }
-    }
-
-    fn least_particles(&self, retained: bool) -> usize {
-        Weighting::least_particles(self, retained)
-    }
-
-    fn evaluations(&self, particles: usize, _layers: usize, retained: bool) -> usize {
-        self.proposals(particles, retained) + usize::from(retained)
-    }
-
-    fn keeps_chains(&self) -> bool {
-        Weighting::keeps_chains(self)
-    }
-
-    fn sleeps(&self) -> bool {
-        Weighting::sleeps(self)
-    }
-
-    fn awake(self) -> Self
-    where
-        Self: Sized,
-    {
-        Weighting::awake(self)
-    }
-
-    fn with_stage1_extra(self, extra: bool) -> Self
-    where
-        Self: Sized,
-    {
-        Weighting::with_stage1_extra(self, extra)
     }
 }
 

@@ -5,10 +5,7 @@ use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
-use crate::{
-    Chains, Declaration, Dream, Estimate, EstimateError, Joint, Learned, Propose, Weighting,
-    estimate,
-};
+use crate::{Chains, Declaration, Estimate, EstimateError, Learned};
 
 /// What an estimator is given for one batch.
 pub struct Batch<'a, B: AutodiffBackend, S: ?Sized> {
@@ -43,7 +40,7 @@ impl<B: AutodiffBackend, S: ?Sized> Batch<'_, B, S> {
 
 /// A gradient estimator for models M: what a training loop, a measurement of variance and a certificate ask for.
 ///
-/// A [`Weighting`] is one. A [`LogitGradient`](crate::LogitGradient), a [`LeaveOneOut`](crate::LeaveOneOut) or a
+/// A [`Weighting`](crate::Weighting) is one. A [`LogitGradient`](crate::LogitGradient), a [`LeaveOneOut`](crate::LeaveOneOut) or a
 /// [`Reparameterise`](crate::Reparameterise) becomes one by calling the routine of its family. M is whatever has the
 /// capabilities that the estimator needs: a model without them does not compile with it.
 pub trait Estimator<B: AutodiffBackend, M>: Declaration {
@@ -63,29 +60,4 @@ pub trait Estimator<B: AutodiffBackend, M>: Declaration {
         noise: &mut impl Noise,
         chance: &mut impl Chance,
     ) -> Result<Estimate<B>, EstimateError>;
-}
-
-impl<B, M, W> Estimator<B, M> for W
-where
-    B: AutodiffBackend,
-    M: Propose<B> + Joint<B> + Dream<B>,
-    W: Weighting + ?Sized,
-{
-    fn estimate<S: ChainStore + ?Sized>(
-        &self,
-        model: &M,
-        _learned: &mut Learned<B>,
-        batch: Batch<'_, B, S>,
-        noise: &mut impl Noise,
-        chance: &mut impl Chance,
-    ) -> Result<Estimate<B>, EstimateError> {
-        batch.check(self)?;
-        let Batch {
-            x,
-            chains,
-            particles,
-            ..
-        } = batch;
-        estimate(self, model, x, chains, particles, noise, chance)
-    }
 }

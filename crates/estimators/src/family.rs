@@ -21,18 +21,20 @@ macro_rules! family {
         }
 
         $(
-            impl From<$own> for crate::Method {
-                fn from(own: $own) -> Self {
-                    Self::$family($family::$variant(own))
+            impl crate::family::Member for $own {
+                type Family = $family;
+
+                fn in_family(self) -> $family {
+                    $family::$variant(self)
                 }
             }
         )*
 
         impl $family {
             /// All of the family, in the order of tables.
-            pub(crate) fn all() -> Vec<crate::Method> {
+            pub(crate) fn all() -> Vec<Self> {
                 let mut all = Vec::new();
-                $(all.extend($settings.map(crate::Method::from));)*
+                $(all.extend($settings.map(Self::$variant));)*
                 all
             }
 
@@ -74,41 +76,27 @@ macro_rules! family {
             }
         }
 
-        estimates!($family { $($variant: $latents),* } of_discrete
-            (M::Variables: helmholtz_distributions::Relaxable + crate::Race));
-        estimates!($family { $($variant: $latents),* } of_bits
-            (M: crate::Layered<B, Variables = helmholtz_distributions::Bits>));
-        estimates!($family { $($variant: $latents),* } of_counts
-            (M: crate::Layered<B, Variables = helmholtz_distributions::Counts>));
+        impl crate::Chosen for $family {
+            estimates!($family { $($variant: $latents),* } of_discrete
+                (M::Variables: helmholtz_distributions::Relaxable + crate::Race));
+            estimates!($family { $($variant: $latents),* } of_bits
+                (M: crate::Layered<B, Variables = helmholtz_distributions::Bits>));
+            estimates!($family { $($variant: $latents),* } of_counts
+                (M: crate::Layered<B, Variables = helmholtz_distributions::Counts>));
+        }
     };
 }
 
 /// The same estimate of whichever estimator of a family it is, for models of some latents.
 macro_rules! estimates {
     ($family:ident { $($variant:ident: $latents:ident),* } $of:ident ($($bound:tt)*)) => {
-        impl $family {
-            /// [`Estimator::estimate`](crate::Estimator::estimate) for models of such latents.
-            pub(crate) fn $of<B, M, S>(
-                &self,
-                model: &M,
-                _learned: &mut crate::Learned<B>,
-                _batch: crate::Batch<'_, B, S>,
-                _noise: &mut impl helmholtz_distributions::Noise,
-                _chance: &mut impl helmholtz_random::Chance,
-            ) -> Result<crate::Estimate<B>, crate::EstimateError>
-            where
-                B: helmholtz_ops::AutodiffBackend,
-                M: crate::Model<B>,
-                $($bound)*,
-                S: helmholtz_samplers::ChainStore + ?Sized,
-            {
-                match self {
-                    $(Self::$variant(_own) => {
-                        $of!($latents, self, _own(model, _learned, _batch, _noise, _chance))
-                    })*
-                }
+        crate::latent::estimate_fn!($of($($bound)*), (self, _model, _learned, _batch, _noise, _chance) => {
+            match self {
+                $(Self::$variant(_own) => {
+                    $of!($latents, self, _own(_model, _learned, _batch, _noise, _chance))
+                })*
             }
-        }
+        });
     };
 }
 
@@ -163,6 +151,15 @@ macro_rules! of_counts {
 }
 
 pub(crate) use {estimates, family, of_bits, of_counts, of_discrete, weighting_of};
+
+/// An estimator that stands in the list of its family.
+pub trait Member {
+    /// The family.
+    type Family;
+
+    /// The same as one of the family.
+    fn in_family(self) -> Self::Family;
+}
 
 use helmholtz_ops::Backend;
 

@@ -3,16 +3,16 @@
 mod controls;
 mod controls_config;
 mod mlp;
+mod moments;
 
 use burn::tensor::DType;
 use helmholtz_distributions::Variables;
 use helmholtz_ops::Backend;
 
-use crate::Moments;
-
 pub use controls::Controls;
 pub use controls_config::{ControlsConfig, Temperature};
 pub use mlp::Mlp;
+pub use moments::Moments;
 
 /// What an estimator learns and remembers beside the model; empty for most.
 #[derive(Clone, Debug)]

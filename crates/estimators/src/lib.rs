@@ -40,13 +40,15 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod added;
 mod analytic_kl;
 mod catalogue;
+mod chains;
 mod declaration;
+mod estimate;
 mod estimator;
 mod family;
 mod host;
+mod latent;
 mod layerwise;
 mod learned;
 mod leave_one_out;
@@ -57,33 +59,39 @@ mod objective;
 mod one_layer;
 mod particles;
 mod pathwise;
+mod race;
 mod signals;
 mod weighted;
+mod weighting;
 
 pub use burn;
 #[cfg(feature = "flex")]
 pub use helmholtz_ops::Flex;
 
-pub use added::{Added, Adding, Erased, Kind};
-pub(crate) use analytic_kl::estimate_pathwise_batch;
-pub use analytic_kl::{estimate_logits_with_kl, estimate_pathwise_with_kl, kl_to_prior};
-pub use catalogue::{Catalogue, Entry, markdown};
+pub use analytic_kl::kl_to_prior;
+pub use catalogue::{Catalogue, Entry, UnknownMethod, markdown};
+pub use chains::{Chains, refresh, scatter};
 pub use declaration::{Declaration, Description, Domain, LatentKind, Target};
+pub use estimate::{Estimate, EstimateError};
 pub use estimator::{Batch, Estimator};
+pub use family::Member;
+pub use latent::{Chosen, Latent, Model};
 pub use layerwise::{propose_layers, score_layers};
-pub use learned::{Controls, ControlsConfig, Learned, Mlp, Temperature};
+pub use learned::{Controls, ControlsConfig, Learned, Mlp, Moments, Temperature};
 pub use leave_one_out::*;
 pub use logits::*;
-pub use method::{Latent, Method, UnknownMethod};
-pub use model::{Dream, Factored, Joint, Layered, Model, Parts, Proposals, Propose};
+pub use method::{Added, Adding, Erased, Kind, Method};
+pub use model::{Dream, Factored, Joint, Layered, Parts, Proposals, Propose};
 pub use objective::Objective;
 #[doc(hidden)]
 pub use one_layer::names;
 pub use one_layer::{OneLayer, dream_one_layer};
 pub use particles::Particles;
 pub use pathwise::*;
+pub use race::Race;
 pub use signals::*;
 pub use weighted::*;
+pub use weighting::{Coefficient, Outcome, Weighting};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,5 +1,6 @@
 //! Estimates of the gradient in the logits of each layer, from values of f.
 
+mod analytic_kl;
 mod antithetic;
 mod arm;
 mod arms;
@@ -18,6 +19,7 @@ mod unordered;
 
 use crate::family::*;
 
+pub use analytic_kl::estimate_logits_with_kl;
 pub use arm::Arm;
 pub use arms::Arms;
 pub use arms_bound::ArmsBound;
@@ -28,7 +30,6 @@ pub use disarm_iw::DisarmIw;
 pub use disarm_tree::DisarmTree;
 pub use logit_gradient::{LogitGradient, estimate_logits};
 pub use rebar::{Control, Rebar};
-pub use swaps::Race;
 pub use unordered::Unordered;
 
 family! {

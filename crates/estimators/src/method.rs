@@ -1,19 +1,21 @@
 //! An estimator chosen at run time, by its name.
 
-use std::fmt;
-use std::str::FromStr;
+mod added;
 
-use helmholtz_distributions::{Bits, Classes, Counts, Mixed, Noise, Relaxable, Variables};
+use helmholtz_distributions::{Bits, Counts, Noise, Relaxable};
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_random::Chance;
-use helmholtz_samplers::{ChainStore, Layer};
+use helmholtz_samplers::ChainStore;
 
-use crate::family::not_defined;
+use crate::family::{Member, not_defined};
+use crate::latent::estimate_fn;
 use crate::{
-    Added, Batch, ControlsConfig, Declaration, Description, Domain, Estimate, EstimateError,
-    Estimator, LatentKind, Layered, Learned, Logits, Model, Pathwise, Race, Signals, Variates,
-    Weighted, Weighting,
+    Batch, Chosen, ControlsConfig, Declaration, Description, Domain, Estimate, EstimateError,
+    Estimator, Latent, LatentKind, Layered, Learned, Logits, Model, Pathwise, Race, Signals,
+    Variates, Weighted, Weighting,
 };
+
+pub use added::{Added, Adding, Erased, Kind};
 
 /// An estimator chosen at run time, of whichever family: `Method::from(Rloo)`, or `"rloo".parse()`.
 ///
@@ -61,14 +63,17 @@ macro_rules! each {
 impl Method {
     /// All of the workspace's, in the order of tables.
     pub(crate) fn all() -> Vec<Self> {
-        let families = [
-            Weighted::all,
-            Signals::all,
-            Logits::all,
-            Variates::all,
-            Pathwise::all,
-        ];
-        families.iter().flat_map(|all| all()).collect()
+        let weighted = Weighted::all().into_iter().map(Self::Weighted);
+        let signals = Signals::all().into_iter().map(Self::Signals);
+        let logits = Logits::all().into_iter().map(Self::Logits);
+        let variates = Variates::all().into_iter().map(Self::Variates);
+        let pathwise = Pathwise::all().into_iter().map(Self::Pathwise);
+        weighted
+            .chain(signals)
+            .chain(logits)
+            .chain(variates)
+            .chain(pathwise)
+            .collect()
     }
 
     /// What the estimator that it is states of itself.
@@ -150,29 +155,58 @@ impl Method {
         batch.check(self)?;
         M::Variables::estimate(self, model, learned, batch, noise, chance)
     }
+}
 
-    /// [`Latent::estimate`] for latents that can be relaxed and exchanged: an estimator for bits or counts alone is not defined for them.
-    ///
-    /// # Errors
-    /// [`EstimateError::NotDefined`], and what the estimator reports.
-    pub fn estimate_discrete<B, M, S>(
-        &self,
-        model: &M,
-        learned: &mut Learned<B>,
-        batch: Batch<'_, B, S>,
-        noise: &mut impl Noise,
-        chance: &mut impl Chance,
-    ) -> Result<Estimate<B>, EstimateError>
-    where
-        B: AutodiffBackend,
-        M: Model<B>,
-        M::Variables: Relaxable + Race,
-        S: ChainStore + ?Sized,
-    {
+/// A family among the methods, and with it each estimator of its list.
+macro_rules! from_family {
+    ($($family:ident)*) => {
+        $(
+            impl From<$family> for Method {
+                fn from(family: $family) -> Self {
+                    Self::$family(family)
+                }
+            }
+        )*
+    };
+}
+
+from_family!(Weighted Signals Logits Variates Pathwise);
+
+impl<E> From<E> for Method
+where
+    E: Member,
+    Self: From<E::Family>,
+{
+    fn from(estimator: E) -> Self {
+        Self::from(estimator.in_family())
+    }
+}
+
+impl Chosen for Method {
+    estimate_fn!(of_discrete(M::Variables: Relaxable + Race),
+    (self, model, learned, batch, noise, chance) => {
         each!(self,
             own => own.of_discrete(model, learned, batch, noise, chance),
             added own => own.estimate(model, learned, batch, noise, chance))
-    }
+    });
+
+    estimate_fn!(of_bits(M: Layered<B, Variables = Bits>),
+    (self, model, learned, batch, noise, chance) => {
+        each!(self,
+            own => own.of_bits(model, learned, batch, noise, chance),
+            added own => own.estimate(model, learned, batch, noise, chance))
+    });
+
+    estimate_fn!(of_counts(M: Layered<B, Variables = Counts>),
+    (self, model, learned, batch, noise, chance) => {
+        // Chains cannot hold counts.
+        if !self.domain().takes(LatentKind::Counts) {
+            return not_defined(self, model);
+        }
+        each!(self,
+            own => own.of_counts(model, learned, batch, noise, chance),
+            added own => not_defined(own.declared(), model))
+    });
 }
 
 impl Declaration for Method {
@@ -242,132 +276,6 @@ impl<B: AutodiffBackend, M: Model<B>> Estimator<B, M> for Method {
         chance: &mut impl Chance,
     ) -> Result<Estimate<B>, EstimateError> {
         Method::estimate(self, model, learned, batch, noise, chance)
-    }
-}
-
-/// Latents of models for which an estimator may be chosen at run time.
-pub trait Latent: Variables {
-    /// The layout of a state of the layer.
-    fn layer(&self) -> Layer;
-
-    /// One gradient estimate by an estimator that is defined for these latents. Those that can be relaxed and exchanged have
-    /// [`Method::estimate_discrete`].
-    ///
-    /// # Errors
-    /// [`EstimateError::NotDefined`] by any other, and what the estimator reports.
-    fn estimate<B, M, S>(
-        method: &Method,
-        model: &M,
-        learned: &mut Learned<B>,
-        batch: Batch<'_, B, S>,
-        noise: &mut impl Noise,
-        chance: &mut impl Chance,
-    ) -> Result<Estimate<B>, EstimateError>
-    where
-        B: AutodiffBackend,
-        M: Model<B> + Layered<B, Variables = Self>,
-        S: ChainStore + ?Sized;
-}
-
-/// [`Latent::estimate`], by its arguments and what it gives.
-macro_rules! estimated_by {
-    ($method:ident, $model:ident, $learned:ident, $batch:ident, $noise:ident, $chance:ident => $estimate:block) => {
-        fn estimate<B, M, S>(
-            $method: &Method,
-            $model: &M,
-            $learned: &mut Learned<B>,
-            $batch: Batch<'_, B, S>,
-            $noise: &mut impl Noise,
-            $chance: &mut impl Chance,
-        ) -> Result<Estimate<B>, EstimateError>
-        where
-            B: AutodiffBackend,
-            M: Model<B> + Layered<B, Variables = Self>,
-            S: ChainStore + ?Sized,
-        $estimate
-    };
-}
-
-impl Latent for Bits {
-    fn layer(&self) -> Layer {
-        Layer::Bernoulli(self.0)
-    }
-
-    estimated_by!(method, model, learned, batch, noise, chance => {
-        each!(method,
-            own => own.of_bits(model, learned, batch, noise, chance),
-            added own => own.estimate(model, learned, batch, noise, chance))
-    });
-}
-
-impl Latent for Classes {
-    fn layer(&self) -> Layer {
-        Layer::Categorical {
-            variables: self.variables,
-            classes: self.classes as u32,
-        }
-    }
-
-    estimated_by!(method, model, learned, batch, noise, chance => {
-        method.estimate_discrete(model, learned, batch, noise, chance)
-    });
-}
-
-impl Latent for Mixed {
-    fn layer(&self) -> Layer {
-        match self {
-            Self::Bits(bits) => bits.layer(),
-            Self::Classes(classes) => classes.layer(),
-        }
-    }
-
-    estimated_by!(method, model, learned, batch, noise, chance => {
-        method.estimate_discrete(model, learned, batch, noise, chance)
-    });
-}
-
-impl Latent for Counts {
-    /// Counts as numbers: a chain cannot hold them.
-    fn layer(&self) -> Layer {
-        Layer::F32(self.variables())
-    }
-
-    estimated_by!(method, model, learned, batch, noise, chance => {
-        // Chains cannot hold counts.
-        if !method.domain().takes(LatentKind::Counts) {
-            return not_defined(method, model);
-        }
-        each!(method,
-            own => own.of_counts(model, learned, batch, noise, chance),
-            added own => not_defined(own.declared(), model))
-    });
-}
-
-/// A name that no estimator has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no method `{name}`; choose one of {}", Names)]
-pub struct UnknownMethod {
-    /// The name that was asked for.
-    pub name: String,
-}
-
-struct Names;
-
-impl fmt::Display for Names {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = Method::CATALOGUE.iter().map(|entry| entry.name).collect();
-        f.write_str(&names.join(", "))
-    }
-}
-
-impl FromStr for Method {
-    type Err = UnknownMethod;
-
-    fn from_str(name: &str) -> Result<Self, UnknownMethod> {
-        let found = Self::CATALOGUE.iter().find(|entry| entry.name == name);
-        found
-            .map(|entry| entry.method)
-            .ok_or_else(|| UnknownMethod { name: name.into() })
     }
 }
 

@@ -1,14 +1,13 @@
 //! What a model can do for an estimator, one small trait a capability. Models implement them; an estimator asks for
 //! what it needs.
 
-use burn::backend::Autodiff;
-use burn::module::{AutodiffModule, HasAutodiffModule, Module, ParamId};
+use burn::module::{Module, ParamId};
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables};
-use helmholtz_ops::{AutodiffBackend, Backend, Values};
+use helmholtz_ops::{Backend, Values};
 use helmholtz_samplers::Latents;
 
-use crate::{Latent, Particles};
+use crate::Particles;
 
 /// Proposed particles beside the retained ones, all scored.
 #[derive(Clone, Debug)]
@@ -124,43 +123,4 @@ pub trait Parts<B: Backend>: Module<B> {
     fn learned_prior(&self) -> Vec<ParamId> {
         Vec::new()
     }
-}
-
-/// A model with every capability that a [`Method`](crate::Method), chosen at run time, may ask for.
-pub trait Model<B: AutodiffBackend>:
-    Layered<B, Variables: Latent>
-    + Factored<B>
-    + Dream<B>
-    + AutodiffModule<
-        B,
-        InnerModule: Layered<B::InnerBackend, Variables = <Self as Layered<B>>::Variables>
-                         + Factored<B::InnerBackend>
-                         + Dream<B::InnerBackend>,
-    > + HasAutodiffModule<
-        Autodiff<B>,
-        TrainModule: Layered<Autodiff<B>, Variables = <Self as Layered<B>>::Variables>
-                         + Factored<Autodiff<B>>
-                         + Dream<Autodiff<B>>,
-    > + 'static
-{
-}
-
-impl<B, M> Model<B> for M
-where
-    B: AutodiffBackend,
-    M: Layered<B, Variables: Latent>
-        + Factored<B>
-        + Dream<B>
-        + AutodiffModule<
-            B,
-            InnerModule: Layered<B::InnerBackend, Variables = <M as Layered<B>>::Variables>
-                             + Factored<B::InnerBackend>
-                             + Dream<B::InnerBackend>,
-        > + HasAutodiffModule<
-            Autodiff<B>,
-            TrainModule: Layered<Autodiff<B>, Variables = <M as Layered<B>>::Variables>
-                             + Factored<Autodiff<B>>
-                             + Dream<Autodiff<B>>,
-        > + 'static,
-{
 }

@@ -1,5 +1,6 @@
 //! The pathwise family: ordinary differentiation through samples that carry a gradient, true or surrogate.
 
+mod analytic_kl;
 mod concrete;
 mod decoupled;
 mod finite_order;
@@ -20,6 +21,8 @@ use crate::logits::logit_gradient::{plus, repeat};
 use crate::objective::{at_least, mean};
 use crate::{Estimate, EstimateError, Joint, Layered, Particles};
 
+pub(crate) use analytic_kl::estimate_pathwise_batch;
+pub use analytic_kl::estimate_pathwise_with_kl;
 pub use concrete::Concrete;
 pub use decoupled::Decoupled;
 pub use finite_order::FiniteOrder;

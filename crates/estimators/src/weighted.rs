@@ -1,8 +1,6 @@
 //! The weighted family: coefficients on log p and log q from log-weights.
 
-mod chains;
 mod coupled;
-pub(crate) mod estimate;
 mod jsa;
 mod msc;
 mod ovis;
@@ -10,20 +8,17 @@ mod reinforce;
 mod reinforce_bound;
 mod rloo;
 pub(crate) mod rws;
-mod states;
+pub(crate) mod surrogate;
 mod tvo;
 mod vargrad;
 mod vimco;
 mod wake_sleep;
-mod weighting;
 
 use helmholtz_samplers::{FrozenReferenceMis, Mis, Mtmis};
 
 use crate::family::*;
 
-pub use chains::{Chains, refresh, scatter};
 pub use coupled::CoupledChains;
-pub use estimate::{Estimate, EstimateError, dreams, estimate};
 pub use jsa::{Jsa, JsaKernel};
 pub use msc::Msc;
 pub use ovis::{Ovis, OvisMonteCarlo};
@@ -31,11 +26,11 @@ pub use reinforce::Reinforce;
 pub use reinforce_bound::ReinforceBound;
 pub use rloo::Rloo;
 pub use rws::Rws;
+pub use surrogate::{dreams, estimate};
 pub use tvo::Tvo;
 pub use vargrad::VarGrad;
 pub use vimco::Vimco;
 pub use wake_sleep::WakeSleep;
-pub use weighting::{Coefficient, Outcome, Weighting};
 
 family! {
     /// A weighted estimator chosen at run time.

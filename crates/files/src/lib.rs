@@ -31,6 +31,7 @@ mod lock;
 mod observer;
 mod remedy;
 mod replace;
+mod timing;
 
 pub use clock::now;
 pub use directories::{
@@ -38,7 +39,8 @@ pub use directories::{
 };
 pub use file::{File, is_link, read};
 pub use holder::Holder;
-pub use lock::{Lock, LockError, Timing, holder_of, is_lock_name};
+pub use lock::{Lock, LockError, holder_of, is_lock_name};
 pub use observer::{Observed, Observer, Op, Verdict, observe};
 pub use remedy::remedy;
 pub use replace::{SCRATCH, replace, replace_shared, write_synced};
+pub use timing::Timing;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::file::{File, read};
 use crate::holder::{Holder, Life};
 use crate::observer::{self, Op, observed};
-use crate::{names, remove};
+use crate::{Timing, names, remove};
 
 const LOCK: &str = "lock";
 const NUMBERED: &str = "lock.";
@@ -27,25 +27,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long a lock that was not renewed still counts in [`holder_of`], which does not wait.
 const RECENT: Duration = Duration::from_secs(600);
-
-/// How often a lock is renewed, and how long one on another machine is watched before it counts as stale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timing {
-    /// From one renewal to the next.
-    pub renewal: Duration,
-    /// Without a renewal for this long, a lock is stale.
-    pub patience: Duration,
-}
-
-impl Default for Timing {
-    /// 10 and 60 seconds.
-    fn default() -> Self {
-        Self {
-            renewal: Duration::from_secs(10),
-            patience: Duration::from_secs(60),
-        }
-    }
-}
 
 /// Why a lock was not given, or no longer holds.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! What can go wrong, and what a failed certificate says.
 
-use crate::exact::Leak;
+use crate::Leak;
 
 /// Why a test could not be made, or which certificate failed.
 #[derive(Debug, thiserror::Error)]

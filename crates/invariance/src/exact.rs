@@ -36,5 +36,5 @@ mod uniforms;
 
 pub use expectation::expectation;
 pub use law::Law;
-pub use matrix::{Leak, TOLERANCE, TransitionMatrix};
+pub use matrix::{TOLERANCE, TransitionMatrix};
 pub use uniforms::{Uniforms, on_grid};

@@ -38,12 +38,14 @@
 mod check;
 mod latent_model;
 mod problem;
+mod target;
 mod weights;
 
 pub use check::{
-    FiniteTarget, assert_index_kernel_invariant, assert_some_leak, check_ergodic, check_invariant,
-    for_every, for_every_kept,
+    assert_index_kernel_invariant, assert_some_leak, check_ergodic, check_invariant, for_every,
+    for_every_kept,
 };
 pub use latent_model::{LatentModel, latent_models};
 pub use problem::{FiniteProblem, finite_problems};
+pub use target::FiniteTarget;
 pub use weights::{hostile_log_weights, log_weights};

@@ -112,11 +112,12 @@ pub mod gradients;
 pub mod statistical;
 
 mod error;
+mod leak;
 mod special;
 mod step_fn;
 
 #[doc(no_inline)]
-pub use exact::{Law, Leak, TOLERANCE, TransitionMatrix, Uniforms, expectation, on_grid};
+pub use exact::{Law, TOLERANCE, TransitionMatrix, Uniforms, expectation, on_grid};
 #[doc(no_inline)]
 pub use statistical::{
     Calibration, Comparison, Evidence, Geweke, OneStep, POWER, ProbabilityCalibration, Ranks,
@@ -124,6 +125,7 @@ pub use statistical::{
 };
 
 pub use error::InvarianceError;
+pub use leak::Leak;
 pub use step_fn::{StepFn, step_fn};
 
 pub use helmholtz_random as random;

@@ -32,6 +32,7 @@
 //! i-th sample has a stream of its own.
 
 mod calibration;
+mod comparison;
 mod deviation;
 mod energy;
 mod evidence;
@@ -47,6 +48,7 @@ mod suite;
 mod unbiased;
 
 pub use calibration::Calibration;
+pub use comparison::{Comparison, POWER};
 pub use energy::energy_distance;
 pub use evidence::Evidence;
 pub use geweke::Geweke;
@@ -54,7 +56,7 @@ pub use ks::{ks_one_sample, ks_two_sample};
 pub use one_step::OneStep;
 pub use probabilities::ProbabilityCalibration;
 pub use rank_plot::Ranks;
-pub use report::{Comparison, POWER, Report};
+pub use report::Report;
 pub use sequential::sequential;
 pub use suite::{Share, Suite};
 pub use unbiased::Unbiased;

@@ -1,9 +1,6 @@
 //! Our operations on tensors.
 
-use burn::tensor::ops::FloatTensor;
-use burn::tensor::{Tensor, TensorPrimitive};
-
-use crate::Backend;
+use crate::primitive::wrap;
 
 mod bernoulli;
 mod canvas;
@@ -29,10 +26,6 @@ pub use elementwise::{bounded_exp, digamma, log_gamma, sigmoid, trigamma};
 pub use nets::{adam, additive_scores, leaky_relu, linear, linear_splines, perceptron};
 pub use rows::{directions, own_differences, side_by_side, softmax_rows, squared_norms};
 pub use sums::{softmax_moments, softmax_sums};
-
-pub(crate) fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
-    Tensor::from_primitive(TensorPrimitive::Float(primitive))
-}
 
 /// Asserts that `a` rows and `b` rows can meet cyclically.
 fn assert_cyclic(a: usize, b: usize) {

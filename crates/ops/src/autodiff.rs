@@ -12,7 +12,8 @@ use burn::tensor::backend::AutodiffBackend;
 use burn::tensor::ops::{FloatTensor, IntTensor};
 use burn::tensor::{DType, TensorMetadata};
 
-use crate::{Activation, Backend, Pieces, portable};
+use crate::backend::portable;
+use crate::{Activation, Backend, Pieces};
 
 mod canvas;
 mod densities;

@@ -6,9 +6,10 @@ use std::ops::Range;
 use burn::tensor::{DType, TensorData};
 use burn_flex::{Flex, FlexTensor};
 
+use crate::backend::{portable, special};
 use crate::{
     Activation, AdamStep, AdditiveGradients, Backend, LinearGradients, OwnNormalGradients,
-    PerceptronGradients, Pieces, portable, special,
+    PerceptronGradients, Pieces,
 };
 
 mod activation;
@@ -40,6 +41,8 @@ mod product;
 mod rows;
 mod softmax;
 mod splines;
+mod vector;
+mod words;
 
 /// Runs `$function::<FMA>((arguments))` compiled for the best instruction set of this machine.
 ///

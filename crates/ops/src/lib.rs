@@ -59,6 +59,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod api;
+mod arguments;
 mod autodiff;
 mod backend;
 mod cat;
@@ -71,8 +72,7 @@ mod flex;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod pieces;
-mod portable;
-mod special;
+mod primitive;
 mod values;
 
 pub use burn;
@@ -90,10 +90,11 @@ pub use api::{
     sample_categorical, side_by_side, sigmoid, softmax_moments, softmax_rows, softmax_sums,
     squared_norms, trigamma,
 };
-pub use backend::{
-    Activation, AdamStep, AdditiveGradients, AutodiffBackend, Backend, LinearGradients,
-    OwnNormalGradients, PerceptronGradients,
+pub use arguments::{
+    Activation, AdamStep, AdditiveGradients, LinearGradients, OwnNormalGradients,
+    PerceptronGradients,
 };
+pub use backend::{AutodiffBackend, Backend};
 pub use cat::cat;
 #[cfg(feature = "cuda")]
 pub use device::find_cuda;

@@ -2,8 +2,8 @@
 
 use burn::tensor::{DType, Int, Tensor, TensorData};
 
-use crate::api::wrap;
-use crate::portable::WORD;
+use crate::backend::portable::WORD;
+use crate::primitive::wrap;
 use crate::{AutodiffBackend, Backend, cat};
 
 /// Rows of bits, 32 to a word: bit j of a row is bit `j % 32` of its word `j / 32`, and the bits beyond the last column are 0.

@@ -10,7 +10,8 @@ use crate::canonical::config_hash;
 use crate::checkpoint::{self, Fault, Manifest};
 use crate::config::{read_config, same_config};
 use crate::disk::{clear, failed, publish};
-use crate::history::{History, Position};
+use crate::ends::{read_failure, read_result};
+use crate::history::History;
 use crate::lock;
 use crate::metrics::{Metrics, result_seal};
 use crate::names::{CHECKPOINTS, CONFIG, FAILURE, RESULT};
@@ -18,8 +19,7 @@ use crate::place::{
     Contents, contents, create, create_checkpoints, remove_scratch, resolve, set_aside,
 };
 use crate::rewind::rewind;
-use crate::status::{read_failure, read_result};
-use crate::{Checkpoint, Failure, Provenance, RunError, sealed};
+use crate::{Checkpoint, Failure, Position, Provenance, RunError, sealed};
 
 /// Mode of opening a folder that already has a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,80 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Provenance;
-use crate::arithmetic::unrecorded;
+use crate::{Position, Provenance, Stint};
 
-/// Progress of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Position {
-    /// Finished epochs; 0 in a run that is counted in steps alone.
-    pub epochs: u64,
-    /// Finished steps of the epoch in progress, or of a run that is counted in steps alone.
-    pub steps: u64,
-}
-
-impl std::fmt::Display for Position {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.epochs, self.steps) {
-            (0, steps) => write!(f, "step {steps}"),
-            (epochs, 0) => write!(f, "epoch {epochs}"),
-            (epochs, steps) => write!(f, "epoch {epochs}, step {steps}"),
-        }
-    }
-}
-
-/// A part of a run that one program trained on one machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stint {
-    /// The source's commit.
-    pub commit: String,
-    /// The version of the workspace.
-    pub version: String,
-    /// The compiler.
-    pub rustc: String,
-    /// The version of the arithmetic, [`ARITHMETIC`](crate::ARITHMETIC).
-    #[serde(default = "unrecorded")]
-    pub arithmetic: u32,
-    /// The device that computed.
-    pub device: String,
-    /// Processor features by which numerical kernels are chosen.
-    pub cpu_features: Vec<String>,
-    /// Position at which it began.
-    pub from: Position,
-    /// Position of its last checkpoint.
-    pub to: Position,
-}
-
-impl Stint {
-    fn new(by: &Provenance, from: Position, to: Position) -> Self {
-        Self {
-            commit: by.commit.clone(),
-            version: by.version.clone(),
-            rustc: by.rustc.clone(),
-            arithmetic: by.arithmetic,
-            device: by.device.clone(),
-            cpu_features: by.cpu_features.clone(),
-            from,
-            to,
-        }
-    }
-
-    /// Lists what differs in the program and machine of `now`: `commit b instead of a`.
-    fn changes(&self, now: &Self) -> Vec<String> {
-        let versions = [self, now].map(|stint| stint.arithmetic.to_string());
-        let features = [self, now].map(|stint| format!("[{}]", stint.cpu_features.join(" ")));
-        let fields = [
-            ("commit", &self.commit, &now.commit),
-            ("version", &self.version, &now.version),
-            ("compiler", &self.rustc, &now.rustc),
-            ("arithmetic", &versions[0], &versions[1]),
-            ("device", &self.device, &now.device),
-            ("processor features", &features[0], &features[1]),
-        ];
-        let changed = fields.iter().filter(|(_, before, now)| before != now);
-        changed
-            .map(|(name, before, now)| format!("{name} {now} instead of {before}"))
-            .collect()
+/// A part of a run, trained by the program of this provenance.
+fn stint(by: &Provenance, from: Position, to: Position) -> Stint {
+    Stint {
+        commit: by.commit.clone(),
+        version: by.version.clone(),
+        rustc: by.rustc.clone(),
+        arithmetic: by.arithmetic,
+        device: by.device.clone(),
+        cpu_features: by.cpu_features.clone(),
+        from,
+        to,
     }
 }
 
@@ -95,9 +34,9 @@ impl History {
         now: &Provenance,
     ) -> Option<String> {
         if let (true, Some(earlier)) = (self.0.is_empty(), earlier) {
-            self.0.push(Stint::new(earlier, Position::default(), at));
+            self.0.push(stint(earlier, Position::default(), at));
         }
-        let changes = self.0.last()?.changes(&Stint::new(now, at, at));
+        let changes = self.0.last()?.changes(&stint(now, at, at));
         (!changes.is_empty()).then(|| {
             format!(
                 "this run was begun by another program or elsewhere: {}; its numbers may differ in their last bits, and its \
@@ -110,10 +49,10 @@ impl History {
     /// Takes in that `by` has trained up to `to`.
     pub(crate) fn trained(&mut self, by: &Provenance, to: Position) {
         let from = self.0.last().map_or(Position::default(), |last| last.to);
-        let stint = Stint::new(by, from, to);
+        let now = stint(by, from, to);
         match self.0.last_mut() {
-            Some(last) if last.changes(&stint).is_empty() => last.to = to,
-            _ if from < to => self.0.push(stint),
+            Some(last) if last.changes(&now).is_empty() => last.to = to,
+            _ if from < to => self.0.push(now),
             _ => {}
         }
     }

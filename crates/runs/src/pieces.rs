@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::canonical::config_hash;
 use crate::disk::{clear, failed, publish, reject_link};
+use crate::ends::read_result;
 use crate::sealed;
-use crate::status::read_result;
 use crate::{RunError, RunFolder, checkpoint};
 
 /// The folder of the pieces in a run folder.

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Stint;
 use crate::arithmetic::{ARITHMETIC, unrecorded};
 use crate::config_hash;
-use crate::history::Stint;
 
 /// Record of what is needed to make a result again: what was run, and on what. No host name, no path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

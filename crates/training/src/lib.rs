@@ -48,6 +48,7 @@ mod momentum;
 mod optimizer;
 mod ordered;
 mod progress;
+mod rule;
 #[cfg(feature = "safetensors")]
 mod safetensors;
 mod snapshot;
@@ -67,8 +68,8 @@ pub use event::Event;
 pub use gradient_variance::GradientVariance;
 pub use learner::Learner;
 pub use momentum::{Momentum, MomentumState};
-pub use optimizer::{Betas, Optimizer};
 pub use progress::{Check, Selected};
+pub use rule::{Betas, Optimizer};
 #[cfg(feature = "safetensors")]
 pub use safetensors::{load_parameters, save_parameters};
 pub use snapshot::{Parameters, load_chains, load_learned, load_model, save_chains};

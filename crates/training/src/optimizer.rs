@@ -5,41 +5,10 @@ use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer as _, SgdConfig};
 use helmholtz_estimators::Parts;
 use helmholtz_ops::AutodiffBackend;
-use serde::{Deserialize, Serialize};
 
 use crate::ordered::Ordered;
 use crate::snapshot::{OPTIMIZER, decode_optimizer, encode};
-use crate::{Adam, Momentum, TrainConfig, TrainError};
-
-/// Rule by which the parameters of a model follow a gradient.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Optimizer {
-    /// [`Adam`], on the mean gradient of the batch.
-    #[default]
-    Adam,
-    /// [`Momentum`], on the sum of the batch's gradients.
-    Momentum,
-}
-
-/// β₁ and β₂ of the [`Adam`] of a model.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Betas {
-    /// β₁ and β₂ of the generative parameters θ.
-    pub generative: [f64; 2],
-    /// β₁ and β₂ of the inference model's, φ.
-    pub inference: [f64; 2],
-}
-
-impl Default for Betas {
-    /// (0.9, 0.999).
-    fn default() -> Self {
-        Self {
-            generative: [0.9, 0.999],
-            inference: [0.9, 0.999],
-        }
-    }
-}
+use crate::{Adam, Betas, Momentum, Optimizer, TrainConfig, TrainError};
 
 type AdamOf<B, M> =
     OptimizerAdaptor<Adam<<B as burn::tensor::backend::AutodiffBackend>::InnerBackend>, M, B>;

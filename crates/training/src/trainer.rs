@@ -1,5 +1,7 @@
 //! Parameters, optimiser and chains, and one training step of them.
 
+mod checkpoint;
+
 use burn::module::AutodiffModule;
 use burn::tensor::DType;
 use helmholtz_datasets::{Data, Read, Reading};

@@ -7,7 +7,7 @@ use crate::data::{Wanted, load};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::log_likelihoods;
-use crate::population::stepwise::Measured;
+use crate::population::Measured;
 use crate::registry::Registry;
 use crate::trained::Run;
 use crate::works::evaluate::{Evaluated, Tempered, Work};
@@ -148,7 +148,9 @@ fn print_result(
             let line = json!({"event": "row", "row": row});
             streams.out.line(line.to_string());
         }
-        let line = json!({"event": "table", "run": head, "rows": rows, "tempered": tempered, "provenance": provenance, "caution": caution});
+        let table =
+            json!({"run": head, "rows": rows, "tempered": tempered, "provenance": provenance});
+        let line = json!({"event": "table", "document": document, "table": table});
         streams.out.line(line.to_string());
     } else {
         streams.show(&document);

@@ -1,6 +1,6 @@
 //! Column of a table: what the samplers of a finished run reached.
 
-use super::stepwise::Measured;
+use super::Measured;
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
 

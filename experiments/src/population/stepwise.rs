@@ -13,11 +13,11 @@ use burn::module::AutodiffModule;
 use helmholtz_datasets::Locator;
 use helmholtz_ops::{AutodiffBackend, Backend};
 use helmholtz_report::figure::{Axis, Figure, Panel, Series};
-use helmholtz_report::{Block, Cell, Document};
+use helmholtz_report::{Block, Document};
 use helmholtz_runs::{Pieces, RunFolder};
 use helmholtz_training::{Event, Objective, StepConfig};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// An experiment: one model trained by gradient steps in a run folder, then measured.
@@ -207,34 +207,6 @@ pub fn panel(checks: &[Value], title: &str, y: Axis, lines: &[(&str, &str)]) -> 
     }
 }
 
-/// A mean with its standard error over instances of the data.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
-    /// The mean.
-    pub mean: f64,
-    /// Its standard error.
-    pub standard_error: f64,
-}
-
-impl Measured {
-    /// Computes mean and standard error of these values, at least two.
-    pub fn of(values: &[f64]) -> Self {
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-        Self {
-            mean,
-            standard_error: (squares / (count - 1.0) / count).sqrt(),
-        }
-    }
-
-    /// `1.25 ± 0.07`, of our runs.
-    pub fn cell(&self, digits: usize) -> Cell {
-        let text = format!("{:.digits$} ± {:.digits$}", self.mean, self.standard_error);
-        Cell::number(helmholtz_report::Kind::Ours, text, self.mean)
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -249,14 +221,5 @@ pub(crate) mod tests {
             .err()
             .expect("settings that make no sense")
             .to_string()
-    }
-
-    #[test]
-    fn a_standard_error_is_that_of_the_mean() {
-        let expected = Measured {
-            mean: 2.0,
-            standard_error: 1.0,
-        };
-        assert_eq!(Measured::of(&[1.0, 3.0]), expected);
     }
 }

@@ -6,9 +6,11 @@
 //! | [`prose`] | sentences, and how many are long |
 //! | [`links`] | links that lead nowhere, or out of where they may lead |
 //! | [`parts`] | parts of documents that are copies of records and of sources |
-//! | [`sources`] | import circles, and functions that are too long |
+//! | [`imports`] | which file of a crate imports which, and the circles of them |
+//! | [`sources`] | the sources that are checked: circles, and functions that are too long |
 //! | [`tutorial`] | a page's files and commands, carried out in an empty folder |
 
+pub mod imports;
 pub mod links;
 pub mod parts;
 pub mod prose;

@@ -7,10 +7,10 @@ use helmholtz_ops::{AutodiffBackend, Backend, Values, cat};
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
-use crate::logits::swaps::{Race, Swaps, without_pinned};
+use crate::logits::swaps::{Swaps, without_pinned};
 use crate::{
     Batch, Declaration, Description, Estimate, EstimateError, Estimator, Factored, Joint, Layered,
-    Learned, LogitGradient, Objective, Target, estimate_logits, estimate_logits_with_kl,
+    Learned, LogitGradient, Objective, Race, Target, estimate_logits, estimate_logits_with_kl,
 };
 
 /// G_{v,c} = f(z) (1 − C π_{v,c}), z_v = argmin_i (ln π_{v,i} − φ_{v,i}), π_v ~ Dirichlet(1, …, 1): augment and REINFORCE (Yin,

@@ -4,8 +4,8 @@ use burn::tensor::{Tensor, TensorData, activation};
 use helmholtz_distributions::{Classes, Noise};
 use helmholtz_ops::{Backend, Values, pinned_logits};
 
+use crate::Race;
 use crate::host::numbers;
-use crate::logits::Race;
 use crate::{Layered, Particles};
 
 /// The beams of each datum, K or as many as there are latents, the layers nearest the data first.

@@ -10,10 +10,10 @@ use helmholtz_samplers::ChainStore;
 use crate::logits::disarm_tree::{
     Node, antithetic, classes_of, decisions, half_difference, live, row_logits,
 };
-use crate::logits::swaps::{Race, without_pinned};
+use crate::logits::swaps::without_pinned;
 use crate::{
     Batch, Declaration, Description, Estimate, EstimateError, Estimator, Factored, Joint, Layered,
-    Learned, LogitGradient, Objective, Target, estimate_logits,
+    Learned, LogitGradient, Objective, Race, Target, estimate_logits,
 };
 
 /// Two classes z, z' of every variable from one law of pairs p(z, z') with q for either's law, and two values of f:

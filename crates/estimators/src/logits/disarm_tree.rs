@@ -8,10 +8,10 @@ use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
 use crate::logits::logit_gradient::repeat;
-use crate::logits::swaps::{Race, without_pinned};
+use crate::logits::swaps::without_pinned;
 use crate::{
     Batch, Declaration, Description, Estimate, EstimateError, Estimator, Factored, Joint, Layered,
-    Learned, LogitGradient, Objective, Target, estimate_logits,
+    Learned, LogitGradient, Objective, Race, Target, estimate_logits,
 };
 
 /// A class is found by decisions, one a node of a binary tree. At node n the class is among those of its left branch L with the

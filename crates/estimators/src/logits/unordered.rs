@@ -6,13 +6,13 @@ use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info};
 
+use crate::Race;
 use crate::host::numbers;
-use crate::logits::Race;
 use crate::logits::beam::Beams;
 use crate::logits::logit_gradient::tracked;
 use crate::logits::shares::Shares;
 use crate::objective::at_least;
-use crate::weighted::estimate::surrogate;
+use crate::weighted::surrogate::surrogate;
 use crate::{
     Batch, Coefficient, Declaration, Description, Estimate, EstimateError, Estimator, Joint,
     Layered, Learned, Target,

@@ -4,9 +4,6 @@ use super::options::ClusterOptions;
 use super::sweep::Manifest;
 use std::path::Path;
 
-/// The file's name in a sweep's folder.
-pub const SCRIPT: &str = "job.sh";
-
 /// Settings of a Slurm job beside the options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -96,6 +93,7 @@ pub fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::sweep::SCRIPT;
 
     fn manifest() -> Manifest {
         Manifest {

@@ -2,11 +2,11 @@
 
 use super::attempts::now;
 use super::follow::follow;
-use super::job::{self, SCRIPT, quoted, script};
+use super::job::{self, quoted, script};
 use super::list::{LIST, Listed, divide, sizes, text};
 use super::options::{ClusterOptions, format_time};
 use super::slurm::Slurm;
-use super::sweep::{self, Made, Manifest};
+use super::sweep::{self, Made, Manifest, SCRIPT};
 use super::{Engine, rejected, shared};
 use crate::error::HarnessError;
 use crate::experiment::Experiment;

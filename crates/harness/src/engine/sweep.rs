@@ -1,6 +1,5 @@
 //! The folder of a sweep: the list of runs, the job script, the manifest; and beside it the program, set aside under its hash.
 
-use super::job::SCRIPT;
 use super::list::LIST;
 use super::options::ClusterOptions;
 use super::{io, rejected};
@@ -16,6 +15,8 @@ use std::process::Command;
 pub const SWEEPS: &str = ".sweeps";
 /// The manifest's name in a sweep's folder.
 pub const MANIFEST: &str = "manifest.json";
+/// The job script's.
+pub const SCRIPT: &str = "job.sh";
 
 /// Manifest of a sweep: enough to start any of its tasks again, and to know by what it was made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

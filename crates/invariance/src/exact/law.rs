@@ -1,9 +1,8 @@
 //! A distribution over listed states.
 
 use crate::InvarianceError;
-use crate::exact::TransitionMatrix;
 
-/// Probabilities of the states of a [`TransitionMatrix`], in the same order. They sum to one.
+/// Probabilities of the states of a [`TransitionMatrix`](crate::TransitionMatrix), in the same order. They sum to one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Law(Vec<f64>);
 
@@ -80,25 +79,14 @@ impl Law {
         Self::from_log_weights(&states.iter().map(log_density).collect::<Vec<_>>())
     }
 
+    /// These probabilities, which sum to one.
+    pub(super) fn of_probabilities(probabilities: Vec<f64>) -> Self {
+        Self(probabilities)
+    }
+
     /// The probabilities, in the order of the states.
     pub fn probabilities(&self) -> &[f64] {
         &self.0
-    }
-
-    /// π P: the law after one step from this law.
-    ///
-    /// # Errors
-    /// [`InvarianceError::Length`] if the matrix has another number of states.
-    pub fn after(&self, matrix: &TransitionMatrix) -> Result<Self, InvarianceError> {
-        matrix.fits(self)?;
-        let n = self.0.len();
-        let mut after = vec![0.0; n];
-        for (x, p) in self.0.iter().enumerate() {
-            for (sum, entry) in after.iter_mut().zip(matrix.row(x)) {
-                *sum += p * entry;
-            }
-        }
-        Ok(Self(after))
     }
 
     /// The total variation distance Σ |a - b| / 2, between 0 and 1.

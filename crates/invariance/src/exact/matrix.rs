@@ -1,12 +1,12 @@
 //! The transition matrix of a kernel, from the code that runs in production.
 
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 
 use helmholtz_random::{Enumerator, enumerate};
 use helmholtz_samplers::Kernel;
 
-use crate::InvarianceError;
 use crate::exact::Law;
+use crate::{InvarianceError, Leak};
 
 /// Rounding may add up to this in a matrix of moderate size.
 pub const TOLERANCE: f64 = 1e-12;
@@ -42,42 +42,6 @@ pub struct TransitionMatrix {
     names: Vec<String>,
     /// Row after row.
     entries: Vec<f64>,
-}
-
-/// A state that does not keep its probability under one step.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Leak {
-    /// The state.
-    pub state: String,
-    /// π(x), which it should keep.
-    pub before: f64,
-    /// (π P)(x), which it has after one step.
-    pub after: f64,
-    /// The state with which it exchanges least evenly.
-    pub partner: String,
-    /// The net flow from x to the partner, π(x) P(x, y) - π(y) P(y, x).
-    pub net_flow: f64,
-}
-
-impl fmt::Display for Leak {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = if self.after < self.before {
-            "loses"
-        } else {
-            "gains"
-        };
-        let way = if self.net_flow > 0.0 { "to" } else { "from" };
-        write!(
-            f,
-            "{} {verb} {:.3e}: it has {:.6e} and after one step {:.6e}; the largest net flow is {:.3e} {way} {}",
-            self.state,
-            (self.after - self.before).abs(),
-            self.before,
-            self.after,
-            self.net_flow.abs(),
-            self.partner,
-        )
-    }
 }
 
 impl TransitionMatrix {
@@ -325,6 +289,24 @@ pub(crate) fn product(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
         }
     }
     product
+}
+
+impl Law {
+    /// π P: the law after one step from this law.
+    ///
+    /// # Errors
+    /// [`InvarianceError::Length`] if the matrix has another number of states.
+    pub fn after(&self, matrix: &TransitionMatrix) -> Result<Self, InvarianceError> {
+        matrix.fits(self)?;
+        let probabilities = self.probabilities();
+        let mut after = vec![0.0; probabilities.len()];
+        for (x, p) in probabilities.iter().enumerate() {
+            for (sum, entry) in after.iter_mut().zip(matrix.row(x)) {
+                *sum += p * entry;
+            }
+        }
+        Ok(Self::of_probabilities(after))
+    }
 }
 
 #[cfg(test)]

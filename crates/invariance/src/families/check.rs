@@ -8,20 +8,8 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestRng, TestRunner};
 
-use crate::families::finite_problems;
+use crate::families::{FiniteTarget, finite_problems};
 use crate::{InvarianceError, Law, TOLERANCE, TransitionMatrix};
-
-/// A target over few enough states to list.
-pub trait FiniteTarget {
-    /// A state.
-    type State: Clone + PartialEq + Debug;
-
-    /// Every state that a kernel may come to.
-    fn states(&self) -> Vec<Self::State>;
-
-    /// ln p(`state`) + constant (nats); -inf where p is zero.
-    fn log_density(&self, state: &Self::State) -> f64;
-}
 
 /// Proves, on every case of a family of targets, that a kernel leaves the target invariant: its transition matrix is
 /// enumerated, and max |πP - π| is at most [`TOLERANCE`].

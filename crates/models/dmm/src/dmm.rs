@@ -4,29 +4,17 @@ use std::f64::consts::{PI, TAU};
 
 use burn::module::{Module, Param};
 use burn::tensor::Tensor;
-use helmholtz_apg::{Choices, Model, OneShot, Proposal, Rescore, particle};
+use helmholtz_apg::{Choices, Model, OneShot, Proposal, Rescore};
 use helmholtz_distributions::{LogProb, Noise, Normal, SampleReal};
 use helmholtz_nets::Net;
 use helmholtz_ops::{
-    Activation, Backend, additive_scores, directions, linear, own_differences, side_by_side,
-    squared_norms,
+    Activation, Backend, additive_scores, directions, linear, side_by_side, squared_norms,
 };
 use helmholtz_random::Draws;
 
-use crate::Places;
 use crate::centres::Centres;
-
-particle! {
-    /// The latents of a deep mixture.
-    pub struct DmmState<B> {
-        /// μ `[L, B, M, 2]`
-        mean: 4,
-        /// c, one-hot `[L, B, N, M]`
-        assignment: 4,
-        /// h in (0, 1), a part of a turn `[L, B, N, 1]`
-        angle: 4,
-    }
-}
+use crate::state::displacements;
+use crate::{DmmState, Places};
 
 /// Rings of a learned shape at M centres, and the nets that propose where they are and which datum lies where.
 #[derive(Module, Debug)]
@@ -52,18 +40,6 @@ pub struct Dmm<B: burn::tensor::backend::Backend> {
 /// Sums over the last two dimensions: `[L, B, ..]` to `[L, B, 1]`.
 pub(crate) fn total<B: Backend>(values: Tensor<B, 4>) -> Tensor<B, 3> {
     values.flatten::<3>(2, 3).sum_dim(2)
-}
-
-/// x_n − μ_{c_n} `[L, B, N, 2]`.
-pub(crate) fn displacements<B: Backend>(
-    x: &Tensor<B, 3>,
-    assignment: &Tensor<B, 4>,
-    mean: &Tensor<B, 4>,
-) -> Tensor<B, 4> {
-    let [particles, instances, data, _] = assignment.dims();
-    let groups = |latent: &Tensor<B, 4>| latent.clone().flatten::<3>(0, 1);
-    let differences = own_differences(x.clone(), groups(assignment), groups(mean));
-    differences.reshape([particles, instances, data, x.dims()[2]])
 }
 
 impl<B: Backend> Dmm<B> {

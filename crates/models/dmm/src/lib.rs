@@ -41,6 +41,7 @@ mod dmm;
 mod places;
 mod rings;
 mod rows;
+mod state;
 
 pub use burn;
 #[cfg(feature = "flex")]
@@ -49,9 +50,10 @@ pub use helmholtz_ops::Flex;
 pub use accuracy::clustering_accuracy;
 pub use blocks::{Law, Mu, Points, Scheme};
 pub use config::{ConfigError, DmmConfig};
-pub use dmm::{Dmm, DmmState};
+pub use dmm::Dmm;
 pub use places::Places;
 pub use rings::{Rings, Simulated};
+pub use state::DmmState;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -9,7 +9,7 @@ use helmholtz_ops::{Backend, bounded_exp};
 use helmholtz_random::Draws;
 
 use crate::DmmState;
-use crate::dmm::displacements;
+use crate::state::displacements;
 
 /// ln a and ln b of a Beta law are kept within this.
 const LIMIT: f64 = 10.0;

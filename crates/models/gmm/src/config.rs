@@ -5,7 +5,7 @@ use helmholtz_apg::Statistics;
 use helmholtz_nets::{Activation, Initialisation, Initialiser, Linear, Net};
 use serde::{Deserialize, Serialize};
 
-use crate::Gmm;
+use crate::{Gmm, Rate};
 
 /// A mixture of M normals in D dimensions with a normal-gamma prior, and proposals for it: what to build.
 ///
@@ -75,18 +75,6 @@ impl Values {
     fn are_shared(&self) -> bool {
         *self == Self::Shared
     }
-}
-
-/// The rate of the precisions after S₁ data of mean x̄, with ν' = ν + S₁.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rate {
-    /// β + ½ Σ (x_n − x̄)² + ½ S₁ν/ν' (x̄ − μ₀)²: Bayes' rule.
-    #[default]
-    Conjugate,
-    /// With (x̄ − ν)² in place of (x̄ − μ₀)², a defect of the released code that biases all that is built on it alike: to explain
-    /// published figures with.
-    Released,
 }
 
 impl Default for GmmConfig {

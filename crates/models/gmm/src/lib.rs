@@ -36,6 +36,7 @@ mod config;
 mod divergence;
 mod gmm;
 mod marginal;
+mod rate;
 mod simulate;
 
 pub use burn;
@@ -43,8 +44,9 @@ pub use burn;
 pub use helmholtz_ops::Flex;
 
 pub use blocks::{Assignments, Eta, Law, Scheme};
-pub use config::{ConfigError, GmmConfig, Rate, Start, Values};
+pub use config::{ConfigError, GmmConfig, Start, Values};
 pub use gmm::{Gmm, GmmState};
+pub use rate::Rate;
 pub use simulate::Simulated;
 
 #[cfg(doctest)]

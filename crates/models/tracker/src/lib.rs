@@ -43,6 +43,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod aggregation;
 mod bilinear;
 mod blocks;
 mod bounce;
@@ -50,6 +51,7 @@ mod canvas;
 mod config;
 mod error;
 mod identify;
+mod init;
 mod locate;
 mod placement;
 mod rows;
@@ -59,10 +61,11 @@ pub use burn;
 #[cfg(feature = "flex")]
 pub use helmholtz_ops::Flex;
 
+pub use aggregation::Aggregation;
 pub use blocks::{Law, Scheme, What, Where};
 pub use bounce::{Bounce, BounceError, Identities, Sequence};
 pub use canvas::{Alignment, Canvas, Sampling};
-pub use config::{Aggregation, ConfigError, TrackerConfig};
+pub use config::{ConfigError, TrackerConfig};
 pub use error::tracking_error;
 pub use placement::{compose, crops};
 pub use tracker::{Tracker, TrackerState, Video};

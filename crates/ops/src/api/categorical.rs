@@ -3,7 +3,8 @@
 use burn::tensor::Tensor;
 
 use super::{assert_cyclic, wrap};
-use crate::{Backend, Values, portable};
+use crate::backend::portable;
+use crate::{Backend, Values};
 
 /// Asserts that there are classes, and logits for all but the first of each of a number of variables, which is returned.
 fn variables(logits: usize, classes: usize) -> usize {

@@ -8,7 +8,8 @@ use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorMetadata, TensorPrimitive};
 
 use super::constant;
-use crate::{Backend, portable::cycle};
+use crate::Backend;
+use crate::backend::portable::cycle;
 
 /// Log-probabilities of rows that are linear in their values.  `all_logits` makes of the logits, or means, their derivative in
 /// the values, `scored` gives them with their derivative in the logits, `alone` without.

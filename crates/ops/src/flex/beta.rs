@@ -1,7 +1,7 @@
 //! Log-densities of beta laws and their derivatives, element by element.
 //!
 //! Of three log-gammas of numbers near a large sum little is left when they are subtracted. So Stirling's formula is subtracted
-//! first: with c = a + b, y_z = z + n and ln Γ(z) = (z − ½)(ln y_z − 1) + ln P_z + S_z as in [`special`](crate::special),
+//! first: with c = a + b, y_z = z + n and ln Γ(z) = (z − ½)(ln y_z − 1) + ln P_z + S_z as in [`special`](crate::backend::special),
 //!
 //! > ln p = a ln(x y_c / y_a) + b ln((1 − x) y_c / y_b) + ln(√(y_a y_b / y_c) P_c / (P_a P_b x (1 − x))) − ½ − S_a − S_b + S_c,
 //!

@@ -9,8 +9,6 @@ mod choice;
 mod source;
 mod sums;
 mod tables;
-pub mod vector;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -20,13 +18,12 @@ use choice::{way, way_of};
 use source::Source;
 use sums::Sums;
 use tables::Tables;
-use vector::Number;
-pub use words::Rows;
-use words::{Codes, Lists, WORD};
 
 use super::live::live_rows;
 use super::product::product;
 use super::rows;
+use super::vector::Number;
+use super::words::{Codes, Lists, Rows, WORD, unpack_row};
 use super::{elements, size};
 
 /// A whole tensor of words as rows of `columns` bits.
@@ -177,19 +174,6 @@ fn unpacked<T: Number + Element>(bits: Rows<'_>) -> FlexTensor {
         || rows.for_each(|(row, out)| unpack_row(row, out)),
     );
     FlexTensor::from_data(TensorData::new(output, [bits.count(), bits.columns()]))
-}
-
-/// Sets `out` to the bits of a row.
-#[inline(always)]
-pub fn unpack_row<T: Number>(row: &[u32], out: &mut [T]) {
-    let (words, last) = out.as_chunks_mut::<WORD>();
-    let of = |word: u32, bit: usize| T::of((word >> bit & 1) as f32);
-    for (&word, out) in row.iter().zip(&mut *words) {
-        *out = std::array::from_fn(|bit| of(word, bit));
-    }
-    for (bit, out) in last.iter_mut().enumerate() {
-        *out = of(row[words.len()], bit);
-    }
 }
 
 /// See [`crate::Backend::pack_bits`].

@@ -1,4 +1,4 @@
-//! ln Γ and ψ in one pass: the formulas of [`special`](crate::special), with as many steps and terms as f32 can tell.
+//! ln Γ and ψ in one pass: the formulas of [`special`](crate::backend::special), with as many steps and terms as f32 can tell.
 
 use burn_flex::FlexTensor;
 

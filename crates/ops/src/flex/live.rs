@@ -2,7 +2,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::bits::vector::Number;
+use super::vector::Number;
 
 /// The rows, each as long as `sum`, that are not zero throughout, by number; they are added to `sum`.
 pub fn live_rows<T: Number>(rows: &[T], sum: &mut [T]) -> Vec<usize> {

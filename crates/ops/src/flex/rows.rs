@@ -2,8 +2,8 @@
 
 use burn_flex::FlexTensor;
 
-use super::bits::{Rows, unpack_row};
 use super::exp::{EXP_IS_ZERO, exp};
+use super::words::{Rows, unpack_row};
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 
 /// Lane products of (1 + e^−|a|) ≤ 2 are turned into a logarithm after this many factors: 2⁶⁰ per lane fits f32, and the

@@ -8,7 +8,7 @@ use helmholtz_tracker::{Bounce, Sampling, Sequence, Tracker, TrackerState, Video
 
 use super::DRAWS;
 use super::digits::video;
-use super::evaluation::{Watched, score};
+use super::watched::{Watched, score};
 use crate::error::HarnessError;
 use crate::population::hamiltonian::{Chains, HmcSettings, Moves};
 

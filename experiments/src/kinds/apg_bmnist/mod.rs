@@ -9,6 +9,7 @@
 //! | [`Settings`] | `experiments/apg-bmnist.toml`, one of its profiles |
 //! | [`Digits`] | MNIST's images at the size that the canvas has |
 //! | [`Training`](training) | a gradient step, and a check |
+//! | `watched` | a population after each sweep |
 //! | [`Evaluation`] | the numbers of the table, and what is shown |
 //! | `hamiltonian` | Hamiltonian Monte Carlo on all latents |
 //! | [`Outcome`] | the numbers of a run, and its table |
@@ -22,6 +23,7 @@ mod pictures;
 mod run;
 mod settings;
 pub mod training;
+mod watched;
 
 pub use digits::Digits;
 pub use evaluation::Evaluation;

@@ -191,7 +191,8 @@ pub fn squared_errors(settings: &Settings, outcome: &Outcome) -> Vec<([usize; 3]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::population::stepwise::{Measured, Stepwise};
+    use crate::population::Measured;
+    use crate::population::stepwise::Stepwise;
     use crate::source::Source;
 
     #[test]

@@ -1,6 +1,7 @@
 //! Sequences with what is found in them, still and moving.
 
-use super::evaluation::{Frame, Pictured};
+use super::evaluation::Pictured;
+use super::watched::Frame;
 use helmholtz_report::picture::{GREY, Picture};
 use helmholtz_tracker::Canvas;
 

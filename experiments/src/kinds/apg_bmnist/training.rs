@@ -6,8 +6,8 @@ use std::ops::Range;
 use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
-use helmholtz_apg::{Block, Sampler, Streams};
-use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_apg::{Sampler, Streams};
+use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Stream;
 use helmholtz_samplers::resampling::Systematic;
 use helmholtz_tracker::{Bounce, Identities, Scheme, Sequence, Tracker, TrackerState, Video};
@@ -15,8 +15,8 @@ use helmholtz_training::Objective;
 use serde_json::{Map, Value};
 
 use super::digits::video;
-use super::evaluation::{Watched, watch};
 use super::hamiltonian::moved;
+use super::watched::{Watched, borrowed, watch};
 use super::{Digits, Settings};
 use crate::population::CHECK;
 use crate::population::hamiltonian::TrainingMoves;
@@ -90,13 +90,6 @@ impl<'a, B: AutodiffBackend> Training<'a, B> {
         let sequences: Vec<Sequence> = numbers.map(own).collect();
         video(bounce, &sequences, &self.device)
     }
-}
-
-/// The blocks, as the sampler takes them.
-pub(crate) fn borrowed<B: Backend>(
-    blocks: &[Box<dyn Block<B, Tracker<B>, Stream>>],
-) -> Vec<&dyn Block<B, Tracker<B>, Stream>> {
-    blocks.iter().map(|block| &**block).collect()
 }
 
 /// The particles of HMC-RWS where it learns from them. The density that moves them is the model's own, by which they were weighed: where

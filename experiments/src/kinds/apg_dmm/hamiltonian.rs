@@ -7,7 +7,7 @@ use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Stream;
 
 use super::DRAWS;
-use super::evaluation::{Watched, score};
+use super::watched::{Watched, score};
 use crate::error::HarnessError;
 use crate::population::hamiltonian::{Chains, HmcSettings, Moves};
 use crate::population::populations::numbers;

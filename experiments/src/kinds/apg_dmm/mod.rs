@@ -8,17 +8,21 @@
 //! |---|---|
 //! | [`Settings`] | `experiments/apg-dmm.toml` |
 //! | [`Training`](training) | a gradient step, and a check |
+//! | `watched` | a population after each sweep |
 //! | [`Evaluation`], `OfSize` | the numbers of the table, and what is shown, on instances of each size |
 //! | [`Outcome`] | the numbers of a run, and its table |
 
 pub mod evaluation;
 pub(crate) mod figures;
 mod hamiltonian;
+mod instances;
 mod of_size;
 mod outcome;
+mod rows;
 mod run;
 mod settings;
 pub mod training;
+mod watched;
 
 pub use evaluation::Evaluation;
 pub use outcome::Outcome;

@@ -1,16 +1,18 @@
 //! Measurements on instances of one size.
 
 use super::Settings;
-use super::evaluation::{Row, Snapshot, Watched, watch};
 use super::hamiltonian::chains;
-use super::training::rings;
+use super::instances::rings;
+use super::rows::{Row, Snapshot};
+use super::watched::{Watched, watch};
 use crate::error::HarnessError;
 use crate::framework::failed;
+use crate::population::Measured;
 use crate::population::TABLE;
 use crate::population::batches::Batch;
 use crate::population::hamiltonian::Moves;
 use crate::population::populations::{learned_sweeps, numbers, sampler};
-use crate::population::stepwise::{Measured, Measuring};
+use crate::population::stepwise::Measuring;
 use helmholtz_apg::Streams;
 use helmholtz_dmm::{Dmm, Scheme, Simulated};
 use helmholtz_ops::{AutodiffBackend, Backend};

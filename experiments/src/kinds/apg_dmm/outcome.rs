@@ -1,6 +1,6 @@
 //! The numbers of a run, and its table.
 
-use super::evaluation::Row;
+use super::rows::Row;
 use super::{Evaluation, Settings};
 use crate::blocks::{checks, or_none};
 use crate::population::Entry;

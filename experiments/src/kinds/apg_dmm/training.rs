@@ -5,17 +5,18 @@ use std::ops::Range;
 
 use burn::module::{AutodiffModule, Module};
 use burn::optim::GradientsParams;
-use burn::tensor::{DType, Tensor};
+use burn::tensor::Tensor;
 use helmholtz_apg::Streams;
 use helmholtz_dmm::{Dmm, DmmState, Scheme, Simulated};
-use helmholtz_ops::{AutodiffBackend, Backend};
+use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Stream;
 use helmholtz_training::Objective;
 use serde_json::{Map, Value};
 
 use super::Settings;
-use super::evaluation::watch;
 use super::hamiltonian::moved;
+use super::instances::rings;
+use super::watched::watch;
 use crate::population::CHECK;
 use crate::population::hamiltonian::TrainingMoves;
 use crate::population::parts::{Part, Step, gradients, parts};
@@ -30,20 +31,6 @@ pub struct Training<'a, B: AutodiffBackend> {
     device: B::Device,
     check: Simulated<B::InnerBackend>,
     threads: usize,
-}
-
-/// Instances of the data.
-pub(crate) fn rings<B: Backend>(
-    settings: &Settings,
-    seed: u64,
-    numbers: &[u64],
-    points: usize,
-    device: &B::Device,
-) -> Simulated<B> {
-    let rings = settings
-        .data
-        .simulate(seed, numbers, points, DType::F32, device);
-    rings.expect("settings have numbers of points that fill the rings")
 }
 
 impl<'a, B: AutodiffBackend> Training<'a, B> {

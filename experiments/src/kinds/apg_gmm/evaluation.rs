@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::samplers::{Checkpoint, Length, SamplerKind, instances, trajectory};
 use super::{FIGURE, Settings};
 use crate::framework::failed;
+use crate::population::Measured;
 use crate::population::TABLE;
 use crate::population::populations::{mean, numbers, sampler};
-use crate::population::stepwise::{Measured, Measuring};
+use crate::population::stepwise::Measuring;
 
 /// Result of a sampler on the instances of the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -135,7 +135,7 @@ fn ours(column: &Column, sampler: &str) -> Cell {
 mod tests {
     use super::*;
     use crate::population::Entry;
-    use crate::population::stepwise::Measured;
+    use crate::population::Measured;
     use crate::published::LogJoints;
 
     #[test]

@@ -1,6 +1,6 @@
 //! Which way a product of bits is made.
 
-use super::words::{BITS, BLOCK, Lists, Rows};
+use super::super::words::{BITS, BLOCK, Lists, Rows};
 
 /// The ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::mem::MaybeUninit;
 
 use pulp::{Simd, WithSimd};
 
+use super::super::vector::{Line, Number, Panel, WIDE, add, by_registers, load, store, zeros};
+use super::super::words::Lists;
 use super::choice::FEW;
 use super::source::Source;
-use super::vector::{Line, Number, Panel, WIDE, add, by_registers, load, store, zeros};
-use super::words::Lists;
 
 /// Bytes of the matrix at a time, in panels: they stay in a first cache of 32 KiB.
 const CACHED: usize = 25 << 10;

@@ -8,9 +8,9 @@ use std::mem::MaybeUninit;
 
 use pulp::{Simd, WithSimd};
 
+use super::super::vector::{Line, Number, Panel, add, by_registers, lanes, load, store, zeros};
+use super::super::words::{BITS, BLOCK, Codes};
 use super::source::Source;
-use super::vector::{Line, Number, Panel, add, by_registers, lanes, load, store, zeros};
-use super::words::{BITS, BLOCK, Codes};
 
 /// Subsets of a group.
 const ENTRIES: usize = 1 << BITS;

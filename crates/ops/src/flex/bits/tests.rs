@@ -4,11 +4,11 @@ use std::mem::MaybeUninit;
 
 use pulp::{Simd, WithSimd};
 
+use super::super::vector::Number;
+use super::super::words::{Codes, Lists, Rows, WORD};
 use super::source::Source;
 use super::sums::Sums;
 use super::tables::Tables;
-use super::vector::Number;
-use super::words::{Codes, Lists, Rows, WORD};
 
 /// Sums of a few hundred numbers below 1 in size, in units of a rounding of their sizes' sum.
 const ROUNDINGS: f64 = 24.0;

@@ -9,6 +9,7 @@ use burn::tensor::ops::FloatTensor;
 use burn::tensor::{DType, Tensor, TensorPrimitive};
 
 use crate::Backend;
+use crate::primitive::unwrap;
 
 const BERNOULLI: [f64; 8] = [
     1.0 / 6.0,
@@ -57,10 +58,6 @@ impl<B: Backend> Shifted<B> {
             .rev()
             .fold(highest, |sum, k| sum * w.clone() + coefficient(k))
     }
-}
-
-fn unwrap<B: Backend>(tensor: Tensor<B, 1>) -> FloatTensor<B> {
-    tensor.into_primitive().tensor()
 }
 
 /// (x − ½)(ln y − 1) + ln(c Π_{i<n} y / (x + i)) + Σₖ B₂ₖ / (2k (2k − 1) y²ᵏ⁻¹) with c = √(2π/e) e⁻ⁿ.

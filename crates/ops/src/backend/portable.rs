@@ -1,7 +1,7 @@
 //! The portable definitions of our operations, in plain tensor operations on any backend and dtype.
 
+use burn::tensor::Tensor;
 use burn::tensor::ops::FloatTensor;
-use burn::tensor::{Tensor, TensorPrimitive};
 
 use crate::Backend;
 
@@ -25,13 +25,7 @@ pub use nets::*;
 pub use rows::*;
 pub use sums::*;
 
-fn wrap<B: Backend, const D: usize>(primitive: FloatTensor<B>) -> Tensor<B, D> {
-    Tensor::from_primitive(TensorPrimitive::Float(primitive))
-}
-
-fn unwrap<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> FloatTensor<B> {
-    tensor.into_primitive().tensor()
-}
+use crate::primitive::{unwrap, wrap};
 
 /// `rows` repeated cyclically to `count` rows. Not by burn's `repeat_dim`, whose gradient (0.21) folds neighbouring rows
 /// instead of equal ones.

@@ -3,8 +3,9 @@
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, activation};
 
-use super::{align, cycle, unwrap, wrap};
 use crate::Backend;
+
+use super::{align, cycle, unwrap, wrap};
 
 pub fn bernoulli_log_prob<B: Backend>(
     logits: FloatTensor<B>,

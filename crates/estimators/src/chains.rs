@@ -1,5 +1,7 @@
 //! The chain states of a batch: from the store to tensors, and back.
 
+mod states;
+
 use std::collections::BTreeMap;
 
 use burn::tensor::{DType, Transaction};
@@ -8,8 +10,11 @@ use helmholtz_ops::{Backend, Values};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Latents, Layer, SamplerError};
 
-use crate::weighted::states::{pack, unpack, values_of, words, words_of};
 use crate::{EstimateError, Particles, Propose};
+
+use states::{pack, unpack, values_of, words_of};
+
+pub(crate) use states::words;
 
 /// The chains of a batch: a store, and the data index κ of each row of the batch.
 pub struct Chains<'a, S: ?Sized> {

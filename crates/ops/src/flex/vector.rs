@@ -143,8 +143,8 @@ pub const WIDE: usize = 13;
 /// Calls `$run::<S, P>` with as many registers of S as make a panel.
 macro_rules! by_registers {
     ($number:ty, $simd:ty, $kernel:ident . $run:ident ($($argument:expr),*)) => {
-        match $crate::flex::bits::vector::PANEL
-            / size_of::<<$number as $crate::flex::bits::vector::Number>::Vector<$simd>>()
+        match $crate::flex::vector::PANEL
+            / size_of::<<$number as $crate::flex::vector::Number>::Vector<$simd>>()
         {
             1 => $kernel.$run::<$simd, 1>($($argument),*),
             2 => $kernel.$run::<$simd, 2>($($argument),*),

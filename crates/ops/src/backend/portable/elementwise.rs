@@ -3,8 +3,9 @@
 use burn::tensor::activation;
 use burn::tensor::ops::FloatTensor;
 
-use super::{unwrap, wrap};
 use crate::Backend;
+
+use super::{unwrap, wrap};
 
 pub fn sigmoid<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
     unwrap(activation::sigmoid(wrap::<B, 1>(x)))

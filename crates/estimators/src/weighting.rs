@@ -3,7 +3,7 @@
 use helmholtz_random::Chance;
 use helmholtz_samplers::Info;
 
-use crate::Description;
+use crate::{Declaration, Description, Domain};
 
 /// A particle's coefficients: the estimate of the gradient is Σ_k theta_k ∇ log p(x, h_k) + phi_k ∇ log q(h_k | x), to
 /// be ascended, for one datum.
@@ -85,4 +85,48 @@ pub trait Weighting {
         chance: &mut dyn Chance,
         coefficients: &mut [Coefficient],
     ) -> Outcome;
+}
+
+impl<W: Weighting + ?Sized> Declaration for W {
+    fn description(&self) -> Description {
+        Weighting::description(self)
+    }
+
+    /// Chains hold bits and classes.
+    fn domain(&self) -> Domain {
+        match Weighting::keeps_chains(self) {
+            true => Domain::Discrete,
+            false => Domain::All,
+        }
+    }
+
+    fn least_particles(&self, retained: bool) -> usize {
+        Weighting::least_particles(self, retained)
+    }
+
+    fn evaluations(&self, particles: usize, _layers: usize, retained: bool) -> usize {
+        self.proposals(particles, retained) + usize::from(retained)
+    }
+
+    fn keeps_chains(&self) -> bool {
+        Weighting::keeps_chains(self)
+    }
+
+    fn sleeps(&self) -> bool {
+        Weighting::sleeps(self)
+    }
+
+    fn awake(self) -> Self
+    where
+        Self: Sized,
+    {
+        Weighting::awake(self)
+    }
+
+    fn with_stage1_extra(self, extra: bool) -> Self
+    where
+        Self: Sized,
+    {
+        Weighting::with_stage1_extra(self, extra)
+    }
 }

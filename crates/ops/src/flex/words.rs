@@ -1,5 +1,7 @@
 //! Rows of bits, 32 to a word, and what the kernels read them as.
 
+use super::vector::Number;
+
 /// Bits of a word.
 pub const WORD: usize = u32::BITS as usize;
 
@@ -269,5 +271,18 @@ impl Codes {
     /// The codes of block `block`: those of 8 rows for each of `groups`.
     pub fn block(&self, block: usize, groups: std::ops::Range<usize>) -> &[BlockCodes] {
         &self.codes[block * self.groups..][groups]
+    }
+}
+
+/// Sets `out` to the bits of a row.
+#[inline(always)]
+pub fn unpack_row<T: Number>(row: &[u32], out: &mut [T]) {
+    let (words, last) = out.as_chunks_mut::<WORD>();
+    let of = |word: u32, bit: usize| T::of((word >> bit & 1) as f32);
+    for (&word, out) in row.iter().zip(&mut *words) {
+        *out = std::array::from_fn(|bit| of(word, bit));
+    }
+    for (bit, out) in last.iter_mut().enumerate() {
+        *out = of(row[words.len()], bit);
     }
 }
