@@ -12,7 +12,7 @@ use helmholtz_experiments::kinds::{READERS, apg_bmnist, apg_dmm, apg_gmm, arm_to
 use helmholtz_experiments::records::{Record, What, find};
 use helmholtz_experiments::spec::{Selection, Spec};
 use helmholtz_report::{Block, Document, latex, markdown};
-use helmholtz_runs::{config_hash, read_config};
+use helmholtz_runs::{RunFolder, Status, config_hash, read_config};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, from_value, to_value};
@@ -27,27 +27,30 @@ fn recorded() -> Vec<Record> {
     records
 }
 
-/// Whether the configuration is the one that a cell of today writes, or parses as an experiment of another kind.
-fn parses(config: &Value) -> bool {
+/// Whether the configuration is the one that a cell of today writes, or parses as an experiment of another kind. Of amortized population
+/// Gibbs it is that of training; by what settings a run was measured its result says.
+fn parses(config: &Value, folder: &Path) -> bool {
     fn round<T: Serialize + DeserializeOwned>(value: &Value) -> bool {
         let parsed: Result<T, _> = from_value(value.clone());
         parsed.is_ok_and(|parsed| to_value(parsed).unwrap() == *value)
     }
-    match config["settings"]["kind"]
-        .as_str()
-        .or(config["kind"].as_str())
+    let mut settings = config["settings"].clone();
+    if settings["evaluation"].is_null()
+        && let Ok(Status::Finished(result)) = RunFolder::peek(folder)
     {
-        Some("apg-gmm") => from_value::<apg_gmm::Settings>(config["settings"].clone()).is_ok(),
-        Some("apg-dmm") => from_value::<apg_dmm::Settings>(config["settings"].clone()).is_ok(),
-        Some("apg-bmnist") => {
-            from_value::<apg_bmnist::Settings>(config["settings"].clone()).is_ok()
-        }
+        settings["evaluation"] = result["evaluation_settings"].clone();
+    }
+    match settings["kind"].as_str().or(config["kind"].as_str()) {
+        Some("apg-gmm") => from_value::<apg_gmm::Settings>(settings).is_ok(),
+        Some("apg-dmm") => from_value::<apg_dmm::Settings>(settings).is_ok(),
+        Some("apg-bmnist") => from_value::<apg_bmnist::Settings>(settings).is_ok(),
         Some("arm-toy") => from_value::<arm_toy::Settings>(config.clone()).is_ok(),
         _ if config["cell"].is_object() => round::<Cell>(&config["cell"]),
-        // The configuration of a table of several runs is its title alone.
-        _ if config
-            .as_object()
-            .is_some_and(|all| all.keys().eq(["title"])) =>
+        // The configuration of what several runs show together: its title, and of the proposals' figure its runs.
+        _ if config.as_object().is_some_and(|all| {
+            let figure = ["divisions", "experiment", "profile", "steps", "title"];
+            all.keys().eq(["title"]) || all.keys().eq(figure)
+        }) =>
         {
             true
         }
@@ -95,7 +98,7 @@ fn every_recorded_configuration_parses_keeps_its_hash_and_is_recognised() {
             What::Cell(run) => by_profile(&record, &run.cell),
             What::Other(_) => "-",
         };
-        let (hash, parses) = (config_hash(&config), parses(&config));
+        let (hash, parses) = (config_hash(&config), parses(&config, &record.folder));
         writeln!(found, "{} {hash} {parses} {profile}", record.place).unwrap();
     }
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/recorded.txt");
