@@ -18,7 +18,7 @@ pub fn together(title: &str, mut all: Vec<SeedDocument>) -> Option<(Document, Va
     let tables = all
         .iter()
         .map(|shown| json!({"seed": shown.seed, "table": shown.json}));
-    let json = json!({"tables": tables.collect::<Vec<_>>()});
+    let json = json!(tables.collect::<Vec<_>>());
     let document = match all.len() {
         0 => return None,
         1 => all.remove(0).document,
@@ -59,6 +59,6 @@ mod tests {
         let (document, json) = together("Toys", vec![shown(3), shown(4)]).unwrap();
         let titles: Vec<_> = document.sections.iter().map(|s| s.title.as_str()).collect();
         assert_eq!(titles, ["Seed 3", "Seed 4"]);
-        assert_eq!(json["tables"][1], json!({"seed": 4, "table": 4}));
+        assert_eq!(json[1], json!({"seed": 4, "table": 4}));
     }
 }

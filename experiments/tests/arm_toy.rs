@@ -153,7 +153,7 @@ fn json_lines_hold_the_plan_and_the_table_and_nothing_else() {
         (&"plan".into(), &"table".into())
     );
     let table = lines.last().unwrap();
-    let ends = &table["tables"][0]["table"]["numbers"]["ascents"];
+    let ends = &table["table"][0]["table"]["numbers"]["ascents"];
     assert_eq!(ends.as_array().unwrap().len(), 4 * 2 * 2);
     let file = PathBuf::from(table["files"][0].as_str().unwrap());
     assert!(dir.path().join(file).is_file());

@@ -155,7 +155,10 @@ fn several_samples_are_one_evaluation_and_damaged_metrics_are_not_drawn() {
         .unwrap();
     let found = String::from_utf8_lossy(&output.stdout).into_owned();
     let table: Value = serde_json::from_str(found.lines().last().unwrap()).unwrap();
-    let numbers = [&table["rows"][0]["mean"], &table["rows"][1]["mean"]];
+    let numbers = [
+        &table["table"]["rows"][0]["mean"],
+        &table["table"]["rows"][1]["mean"],
+    ];
     assert_eq!(
         numbers,
         [&json!(result.finals[1].nll), &json!(result.finals[2].nll)]

@@ -113,7 +113,7 @@ pub struct Cost {
 pub struct Outcome<'a> {
     /// For people.
     pub document: Document,
-    /// The fields of its line of JSON.
+    /// Its numbers, in the experiment's own form: what its line of JSON has beside the document.
     pub json: Value,
     /// Writes its files, and returns their paths.
     pub write: Box<dyn FnOnce() -> Result<Vec<PathBuf>, HarnessError> + 'a>,

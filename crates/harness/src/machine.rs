@@ -89,7 +89,8 @@ fn left_of_addresses(limits: &str, status: &str) -> Option<u64> {
     Some(limit.saturating_sub(1024 * used))
 }
 
-fn bytes(count: u64) -> String {
+/// `5.00 MiB`.
+pub(crate) fn bytes(count: u64) -> String {
     indicatif::BinaryBytes(count).to_string()
 }
 

@@ -1,6 +1,7 @@
 //! The plan as a user reads it, and as a line of JSON.
 
 use crate::experiment::{Heading, Hint};
+use crate::machine::bytes;
 use crate::names::format_seeds;
 use crate::plan::{Plan, PlannedUnit};
 use crate::schedule::format_duration;
@@ -94,11 +95,14 @@ pub fn json(plan: &Plan, jobs: usize, hint: Option<&Hint>) -> Value {
         }
         line
     });
+    let needs = plan.needs(jobs);
     let mut line = json!({
         "event": "plan",
         "units": units.collect::<Vec<_>>(),
         "jobs": jobs,
         "seconds": plan.seconds(jobs),
+        "memory": needs.memory,
+        "disk": needs.disk,
     });
     if let Some(Value::Object(fields)) = hint.map(|hint| &hint.fields) {
         for (name, value) in fields {
@@ -108,7 +112,7 @@ pub fn json(plan: &Plan, jobs: usize, hint: Option<&Hint>) -> Value {
     line
 }
 
-/// `9 runs: 3 done, 1 resumes, 5 to do; about 2 min 40 s here.`
+/// `9 runs (3 done, 6 to do): about 2 min 40 s on this machine, with at least 1.20 MiB of memory and 64.00 KiB of disk.`
 fn summary(plan: &Plan, heading: &Heading, jobs: usize) -> String {
     let runs = count(plan.units.len(), "run");
     if plan.units.iter().all(|planned| planned.status.is_done()) {
@@ -119,10 +123,25 @@ fn summary(plan: &Plan, heading: &Heading, jobs: usize) -> String {
         false => "about",
     };
     format!(
-        "{runs} ({}): {about} {} on this machine.",
+        "{runs} ({}): {about} {} on this machine{}.",
         statuses(&plan.units),
-        format_duration(plan.seconds(jobs))
+        format_duration(plan.seconds(jobs)),
+        needs(plan, jobs)
     )
+}
+
+/// `, with at least 1.20 MiB of memory and 64.00 KiB of disk`; nothing where nothing is known to be needed.
+fn needs(plan: &Plan, jobs: usize) -> String {
+    let needs = plan.needs(jobs);
+    let known = [("memory", needs.memory), ("disk", needs.disk)];
+    let known = known.iter().filter(|(_, needed)| *needed > 0);
+    let known: Vec<String> = known
+        .map(|(what, needed)| format!("{} of {what}", bytes(*needed)))
+        .collect();
+    match known.is_empty() {
+        true => String::new(),
+        false => format!(", with at least {}", known.join(" and ")),
+    }
 }
 
 fn seeds(group: &[PlannedUnit]) -> String {

@@ -17,7 +17,7 @@ use crate::status::Status;
 use crate::streams::Streams;
 use console::style;
 use helmholtz_runs::{OpenMode, RunError, RunFolder};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -153,7 +153,7 @@ pub(crate) fn print_outcome(
     };
     let Outcome {
         document,
-        json: fields,
+        json: table,
         write,
     } = outcome;
     if !options.json {
@@ -166,11 +166,10 @@ pub(crate) fn print_outcome(
         false => write()?,
     };
     if options.json {
-        let mut line = fields;
-        line["event"] = "table".into();
         // Paths as text: JSON has no others.
         let files = files.iter().map(|path| path.display().to_string());
-        line["files"] = files.collect::<Vec<_>>().into();
+        let files: Vec<String> = files.collect();
+        let line = json!({"event": "table", "document": document, "table": table, "files": files});
         streams.out.line(line.to_string());
     } else if !files.is_empty() {
         let line = format!("Written to {}", named_together(&files));
@@ -455,9 +454,11 @@ mod tests {
         let lines: Vec<Value> = lines.collect::<Result<_, _>>().unwrap();
         let last = lines.last().unwrap();
         assert_eq!(
-            (&lines[0]["event"], &last["event"], &last["done"]),
+            (&lines[0]["event"], &last["event"], &last["table"]["done"]),
             (&"plan".into(), &"table".into(), &2.into())
         );
+        let blocks = &last["document"]["sections"][0]["blocks"];
+        assert!(blocks[0].is_object(), "{}", last["document"]);
         assert_eq!(last["files"].as_array().unwrap().len(), 1);
         assert_eq!(
             lines.iter().filter(|line| line["event"] == "done").count(),

@@ -1,9 +1,10 @@
 //! The parts of a document, whatever the format.
 
 use crate::figure::Figure;
+use serde::Serialize;
 
 /// A document: blocks, then sections.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
     /// Heads it.
     pub title: String,
@@ -33,7 +34,7 @@ impl Document {
 }
 
 /// A part of a document.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Section {
     /// Names its files and its place in the page: lower-case letters, digits and hyphens, and no other section's.
     pub id: String,
@@ -44,7 +45,8 @@ pub struct Section {
 }
 
 /// A piece of a section.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Block {
     /// A paragraph.
     Text(String),
@@ -67,7 +69,8 @@ pub enum Block {
         name: String,
         /// Its caption.
         caption: String,
-        /// The file's content.
+        /// The file's content; not in JSON.
+        #[serde(skip)]
         bytes: Vec<u8>,
     },
     /// Blocks that most readers pass over.
@@ -80,7 +83,7 @@ pub enum Block {
 }
 
 /// A remark.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// Importance of the note.
     pub severity: Severity,
@@ -89,7 +92,7 @@ pub struct Note {
 }
 
 /// Importance of a note.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Explains the numbers.
@@ -124,7 +127,7 @@ impl Note {
 }
 
 /// A table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Table {
     /// Names its files.
     pub name: String,
@@ -189,7 +192,8 @@ impl Table {
 }
 
 /// Whose number stands in a cell.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Names and settings.
     #[default]
@@ -205,7 +209,7 @@ pub enum Kind {
 }
 
 /// A cell of a table.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Cell {
     /// The text.
     pub text: String,
@@ -214,8 +218,10 @@ pub struct Cell {
     /// Whose number it is.
     pub kind: Kind,
     /// The place in the page where it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// The place in the page that this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub anchor: Option<String>,
 }
 

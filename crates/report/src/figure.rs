@@ -22,10 +22,11 @@ pub use style::Style;
 
 use crate::error::ReportError;
 use crate::write::write_text;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// A figure of panels, filled row by row, with one legend for all of them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
     /// Heads it.
     pub title: String,
@@ -36,7 +37,7 @@ pub struct Figure {
 }
 
 /// A pair of axes and what is drawn on them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
     /// Heads it, and names it in the data.
     pub title: String,
@@ -61,7 +62,7 @@ impl Panel {
 }
 
 /// An axis; it spans the values that are drawn on it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Axis {
     /// Quantity that it measures, with the unit.
     pub label: String,
@@ -97,7 +98,7 @@ impl Axis {
 }
 
 /// Points with a name.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
     /// Its name in the legend and in the data; series of one name in several panels share an entry.
     pub label: String,
@@ -127,7 +128,8 @@ impl Series {
 }
 
 /// Mark that draws the points of a series.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Mark {
     /// Joined by a line.
     Line,

@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::error::HarnessError;
 use crate::names::parse_seeds;
 use crate::registry::Registry;
+use crate::source::Source;
 use crate::started;
 use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -129,16 +130,15 @@ fn after_help(registry: &Registry) -> String {
     let added =
         added.map(|(what, names)| format!("{what} of this program: {}\n", names.join(", ")));
     let (lines, added): (String, String) = (lines.collect(), added.collect());
-    format!("Methods:\n{lines}\n{added}{EXAMPLES}")
+    let experiments = Source::bundled().collect::<Vec<_>>().join(", ");
+    let experiments = textwrap::fill(&experiments, 120);
+    format!("Experiments:\n{experiments}\n\nMethods:\n{lines}\n{added}{EXAMPLES}")
 }
 
 /// Reproduce a published table or figure.
 #[derive(Debug, Clone, Args)]
 pub struct Reproduce {
-    /// The experiment, by its name or by the path of a TOML file like those in experiments/. The names are `table1`, `table2`,
-    /// `table3`, `helmholtz`, `showdown`, `estimators`, `disarm`, `rodeo`, `rodeo-3`, `categorical`, `counts`, `arm-table2`,
-    /// `arm-table3`, `arm-toy`, `apg-gmm`, `apg-dmm`, `apg-bmnist`, `apg-kl`, `apg-table1`, `fig1` to `fig4`, `fig-poster`,
-    /// `fig-table3`, `fig-disarm`, `fig-rodeo` and `arm-fig2`
+    /// The experiment, by its name, of which the end of this help has a list, or by the path of a TOML file like those in experiments/
     pub experiment: String,
 
     /// The scale: `quick` (minutes), `paper` (the published protocol), or another of the experiment's file

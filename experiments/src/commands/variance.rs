@@ -60,9 +60,10 @@ pub fn variance(
     let report = Report::new(&request, &data.name, rows, provenance);
     let document = view::document(&report);
     match args.json {
-        true => streams
-            .out
-            .line(json!({"event": "table", "table": report}).to_string()),
+        true => {
+            let line = json!({"event": "table", "document": document, "table": report});
+            streams.out.line(line.to_string());
+        }
         false => streams.show(&document),
     }
     if let Some(folder) = &args.out {

@@ -1,8 +1,8 @@
 //! A model's experiment: a run a seed.
 
 use super::reader::column_of;
-use super::run::{compute, seconds_of_step};
-use super::stepwise::{Request as OfRun, Stepwise};
+use super::run::{compute, measure};
+use super::stepwise::{Request as OfRun, Stepwise, bytes};
 use super::{Column, Outcome as OfModel};
 use crate::device::Device;
 use crate::events;
@@ -261,7 +261,10 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
             title: experiment.title().into(),
             facts: vec![
                 ("training", format!("{training}{instead}; {step}")),
-                ("measured", measured),
+                (
+                    "measured",
+                    format!("{measured}; how long that takes is not known before"),
+                ),
                 ("device", self.device.as_str().into()),
                 ("runs in", folder.display().to_string()),
             ],
@@ -304,15 +307,16 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
         self.check_memory(experiment)?;
         let (shorter, times) = experiment.shorter();
         let place = (self.device, self.threads);
-        let each = times * seconds_of_step(&shorter, place, self.locator, self.stop)?;
+        let measured = measure(&shorter, place, self.locator, self.stop)?;
         Ok(Cost {
             work: Work {
-                each,
+                each: times * measured.step,
                 ..Work::default()
             },
             needs: Needs {
                 memory: experiment.memory(),
-                disk: 0,
+                // Parameters and Adam's two moments, in two checkpoints while a third is written.
+                disk: 3 * bytes(&[3, measured.parameters]),
             },
         })
     }

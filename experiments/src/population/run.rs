@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::error::HarnessError;
 use crate::framework::failed;
 use burn::backend::Autodiff;
+use burn::module::Module;
 use helmholtz_datasets::Locator;
 use helmholtz_harness::cancel::check_cancelled;
 use helmholtz_ops::Backend;
@@ -35,17 +36,25 @@ pub fn compute<E: Stepwise>(
     on_device(run.request.device, run)
 }
 
-/// Measures the seconds of a gradient step on the device with so many threads: those of the second of two, which change nothing.
+/// Cost of a run.
+pub struct Measurement {
+    /// Seconds of a gradient step.
+    pub step: f64,
+    /// Numbers that are learned.
+    pub parameters: u64,
+}
+
+/// Measures a gradient step on the device with so many threads: the second of two, which change nothing.
 ///
 /// # Errors
 /// Data or a device that are not there, a step that cannot be made; [`HarnessError::Interrupted`] for a stop before, between or after
 /// them.
-pub fn seconds_of_step<E: Stepwise>(
+pub fn measure<E: Stepwise>(
     experiment: &E,
     (device, threads): (Device, usize),
     locator: &Locator,
     stop: &AtomicBool,
-) -> Result<f64, HarnessError> {
+) -> Result<Measurement, HarnessError> {
     let time = Time {
         experiment,
         data: experiment.data(locator)?,
@@ -63,9 +72,9 @@ struct Time<'a, E: Stepwise> {
 }
 
 impl<E: Stepwise> OnBackend for Time<'_, E> {
-    type Output = f64;
+    type Output = Measurement;
 
-    fn on<B: Backend>(self) -> Result<f64, HarnessError> {
+    fn on<B: Backend>(self) -> Result<Measurement, HarnessError> {
         let (data, device) = (&self.data, Default::default());
         let model = self.experiment.model::<Autodiff<B>>(data, &device)?;
         let mut objective = self.experiment.objective(data, self.threads, &device)?;
@@ -78,7 +87,10 @@ impl<E: Stepwise> OnBackend for Time<'_, E> {
         step(0)?;
         let start = Instant::now();
         step(1)?;
-        Ok(start.elapsed().as_secs_f64())
+        Ok(Measurement {
+            step: start.elapsed().as_secs_f64(),
+            parameters: model.num_params() as u64,
+        })
     }
 }
 

@@ -133,7 +133,7 @@ impl Experiment for Toy {
         let whole = &self.settings[index];
         let needs = Needs {
             memory: whole.memory(),
-            disk: 0,
+            disk: whole.disk(),
         };
         self.machine.check(
             needs,

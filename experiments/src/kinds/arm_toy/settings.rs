@@ -95,6 +95,9 @@ pub struct T1Settings {
     pub replicates: usize,
 }
 
+/// Bytes of a number as text.
+const NUMBER: u64 = 20;
+
 impl Settings {
     /// The settings in an experiment file.
     ///
@@ -140,6 +143,32 @@ impl Settings {
             .max(product(&[ascent.iterations]))
             .max(product(&[self.variance.replicates]))
             .max(classes)
+    }
+
+    /// The least space that its run folder takes, in bytes: the points of its curves and the ends of its replicates, as text.
+    pub(super) fn disk(&self) -> u64 {
+        let Self {
+            ascent, classes, ..
+        } = self;
+        let product = |sizes: &[usize]| {
+            sizes
+                .iter()
+                .map(|&size| size as u64)
+                .fold(NUMBER, u64::saturating_mul)
+        };
+        let runs = product(&[
+            ascent.targets.len(),
+            ascent.estimators.len(),
+            ascent.samples.len(),
+        ]);
+        // Three curves of pairs, and two numbers of a replicate.
+        let points = 6 * (ascent.iterations / ascent.plot_every.max(1)) + 2 * ascent.replicates;
+        let climbs = product(&[
+            classes.estimators.len() + 1,
+            classes.iterations / classes.measure_every.max(1),
+        ]);
+        runs.saturating_mul(points as u64)
+            .saturating_add(climbs.saturating_mul(4))
     }
 
     /// Returns what is wrong with the settings together, if anything.

@@ -103,6 +103,9 @@ struct Result_ {
 /// Test images of a piece that a stop loses at most.
 const PIECE: usize = 500;
 
+/// Bytes of an estimate of an image: two numbers as text in a piece, and one in the file beside the result.
+const BYTES_OF_AN_ESTIMATE: u64 = 2 * 24 + 8;
+
 /// Opens it.
 ///
 /// # Errors
@@ -253,7 +256,15 @@ impl Experiment for Evaluations {
                 last: each * self.data.test.len() as f64,
                 ..Seconds::default()
             },
-            needs: Needs::default(),
+            needs: Needs {
+                memory: self.runs[index]
+                    .checkpoint
+                    .parts
+                    .values()
+                    .map(|part| part.len() as u64)
+                    .sum(),
+                disk: (self.data.test.len() * self.samples.len()) as u64 * BYTES_OF_AN_ESTIMATE,
+            },
         })
     }
 
@@ -326,7 +337,7 @@ impl Experiment for Evaluations {
         let text = markdown::render(&document);
         Ok(Some(Outcome {
             document,
-            json: json!({"table": rows}),
+            json: json!(rows),
             write: Box::new(move || Ok(vec![write_text(&self.base, "table.md", &text)?])),
         }))
     }

@@ -10,6 +10,7 @@ use crate::folders::{self, base_folder};
 use crate::published::Published;
 use crate::registry::Registry;
 use crate::request::Request;
+use crate::source::Source;
 use crate::spec::{Selection, Spec};
 use crate::table::{self, Table, damages, files, gather};
 use crate::trial::{CellRunner, Trial};
@@ -49,9 +50,17 @@ pub struct Likelihood<'a> {
 /// # Errors
 /// A flag that means nothing to it, a file that makes no sense, an unknown name, data or a device that are not there.
 pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
+    open_as(request, request.source)
+}
+
+/// Opens the table that another file than the requested one describes.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_as<'a>(request: &Request<'a>, source: &Source) -> Result<Likelihood<'a>, HarnessError> {
     // Everything that can be wrong with the request is found before anything is loaded.
     let args = request.args;
-    let spec = Spec::parse(request.source, request.registry)?;
+    let spec = Spec::parse(source, request.registry)?;
     let remedy = "its runs are counted in epochs; give --epochs";
     args.reject(&spec.name, &[("--steps", args.steps.is_some())], remedy)?;
     let selection = Selection {
@@ -235,7 +244,7 @@ impl Experiment for Likelihood<'_> {
         table.notes.splice(..0, damages(&self.base, &found));
         Ok(Some(Outcome {
             document: table::document(&table),
-            json: json!({"table": table}),
+            json: json!(table),
             write: Box::new(move || files::write(&table, &self.base)),
         }))
     }
@@ -264,9 +273,20 @@ impl Experiment for Likelihood<'_> {
 }
 
 impl Likelihood<'_> {
+    /// The name of the data.
+    pub fn dataset(&self) -> &str {
+        &self.data.splits.name
+    }
+
+    /// The folder that the same request has of an experiment of another name.
+    pub fn folder_of(&self, name: &str) -> PathBuf {
+        let args = self.args;
+        base_folder(&args.out, name, &args.profile, self.epochs, self.dataset())
+    }
+
     fn time_of_paper(&self, jobs: usize) -> Result<Option<(usize, f64)>, HarnessError> {
         let (args, spec) = (self.args, &self.spec);
-        let dataset = &self.data.splits.name;
+        let dataset = self.dataset();
         let has_one = args.profile == "quick" && spec.profile.contains_key("paper");
         // Other images would take another time.
         if !has_one || self.data.splits.synthetic || spec.dataset_of("paper")? != dataset {

@@ -268,7 +268,7 @@ impl Experiment for VarianceCurves {
         }
         let document = view::document(&self.settings.title, self.dataset.as_str(), &done);
         let outcomes: Vec<_> = done.iter().map(|run| &run.outcome).collect();
-        let json = json!({"table": outcomes});
+        let json = json!(outcomes);
         let text = markdown::render(&document);
         let write = move || {
             let mut files = vec![write_text(&self.base, "table.md", &text)?];
