@@ -50,6 +50,7 @@ pub(crate) const BUNDLED: &[(&str, &str, &str)] = bundled![
     "fig-rodeo",
     "fig-table3",
     "table1-samples",
+    "rates",
 ];
 
 /// Kind of experiment that a file describes: its key `kind`.
@@ -75,6 +76,8 @@ pub enum Kind {
     Curves,
     /// The variance of gradients during training.
     VarianceCurve,
+    /// A table at several values of a setting.
+    Grid,
     /// The finished runs of a table, evaluated with several numbers of samples.
     Evaluations,
 }

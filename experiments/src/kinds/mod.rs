@@ -3,6 +3,7 @@
 //! | folder | holds |
 //! |---|---|
 //! | [`likelihood`] | nets that are trained by a method and scored by their likelihood |
+//! | `grid` | such nets at several values of a setting, each at its best |
 //! | `figures` | the runs of such an experiment, drawn |
 //! | `evaluations` | finished runs, evaluated again |
 //! | `variance_curve` | the variance of gradients during training |
@@ -18,6 +19,7 @@ mod apg_table;
 pub mod arm_toy;
 mod evaluations;
 pub(crate) mod figures;
+mod grid;
 pub mod likelihood;
 pub(crate) mod variance_curve;
 
@@ -78,6 +80,7 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Box<dyn Experiment + 'a>, Harne
         Kind::ApgBmnist => Box::new(population::open::<apg_bmnist::Settings>(request)?),
         Kind::ApgKl => Box::new(apg_kl::open(request)?),
         Kind::ApgTable => Box::new(apg_table::open(request)?),
+        Kind::Grid => Box::new(grid::open(request)?),
         Kind::Curves => Box::new(figures::open(request)?),
         Kind::VarianceCurve => Box::new(variance_curve::open(request)?),
         Kind::Evaluations => Box::new(evaluations::open(request)?),
