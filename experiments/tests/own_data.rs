@@ -137,6 +137,39 @@ fn a_table_of_own_data_has_nothing_published_and_its_runs_know_their_data() {
 
 /// 160 training images in batches of 50: three steps an epoch, and the 2000 steps of the profile are 667 epochs.
 #[test]
+fn figure_3_is_measured_on_own_data() {
+    let dir = tempfile::tempdir().unwrap();
+    npz(dir.path(), "x.npz", 1.0);
+    let text = include_str!("../fig3.toml")
+        .replace(
+            "images = 200\nreplicates = 20\n",
+            "images = 20\nreplicates = 4\n",
+        )
+        .replace(
+            "valid_images = 500",
+            "valid_images = 20\nparticles = 2\nbatch = 80",
+        );
+    fs::write(dir.path().join("small.toml"), text).unwrap();
+    let asked = [
+        "small.toml",
+        "--dataset",
+        "x.npz",
+        "--epochs",
+        "2",
+        "--method",
+        "rloo",
+    ];
+    let text = out(&helmholtz(
+        dir.path(),
+        &[&["reproduce"], &asked[..]].concat(),
+    ));
+    assert!(text.contains("2 epochs on own-x-"), "{text}");
+    let data = only(&dir.path().join("runs/fig3/quick-2-epochs"));
+    let table = fs::read_to_string(data.join("table.md")).unwrap();
+    assert!(table.contains("| RLOO | 1 | 1 | 1 |"), "{table}");
+}
+
+#[test]
 fn steps_are_counted_in_epochs_of_own_data() {
     let dir = tempfile::tempdir().unwrap();
     npz(dir.path(), "x.npz", 1.0);

@@ -12,7 +12,7 @@ use burn::tensor::DType;
 use burn_flex::Flex;
 use helmholtz_datasets::{Data, Rows};
 use helmholtz_estimators::{
-    Batch, Chains, Estimator, Jsa, Layered, Learned, Nvil, Propose, refresh,
+    Batch, Chains, Estimator, Jsa, Layered, Learned, Nvil, Propose, Rebar, refresh,
 };
 use helmholtz_evaluation::batch_of;
 use helmholtz_random::{Purpose, Stream};
@@ -209,6 +209,11 @@ fn resumes<E: Estimator<B, Sbn<B>> + Copy>(estimator: E, parts: usize) {
 #[test]
 fn chains_of_ones_own_resume_in_the_same_bits() {
     resumes(Jsa::MIS, 1);
+}
+
+#[test]
+fn a_control_variate_of_ones_own_resumes_in_the_same_bits() {
+    resumes(Rebar::FORMS[0], 2);
 }
 
 #[test]

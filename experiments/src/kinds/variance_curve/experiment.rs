@@ -14,7 +14,7 @@ use crate::request::Request;
 use crate::spec::Spec;
 use crate::trial::{CellRunner, Trial};
 use crate::works::track::Track;
-use helmholtz_datasets::{DatasetName, Splits};
+use helmholtz_datasets::Splits;
 use helmholtz_harness::driver::Observer;
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::{self as harness, Cost, Experiment, Heading};
@@ -38,7 +38,7 @@ pub struct VarianceCurves {
     profile: Profile,
     trials: Vec<Trial>,
     units: Vec<Unit>,
-    dataset: DatasetName,
+    dataset: String,
     data: Arc<Splits>,
     base: PathBuf,
     device: Device,
@@ -66,32 +66,32 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
     let mut profile = settings.profile(&args.profile)?.clone();
     let epochs = args.epochs.filter(|&epochs| epochs != profile.epochs);
     profile.epochs = epochs.unwrap_or(profile.epochs);
-    let dataset = match &args.data.dataset {
-        Some(Wanted::Known(name)) => *name,
-        Some(own) => {
-            return Err(HarnessError::Unusable(format!(
-                "{} has runs of its own on data sets that the program knows, not on `{own}`",
-                settings.name
-            )));
-        }
-        None => spec.dataset.parse()?,
+    let asked = args.data.wanted()?;
+    let wanted = match &asked {
+        Some(wanted) => wanted.clone(),
+        None => Wanted::Known(spec.dataset.parse()?),
     };
     let methods = match args.methods.is_empty() {
         true => &settings.methods,
         false => &args.methods,
     };
     let seeds = args.seeds.clone().unwrap_or(vec![settings.seed]);
-    let name = dataset.to_string();
-    let cells = settings.cells(&spec, &profile, methods, &seeds, &name)?;
+    // What is wrong with the request is found before anything is loaded.
+    settings.cells(&spec, &profile, methods, &seeds, &spec.dataset)?;
     args.device.check_built()?;
-    let data = Arc::new(request.load(&Wanted::Known(dataset))?);
+    let data = Arc::new(request.load(&wanted)?);
+    let dataset = data.name.clone();
+    let cells = settings.cells(&spec, &profile, methods, &seeds, &dataset)?;
     let (there, images) = (data.train.len(), profile.images);
     if there < images {
         return Err(HarnessError::Unusable(format!(
             "the profile asks for a mini-batch of {images} images, but {dataset} has {there} to train on"
         )));
     }
-    let base = base_folder(&args.out, &settings.name, &args.profile, epochs, &name);
+    let base = base_folder(&args.out, &settings.name, &args.profile, epochs, &dataset);
+    if let (Some(asked), false) = (&asked, args.dry_run) {
+        asked.remember(&base)?;
+    }
     let trial = |cell: Cell| request.registry.trial(&cell.on(&data));
     let trials: Vec<Trial> = cells.into_iter().map(trial).collect::<Result<_, _>>()?;
     let unit = |cell: &Cell| {
@@ -236,7 +236,7 @@ impl Experiment for VarianceCurves {
             outcome: outcome.clone(),
         };
         let title = unit.config["title"].as_str().unwrap_or_default();
-        let table = markdown::render(&view::document(title, self.dataset.as_str(), &[own]));
+        let table = markdown::render(&view::document(title, &self.dataset, &[own]));
         write_text(folder.path(), "table.md", &table)?;
         let result = to_value(&outcome).expect("an outcome is plain data");
         folder.finish(&result)?;
@@ -266,13 +266,13 @@ impl Experiment for VarianceCurves {
         if done.is_empty() {
             return Ok(None);
         }
-        let document = view::document(&self.settings.title, self.dataset.as_str(), &done);
+        let document = view::document(&self.settings.title, &self.dataset, &done);
         let outcomes: Vec<_> = done.iter().map(|run| &run.outcome).collect();
         let json = json!(outcomes);
         let text = markdown::render(&document);
         let write = move || {
             let mut files = vec![write_text(&self.base, "table.md", &text)?];
-            let title = titled(&self.settings.title, self.dataset.as_str());
+            let title = titled(&self.settings.title, &self.dataset);
             files.extend(view::figure(&title, &done).write(&self.base, &self.settings.name)?);
             Ok(files)
         };
