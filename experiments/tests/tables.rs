@@ -283,6 +283,49 @@ fn arm_table_3_completes_images_without_an_inference_net() {
 }
 
 #[test]
+fn a_grid_trains_a_table_at_each_value_and_shows_each_cell_at_its_best() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = include_str!("../table1.toml").replace("batch = 50 ", "batch = 500 ");
+    small(dir.path(), "table", &table);
+    let grid = include_str!("../rates.toml")
+        .replace("\"table1\"", "\"table.toml\"")
+        .replace("values = [1e-4, 3e-4, 1e-3]", "values = [1e-4, 1e-3, 1.0]");
+    let grid_toml = dir.path().join("grid.toml");
+    fs::write(&grid_toml, &grid).unwrap();
+    let args = [
+        "--net", "linear", "--method", "rws", "--seeds", "1-2", "--epochs", "2",
+    ];
+    let lines = run(
+        dir.path(),
+        &grid_toml,
+        "glyphs",
+        &[&args[..], &["--json"]].concat(),
+    );
+    let last: serde_json::Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    let mean = |value: usize, which: usize| {
+        let runs = last["table"][0]["runs"][value].as_array().unwrap();
+        runs.iter()
+            .map(|run| run[which].as_f64().unwrap())
+            .sum::<f64>()
+            / runs.len() as f64
+    };
+    // The greatest rate is of no use, and the least too small for two epochs.
+    assert!(mean(1, 0) < mean(0, 0) && mean(1, 0) < mean(2, 0));
+    let base = dir.path().join("runs/rates/quick-2-epochs/glyphs");
+    let shown = fs::read_to_string(base.join("table.csv")).unwrap();
+    let row = shown.lines().nth(1).unwrap();
+    assert!(row.contains(",0.001,") && row.ends_with(",2"), "{shown}");
+    assert!(row.contains(&mean(1, 1).to_string()), "{shown}");
+    assert!(
+        dir.path()
+            .join("runs/rates-1e0/quick-2-epochs/glyphs/linear/rws/seed-2/result.json")
+            .is_file()
+    );
+    let again = run(dir.path(), &grid_toml, "glyphs", &args);
+    assert!(again.contains("6 runs, all done."), "{again}");
+}
+
+#[test]
 fn what_cannot_be_run_is_refused_before_anything_starts() {
     let rejection = |args: &[&str]| {
         let dir = tempfile::tempdir().unwrap();
