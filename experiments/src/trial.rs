@@ -22,7 +22,7 @@ pub struct Trial {
 }
 
 /// Trains and evaluates the nets of cells. The harness knows no tensors; [`likelihood::runner`](crate::kinds::likelihood::runner) implements this over burn.
-pub trait CellRunner: Sync {
+pub trait CellRunner: Send + Sync {
     /// Measures the cost of the cell's work on this machine, in a short warm-up on one thread.
     ///
     /// # Errors

@@ -157,6 +157,17 @@ fn json_lines_hold_the_plan_and_the_table_and_nothing_else() {
     assert_eq!(ends.as_array().unwrap().len(), 4 * 2 * 2);
     let file = PathBuf::from(table["files"][0].as_str().unwrap());
     assert!(dir.path().join(file).is_file());
+    // The plan's space is the least that the run takes.
+    let run = PathBuf::from(lines[0]["units"][0]["folder"].as_str().unwrap());
+    let taken = fs::read_dir(dir.path().join(run)).unwrap();
+    let taken: u64 = taken
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .sum();
+    let planned = lines[0]["disk"].as_u64().unwrap();
+    assert!(
+        planned > taken / 20 && planned <= taken,
+        "{planned} of {taken}"
+    );
 }
 
 #[test]

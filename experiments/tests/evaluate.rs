@@ -178,7 +178,10 @@ fn finished_runs_of_a_table_are_evaluated_with_several_numbers_of_samples() {
 
     run(dir.path());
     let first = helmholtz(dir.path(), &format!("{args} --json"));
-    let table = lines(&first).pop().unwrap();
+    let (plan, table) = (lines(&first).remove(0), lines(&first).pop().unwrap());
+    // Each of two estimates of each of 1,000 images, and the parameters.
+    assert_eq!(plan["disk"], 2 * 1000 * 56);
+    assert!(plan["memory"].as_u64().unwrap() > 4 * 784 * 200);
     let of_run = format!("evaluate {RUN} --samples 1,7 --json");
     let own = lines(&helmholtz(dir.path(), &of_run)).pop().unwrap();
     assert_eq!(table["table"][0]["rows"], own["table"]["rows"]);

@@ -254,6 +254,26 @@ Table 1
     }
 
     #[test]
+    fn what_is_left_says_what_it_needs() {
+        let mut units = vec![
+            planned("linear", "jsa", 1, Status::New),
+            planned("linear", "jsa", 2, Status::New),
+        ];
+        for unit in &mut units {
+            (unit.cost.needs.memory, unit.cost.needs.disk) = (3 << 20, 5 << 10);
+        }
+        let plan = Plan { units };
+        // Of memory what runs at once, of disk what all leave.
+        let expected = ", with at least 3.00 MiB of memory and 10.00 KiB of disk";
+        assert_eq!(needs(&plan, 1), expected);
+        let line = json(&plan, 2, None);
+        assert_eq!(
+            (&line["memory"], &line["disk"]),
+            (&(6 << 20).into(), &(10 << 10).into())
+        );
+    }
+
+    #[test]
     fn every_line_of_json_has_the_same_form() {
         let units = vec![planned("linear", "jsa", 1, Status::Partial { done: 3 })];
         let line = json(&Plan { units }, 2, None);

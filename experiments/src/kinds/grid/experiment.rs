@@ -6,6 +6,7 @@ use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
 use crate::kinds::likelihood::{self, Likelihood};
 use crate::request::Request;
+use crate::source::Source;
 use helmholtz_harness::driver::Observer;
 use helmholtz_harness::experiment::{Cost, Experiment, Heading, Outcome};
 use helmholtz_harness::unit::Unit;
@@ -32,12 +33,9 @@ pub struct Grid<'a> {
 /// What a table refuses; a setting that tables have not.
 pub fn open<'a>(request: &Request<'a>) -> Result<Grid<'a>, HarnessError> {
     let settings = Settings::parse(request.source)?;
-    let table = |value| likelihood::open_as(request, &settings.with(value)?);
-    let tables: Vec<Likelihood> = settings
-        .values
-        .iter()
-        .map(table)
-        .collect::<Result<_, _>>()?;
+    let sources = settings.values.iter().map(|value| settings.with(value));
+    let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
+    let tables = likelihood::open_all(request, &sources)?;
     let (mut units, mut places) = (Vec::new(), Vec::new());
     for (t, (table, value)) in tables.iter().zip(&settings.values).enumerate() {
         for (u, unit) in table.units().iter().enumerate() {

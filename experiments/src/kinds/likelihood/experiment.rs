@@ -4,6 +4,7 @@ use super::costs::Costs;
 use super::heading;
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
+use crate::cli::Reproduce;
 use crate::data::{Data, Wanted, banner, resolve_dataset};
 use crate::device::Device;
 use crate::folders::{self, base_folder};
@@ -25,12 +26,13 @@ use helmholtz_harness::unit::Unit;
 use helmholtz_harness::work::Count;
 use serde_json::{Map, Value, json, to_value};
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// The cells of a table that are asked for.
 pub struct Likelihood<'a> {
-    args: &'a crate::cli::Reproduce,
+    args: &'a Reproduce,
     registry: &'a Registry,
     spec: Spec,
     data: Data,
@@ -40,8 +42,8 @@ pub struct Likelihood<'a> {
     base: PathBuf,
     trials: Vec<Trial>,
     units: Vec<Unit>,
-    runner: Box<dyn CellRunner>,
-    costs: Costs,
+    runner: Arc<dyn CellRunner>,
+    costs: Arc<Costs>,
     jobs: usize,
 }
 
@@ -50,73 +52,101 @@ pub struct Likelihood<'a> {
 /// # Errors
 /// A flag that means nothing to it, a file that makes no sense, an unknown name, data or a device that are not there.
 pub fn open<'a>(request: &Request<'a>) -> Result<Likelihood<'a>, HarnessError> {
-    open_as(request, request.source)
+    let mut tables = open_all(request, slice::from_ref(request.source))?;
+    Ok(tables.remove(0))
 }
 
-/// Opens the table that another file than the requested one describes.
+/// Opens the tables that these files describe, one at least, as the request has it: on the same data, by one runner.
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_as<'a>(request: &Request<'a>, source: &Source) -> Result<Likelihood<'a>, HarnessError> {
+pub fn open_all<'a>(
+    request: &Request<'a>,
+    sources: &[Source],
+) -> Result<Vec<Likelihood<'a>>, HarnessError> {
     // Everything that can be wrong with the request is found before anything is loaded.
+    let args = request.args;
+    let specs = sources.iter().map(|source| checked(request, source));
+    let specs: Vec<Spec> = specs.collect::<Result<_, _>>()?;
+    args.device.check_built()?;
+    let data = find_data(request, &specs[0])?;
+    let of_spec = |spec: &Spec| trials(request, spec, &data);
+    let all: Vec<Vec<Trial>> = specs.iter().map(of_spec).collect::<Result<_, _>>()?;
+    let threads = request.threads(all.iter().map(Vec::len).sum());
+    let runner = (request.new_runner)(args.device, Arc::clone(&data.splits), threads)?;
+    let runner: Arc<dyn CellRunner> = runner.into();
+    let costs = Arc::new(Costs::new(request.machine(), data.sizes()));
+    let dataset = &data.splits.name;
+    let table = |(spec, trials): (Spec, Vec<Trial>)| {
+        let own = spec.cells(&args.profile, &selection(request, &data, None), dataset)?;
+        let is_own = |&epochs: &u64| own.iter().all(|cell| cell.settings.epochs == epochs);
+        let epochs = args.epochs.filter(|epochs| !is_own(epochs));
+        let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
+        if let (Some(wanted), false) = (args.data.wanted()?, args.dry_run) {
+            wanted.remember(&base)?;
+        }
+        Ok(Likelihood {
+            args,
+            units: units(&trials, &base),
+            costs: Arc::clone(&costs),
+            trials,
+            registry: request.registry,
+            published: spec.published_for(dataset)?,
+            spec,
+            data: data.clone(),
+            epochs,
+            base,
+            runner: Arc::clone(&runner),
+            jobs: request.jobs(),
+        })
+    };
+    specs.into_iter().zip(all).map(table).collect()
+}
+
+/// The table that a file describes, if the request makes sense of it.
+fn checked(request: &Request<'_>, source: &Source) -> Result<Spec, HarnessError> {
     let args = request.args;
     let spec = Spec::parse(source, request.registry)?;
     let remedy = "its runs are counted in epochs; give --epochs";
     args.reject(&spec.name, &[("--steps", args.steps.is_some())], remedy)?;
-    let selection = Selection {
+    let named = spec.dataset_of(&args.profile)?;
+    for cell in spec.cells(&args.profile, &chosen(args), named)? {
+        request.registry.trial(&cell)?;
+    }
+    for table in spec.published.iter().chain(spec.published_on.values()) {
+        Published::load(table)?;
+    }
+    Ok(spec)
+}
+
+/// What the command line chooses, whatever the data.
+fn chosen(args: &Reproduce) -> Selection {
+    Selection {
         nets: args.nets.clone(),
         methods: args.methods.clone(),
         particles: args.particles.clone(),
         seeds: args.seeds.clone().unwrap_or_default(),
         epochs: args.epochs,
         images: None,
-    };
-    let named = spec.dataset_of(&args.profile)?;
-    for cell in spec.cells(&args.profile, &selection, named)? {
-        request.registry.trial(&cell)?;
     }
-    for table in spec.published.iter().chain(spec.published_on.values()) {
-        Published::load(table)?;
-    }
-    args.device.check_built()?;
+}
 
-    let data = find_data(request, &spec)?;
-    let dataset = &data.splits.name;
-    let published = spec.published_for(dataset)?;
-    let selection = Selection {
+/// The same on these data, with so many epochs.
+fn selection(request: &Request<'_>, data: &Data, epochs: Option<u64>) -> Selection {
+    Selection {
         images: Some(data.splits.train.len()),
-        ..selection
-    };
-    let own = Selection {
-        epochs: None,
-        ..selection.clone()
-    };
-    let own = spec.cells(&args.profile, &own, dataset)?;
-    let is_own = |&epochs: &u64| own.iter().all(|cell| cell.settings.epochs == epochs);
-    let epochs = args.epochs.filter(|epochs| !is_own(epochs));
-    let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
-    if let (Some(wanted), false) = (args.data.wanted()?, args.dry_run) {
-        wanted.remember(&base)?;
-    }
-    let cells = spec.cells(&args.profile, &selection, dataset)?.into_iter();
-    let trials = cells.map(|cell| request.registry.trial(&cell.on(&data.splits)));
-    let trials: Vec<Trial> = trials.collect::<Result<_, _>>()?;
-    let threads = request.threads(trials.len());
-    let runner = (request.new_runner)(args.device, Arc::clone(&data.splits), threads)?;
-    Ok(Likelihood {
-        args,
-        units: units(&trials, &base),
-        costs: Costs::new(request.machine(), data.sizes()),
-        trials,
-        registry: request.registry,
-        spec,
-        data,
-        published,
         epochs,
-        base,
-        runner,
-        jobs: request.jobs(),
-    })
+        ..chosen(request.args)
+    }
+}
+
+/// The cells that are asked for, on these data.
+fn trials(request: &Request<'_>, spec: &Spec, data: &Data) -> Result<Vec<Trial>, HarnessError> {
+    let args = request.args;
+    let selection = selection(request, data, args.epochs);
+    let cells = spec.cells(&args.profile, &selection, &data.splits.name)?;
+    let trial = |cell: Cell| request.registry.trial(&cell.on(&data.splits));
+    cells.into_iter().map(trial).collect()
 }
 
 /// The data asked for, or the profile's substitute.

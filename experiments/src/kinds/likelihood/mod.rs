@@ -8,4 +8,4 @@ mod heading;
 pub mod runner;
 mod work;
 
-pub use experiment::{Likelihood, open, open_as};
+pub use experiment::{Likelihood, open, open_all};
