@@ -49,7 +49,7 @@ impl Checkout {
         }
         let folders = scope.packages.iter().map(|package| match *package {
             "helmholtz-tests" => "HEAD:tests/faults.toml".to_string(),
-            _ => format!("HEAD:{}/src", package.replace("helmholtz-", "crates/")),
+            _ => format!("HEAD:{}/src", folder_of(&tree, package)),
         });
         let folders: Vec<String> = folders.collect();
         let mut arguments = vec!["rev-parse"];
@@ -93,6 +93,16 @@ impl Checkout {
             .current_dir(&self.tree)
             .env("CARGO_TARGET_DIR", self.scratch.join("target"));
         command
+    }
+}
+
+/// The folder of a package of ours.
+fn folder_of(tree: &Path, package: &str) -> String {
+    let name = package.trim_start_matches("helmholtz-");
+    let model = format!("crates/models/{name}");
+    match tree.join(&model).is_dir() {
+        true => model,
+        false => format!("crates/{name}"),
     }
 }
 

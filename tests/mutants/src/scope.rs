@@ -43,7 +43,7 @@ const OF_PLAIN: &[&str] = &[
 ];
 
 /// All scopes, the default first.
-pub const SCOPES: [Scope; 8] = [
+pub const SCOPES: [Scope; 13] = [
     // Coefficients, by the proofs and what each crate claims of them. The catalogue is text.
     Scope {
         name: "coefficients",
@@ -149,6 +149,74 @@ pub const SCOPES: [Scope; 8] = [
         not: &[],
         packages: &["helmholtz-distributions"],
         tests: &["layers", "real"],
+        by_hand: false,
+    },
+    // What a run writes, by crashes at every operation and damage to every byte, in their small forms.
+    Scope {
+        name: "runs",
+        files: &[
+            "crates/files/src/**/*.rs",
+            "crates/crashes/src/*.rs",
+            "crates/runs/src/*.rs",
+        ],
+        not: &[],
+        packages: &["helmholtz-files", "helmholtz-crashes", "helmholtz-runs"],
+        tests: &[
+            "campaign",
+            "damage",
+            "faults",
+            "foreign",
+            "mutated",
+            "processes",
+            "runs",
+            "store",
+        ],
+        by_hand: false,
+    },
+    Scope {
+        name: "harness",
+        files: &["crates/harness/src/**/*.rs", "crates/report/src/**/*.rs"],
+        not: &[],
+        packages: &["helmholtz-harness", "helmholtz-report"],
+        tests: &[],
+        by_hand: false,
+    },
+    // Without Parquet, which is a feature.
+    Scope {
+        name: "datasets",
+        files: &["crates/datasets/src/**/*.rs"],
+        not: &["crates/datasets/src/own/parquet.rs"],
+        packages: &["helmholtz-datasets"],
+        tests: &["mutated", "real_data"],
+        by_hand: false,
+    },
+    // Without the copies of other formats, which are a feature.
+    Scope {
+        name: "training",
+        files: &[
+            "crates/training/src/**/*.rs",
+            "crates/evaluation/src/**/*.rs",
+        ],
+        not: &["crates/training/src/safetensors.rs"],
+        packages: &["helmholtz-training", "helmholtz-evaluation"],
+        tests: &["training", "analytic_kl", "gradient_variance", "nll"],
+        by_hand: false,
+    },
+    Scope {
+        name: "models",
+        files: &["crates/models/*/src/**/*.rs"],
+        not: &[],
+        packages: &[
+            "helmholtz-categorical-vae",
+            "helmholtz-conditional-sbn",
+            "helmholtz-count-vae",
+            "helmholtz-dmm",
+            "helmholtz-gmm",
+            "helmholtz-nets",
+            "helmholtz-sbn",
+            "helmholtz-tracker",
+        ],
+        tests: &["feedforward", "mixture", "network", "rings", "tracking"],
         by_hand: false,
     },
 ];
