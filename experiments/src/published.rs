@@ -72,6 +72,17 @@ pub struct Entries<T> {
     pub entry: Vec<T>,
 }
 
+/// Sizes of a model's instances by name: N, the likelihood's scale; the canvas' side, T, D.
+pub type Setting = BTreeMap<String, f64>;
+
+/// Returns a setting as text.
+pub fn setting_text(setting: &Setting) -> String {
+    let sizes = setting
+        .iter()
+        .map(|(name, size)| format!("{name} = {size}"));
+    sizes.collect::<Vec<_>>().join(", ")
+}
+
 /// Published log joints by sampler.
 pub type LogJoints = Entries<LogJoint>;
 
@@ -81,8 +92,8 @@ pub type LogJoints = Entries<LogJoint>;
 pub struct LogJoint {
     /// Whose column.
     pub experiment: String,
-    /// The column's title, which says the setting: beside runs of another the number has no place.
-    pub setting: String,
+    /// Its setting: beside runs of another the number has no place.
+    pub setting: Setting,
     /// Whose row.
     pub sampler: String,
     /// Nats an instance.

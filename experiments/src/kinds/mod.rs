@@ -14,7 +14,7 @@
 pub mod apg_bmnist;
 pub mod apg_dmm;
 pub mod apg_gmm;
-mod apg_kl;
+pub(crate) mod apg_kl;
 mod apg_table;
 pub mod arm_toy;
 mod evaluations;

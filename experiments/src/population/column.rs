@@ -1,6 +1,7 @@
 //! Column of a table: what the samplers of a finished run reached.
 
 use super::Measured;
+use crate::published::Setting;
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,17 @@ pub struct Entry {
     pub instances: u64,
 }
 
+/// What the samplers of a run reached.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reached {
+    /// The model and the size of its instances.
+    pub title: String,
+    /// The same by name.
+    pub setting: Setting,
+    /// Sampler by sampler.
+    pub entries: Vec<Entry>,
+}
+
 /// Results of the run of a model's experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Column {
@@ -22,6 +34,8 @@ pub struct Column {
     pub experiment: String,
     /// The model and the size of its instances.
     pub title: String,
+    /// The same by name.
+    pub setting: Setting,
     /// Gradient steps.
     pub steps: u64,
     /// The run folder.

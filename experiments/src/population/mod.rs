@@ -32,7 +32,7 @@ pub(crate) const CHECK: u64 = 0x0063_6865_636b;
 /// Seed of the instances of a table.
 pub(crate) const TABLE: u64 = 0x0074_6162_6c65;
 
-pub use column::{Column, Entry};
+pub use column::{Column, Entry, Reached};
 pub use experiment::open;
 pub(crate) use experiment::{opened, reject};
 pub use joint::{Figure, Joint};

@@ -39,13 +39,14 @@ pub(super) fn column_of<E: Stepwise>(
     outcome: Outcome<E::Evaluation>,
     folder: &Path,
 ) -> Column {
-    let (title, entries) = experiment.entries(&outcome);
+    let reached = experiment.reached(&outcome);
     Column {
         experiment: experiment.name().into(),
-        title,
+        title: reached.title,
+        setting: reached.setting,
         steps: outcome.steps,
         folder: folder.display().to_string(),
-        entries,
+        entries: reached.entries,
         provenance: outcome.provenance,
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use super::{Entry, Outcome};
+use super::{Outcome, Reached};
 use crate::blocks::provenance;
 use crate::device::Device;
 use crate::error::HarnessError;
@@ -145,7 +145,7 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     fn figures(&self, outcome: &Outcome<Self::Evaluation>) -> Vec<(&'static str, Figure)>;
 
     /// Returns the model and the size of its instances, and what the samplers reached on these.
-    fn entries(&self, outcome: &Outcome<Self::Evaluation>) -> (String, Vec<Entry>);
+    fn reached(&self, outcome: &Outcome<Self::Evaluation>) -> Reached;
 }
 
 /// The bytes of a tensor of f32 with these sizes.

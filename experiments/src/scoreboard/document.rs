@@ -1,6 +1,6 @@
 //! The scoreboard as a document.
 
-use super::line::{LEAST, Line, TOLERANCE, UNSTATED, Word};
+use super::line::{Line, TENTH, TOLERANCE, UNSTATED, Word};
 use helmholtz_report::{Block, Cell, Document, Kind, Note, Section, Table};
 
 /// A summary by source, then a table for each.
@@ -56,7 +56,8 @@ fn summary(lines: &[Line]) -> Section {
     let notes = vec![
         Note::remark(format!(
             "A number is reproduced if runs of the published length end within {TOLERANCE} standard deviations, \
-             √(sd² published + sd² ours). An sd below {LEAST} counts as {LEAST}; one that is not published as {UNSTATED} nats.",
+             √(sd² published + sd² ours). An sd below {TENTH} counts as {TENTH}, what rounding to a tenth makes; one that is not published as {UNSTATED} nats. A \
+             published range of KL(p‖q) counts as its middle ± half its width.",
         )),
         Note::remark(
             "Cut: the longest run is shorter than the published one, and its number is no verdict. A star marks numbers that the \
@@ -98,11 +99,13 @@ fn of_source((index, lines): (usize, &[Line])) -> Section {
             .published_sd
             .map_or(String::new(), |sd| format!(" ± {sd}"));
         let published = format!("{}{sd}{star}", line.published);
+        let digits = if line.rounding < TENTH { 6 } else { 2 };
         let ours = match (line.ours, line.ours_sd) {
             (Some(ours), Some(sd)) => {
-                Cell::number(Kind::Ours, format!("{ours:.2} ± {sd:.2}"), ours)
+                let text = format!("{ours:.digits$} ± {sd:.digits$}");
+                Cell::number(Kind::Ours, text, ours)
             }
-            (Some(ours), None) => Cell::fixed(ours, 2),
+            (Some(ours), None) => Cell::fixed(ours, digits),
             (None, _) => Cell::of(Kind::Ours, "-"),
         };
         let difference = |value: Option<f64>, digits: usize| match value {
@@ -117,7 +120,7 @@ fn of_source((index, lines): (usize, &[Line])) -> Section {
             ours,
             format!("{} of {}", line.seeds[0], line.seeds[1]).into(),
             format!("{} of {} {}", line.steps[0], line.steps[1], line.unit).into(),
-            difference(line.difference(), 2),
+            difference(line.difference(), digits),
             difference(line.sds(), 1),
             line.word.as_str().into(),
         ]);

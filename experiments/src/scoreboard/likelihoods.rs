@@ -1,6 +1,6 @@
 //! Lines of the tables of likelihoods: by net and method.
 
-use super::line::{Line, Word};
+use super::line::{Line, TENTH, Word};
 use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::folders::{CellStatus, profile_of};
@@ -96,6 +96,7 @@ fn of_net(
         quantity,
         published: value,
         published_sd: sd,
+        rounding: TENTH,
         is_target: !row.is_quoted(net) && !row.is_doubtful(net),
         ours: ours.map(|ours| ours.mean),
         ours_sd: ours.and_then(|ours| ours.sd),

@@ -13,12 +13,14 @@ pub struct Line {
     pub setting: String,
     /// Name of the method in the publication.
     pub method: String,
-    /// `NLL`, `-ELBO`, `log joint`.
+    /// `NLL`, `-ELBO`, `log joint`, `KL`.
     pub quantity: &'static str,
     /// The published number.
     pub published: f64,
     /// Its sd over runs.
     pub published_sd: Option<f64>,
+    /// What rounding makes of it: an sd below this counts as this.
+    pub rounding: f64,
     /// Whether the publication took it from elsewhere, or it is probably a slip.
     pub is_target: bool,
     /// The mean over our runs.
@@ -49,10 +51,10 @@ pub enum Word {
     NotRun,
 }
 
-/// Standard deviations within which a number is reproduced: √(sd² published + sd² ours), an sd of less than [`LEAST`] counting as that.
+/// Standard deviations within which a number is reproduced: √(sd² published + sd² ours).
 pub const TOLERANCE: f64 = 2.0;
-/// Nats: published numbers are rounded to a tenth.
-pub const LEAST: f64 = 0.05;
+/// Nats: the rounding of likelihoods, log joints and squared errors, which are published to a tenth.
+pub const TENTH: f64 = 0.05;
 /// Nats: the sd of a number that is published without one, about the largest that is published.
 pub const UNSTATED: f64 = 0.5;
 
@@ -76,7 +78,7 @@ impl Line {
 
     /// The same in standard deviations of both.
     pub fn sds(&self) -> Option<f64> {
-        let published = self.published_sd.unwrap_or(UNSTATED).max(LEAST);
+        let published = self.published_sd.unwrap_or(UNSTATED).max(self.rounding);
         Some(self.difference()? / published.hypot(self.ours_sd.unwrap_or(0.0)))
     }
 

@@ -1,9 +1,10 @@
-//! Lines of amortized population Gibbs: log joints and squared errors by sampler.
+//! Lines of amortized population Gibbs: log joints and squared errors by sampler, inclusive KL by sweeps and particles.
 
-use super::line::{Line, Word};
-use crate::kinds::{self, apg_bmnist};
+use super::line::{Line, TENTH, Word};
+use crate::kinds::apg_kl::Division;
+use crate::kinds::{self, apg_bmnist, apg_kl};
 use crate::population::{self, Column};
-use crate::published::{LogJoints, SquaredErrors};
+use crate::published::{Entries, KlRange, LogJoint, Quantity, SquaredErrors, setting_text};
 use crate::records::{Kept, Record};
 use crate::table::Ours;
 use helmholtz_runs::{RunFolder, Status, read_config};
@@ -14,30 +15,44 @@ struct Number<'a> {
     source: &'a str,
     experiment: &'a str,
     setting: String,
-    sampler: &'a str,
+    method: String,
     quantity: &'static str,
     value: f64,
+    /// Its spread, where one is published.
+    sd: Option<f64>,
+    rounding: f64,
     /// Gradient steps of the published runs.
     steps: u64,
 }
+
+/// Nats: the rounding of published KL(p‖q).
+const KL_ROUNDING: f64 = 5e-6;
 
 /// A number of ours: gradient steps, seed, value.
 type Found = (u64, u64, f64);
 
 /// A line for each published number.
 pub fn lines(records: &[Record]) -> Vec<Line> {
-    let mut columns: Vec<Column> = Vec::new();
-    let mut errors = Vec::new();
+    let mut all = Reached::default();
     for record in records {
-        let (own, squared) = reached(record).unwrap_or_default();
-        columns.extend(own);
-        errors.extend(squared);
+        all.add(record);
     }
-    let mut lines = Vec::new();
-    let published = LogJoints::load("apg-table1").expect("a test holds that they are there");
-    for own in &published.entry {
+    let mut lines = log_joints(&all.columns);
+    lines.extend(squared_errors(&all.errors));
+    lines.extend(inclusive_kl(&all.kl));
+    lines
+}
+
+/// What is published under this name.
+fn load<T: Quantity>(name: &str) -> Entries<T> {
+    Entries::load(name).expect("a test holds that they are there")
+}
+
+fn log_joints(columns: &[Column]) -> Vec<Line> {
+    let published = load::<LogJoint>("apg-table1");
+    let of = |own: &LogJoint| {
         let found = columns.iter().filter_map(|column| {
-            let same = [&own.experiment, &own.setting] == [&column.experiment, &column.title];
+            let same = own.experiment == column.experiment && own.setting == column.setting;
             let entry = column
                 .entries
                 .iter()
@@ -47,35 +62,71 @@ pub fn lines(records: &[Record]) -> Vec<Line> {
         let number = Number {
             source: &published.source,
             experiment: &own.experiment,
-            setting: own.setting.clone(),
-            sampler: &own.sampler,
+            setting: setting_text(&own.setting),
+            method: own.sampler.clone(),
             quantity: "log joint",
             value: own.log_joint,
+            sd: None,
+            rounding: TENTH,
             steps: 200_000,
         };
-        lines.push(line(number, found.collect()));
-    }
-    let published = crate::published::Entries::<SquaredErrors>::load("apg-bmnist");
-    let published = published.expect("a test holds that they are there");
-    for own in &published.entry {
-        for (sampler, value) in &own.mse {
-            let same =
-                |(setting, name, _): &&(_, String, _)| *setting == own.setting() && name == sampler;
-            let found = errors.iter().filter(same).map(|(_, _, found)| *found);
-            let [canvas, frames, digits] = own.setting();
-            let number = Number {
-                source: &published.source,
-                experiment: "apg-bmnist",
-                setting: format!("{canvas} x {canvas}, T = {frames}, D = {digits}"),
-                sampler,
-                quantity: "squared error",
-                value: *value,
-                steps: 20_000,
-            };
-            lines.push(line(number, found.collect()));
-        }
-    }
-    lines
+        line(number, found.collect())
+    };
+    published.entry.iter().map(of).collect()
+}
+
+fn squared_errors(errors: &[([usize; 3], String, Found)]) -> Vec<Line> {
+    let published = load::<SquaredErrors>("apg-bmnist");
+    let of = |own: &SquaredErrors, sampler: &str, value: f64| {
+        let same =
+            |(setting, name, _): &&(_, String, _)| *setting == own.setting() && name == sampler;
+        let found = errors.iter().filter(same).map(|(_, _, found)| *found);
+        let [canvas, frames, digits] = own.setting();
+        let number = Number {
+            source: &published.source,
+            experiment: "apg-bmnist",
+            setting: format!("{canvas} x {canvas}, T = {frames}, D = {digits}"),
+            method: sampler.into(),
+            quantity: "squared error",
+            value,
+            sd: None,
+            rounding: TENTH,
+            steps: 20_000,
+        };
+        line(number, found.collect())
+    };
+    let all = published.entry.iter().flat_map(|own| {
+        let of = &of;
+        own.mse
+            .iter()
+            .map(move |(sampler, value)| of(own, sampler, *value))
+    });
+    all.collect()
+}
+
+fn inclusive_kl(ends: &[(Division, Found)]) -> Vec<Line> {
+    let published = load::<KlRange>("apg-kl");
+    let of = |own: &KlRange| {
+        let division = Division {
+            sweeps: own.sweeps,
+            particles: own.particles,
+        };
+        let found = ends.iter().filter(|(of, _)| *of == division);
+        let [low, high] = own.range;
+        let number = Number {
+            source: &published.source,
+            experiment: "apg-kl",
+            setting: format!("K = {}, L = {}", own.sweeps, own.particles),
+            method: "APG".into(),
+            quantity: "KL",
+            value: low.midpoint(high),
+            sd: Some((high - low) / 2.0),
+            rounding: KL_ROUNDING,
+            steps: 200_000,
+        };
+        line(number, found.map(|(_, found)| *found).collect())
+    };
+    published.entry.iter().map(of).collect()
 }
 
 /// The line of a number, from the longest of our runs.
@@ -89,10 +140,11 @@ fn line(number: Number<'_>, found: Vec<Found>) -> Line {
         source: number.source.into(),
         experiment: number.experiment.into(),
         setting: number.setting,
-        method: number.sampler.into(),
+        method: number.method,
         quantity: number.quantity,
         published: number.value,
-        published_sd: None,
+        published_sd: number.sd,
+        rounding: number.rounding,
         is_target: true,
         ours: ours.map(|ours| ours.mean),
         ours_sd: ours.and_then(|ours| ours.sd),
@@ -104,36 +156,45 @@ fn line(number: Number<'_>, found: Vec<Found>) -> Line {
     .judged(whole)
 }
 
-/// Columns of samplers, and squared errors by setting and sampler.
-type Reached = (Vec<Column>, Vec<([usize; 3], String, Found)>);
+/// What runs by the published protocol reached.
+#[derive(Default)]
+struct Reached {
+    columns: Vec<Column>,
+    /// By setting and sampler.
+    errors: Vec<([usize; 3], String, Found)>,
+    /// KL(p‖q) of (μ, τ) given c, summed over clusters.
+    kl: Vec<(Division, Found)>,
+}
 
-/// What a recorded run by the published protocol, or a recorded table of samplers, reached.
-fn reached(record: &Record) -> Option<Reached> {
-    let mut place = record.place.split('/');
-    let (kind, profile) = (place.next()?, place.next().unwrap_or_default());
-    let published = profile == "paper" || profile.starts_with("paper-");
-    if !published && kind != "apg-table1" {
-        return None;
-    }
-    let config = read_config(&record.folder).ok()??;
-    let Ok(Status::Finished(result)) = RunFolder::peek(&record.folder) else {
-        return None;
-    };
-    let kept = Kept {
-        folder: &record.folder,
-        config: &config,
-        result: Some(&result),
-        metrics: &[],
-    };
-    let digits = population::finished::<apg_bmnist::Settings>(&kept);
-    let errors = digits.map_or(Vec::new(), |(settings, outcome)| {
+impl Reached {
+    /// Adds what a recorded run by the published protocol, or a recorded table of samplers, reached.
+    fn add(&mut self, record: &Record) -> Option<()> {
+        let mut place = record.place.split('/');
+        let (name, profile) = (place.next()?, place.next().unwrap_or_default());
+        let published = profile == "paper" || profile.starts_with("paper-");
+        if !published && !["apg-table1", "apg-kl"].contains(&name) {
+            return None;
+        }
+        let config = read_config(&record.folder).ok()??;
+        let Ok(Status::Finished(result)) = RunFolder::peek(&record.folder) else {
+            return None;
+        };
+        let kept = Kept {
+            folder: &record.folder,
+            config: &config,
+            result: Some(&result),
+            metrics: &[],
+        };
+        self.columns.extend(kinds::columns(&kept));
+        self.kl.extend(apg_kl::end(&kept));
+        let (settings, outcome) = population::finished::<apg_bmnist::Settings>(&kept)?;
         let (steps, seed) = (outcome.steps, outcome.provenance.seed);
         let errors = apg_bmnist::squared_errors(&settings, &outcome).into_iter();
-        errors
-            .map(|(setting, sampler, value)| (setting, sampler, (steps, seed, value)))
-            .collect()
-    });
-    Some((kinds::columns(&kept), errors))
+        let found =
+            errors.map(|(setting, sampler, value)| (setting, sampler, (steps, seed, value)));
+        self.errors.extend(found);
+        Some(())
+    }
 }
 
 #[cfg(test)]
@@ -170,5 +231,30 @@ mod tests {
             .collect();
         assert_eq!(errors.len(), 16);
         assert!(errors.contains(&("96 x 96, T = 100, D = 3", 55.7)));
+    }
+
+    #[test]
+    fn the_inclusive_kl_of_recorded_runs_stands_beside_its_range() {
+        let results = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let (records, _) = crate::records::find(&results, kinds::READERS).unwrap();
+        let lines = lines(&records).into_iter();
+        let lines: Vec<_> = lines.filter(|line| line.quantity == "KL").collect();
+        let settings: Vec<_> = lines.iter().map(|line| line.setting.as_str()).collect();
+        assert_eq!(
+            settings,
+            ["K = 10, L = 10", "K = 5, L = 20", "K = 2, L = 50"]
+        );
+        for line in &lines {
+            assert_eq!((line.steps, line.seeds), ([200_000; 2], [1, 1]), "{line:?}");
+        }
+        // The middle of 5.7e-4 to 6.9e-4, and ours by cluster, 2.5e-4, for three of them.
+        let five = &lines[1];
+        assert!((five.published - 6.3e-4).abs() < 1e-12, "{five:?}");
+        let ours = five.ours.unwrap();
+        assert!((ours / 3.0 - 2.5e-4).abs() < 5e-6, "{five:?}");
+        assert_eq!(
+            five.sds(),
+            Some((ours - five.published) / five.published_sd.unwrap())
+        );
     }
 }

@@ -3,7 +3,7 @@
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
 use crate::blocks::checks;
-use crate::population::Entry;
+use crate::population::{Entry, Reached};
 use helmholtz_report::{Block, Cell, Kind, Table};
 
 /// A run's result.
@@ -16,7 +16,7 @@ impl Outcome {
     }
 
     /// Returns what the samplers reached in the last setting, for the common table.
-    pub fn entries(&self, settings: &Settings) -> (String, Vec<Entry>) {
+    pub fn reached(&self, settings: &Settings) -> Reached {
         let [frames, digits] = settings
             .evaluation
             .settings
@@ -34,8 +34,14 @@ impl Outcome {
         };
         let own = rows.filter(|row| [row.frames, row.digits] == [frames, digits]);
         let side = settings.model.canvas.side;
-        let title = format!("Bouncing digits, {side} x {side}, T = {frames}, D = {digits}");
-        (title, own.map(entry).collect())
+        let setting = [("side", side), ("T", frames), ("D", digits)];
+        Reached {
+            title: format!("Bouncing digits, {side} x {side}, T = {frames}, D = {digits}"),
+            setting: setting
+                .map(|(name, size)| (name.into(), size as f64))
+                .into(),
+            entries: own.map(entry).collect(),
+        }
     }
 
     fn training(&self, settings: &Settings) -> [Block; 2] {

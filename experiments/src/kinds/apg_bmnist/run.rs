@@ -7,7 +7,7 @@ use super::{Digits, Outcome, Settings, figures};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::framework::failed;
-use crate::population::Entry;
+use crate::population::Reached;
 use crate::population::stepwise::{Measuring, Stepwise, bytes};
 use crate::source::Kind;
 use burn::tensor::DType;
@@ -187,8 +187,8 @@ impl Stepwise for Settings {
         vec![("sweeps", figures::sweeps(self, &outcome.evaluation))]
     }
 
-    fn entries(&self, outcome: &Outcome) -> (String, Vec<Entry>) {
-        outcome.entries(self)
+    fn reached(&self, outcome: &Outcome) -> Reached {
+        outcome.reached(self)
     }
 }
 

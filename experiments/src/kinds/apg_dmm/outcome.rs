@@ -3,7 +3,7 @@
 use super::rows::Row;
 use super::{Evaluation, Settings};
 use crate::blocks::{checks, or_none};
-use crate::population::Entry;
+use crate::population::{Entry, Reached};
 use helmholtz_report::{Block, Cell, Table};
 
 /// A run's result.
@@ -16,7 +16,7 @@ impl Outcome {
     }
 
     /// Returns what the samplers reached on the largest instances, for the common table.
-    pub fn entries(&self, settings: &Settings) -> (String, Vec<Entry>) {
+    pub fn reached(&self, settings: &Settings) -> Reached {
         let points = settings.evaluation.points.last().copied().unwrap_or(0);
         let rows = self.evaluation.rows.iter();
         let entry = |row: &Row| Entry {
@@ -27,14 +27,15 @@ impl Outcome {
             log_joint: row.log_joint,
             instances: settings.evaluation.instances,
         };
-        let title = format!(
-            "Deep mixtures, N = {points}, scale {}",
-            settings.model.noise
+        let (own, scale) = (
+            rows.filter(|row| row.points == points),
+            settings.model.noise,
         );
-        (
-            title,
-            rows.filter(|row| row.points == points).map(entry).collect(),
-        )
+        Reached {
+            title: format!("Deep mixtures, N = {points}, scale {scale}"),
+            setting: [("N".into(), points as f64), ("scale".into(), scale)].into(),
+            entries: own.map(entry).collect(),
+        }
     }
 
     fn training(&self, settings: &Settings) -> [Block; 2] {

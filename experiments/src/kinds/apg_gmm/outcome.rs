@@ -3,7 +3,8 @@
 use super::evaluation::Row;
 use super::{Evaluation, Settings};
 use crate::blocks::{checks, small_or_fixed};
-use crate::population::Entry;
+use crate::population::{Entry, Reached};
+use crate::published::Setting;
 use helmholtz_report::{Block, Cell, Kind, Table};
 
 /// A run's result.
@@ -18,7 +19,7 @@ impl Outcome {
     }
 
     /// Returns what the samplers reached, for the common table.
-    pub fn entries(&self, settings: &Settings) -> (String, Vec<Entry>) {
+    pub fn reached(&self, settings: &Settings) -> Reached {
         let rows = self.evaluation.rows.iter();
         let entry = |row: &Row| Entry {
             sampler: match row.label.as_str() {
@@ -28,7 +29,11 @@ impl Outcome {
             log_joint: row.log_joint,
             instances: settings.evaluation.instances,
         };
-        (setting(settings), rows.map(entry).collect())
+        Reached {
+            title: format!("Gaussian mixtures, N = {}", settings.evaluation.points),
+            setting: setting(settings),
+            entries: rows.map(entry).collect(),
+        }
     }
 
     fn training(&self, settings: &Settings) -> [Block; 2] {
@@ -138,9 +143,9 @@ impl Outcome {
     }
 }
 
-/// The model and the size of its instances, as published numbers name them.
-fn setting(settings: &Settings) -> String {
-    format!("Gaussian mixtures, N = {}", settings.evaluation.points)
+/// The size of the instances that samplers are measured on.
+fn setting(settings: &Settings) -> Setting {
+    [("N".into(), settings.evaluation.points as f64)].into()
 }
 
 fn published_number(value: f64) -> Cell {

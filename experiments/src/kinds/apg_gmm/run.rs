@@ -6,7 +6,7 @@ use super::{Outcome, Settings, figures};
 use crate::device::Device;
 use crate::error::HarnessError;
 use crate::framework::failed;
-use crate::population::Entry;
+use crate::population::Reached;
 use crate::population::stepwise::{Measuring, Stepwise, bytes};
 use crate::source::Kind;
 use burn::module::AutodiffModule;
@@ -132,7 +132,7 @@ impl Stepwise for Settings {
         figures::all(&outcome.evaluation).into()
     }
 
-    fn entries(&self, outcome: &Outcome) -> (String, Vec<Entry>) {
-        outcome.entries(self)
+    fn reached(&self, outcome: &Outcome) -> Reached {
+        outcome.reached(self)
     }
 }

@@ -3,12 +3,15 @@
 //! | file | holds |
 //! |---|---|
 //! | [`Settings`], [`Division`] | `experiments/apg-kl.toml`: how a budget is divided |
+//! | [`end`] | where a finished run ended, for the scoreboard |
 //! | [`figure`], [`document`] | the runs' checks, drawn and at their end |
 
+mod end;
 mod experiment;
 mod figure;
 mod settings;
 
+pub use end::end;
 pub use experiment::open;
 pub use figure::{Trained, document, figure};
 pub use settings::{Division, Settings};

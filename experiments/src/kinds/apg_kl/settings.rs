@@ -49,6 +49,16 @@ pub struct Division {
     pub particles: usize,
 }
 
+impl Division {
+    /// Name of its run in a figure of this name.
+    pub fn name(&self, figure: &str) -> String {
+        format!(
+            "{figure}-{}-sweeps-{}-particles",
+            self.sweeps, self.particles
+        )
+    }
+}
+
 impl Settings {
     /// A figure's file, and one of its profiles.
     ///
@@ -82,8 +92,7 @@ impl Settings {
             return Err(source.reject("only runs of `kind = \"apg-gmm\"` watch this KL"));
         }
         let Division { sweeps, particles } = division;
-        let name = format!("{}-{sweeps}-sweeps-{particles}-particles", self.name);
-        table.insert("name".into(), name.into());
+        table.insert("name".into(), division.name(&self.name).into());
         // The published log joint is of the experiment's own sweeps and particles.
         table.remove("published");
         let training = table

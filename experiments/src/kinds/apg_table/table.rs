@@ -59,7 +59,7 @@ impl Table {
 
     fn published(&self, column: &Column, sampler: &str) -> Option<f64> {
         let own = self.published.iter().find(|own| {
-            let of_column = [&own.experiment, &own.setting] == [&column.experiment, &column.title];
+            let of_column = own.experiment == column.experiment && own.setting == column.setting;
             of_column && own.sampler == sampler
         });
         own.map(|own| own.log_joint)
@@ -148,9 +148,10 @@ mod tests {
             },
             instances: 20,
         };
-        let column = |title: &str| Column {
+        let column = |points: f64| Column {
             experiment: "apg-gmm".into(),
-            title: title.into(),
+            title: format!("Gaussian mixtures, N = {points}"),
+            setting: [("N".into(), points)].into(),
             steps: 3,
             folder: "runs/apg-gmm".into(),
             entries: vec![entry("RWS"), entry("APG, K = 20")],
@@ -158,10 +159,7 @@ mod tests {
         };
         let table = Table {
             title: "Two settings".into(),
-            columns: vec![
-                column("Gaussian mixtures, N = 9"),
-                column("Gaussian mixtures, N = 100"),
-            ],
+            columns: vec![column(9.0), column(100.0)],
             published: LogJoints::load("apg-table1").unwrap().entry,
         };
         let document = Document::of_blocks("", vec![Block::Table(table.samplers_table())]);
