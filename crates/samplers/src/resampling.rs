@@ -75,7 +75,7 @@ mod weights;
 
 pub use by_choice::MultinomialByChoice;
 pub use multinomial::Multinomial;
-pub use policy::Policy;
+pub use policy::{Policy, Rule};
 pub use residual::Residual;
 pub use ssp::Ssp;
 pub use stratified::Stratified;

@@ -1,9 +1,11 @@
 //! When to resample.
 
 use crate::{SamplerError, effective_sample_size};
+use std::fmt;
+use std::sync::Arc;
 
 /// When to resample.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub enum Policy {
     /// Never: the weights multiply on (sequential importance sampling).
     Never,
@@ -12,33 +14,52 @@ pub enum Policy {
     /// When (Σ w)² / Σ w² is below this share of the number of particles, in (0, 1] (Liu and Chen, 1998); 1/2 is
     /// customary. The choice looks at the present weights only, so estimates of evidence stay unbiased.
     EssBelow(f64),
-    /// When this says so of the logarithms of the weights (nats). It must look at nothing else, or estimates of evidence are no
-    /// longer unbiased.
-    When(fn(&[f64]) -> bool),
+    /// When this says so of the logarithms of the weights (nats); made by [`Policy::when`].
+    When(Rule),
+}
+
+/// A rule of one's own: whether weights with these logarithms (nats) should be resampled.
+pub type Rule = Arc<dyn Fn(&[f64]) -> bool + Send + Sync>;
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never => f.write_str("Never"),
+            Self::Always => f.write_str("Always"),
+            Self::EssBelow(share) => f.debug_tuple("EssBelow").field(share).finish(),
+            Self::When(_) => f.write_str("When(..)"),
+        }
+    }
 }
 
 impl PartialEq for Policy {
-    /// Rules of one's own are equal where they are one function.
+    /// Rules of one's own are equal where one is a clone of the other.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Never, Self::Never) | (Self::Always, Self::Always) => true,
             (Self::EssBelow(share), Self::EssBelow(other)) => share == other,
-            (Self::When(rule), Self::When(other)) => std::ptr::fn_addr_eq(*rule, *other),
+            (Self::When(rule), Self::When(other)) => Arc::ptr_eq(rule, other),
             _ => false,
         }
     }
 }
 
 impl Policy {
+    /// A rule of one's own, which may keep numbers of its own: a threshold, say. It must look at the weights alone, or
+    /// estimates of evidence are no longer unbiased.
+    pub fn when(rule: impl Fn(&[f64]) -> bool + Send + Sync + 'static) -> Self {
+        Self::When(Arc::new(rule))
+    }
+
     /// Whether weights with these logarithms (nats) should be resampled.
     ///
     /// Log-weights that are not finite count as zero weights. A share above 1 asks for resampling always, and NaN never.
-    pub fn wants(self, log_weights: &[f64]) -> bool {
+    pub fn wants(&self, log_weights: &[f64]) -> bool {
         match self {
             Self::Never => false,
             Self::Always => true,
             Self::EssBelow(share) => {
-                effective_sample_size(log_weights) < share * log_weights.len() as f64
+                effective_sample_size(log_weights) < *share * log_weights.len() as f64
             }
             Self::When(rule) => rule(log_weights),
         }
@@ -74,15 +95,22 @@ mod tests {
 
     #[test]
     fn a_rule_of_ones_own_decides() {
-        let uneven = |log_weights: &[f64]| {
-            let (first, rest) = log_weights.split_first().expect("a weight");
-            rest.iter().any(|l| (l - first).abs() > 2.0)
-        };
-        assert!(Policy::When(uneven).wants(&[0.0, 1.0, -2.5]));
-        assert!(!Policy::When(uneven).wants(&[0.0, 1.0, -1.5]));
+        for limit in [2.0, 3.0] {
+            let uneven = move |log_weights: &[f64]| {
+                let (first, rest) = log_weights.split_first().expect("a weight");
+                rest.iter().any(|l| (l - first).abs() > limit)
+            };
+            let policy = Policy::when(uneven);
+            assert_eq!(policy.wants(&[0.0, 1.0, -2.5]), limit == 2.0);
+            assert!(!policy.wants(&[0.0, 1.0, -1.5]));
+            assert_eq!(policy, policy.clone());
+            assert_ne!(policy, Policy::when(uneven));
+            assert_ne!(policy, Policy::Never);
+            assert_eq!(format!("{policy:?}"), "When(..)");
+        }
         assert_eq!(Policy::EssBelow(0.5), Policy::EssBelow(0.5));
         assert_ne!(Policy::EssBelow(0.5), Policy::Always);
-        assert_ne!(Policy::When(uneven), Policy::Never);
+        assert_eq!(format!("{:?}", Policy::EssBelow(0.5)), "EssBelow(0.5)");
     }
 
     #[test]

@@ -113,7 +113,7 @@ use crate::{Info, Kernel, SamplerError, log_sum_exp};
 /// }
 /// assert!((50..450).contains(&small)); // both scales are plausible
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ConditionalSmc<M, R, F = Traced> {
     model: M,
     resampler: R,

@@ -5,7 +5,7 @@ use crate::SamplerError;
 use crate::resampling::{Policy, Resampler};
 
 /// A resampling scheme and when to use it: what stays the same over the steps of an SMC sampler.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Smc<R> {
     resampler: R,
     policy: Policy,

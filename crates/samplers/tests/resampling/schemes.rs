@@ -380,15 +380,14 @@ fn a_boxed_scheme_is_that_scheme() {
 
 #[test]
 fn policies_are_equal_to_themselves_alone() {
-    let first: fn(&[f64]) -> bool = |log_weights| log_weights[0] > 1.0;
-    let other: fn(&[f64]) -> bool = |log_weights| log_weights[0] > 2.0;
+    let above = |least: f64| Policy::when(move |log_weights| log_weights[0] > least);
     let policies = [
         Policy::Never,
         Policy::Always,
         Policy::EssBelow(0.5),
         Policy::EssBelow(0.25),
-        Policy::When(first),
-        Policy::When(other),
+        above(1.0),
+        above(2.0),
     ];
     for (i, a) in policies.iter().enumerate() {
         for (j, b) in policies.iter().enumerate() {

@@ -134,11 +134,11 @@ fn error(model: &Model, kernel: &dyn Kernel<Vec<usize>, Enumerator, Info = Info>
 pub const POLICIES: [Policy; 3] = [Policy::Always, Policy::Never, Policy::EssBelow(0.85)];
 
 /// The worst error of the three forms.
-fn errors<R>(model: &Model, scheme: &R, policy: Policy, particles: usize) -> [f64; 3]
+fn errors<R>(model: &Model, scheme: &R, policy: &Policy, particles: usize) -> [f64; 3]
 where
     R: ConditionalResampler<Enumerator> + Resampler<Enumerator>,
 {
-    let plain = || ConditionalSmc::new(model, scheme, policy, particles).expect("a kernel");
+    let plain = || ConditionalSmc::new(model, scheme, policy.clone(), particles).expect("a kernel");
     [
         error(model, &plain()),
         error(model, &plain().with_ancestor_sampling()),
@@ -154,7 +154,7 @@ where
     for zero in [false, true] {
         let model = Model::new(2, times, zero);
         for policy in POLICIES {
-            let errors = errors(&model, scheme, policy, particles);
+            let errors = errors(&model, scheme, &policy, particles);
             assert!(
                 errors.iter().all(|error| *error < TOLERANCE),
                 "{policy:?}, {zero}: {errors:?}"
@@ -317,7 +317,7 @@ fn overwriting_the_retained_slot_is_not_conditioning() {
     );
     // With two particles the other one is drawn by its marginal law, which is as good.
     let model = Model::new(2, 2, false);
-    let worst = errors(&model, &overwritten, Policy::Always, 3);
+    let worst = errors(&model, &overwritten, &Policy::Always, 3);
     assert!(worst.iter().all(|error| *error > 1e-4), "{worst:?}");
 }
 
@@ -328,7 +328,7 @@ fn new_pasts_without_the_density_of_the_move_are_wrong() {
         scored: false,
         ..Model::new(2, 3, false)
     };
-    let [plain, ancestor, backward] = errors(&model, &MultinomialByChoice, Policy::Always, 2);
+    let [plain, ancestor, backward] = errors(&model, &MultinomialByChoice, &Policy::Always, 2);
     assert!(plain < TOLERANCE, "{plain}");
     assert!(ancestor > 1e-3 && backward > 1e-3, "{ancestor} {backward}");
 }
@@ -373,7 +373,8 @@ fn a_path_to_start_from_has_the_law_of_the_filter() {
     }
 
     for (policy, expected) in [(Policy::Never, never), (Policy::Always, always)] {
-        let kernel = ConditionalSmc::new(&model, MultinomialByChoice, policy, 2).expect("a kernel");
+        let kernel =
+            ConditionalSmc::new(&model, MultinomialByChoice, policy.clone(), 2).expect("a kernel");
         let mut found = vec![0.0; paths.len()];
         for (p, path) in enumerate(|chance: &mut Enumerator| kernel.start(chance)) {
             let path = path.expect("possible paths");

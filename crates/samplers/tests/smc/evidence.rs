@@ -28,10 +28,10 @@ fn assert_unbiased<R: Resampler<Enumerator>>(
     toy: &Toy,
     particles: usize,
     resampler: R,
-    policy: Policy,
+    policy: &Policy,
     name: &str,
 ) {
-    let smc = Smc::new(resampler, policy).expect("a policy");
+    let smc = Smc::new(resampler, policy.clone()).expect("a policy");
     for t in 0..toy.gammas.len() {
         // 1 gives the evidence, the others averages of functions under it.
         for (f, expected) in [
@@ -70,7 +70,7 @@ fn evidence_is_unbiased_with_multinomial_resampling_under_every_policy() {
                 &Toy::new(states, steps, zero),
                 2,
                 MultinomialByChoice,
-                policy,
+                &policy,
                 "by choice",
             );
         }
@@ -78,7 +78,7 @@ fn evidence_is_unbiased_with_multinomial_resampling_under_every_policy() {
             &Toy::new(2, 1, false),
             3,
             MultinomialByChoice,
-            policy,
+            &policy,
             "by choice",
         );
     }
@@ -88,9 +88,9 @@ fn evidence_is_unbiased_with_multinomial_resampling_under_every_policy() {
 fn evidence_is_unbiased_with_the_srinivasan_process_under_every_policy() {
     for policy in POLICIES {
         for (states, steps, zero) in [(3, 2, true), (2, 3, false)] {
-            assert_unbiased(&Toy::new(states, steps, zero), 2, Ssp, policy, "ssp");
+            assert_unbiased(&Toy::new(states, steps, zero), 2, Ssp, &policy, "ssp");
         }
-        assert_unbiased(&Toy::new(2, 2, false), 3, Ssp, policy, "ssp");
+        assert_unbiased(&Toy::new(2, 2, false), 3, Ssp, &policy, "ssp");
     }
 }
 
@@ -98,8 +98,8 @@ fn evidence_is_unbiased_with_the_srinivasan_process_under_every_policy() {
 fn evidence_is_unbiased_with_every_other_scheme() {
     for (name, scheme) in ByLaw::several() {
         for policy in [Policy::Always, Policy::EssBelow(0.9)] {
-            assert_unbiased(&Toy::new(2, 2, false), 2, &scheme, policy, name);
-            assert_unbiased(&Toy::new(3, 1, true), 3, &scheme, policy, name);
+            assert_unbiased(&Toy::new(2, 2, false), 2, &scheme, &policy, name);
+            assert_unbiased(&Toy::new(3, 1, true), 3, &scheme, &policy, name);
         }
     }
 }

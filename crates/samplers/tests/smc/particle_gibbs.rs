@@ -81,11 +81,17 @@ impl Joint {
         state.theta = choose(&weights.map(|w| w / total), chance);
     }
 
-    fn move_path(&self, theta: usize, path: &mut Vec<usize>, how: How, chance: &mut Enumerator) {
+    fn move_path(
+        &self,
+        theta: usize,
+        path: &mut Vec<usize>,
+        how: How<'_>,
+        chance: &mut Enumerator,
+    ) {
         let kernel = ConditionalSmc::new(
             &self.models[theta],
             MultinomialByChoice,
-            how.policy,
+            how.policy.clone(),
             how.particles,
         )
         .expect("a kernel");
@@ -97,7 +103,7 @@ impl Joint {
     }
 
     /// θ given the path, then the path given θ.
-    fn cycle(&self, how: How, defect: Defect) -> Cycle<Part<'_>> {
+    fn cycle<'a>(&'a self, how: How<'a>, defect: Defect) -> Cycle<Part<'a>> {
         let theta = move |state: &mut State, chance: &mut Enumerator| {
             self.draw_theta(state, defect, chance);
         };
@@ -110,13 +116,13 @@ impl Joint {
             self.move_path(old, &mut state.path, how, chance);
         };
         Cycle::new(match defect {
-            Defect::OldParameter => vec![Box::new(Gibbs::new(both)) as Part<'_>],
+            Defect::OldParameter => vec![Box::new(Gibbs::new(both)) as Part<'a>],
             _ => vec![Box::new(Gibbs::new(theta)), Box::new(Gibbs::new(path))],
         })
     }
 
     /// max |πP - π| over all parameters and paths.
-    fn error(&self, how: How, defect: Defect) -> f64 {
+    fn error(&self, how: How<'_>, defect: Defect) -> f64 {
         let kernel = self.cycle(how, defect);
         let states: Vec<State> = (0..2)
             .flat_map(|theta| {
@@ -145,9 +151,9 @@ impl Joint {
 
 /// How the path moves.
 #[derive(Clone, Copy)]
-struct How {
+struct How<'a> {
     form: Form,
-    policy: Policy,
+    policy: &'a Policy,
     particles: usize,
 }
 
@@ -159,7 +165,7 @@ fn particle_gibbs_leaves_the_joint_posterior_invariant_in_all_three_forms() {
         for form in FORMS {
             let how = How {
                 form,
-                policy,
+                policy: &policy,
                 particles,
             };
             let error = joint.error(how, Defect::None);
@@ -182,7 +188,7 @@ fn almost_right_particle_gibbs_is_not_invariant() {
     let joint = Joint::new(3, false);
     for defect in [Defect::NoPrior, Defect::NoMoves, Defect::OldParameter] {
         let errors = FORMS.map(|form| {
-            let (policy, particles) = (Policy::Always, 2);
+            let (policy, particles) = (&Policy::Always, 2);
             joint.error(
                 How {
                     form,

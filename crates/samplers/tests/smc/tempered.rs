@@ -62,12 +62,12 @@ impl Problem {
 /// A finished run: along the ladder, or one that it finds.
 fn run(
     problem: &Problem,
-    policy: Policy,
+    policy: &Policy,
     ladder: Option<&[f64]>,
     chance: &mut Enumerator,
 ) -> Result<Population<usize>, SamplerError> {
     let path = problem.path();
-    let smc = Smc::new(MultinomialByChoice, policy)?;
+    let smc = Smc::new(MultinomialByChoice, policy.clone())?;
     let mut sampler = Tempered::start(2, &path, smc, chance, |c| choose(&problem.base, c))?;
     let mut steps = 0;
     while sampler.beta() < 1.0 {
@@ -97,7 +97,7 @@ fn assert_unbiased(problem: &Problem) {
                 ),
             ] {
                 let mean =
-                    expectation(|chance| weighted(run(problem, policy, Some(ladder), chance), f));
+                    expectation(|chance| weighted(run(problem, &policy, Some(ladder), chance), f));
                 let error = relative_error(mean, expected);
                 assert!(error < TOLERANCE, "{policy:?}, {ladder:?}: {error:e}");
             }
@@ -118,8 +118,9 @@ fn evidence_is_unbiased_where_the_target_excludes_states_of_the_base() {
 /// Why `next_beta` warns. With two particles the bias is large; it falls as 1/N.
 #[test]
 fn a_ladder_found_on_the_way_makes_the_evidence_biased() {
-    let mean =
-        expectation(|chance| weighted(run(&PROBLEM, Policy::EssBelow(0.8), None, chance), |_| 1.0));
+    let mean = expectation(|chance| {
+        weighted(run(&PROBLEM, &Policy::EssBelow(0.8), None, chance), |_| 1.0)
+    });
     assert!(relative_error(mean, PROBLEM.z()) > 0.01);
 }
 
