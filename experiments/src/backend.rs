@@ -5,6 +5,7 @@ use crate::error::HarnessError;
 use crate::nets::{AnyNet, Net};
 use crate::works::{AnyModel, OnModel};
 use burn::tensor::backend::BackendTypes;
+use helmholtz_distributions::{Counts, Mixed};
 use helmholtz_estimators::{Adding, Declaration, Kind, Method};
 use helmholtz_ops::Backend;
 
@@ -82,6 +83,22 @@ impl<V, E> OnDevices<V> for E where
 
 /// The estimator among those that are chosen at run time.
 pub(crate) fn added<V: Kind>(estimator: impl OnDevices<V>) -> Method {
+    on_devices::<V, _>(estimator).method()
+}
+
+/// The same of an estimator for counts too.
+pub(crate) fn added_for_all(estimator: impl OnDevices<Mixed> + OnDevices<Counts>) -> Method {
+    let adding = on_devices::<Mixed, _>(estimator);
+    #[cfg(feature = "cpu")]
+    let adding = adding.on_counts::<burn::backend::Autodiff<burn_flex::Flex>>();
+    #[cfg(feature = "wgpu")]
+    let adding = adding.on_counts::<burn::backend::Autodiff<burn_wgpu::Wgpu>>();
+    #[cfg(feature = "cuda")]
+    let adding = adding.on_counts::<burn::backend::Autodiff<burn_cuda::Cuda>>();
+    adding.method()
+}
+
+fn on_devices<V: Kind, E: OnDevices<V>>(estimator: E) -> Adding<E, V> {
     let adding = Adding::<_, V>::new(estimator);
     #[cfg(feature = "cpu")]
     let adding = adding.on::<burn::backend::Autodiff<burn_flex::Flex>>();
@@ -89,7 +106,7 @@ pub(crate) fn added<V: Kind>(estimator: impl OnDevices<V>) -> Method {
     let adding = adding.on::<burn::backend::Autodiff<burn_wgpu::Wgpu>>();
     #[cfg(feature = "cuda")]
     let adding = adding.on::<burn::backend::Autodiff<burn_cuda::Cuda>>();
-    adding.method()
+    adding
 }
 
 /// Work that can be done on any backend.

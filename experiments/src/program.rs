@@ -1,6 +1,6 @@
 //! The program: every command, with what it knows by name and what is added to that.
 
-use crate::backend::{OnDevices, added};
+use crate::backend::{OnDevices, added, added_for_all};
 use crate::backtraces;
 use crate::cli::{self, Cli, Command};
 #[cfg(feature = "cpu")]
@@ -21,7 +21,7 @@ use crate::request::NewRunner;
 use crate::started;
 use clap::FromArgMatches;
 use helmholtz_datasets::{Error, Locator, Splits};
-use helmholtz_distributions::{Bits, Mixed};
+use helmholtz_distributions::{Bits, Counts, Mixed};
 use helmholtz_harness::engine::signals::Signals;
 use helmholtz_harness::loading::Planning;
 use helmholtz_harness::reproduce::End;
@@ -83,6 +83,16 @@ impl Program {
 
     /// The same of an estimator that is defined for bits alone: it asks its models for `Layered<B, Variables = Bits>`.
     pub fn estimator_of_bits(self, estimator: impl OnDevices<Bits>) -> Self {
+        self.with(|registry| registry.with_method(added(estimator)))
+    }
+
+    /// The same of one that is defined for counts too: a [`Weighting`](helmholtz_estimators::Weighting) is.
+    pub fn estimator_of_all(self, estimator: impl OnDevices<Mixed> + OnDevices<Counts>) -> Self {
+        self.with(|registry| registry.with_method(added_for_all(estimator)))
+    }
+
+    /// The same of one that is defined for counts alone.
+    pub fn estimator_of_counts(self, estimator: impl OnDevices<Counts>) -> Self {
         self.with(|registry| registry.with_method(added(estimator)))
     }
 

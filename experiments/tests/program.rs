@@ -3,8 +3,9 @@
 use helmholtz_datasets::{Images, Splits};
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{
-    Batch, Coefficient, Declaration, Description, Disarm, DoubleCv, Estimate, EstimateError,
-    Estimator, Learned, Nvil, Outcome, Rloo, StraightThrough, Target, Weighting,
+    Batch, Coefficient, Declaration, Description, Disarm, Domain, DoubleCv, Estimate,
+    EstimateError, Estimator, FiniteOrder, Learned, Nvil, Outcome, Rloo, StraightThrough, Target,
+    Weighting,
 };
 use helmholtz_experiments::Program;
 use helmholtz_ops::AutodiffBackend;
@@ -28,6 +29,10 @@ impl<E: Declaration> Declaration for Own<E> {
             name,
             ..self.0.description()
         }
+    }
+
+    fn domain(&self) -> Domain {
+        self.0.domain()
     }
 
     fn least_particles(&self, retained: bool) -> usize {
@@ -105,7 +110,8 @@ fn run(args: &[&str]) -> ExitCode {
         .estimator(Scaled(1.0, "own-rloo"))
         .estimator(Scaled(2.0, "doubled"))
         .estimator(Own(Nvil { normalise: true }, "own-nvil"))
-        .estimator(Own(StraightThrough, "own-straight-through"))
+        .estimator_of_all(Own(StraightThrough, "own-straight-through"))
+        .estimator_of_counts(Own(FiniteOrder::Second, "own-finite-2"))
         .estimator_of_bits(Own(Disarm, "own-disarm"))
         .estimator_of_bits(Own(DoubleCv, "own-double-cv"))
         .net("small", small)
@@ -171,6 +177,34 @@ fn what_is_added_trains_on_added_data_as_what_it_is() {
         assert_eq!(results[name], results[&format!("own-{name}")], "{name}");
     }
     assert_ne!(results["rloo"], results["disarm"]);
+}
+
+#[test]
+fn what_is_added_for_counts_trains_on_counts_as_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("runs").display().to_string();
+    let methods = "straight-through,own-straight-through,finite-2,own-finite-2";
+    let counts = [
+        "reproduce",
+        "counts",
+        "--net",
+        "binomial-16",
+        "--dataset",
+        "dots",
+    ];
+    let few = [
+        "--method", methods, "--epochs", "2", "--jobs", "1", "--out", &out,
+    ];
+    assert!(succeeded(run(&[&counts[..], &few].concat())));
+    let results = results(Path::new(&out));
+    for name in ["straight-through", "finite-2"] {
+        assert!(results[name].is_number(), "{name}: {}", results[name]);
+        assert_eq!(results[name], results[&format!("own-{name}")], "{name}");
+    }
+    assert_ne!(results["straight-through"], results["finite-2"]);
+    // Of bits alone, or of bits and classes.
+    let refused = |method| [&counts[..], &["--method", method, "--dry-run"]].concat();
+    assert!(!succeeded(run(&refused("own-disarm"))) && !succeeded(run(&refused("own-nvil"))));
 }
 
 #[test]

@@ -80,7 +80,7 @@ pub use layerwise::{propose_layers, score_layers};
 pub use learned::{Controls, ControlsConfig, Learned, Mlp, Moments, Temperature};
 pub use leave_one_out::*;
 pub use logits::*;
-pub use method::{Added, Adding, Erased, Kind, Method};
+pub use method::{Added, Adding, Erased, Kind, Method, Seen};
 pub use model::{Dream, Factored, Joint, Layered, Parts, Proposals, Propose};
 pub use objective::Objective;
 #[doc(hidden)]

@@ -15,7 +15,7 @@ use crate::{
     Variates, Weighted, Weighting,
 };
 
-pub use added::{Added, Adding, Erased, Kind};
+pub use added::{Added, Adding, Erased, Kind, Seen};
 
 /// An estimator chosen at run time, of whichever family: `Method::from(Rloo)`, or `"rloo".parse()`.
 ///
@@ -205,7 +205,7 @@ impl Chosen for Method {
         }
         each!(self,
             own => own.of_counts(model, learned, batch, noise, chance),
-            added own => not_defined(own.declared(), model))
+            added own => own.estimate(model, learned, batch, noise, chance))
     });
 }
 

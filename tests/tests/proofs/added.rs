@@ -2,7 +2,7 @@
 
 use burn::tensor::DType;
 use helmholtz_conditional_sbn::FeedforwardConfig;
-use helmholtz_distributions::{Bits, Mixed};
+use helmholtz_distributions::{Bits, Counts, Mixed};
 use helmholtz_estimators::{
     Adding, Batch, Declaration, Domain, Estimate, EstimateError, Kind, Method, Model, Reinforce,
 };
@@ -10,7 +10,7 @@ use helmholtz_invariance::gradients::Subject;
 use helmholtz_ops::Values;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_samplers::ChainStore;
-use helmholtz_tests::certify::{DATUM, subject_of};
+use helmholtz_tests::certify::{DATUM, of_counts, subject_of};
 use helmholtz_tests::{Categories, Enumerable, Reference, Tape, flat_gradient};
 
 /// A method, as one of another crate.
@@ -77,6 +77,25 @@ fn every_method_added_gives_its_own_bits_on_classes() {
     agree(&Categories::t3(), false);
 }
 
+#[test]
+fn every_method_of_counts_added_gives_its_own_bits_on_counts() {
+    let subject = of_counts().fewer();
+    for entry in Method::CATALOGUE {
+        let counts = || Adding::<_, Counts>::new(entry.method).on::<Tape>();
+        let (own, domain) = match entry.method.domain() {
+            Domain::All => {
+                let all = Adding::<_, Mixed>::new(entry.method).on::<Tape>();
+                (all.on_counts::<Tape>().method(), Domain::All)
+            }
+            Domain::Counts => (counts().method(), Domain::Counts),
+            Domain::Discrete | Domain::Bits => continue,
+        };
+        assert_eq!(own.domain(), domain);
+        let [ours, theirs] = [&own, &entry.method].map(|method| bits(method, &subject));
+        assert_eq!(ours, theirs, "{}", entry.name);
+    }
+}
+
 /// A network whose layers have a slope of their own, which an estimator sets.
 #[test]
 fn an_added_method_sets_the_slope_of_a_model() {
@@ -127,6 +146,9 @@ fn bits_alone_and_other_backends_are_refused() {
     let subject = subject_of(&Categories::t3()).fewer();
     let disarm = added::<Bits>("disarm".parse().unwrap());
     let refused = estimate(&disarm, &subject).err();
+    assert!(matches!(refused, Some(EstimateError::NotDefined { .. })));
+    let discrete = added::<Mixed>("rloo".parse().unwrap());
+    let refused = estimate(&discrete, &of_counts().fewer()).err();
     assert!(matches!(refused, Some(EstimateError::NotDefined { .. })));
     let nowhere = Adding::<_, Mixed>::new(Reinforce { centred: false }).method();
     let refused = estimate(&nowhere, &subject).err().unwrap().to_string();

@@ -3,11 +3,11 @@
 mod erased;
 mod pointers;
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
 
-use helmholtz_distributions::{Bits, Noise};
+use helmholtz_distributions::{Counts, Mixed, Noise};
 use helmholtz_ops::AutodiffBackend;
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
@@ -17,27 +17,31 @@ use crate::{
 };
 
 use erased::Core;
-pub use erased::{Erased, Kind};
+pub use erased::{Erased, Kind, Seen};
 use pointers::{AnyChance, AnyNoise, AnyStore};
 
 /// An [`Estimator`] on its way among those that are chosen at run time: it is named the backends that it is to run on.
 ///
 /// V is what it sees of the latents: [`Mixed`](helmholtz_distributions::Mixed) for an estimator of bits and classes,
-/// [`Bits`] for one that is defined for bits alone.
+/// [`Bits`](helmholtz_distributions::Bits) for one that is defined for bits alone, [`Counts`] for one of counts.
 ///
 /// ```
 /// # #[cfg(feature = "flex")] {
-/// use helmholtz_distributions::{Bits, Mixed};
+/// use helmholtz_distributions::{Bits, Counts, Mixed};
 /// use helmholtz_estimators::burn::backend::Autodiff;
-/// use helmholtz_estimators::{Adding, Declaration, Disarm, Domain, Flex, Rloo};
+/// use helmholtz_estimators::{Adding, Declaration, Disarm, Domain, FiniteOrder, Flex, Rloo};
 ///
 /// let rloo = Adding::<_, Mixed>::new(Rloo).on::<Autodiff<Flex>>().method();
 /// let disarm = Adding::<_, Bits>::new(Disarm).on::<Autodiff<Flex>>().method();
 /// assert_eq!((rloo.domain(), disarm.domain()), (Domain::Discrete, Domain::Bits));
+/// let all = Adding::<_, Mixed>::new(Rloo).on::<Autodiff<Flex>>().on_counts::<Autodiff<Flex>>().method();
+/// let counts = Adding::<_, Counts>::new(FiniteOrder::Second).on::<Autodiff<Flex>>().method();
+/// assert_eq!((all.domain(), counts.domain()), (Domain::All, Domain::Counts));
 /// # }
 /// ```
 pub struct Adding<E, V> {
     variants: [(E, Variant); VARIANTS],
+    seen: Domain,
     kind: PhantomData<fn() -> V>,
 }
 
@@ -47,7 +51,7 @@ const VARIANTS: usize = 4;
 /// One of the forms of an added estimator, on each of its backends.
 struct Variant {
     declared: Box<dyn Declaration + Send + Sync>,
-    /// A `Box<dyn On<B>>` for each backend B.
+    /// A `Box<dyn On<B>>` for each backend B and kind of latents.
     on: Vec<Box<dyn Any + Send + Sync>>,
 }
 
@@ -74,6 +78,7 @@ where
                 variant(false, true),
                 variant(true, true),
             ],
+            seen: V::DOMAIN,
             kind: PhantomData,
         }
     }
@@ -84,12 +89,20 @@ where
         B: AutodiffBackend,
         E: Estimator<B, Erased<B, V>>,
     {
+        self.add::<B, V>();
+        self
+    }
+
+    fn add<B, Own: Kind>(&mut self)
+    where
+        B: AutodiffBackend,
+        E: Estimator<B, Erased<B, Own>>,
+    {
         for (estimator, variant) in &mut self.variants {
-            let estimator = Of::<E, V>(estimator.clone(), PhantomData);
+            let estimator = Of::<E, Own>(estimator.clone(), PhantomData);
             let on: Box<dyn On<B>> = Box::new(estimator);
             variant.on.push(Box::new(on));
         }
-        self
     }
 
     /// The estimator, chosen at run time. It is kept to the end of the program.
@@ -97,18 +110,23 @@ where
         let variants = self.variants.map(|(_, variant)| variant);
         Method::Added(Added {
             variants: Box::leak(Box::new(variants)),
-            seen: seen::<V>(),
+            seen: self.seen,
             extra: false,
             awake: false,
         })
     }
 }
 
-/// The latents that one of the kind V sees.
-fn seen<V: Kind>() -> Domain {
-    match TypeId::of::<V>() == TypeId::of::<Bits>() {
-        true => Domain::Bits,
-        false => Domain::Discrete,
+impl<E: Declaration + Clone + Send + Sync + 'static> Adding<E, Mixed> {
+    /// The same for counts too, on one more backend.
+    pub fn on_counts<B>(mut self) -> Self
+    where
+        B: AutodiffBackend,
+        E: Estimator<B, Erased<B, Counts>>,
+    {
+        self.seen = Domain::All;
+        self.add::<B, Counts>();
+        self
     }
 }
 
@@ -131,11 +149,12 @@ impl Added {
         &*self.variant().declared
     }
 
-    /// The latents that it is defined for: counts are none that it could see.
+    /// The latents that it is defined for, of those that it sees.
     pub(crate) fn domain(&self) -> Domain {
-        match self.declared().domain() {
-            Domain::All | Domain::Discrete => self.seen,
-            declared => declared,
+        match (self.declared().domain(), self.seen) {
+            (Domain::All, seen) => seen,
+            (Domain::Discrete, Domain::Bits) => Domain::Bits,
+            (declared, _) => declared,
         }
     }
 
@@ -171,13 +190,20 @@ impl Added {
         M: Model<B>,
         S: ChainStore + ?Sized,
     {
-        let mut on = self.variant().on.iter();
-        let on: &dyn On<B> = on
-            .find_map(|on| on.downcast_ref::<Box<dyn On<B>>>())
-            .map(AsRef::as_ref)
-            .ok_or_else(|| EstimateError::OtherBackend {
-                name: self.declared().description().name,
-            })?;
+        let model = Core::new(model.clone());
+        let on = self.variant().on.iter();
+        let on = on.filter_map(|on| on.downcast_ref::<Box<dyn On<B>>>());
+        let on: Vec<&Box<dyn On<B>>> = on.collect();
+        if on.is_empty() {
+            let name = self.declared().description().name;
+            return Err(EstimateError::OtherBackend { name });
+        }
+        let not_defined = || EstimateError::NotDefined {
+            domain: self.domain(),
+            model: model.latents(),
+        };
+        let own = on.iter().find(|on| on.takes(&model));
+        let own = own.ok_or_else(not_defined)?;
         let mut chains = batch
             .chains
             .map(|Chains { store, rows }| (AnyStore(store), rows));
@@ -191,7 +217,7 @@ impl Added {
             epoch: batch.epoch,
             analytic_kl: batch.analytic_kl,
         };
-        on.estimate(Core::new(model.clone()), learned, batch, noise, chance)
+        own.estimate(model, learned, batch, noise, chance)
     }
 }
 
@@ -210,6 +236,9 @@ impl PartialEq for Added {
 
 /// An estimator on one backend, behind a pointer.
 trait On<B: AutodiffBackend>: Send + Sync {
+    /// Whether it sees the model's latents.
+    fn takes(&self, model: &Core<B>) -> bool;
+
     fn estimate(
         &self,
         model: Core<B>,
@@ -229,6 +258,10 @@ where
     E: Estimator<B, Erased<B, V>> + Send + Sync,
     V: Kind,
 {
+    fn takes(&self, model: &Core<B>) -> bool {
+        model.is_of::<V>()
+    }
+
     fn estimate(
         &self,
         model: Core<B>,
@@ -237,10 +270,6 @@ where
         noise: &mut dyn Noise,
         chance: &mut dyn Chance,
     ) -> Result<Estimate<B>, EstimateError> {
-        if !model.is_of::<V>() {
-            let (domain, model) = (seen::<V>(), model.latents());
-            return Err(EstimateError::NotDefined { domain, model });
-        }
         let (noise, chance) = (&mut AnyNoise(noise), &mut AnyChance(chance));
         let model = Erased::from(model);
         self.0.estimate(&model, learned, batch, noise, chance)

@@ -10,17 +10,62 @@ use burn::module::{
 };
 use burn::tensor::Tensor;
 use burn::tensor::backend::BackendTypes;
-use helmholtz_distributions::{Bits, Classes, Mixed, Noise};
+use helmholtz_distributions::{Bits, Classes, Counts, Mixed, Noise};
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_samplers::{Latents, Layer};
 
 use super::pointers::AnyNoise;
-use crate::{Dream, Factored, Joint, Latent, Layered, Model, Particles, Proposals, Propose};
+use crate::{
+    Domain, Dream, Factored, Joint, Latent, Layered, Model, Particles, Proposals, Propose,
+};
 
-/// The latents as an estimator sees them: [`Mixed`], or [`Bits`] if it is defined for bits alone.
-pub trait Kind: Latent + TryFrom<Mixed> + Debug + 'static {}
+/// The latents as an estimator sees them: [`Mixed`]; [`Bits`] or [`Counts`] if it is defined for these alone.
+pub trait Kind: Latent + Debug + 'static {
+    /// What an estimator that sees them is defined for.
+    const DOMAIN: Domain;
 
-impl<V: Latent + TryFrom<Mixed> + Debug + 'static> Kind for V {}
+    /// The latents of a layer as this kind, if they are of it.
+    fn of(seen: Seen) -> Option<Self>;
+}
+
+/// The latents of a layer, whatever their type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Seen {
+    /// Bits or classes.
+    Mixed(Mixed),
+    /// Counts.
+    Counts(Counts),
+}
+
+impl Kind for Mixed {
+    const DOMAIN: Domain = Domain::Discrete;
+
+    fn of(seen: Seen) -> Option<Self> {
+        match seen {
+            Seen::Mixed(mixed) => Some(mixed),
+            Seen::Counts(_) => None,
+        }
+    }
+}
+
+impl Kind for Bits {
+    const DOMAIN: Domain = Domain::Bits;
+
+    fn of(seen: Seen) -> Option<Self> {
+        Self::try_from(Mixed::of(seen)?).ok()
+    }
+}
+
+impl Kind for Counts {
+    const DOMAIN: Domain = Domain::Counts;
+
+    fn of(seen: Seen) -> Option<Self> {
+        match seen {
+            Seen::Counts(counts) => Some(counts),
+            Seen::Mixed(_) => None,
+        }
+    }
+}
 
 /// A [`Model`] of any type, with latents of kind V: what an estimator [added](super::Adding) at run time is given.
 ///
@@ -87,7 +132,7 @@ impl<B: Backend> Core<B> {
     /// That all latents are of the kind V.
     pub(super) fn is_of<V: Kind>(&self) -> bool {
         let layers = self.model.layers();
-        layers.is_some_and(|layers| layers.into_iter().all(|layer| V::try_from(layer).is_ok()))
+        layers.is_some_and(|layers| layers.into_iter().all(|layer| V::of(layer).is_some()))
     }
 
     pub(super) fn latents(&self) -> Latents {
@@ -145,8 +190,8 @@ trait Part<B: Backend>: Send {
         noise: &mut dyn Noise,
     ) -> Proposals<B>;
     fn log_q(&self, encoded: &Tensor<B, 2>, particles: &Particles<B>) -> Tensor<B, 1>;
-    /// None where they are neither bits nor classes.
-    fn layers(&self) -> Option<Vec<Mixed>>;
+    /// None where they are of another kind.
+    fn layers(&self) -> Option<Vec<Seen>>;
     fn logits_above(&self, level: usize, below: Values<B>) -> Tensor<B, 2>;
     fn sloped(&self, slope: f64) -> Option<Box<dyn Part<B>>>;
     fn log_likelihood(&self, x: Values<B>, particles: &Particles<B>) -> Tensor<B, 1>;
@@ -156,22 +201,25 @@ trait Part<B: Backend>: Send {
     fn dream(&self, x: Values<B>, noise: &mut dyn Noise) -> (Values<B>, Particles<B>);
 }
 
-/// Variables as either kind, if they are one.
-fn mixed(variables: &impl Latent) -> Option<Mixed> {
+/// Variables of whatever type, if they are of a kind.
+fn seen(variables: &(impl Latent + 'static)) -> Option<Seen> {
     match variables.layer() {
-        Layer::Bernoulli(bits) => Some(Mixed::Bits(Bits(bits))),
-        Layer::Categorical { variables, classes } => Some(Mixed::Classes(Classes {
+        Layer::Bernoulli(bits) => Some(Seen::Mixed(Mixed::Bits(Bits(bits)))),
+        Layer::Categorical { variables, classes } => Some(Seen::Mixed(Mixed::Classes(Classes {
             variables,
             classes: classes as usize,
-        })),
-        _ => None,
+        }))),
+        _ => {
+            let counts = (variables as &dyn Any).downcast_ref();
+            counts.copied().map(Seen::Counts)
+        }
     }
 }
 
 impl<B, M> Part<B> for M
 where
     B: Backend,
-    M: Module<B> + Layered<B, Variables: Latent> + Factored<B> + Dream<B> + 'static,
+    M: Module<B> + Layered<B, Variables: Latent + 'static> + Factored<B> + Dream<B> + 'static,
 {
     fn as_any(&self) -> &dyn Any {
         self
@@ -215,8 +263,8 @@ where
         Propose::log_q(self, encoded, particles)
     }
 
-    fn layers(&self) -> Option<Vec<Mixed>> {
-        Layered::layers(self).iter().map(mixed).collect()
+    fn layers(&self) -> Option<Vec<Seen>> {
+        Layered::layers(self).iter().map(seen).collect()
     }
 
     fn logits_above(&self, level: usize, below: Values<B>) -> Tensor<B, 2> {
@@ -281,7 +329,7 @@ impl<B: Backend, V: Kind> Layered<B> for Erased<B, V> {
 
     fn layers(&self) -> Vec<V> {
         let layers = self.core.model.layers().into_iter().flatten();
-        let of_kind = |layer| V::try_from(layer).ok().expect("latents of this kind");
+        let of_kind = |layer| V::of(layer).expect("latents of this kind");
         layers.map(of_kind).collect()
     }
 
