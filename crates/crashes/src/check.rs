@@ -142,7 +142,8 @@ fn search(
             break;
         }
     }
-    (report.combinations, report.cut_short) = (states.combinations, states.cut_short);
+    report.combinations = states.combinations;
+    report.cut_short += states.cut_short;
     report
 }
 

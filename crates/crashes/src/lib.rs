@@ -31,6 +31,8 @@ mod image;
 mod log;
 mod recorder;
 mod states;
+#[cfg(test)]
+mod tests;
 mod twins;
 
 pub use check::{Ended, Failure, Limits, Report, check, check_twin};

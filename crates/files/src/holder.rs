@@ -178,6 +178,20 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
+    fn a_process_was_started_at_a_time_of_its_own() {
+        let own = started(std::process::id()).unwrap();
+        let stat = fs::read_to_string("/proc/self/stat").unwrap();
+        assert!(own.parse::<u64>().unwrap() > 0 && stat.contains(&format!(" {own} ")));
+        assert_ne!(
+            started(1).as_ref(),
+            Some(&own),
+            "the first process is older"
+        );
+        assert_eq!(started(u32::MAX), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
     fn who_is_alive_is_told_by_boot_process_and_machine() {
         let me = Holder::me();
         assert_eq!(me.life(&me, true), Life::Dead, "flock was granted to me");
@@ -202,5 +216,11 @@ mod tests {
         };
         assert_eq!(other.life(&me, true), Life::Elsewhere);
         assert_eq!(Holder::default().life(&me, true), Life::Elsewhere);
+        // Its number is of another name space, where it is another process.
+        let contained = Holder {
+            space: Some("another".into()),
+            ..me.clone()
+        };
+        assert_eq!(contained.life(&me, false), Life::Elsewhere);
     }
 }

@@ -53,3 +53,23 @@ fn by(folder: &Path, scratch: &str, name: &str, bytes: &[u8]) -> io::Result<()> 
     }
     written
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::names;
+
+    #[test]
+    fn each_process_replaces_by_a_scratch_file_of_its_own() {
+        let home = tempfile::tempdir().unwrap();
+        let of_another = format!("{SCRATCH}a");
+        fs::write(home.path().join(&of_another), "half").unwrap();
+        for text in ["one", "2"] {
+            replace_shared(home.path(), "a", text.as_bytes()).unwrap();
+            assert_eq!(fs::read(home.path().join("a")).unwrap(), text.as_bytes());
+            assert_eq!(names(home.path()).unwrap(), [of_another.as_str(), "a"]);
+        }
+    }
+}

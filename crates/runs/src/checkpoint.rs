@@ -332,6 +332,14 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_without_checkpoints_has_none_and_a_file_in_their_place_is_an_error() {
+        let home = tempfile::tempdir().unwrap();
+        assert_eq!(list(home.path()).unwrap(), [0u64; 0]);
+        fs::write(home.path().join(CHECKPOINTS), "text").unwrap();
+        assert!(matches!(list(home.path()), Err(RunError::Io { .. })));
+    }
+
+    #[test]
     fn a_saved_checkpoint_comes_back_in_the_same_bytes() {
         let home = tempfile::tempdir().unwrap();
         save_one(home.path(), 3, &[("a", b"\x00\xff"), ("b.bin", b"")]).unwrap();

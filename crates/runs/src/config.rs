@@ -57,3 +57,26 @@ pub(crate) fn same_config(folder: &Path, stored: &Value, asked: &Value) -> Resul
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_run_of_other_data_is_told_from_one_of_the_same_and_of_unknown_ones() {
+        let of = |data: Option<&str>| match data {
+            Some(data) => json!({"seed": 1, "fingerprint": data}),
+            None => json!({"seed": 1}),
+        };
+        let same = |stored, asked| same_config(Path::new("run"), &of(stored), &of(asked));
+        same(Some("a"), Some("a")).unwrap();
+        same(Some("a"), None).unwrap();
+        same(None, Some("a")).unwrap();
+        let other = same(Some("a"), Some("b"));
+        assert!(
+            matches!(other, Err(RunError::OtherData { .. })),
+            "{other:?}"
+        );
+    }
+}

@@ -71,6 +71,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_the_system_refuses_for_another_reason_than_a_link_is_its_own_error() {
+        let (run, refused) = (Path::new("run"), || ErrorKind::InvalidInput.into());
+        let error = failed(run, "write", Path::new("run/a"))(refused());
+        assert!(
+            matches!(
+                error,
+                RunError::Io {
+                    action: "write",
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
+    }
+
+    #[test]
     fn publish_replaces_and_leaves_no_scratch() {
         let home = tempfile::tempdir().unwrap();
         publish(home.path(), "a", b"one").unwrap();

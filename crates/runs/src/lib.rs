@@ -87,6 +87,6 @@ pub use identity::{FINGERPRINT, FREE_KEYS};
 pub use metrics::read_metrics;
 pub use newest::read_checkpoint;
 pub use pieces::Pieces;
-pub use provenance::{Provenance, built_from};
+pub use provenance::{Begun, Provenance, built_from};
 pub use status::Status;
 pub use stint::{Position, Stint};

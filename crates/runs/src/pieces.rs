@@ -170,6 +170,42 @@ mod tests {
     }
 
     #[test]
+    fn a_piece_of_another_configuration_is_computed_again() {
+        let home = tempfile::tempdir().unwrap();
+        let open = |seed: u64| {
+            let folder = home.path().join(seed.to_string());
+            RunFolder::open(folder, &json!({"seed": seed}), OpenMode::Resume).unwrap()
+        };
+        let get = |run: &RunFolder, value: f64| -> f64 {
+            let pieces = run.pieces(&json!(1)).unwrap();
+            pieces.get("a", || Ok::<_, RunError>(value)).unwrap()
+        };
+        let (one, two) = (open(1), open(2));
+        assert_eq!(get(&one, 1.0), 1.0);
+        fs::create_dir(two.path().join(PIECES)).unwrap();
+        for kept in fs::read_dir(one.path().join(PIECES)).unwrap() {
+            let kept = kept.unwrap();
+            fs::copy(kept.path(), two.path().join(PIECES).join(kept.file_name())).unwrap();
+        }
+        assert_eq!((get(&one, 3.0), get(&two, 2.0)), (1.0, 2.0));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_place_of_the_pieces_of_a_finished_run_is_left_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let (theirs, folder) = (home.path().join("theirs"), home.path().join("run"));
+        fs::create_dir(&theirs).unwrap();
+        fs::write(theirs.join("text"), "theirs").unwrap();
+        let mut run = open(&folder);
+        run.finish(&json!("done")).unwrap();
+        std::os::unix::fs::symlink(&theirs, folder.join(PIECES)).unwrap();
+        RunFolder::tidy(&folder);
+        assert!(theirs.join("text").exists());
+        assert!(is_link(&folder.join(PIECES)));
+    }
+
+    #[test]
     fn what_is_damaged_or_no_number_is_computed_again_and_an_error_is_not_kept() {
         let home = tempfile::tempdir().unwrap();
         let run = open(home.path());

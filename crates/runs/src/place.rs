@@ -103,3 +103,22 @@ pub(crate) fn remove_scratch(folder: &Path, directory: &Path) -> Result<(), RunE
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_cannot_be_read_is_told_from_a_file() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("file");
+        fs::write(&file, "text").unwrap();
+        let found = contents(&file);
+        assert!(
+            matches!(found, Err(RunError::NotARunFolder { .. })),
+            "{found:?}"
+        );
+        let found = contents(&home.path().join("x".repeat(1000)));
+        assert!(matches!(found, Err(RunError::Io { .. })), "{found:?}");
+    }
+}

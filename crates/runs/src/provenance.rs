@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -115,6 +116,32 @@ impl Provenance {
     }
 }
 
+/// When work began whose numbers no run folder holds.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    started: String,
+    at: Instant,
+}
+
+impl Begun {
+    /// Here and now.
+    pub fn now() -> Self {
+        Self {
+            started: helmholtz_files::now(),
+            at: Instant::now(),
+        }
+    }
+
+    /// Provenance of the numbers of the work, which ends now.
+    pub fn provenance(self, config: &Value, seed: u64, device: &str) -> Provenance {
+        Provenance {
+            started: self.started,
+            seconds: self.at.elapsed().as_secs_f64(),
+            ..Provenance::of(config, seed, device)
+        }
+    }
+}
+
 /// The commit that the program says it was built from.
 static BUILT_FROM: OnceLock<&str> = OnceLock::new();
 
@@ -124,9 +151,12 @@ pub fn built_from(commit: &'static str) {
 }
 
 fn commit() -> String {
-    let known = std::env::var("HELMHOLTZ_COMMIT")
-        .ok()
-        .filter(|commit| !commit.is_empty());
+    commit_of(std::env::var("HELMHOLTZ_COMMIT").ok())
+}
+
+/// The commit that the environment names, or else that of the program.
+fn commit_of(named: Option<String>) -> String {
+    let known = named.filter(|commit| !commit.is_empty());
     let built = || {
         BUILT_FROM
             .get()
@@ -137,8 +167,11 @@ fn commit() -> String {
 }
 
 fn cpu_model() -> String {
-    let known = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = known
+    model_of(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
+}
+
+fn model_of(cpuinfo: &str) -> String {
+    let model = cpuinfo
         .lines()
         .find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     model.map_or_else(|| "unknown".into(), |(_, model)| model.trim().into())
@@ -165,7 +198,10 @@ fn cpu_features() -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::Position;
 
     #[test]
     fn provenance_survives_json_in_the_same_bits() {
@@ -180,6 +216,92 @@ mod tests {
         let here = Provenance::new("hash", 1, "cpu", "now", 0.0);
         assert!(here.rustc.starts_with("rustc 1."), "{}", here.rustc);
         assert!(!here.commit.is_empty() && !here.cpu.is_empty() && here.os.contains(' '));
+    }
+
+    #[test]
+    fn work_has_the_time_at_which_it_began() {
+        let begun = Begun {
+            started: "before".into(),
+            at: Instant::now() - Duration::from_secs(100),
+        };
+        let made = begun.provenance(&Value::Null, 1, "cpu");
+        assert_eq!(made.started, "before");
+        assert!((100.0..200.0).contains(&made.seconds), "{}", made.seconds);
+        let (before, begun) = (helmholtz_files::now(), Begun::now());
+        let made = begun.provenance(&Value::Null, 1, "cpu");
+        assert!(before <= made.started && made.started <= helmholtz_files::now());
+    }
+
+    #[test]
+    fn the_environment_names_the_commit_or_else_the_program_does() {
+        assert_eq!(commit_of(Some("abc".into())), "abc");
+        built_from("def");
+        built_from("later");
+        assert_eq!(commit_of(Some(String::new())), "def");
+        assert_eq!(commit_of(None), "def");
+        let named = std::env::var("HELMHOLTZ_COMMIT").ok();
+        assert_eq!(commit(), commit_of(named));
+    }
+
+    #[test]
+    fn the_processor_is_the_first_of_its_list() {
+        let list = "processor\t: 0\nmodel name\t: One 7\n\nprocessor\t: 1\nmodel name\t: Two\n";
+        assert_eq!(model_of(list), "One 7");
+        assert_eq!(model_of("vendor_id\t: x"), "unknown");
+        let known = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        assert_eq!(cpu_model(), model_of(&known));
+    }
+
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[test]
+    fn the_features_are_those_that_the_system_lists() {
+        let known = fs::read_to_string("/proc/cpuinfo").unwrap();
+        let flags = known
+            .lines()
+            .find(|line| line.starts_with("flags"))
+            .unwrap();
+        let there = |name: &&str| flags.split_whitespace().any(|flag| flag == *name);
+        let expected: Vec<&str> = ["avx2", "fma", "avx512f"]
+            .into_iter()
+            .filter(there)
+            .collect();
+        assert_eq!(cpu_features(), expected);
+    }
+
+    #[test]
+    fn a_table_says_what_its_numbers_are_of_and_which_programs_trained() {
+        let mut here = Provenance::new("hash", 3, "cpu", "2026-01-01T00:00:00Z", 61.04);
+        here.commit = "abc".into();
+        here.cpu = "One 7".into();
+        here.cpu_features = vec!["avx2".into(), "fma".into()];
+        let made = format!(
+            "Commit abc, arithmetic {ARITHMETIC}, configuration hash, seed 3; {}, cpu, One 7 (avx2 fma).",
+            here.rustc
+        );
+        let when = "61.0 s, started 2026-01-01T00:00:00Z.";
+        assert_eq!(here.lines(), [made.as_str(), when]);
+        let at = |epochs, steps| Position { epochs, steps };
+        let stint = |commit: &str, from, to| Stint {
+            commit: commit.into(),
+            version: here.version.clone(),
+            rustc: here.rustc.clone(),
+            arithmetic: 2,
+            device: "cpu".into(),
+            cpu_features: Vec::new(),
+            from,
+            to,
+        };
+        let (first, second) = (
+            stint("abc", at(0, 5), at(2, 0)),
+            stint("def", at(2, 0), at(3, 7)),
+        );
+        here.history = vec![first.clone()];
+        assert_eq!(here.several_programs(), None);
+        here.history = vec![first, second];
+        let several = "Trained by several programs: commit abc (arithmetic 2, cpu) from step 5 to epoch 2; commit def (arithmetic 2, cpu) \
+                       from epoch 2 to epoch 3, step 7.";
+        assert_eq!(here.several_programs().as_deref(), Some(several));
+        assert_eq!(here.lines(), [made.as_str(), when, several]);
     }
 
     #[test]

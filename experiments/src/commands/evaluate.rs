@@ -19,14 +19,13 @@ use helmholtz_harness::streams::Streams;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_report::files::write_text;
 use helmholtz_report::{Block, Cell, Document, Note, Table, markdown};
-use helmholtz_runs::Provenance;
+use helmholtz_runs::{Begun, Provenance};
 use helmholtz_training::Parameters;
 use serde::Serialize;
 use serde_json::json;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
-use std::time::Instant;
 
 const SUBSET: Purpose = Purpose::new("evalset");
 
@@ -60,7 +59,7 @@ pub fn evaluate(
     };
     run.check_data(&data)?;
     let images = test_images(&data, args.images, seed)?;
-    let started = Instant::now();
+    let begun = Begun::now();
     let mut samples = args.samples.clone();
     samples.sort_unstable();
     samples.dedup();
@@ -89,8 +88,7 @@ pub fn evaluate(
         return Ok(End::Interrupted);
     };
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
-    let mut provenance = Provenance::of(&config, seed, args.device.as_str());
-    provenance.seconds = started.elapsed().as_secs_f64();
+    let provenance = begun.provenance(&config, seed, args.device.as_str());
     let label = run.label();
     let head = format!("{label}, on {} test images of {}", images.len(), data.name);
     print_result(

@@ -19,7 +19,7 @@ use helmholtz_harness::reproduce::{End, named_together};
 use helmholtz_harness::streams::Streams;
 use helmholtz_report::files::write_text;
 use helmholtz_report::markdown;
-use helmholtz_runs::Provenance;
+use helmholtz_runs::Begun;
 use helmholtz_training::Parameters;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -41,7 +41,7 @@ pub fn variance(
     let (request, net) = request(args, registry)?;
     args.device.check_built()?;
     let data = find_data(args, &request, registry, locator, streams)?;
-    let started = Instant::now();
+    let begun = Begun::now();
     let net = net.of_width(data.train.pixels());
     net.check_data(&data.train)?;
     let rows = {
@@ -55,8 +55,7 @@ pub fn variance(
     };
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let seed = request.replication.seed;
-    let mut provenance = Provenance::of(&config, seed, args.device.as_str());
-    provenance.seconds = started.elapsed().as_secs_f64();
+    let provenance = begun.provenance(&config, seed, args.device.as_str());
     let report = Report::new(&request, &data.name, rows, provenance);
     let document = view::document(&report);
     match args.json {

@@ -231,3 +231,54 @@ fn a_lock_on_a_folder_that_was_renamed_aside_does_not_count() {
     new.check().unwrap();
     assert_eq!(names(&aside).unwrap(), ["lock"]);
 }
+
+#[test]
+fn a_held_lock_is_not_named_after_what_another_process_left() {
+    let home = tempfile::tempdir().unwrap();
+    let left = Holder {
+        pid: Some(7),
+        host: Some("left".into()),
+        ..Holder::default()
+    };
+    fs::write(at(home.path(), 1), left.text(0)).unwrap();
+    let of = |pid| Holder {
+        pid,
+        ..Holder::default()
+    };
+    assert_eq!(named(home.path(), of(Some(8))), of(Some(8)));
+    assert_eq!(named(home.path(), of(None)), of(None));
+    assert_eq!(
+        named(home.path(), of(Some(7))).host.as_deref(),
+        Some("left")
+    );
+}
+
+#[test]
+fn who_asks_for_the_holder_is_told_of_an_error_that_says_nothing_of_locks() {
+    let home = tempfile::tempdir().unwrap();
+    let _lock = acquire_on("a", Flock::Works, home.path()).unwrap();
+    let asked = |number| {
+        let _observed = observe(Box::new(Node("a", Flock::Answers(number))));
+        holder_of(home.path())
+    };
+    assert!(matches!(asked(libc::EACCES), Err(LockError::Io(..))));
+    assert!(asked(libc::ENOLCK).unwrap().is_some());
+}
+
+#[test]
+fn a_lock_file_is_recent_for_a_while_and_by_a_clock_that_is_ahead() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lock.1");
+    assert!(!is_recent(&path), "there is none");
+    let file = fs::File::create(&path).unwrap();
+    let now = SystemTime::now();
+    for (written, recent) in [
+        (now, true),
+        (now + Duration::from_secs(1000), true),
+        (now - RECENT / 2, true),
+        (now - RECENT * 2, false),
+    ] {
+        file.set_modified(written).unwrap();
+        assert_eq!(is_recent(&path), recent, "{written:?}");
+    }
+}
