@@ -114,6 +114,19 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_is_there_is_kept_and_a_file_in_its_place_is_an_error() {
+        let home = tempfile::tempdir().unwrap();
+        let deep = home.path().join("a/b/c");
+        create_directories(&deep).unwrap();
+        create_directories(&deep).unwrap();
+        assert!(deep.is_dir());
+        fs::write(home.path().join("file"), "text").unwrap();
+        for path in ["file", "file/below"] {
+            create_directories(&home.path().join(path)).unwrap_err();
+        }
+    }
+
+    #[test]
     fn a_folder_that_cannot_be_synced_is_no_error_but_a_broken_disk_is() {
         let home = tempfile::tempdir().unwrap();
         for (number, fatal) in [

@@ -282,3 +282,27 @@ fn a_lock_file_is_recent_for_a_while_and_by_a_clock_that_is_ahead() {
         assert_eq!(is_recent(&path), recent, "{written:?}");
     }
 }
+
+/// Of whom another process makes each file just before.
+#[derive(Default)]
+struct Late(std::collections::BTreeSet<std::path::PathBuf>);
+
+impl Observer for Late {
+    fn before(&mut self, op: &Op<'_>) -> io::Result<Verdict> {
+        match op {
+            Op::Create(path) if self.0.insert(path.to_path_buf()) => {
+                Err(ErrorKind::AlreadyExists.into())
+            }
+            _ => Ok(Verdict::Do),
+        }
+    }
+}
+
+#[test]
+fn who_meets_another_at_a_file_tries_again() {
+    let home = tempfile::tempdir().unwrap();
+    let observed = observe(Box::new(Late::default()));
+    let lock = Lock::acquire(home.path()).unwrap();
+    drop(observed);
+    lock.check().unwrap();
+}
