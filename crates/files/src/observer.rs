@@ -151,6 +151,12 @@ mod tests {
     }
 
     #[test]
+    fn an_observer_that_says_nothing_of_them_leaves_machine_and_times_as_they_are() {
+        let _observed = observe(Box::new(Full));
+        assert_eq!((node(), timing()), (None, None));
+    }
+
+    #[test]
     fn an_observer_tears_writes_and_fails_syncs_until_it_is_dropped() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("a");

@@ -72,5 +72,16 @@ mod tests {
             let text = remedy(&io::Error::from_raw_os_error(number));
             assert!(text.contains(word), "{number}: {text}");
         }
+        // Of a system that has no number for it.
+        for (kind, word) in [
+            (ErrorKind::OutOfMemory, "memory"),
+            (ErrorKind::TimedOut, "server"),
+            (ErrorKind::FileTooLarge, "ulimit -f"),
+            (ErrorKind::InvalidInput, "has that name"),
+            (ErrorKind::Other, "check that the disk"),
+        ] {
+            let text = remedy(&kind.into());
+            assert!(text.contains(word), "{kind}: {text}");
+        }
     }
 }

@@ -271,6 +271,13 @@ mod tests {
     }
 
     #[test]
+    fn numbers_in_a_row_are_shown_by_the_first_and_the_last() {
+        assert_eq!(ranges(&[1, 3, 4, 5]), "1, 3-5");
+        assert_eq!(ranges(&[2, 3, 7]), "2-3, 7");
+        assert_eq!(ranges(&[]), "");
+    }
+
+    #[test]
     fn the_seal_is_the_files_length_hash_and_a_hash_of_each_line() {
         let home = tempfile::tempdir().unwrap();
         let mut metrics = fresh(home.path());
