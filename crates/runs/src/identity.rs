@@ -56,5 +56,6 @@ mod tests {
         assert_eq!(identity(&config), expected);
         assert_eq!(fingerprint(&config), Some("ab"));
         assert_eq!(fingerprint(&expected), None);
+        assert_eq!(fingerprint(&json!({"list": [1, config]})), Some("ab"));
     }
 }

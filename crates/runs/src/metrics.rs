@@ -351,6 +351,7 @@ mod tests {
             );
             assert_eq!(read_metrics(home.path()).unwrap().len(), left);
             let aside = home.path().join(DAMAGED);
+            assert_eq!(aside.exists(), damaged != text(home.path()));
             let kept = fs::read_to_string(&aside).unwrap_or_default();
             assert!(kept == damaged || damaged == text(home.path()), "{kept}");
             // Until a checkpoint seals what is left the same is found again, and nothing more is lost.
@@ -360,9 +361,27 @@ mod tests {
                 (again, fs::read_to_string(&aside).unwrap_or_default()),
                 (Some(warning), kept)
             );
+            // Nor is what was set aside replaced by the repaired file with new rows.
+            if aside.exists() {
+                let before = fs::read(&aside).unwrap();
+                let mut more = metrics;
+                more.append(&json!("new")).unwrap();
+                drop(more);
+                Metrics::rewind(home.path(), Some(&seal)).unwrap();
+                assert_eq!(fs::read(&aside).unwrap(), before);
+            }
+            let (mut metrics, _) = Metrics::rewind(home.path(), Some(&seal)).unwrap();
             let seal = metrics.sync().unwrap();
             assert_eq!(Metrics::rewind(home.path(), Some(&seal)).unwrap().1, None);
         }
+    }
+
+    #[test]
+    fn metrics_that_cannot_be_read_are_told_from_none() {
+        let home = tempfile::tempdir().unwrap();
+        assert!(read(home.path()).unwrap().is_empty());
+        fs::create_dir(home.path().join(METRICS)).unwrap();
+        assert!(matches!(read(home.path()), Err(RunError::Io { .. })));
     }
 
     #[test]

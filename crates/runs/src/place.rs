@@ -109,6 +109,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn metrics_or_checkpoints_alone_make_no_run() {
+        for alone in [METRICS, CHECKPOINTS] {
+            let home = tempfile::tempdir().unwrap();
+            fs::create_dir(home.path().join(alone)).unwrap();
+            let found = contents(home.path());
+            assert!(
+                matches!(found, Err(RunError::NotARunFolder { .. })),
+                "{alone}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_crash_left_half_written_is_removed_and_nothing_else() {
+        let home = tempfile::tempdir().unwrap();
+        for name in [".tmp-result.json", "result.json"] {
+            fs::write(home.path().join(name), "text").unwrap();
+        }
+        fs::create_dir(home.path().join(".tmp-000001")).unwrap();
+        remove_scratch(home.path(), home.path()).unwrap();
+        assert_eq!(names(home.path()).unwrap(), ["result.json"]);
+    }
+
+    #[test]
     fn a_path_that_cannot_be_read_is_told_from_a_file() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("file");

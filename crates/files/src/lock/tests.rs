@@ -306,3 +306,39 @@ fn who_meets_another_at_a_file_tries_again() {
     drop(observed);
     lock.check().unwrap();
 }
+
+#[test]
+fn a_lock_file_that_cannot_be_made_or_read_is_an_error_and_no_holder() {
+    struct Refuses;
+    impl Observer for Refuses {
+        fn before(&mut self, op: &Op<'_>) -> io::Result<Verdict> {
+            match op {
+                Op::Create(path) if !path.ends_with(LOCK) => {
+                    Err(ErrorKind::PermissionDenied.into())
+                }
+                _ => Ok(Verdict::Do),
+            }
+        }
+    }
+    let home = tempfile::tempdir().unwrap();
+    let observed = observe(Box::new(Refuses));
+    let refused = Lock::acquire(home.path());
+    drop(observed);
+    assert!(matches!(refused, Err(LockError::Io(..))), "{refused:?}");
+    let file = home.path().join("file");
+    fs::write(&file, "text").unwrap();
+    assert!(holder_of(&home.path().join("none")).unwrap().is_none());
+    assert!(holder_of(&file).is_err());
+}
+
+#[test]
+fn a_file_that_was_renamed_is_not_at_its_old_path() {
+    let home = tempfile::tempdir().unwrap();
+    let (old, new) = (home.path().join("old"), home.path().join("new"));
+    let file = fs::File::create(&old).unwrap();
+    assert!(is_at(&file, &old) && !is_at(&file, &new));
+    fs::rename(&old, &new).unwrap();
+    assert!(is_at(&file, &new) && !is_at(&file, &old));
+    fs::write(&old, "another").unwrap();
+    assert!(!is_at(&file, &old));
+}
