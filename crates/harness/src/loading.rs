@@ -127,3 +127,106 @@ impl Drop for Loading {
         self.live.finish_and_clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::streams::Captured;
+
+    fn loading() -> (Loading, Captured) {
+        let (out, err) = (Captured::default(), Captured::default());
+        (Loading::new(&Captured::streams(&out, &err)), err)
+    }
+
+    #[test]
+    fn a_plan_is_being_made_until_it_is_there() {
+        let planning = Planning::begin();
+        assert!(Planning::is_active());
+        drop(planning);
+        // Other tests make plans of their own meanwhile.
+        let begun = Instant::now();
+        while Planning::is_active() {
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn without_a_terminal_a_state_is_said_once_a_minute() {
+        let (loading, err) = loading();
+        loading.state("reading a".into());
+        assert_eq!(err.take(), "");
+        *loading.said.lock().unwrap() = Instant::now().checked_sub(EVERY).unwrap();
+        loading.state("reading b".into());
+        loading.state("reading c".into());
+        assert_eq!(err.take(), "reading b\n");
+    }
+
+    #[test]
+    fn on_a_terminal_states_are_shown_live_and_not_said() {
+        let err = Captured::default();
+        let streams = Streams {
+            err_is_live: true,
+            ..Captured::streams(&Captured::default(), &err)
+        };
+        let loading = Loading::new(&streams);
+        *loading.said.lock().unwrap() = Instant::now().checked_sub(EVERY).unwrap();
+        loading.state("reading a".into());
+        assert_eq!(
+            (err.take(), loading.live.message()),
+            (String::new(), "reading a".into())
+        );
+        let live = loading.live.clone();
+        drop(loading);
+        assert!(live.is_finished());
+    }
+
+    #[test]
+    fn what_should_stay_is_said_at_once_and_a_download_by_its_address_once() {
+        let (mut loading, err) = loading();
+        let downloading = |url: &str, received| Event::Downloading {
+            url: url.into(),
+            received,
+            total: Some(2048),
+        };
+        loading.event(downloading("https://a", 1));
+        loading.event(downloading("https://a", 1024));
+        assert_eq!(err.take(), "Downloading https://a\n");
+        assert_eq!(loading.live.message(), "1.00 KiB of 2.00 KiB");
+        loading.event(downloading("https://b", 1));
+        loading.event(Event::DownloadFailed {
+            url: "https://b".into(),
+            reason: "no route".into(),
+        });
+        loading.event(Event::Downloaded {
+            file: "a.gz".into(),
+        });
+        loading.event(Event::WaitingForDownload {
+            folder: "data".into(),
+        });
+        let said = err.take();
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "Downloading https://b",
+                "Could not download https://b: no route",
+                "Downloaded a.gz",
+                "Waiting: another program is downloading into data.",
+            ]
+        );
+        for (verifying, text) in [
+            (true, "reading and verifying b.gz"),
+            (false, "reading b.gz"),
+        ] {
+            let file = "a/b.gz".into();
+            loading.event(Event::Reading { file, verifying });
+            assert_eq!(loading.live.message(), text);
+        }
+        loading.event(Event::Generating {
+            name: "glyphs".into(),
+        });
+        assert_eq!(loading.live.message(), "generating glyphs");
+        assert_eq!(err.take(), "");
+    }
+}

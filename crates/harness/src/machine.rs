@@ -100,6 +100,14 @@ mod tests {
     use crate::streams::assert_contains;
 
     #[test]
+    fn what_a_gpu_has_free_is_not_known_and_the_disk_is() {
+        let here = Machine::with_runs_in(std::env::temp_dir().as_path());
+        assert!(here.memory.is_some() && here.disk.is_some());
+        let gpu = here.with_gpu();
+        assert!(gpu.memory.is_none() && gpu.disk.is_some());
+    }
+
+    #[test]
     fn what_is_not_there_is_named_with_a_remedy() {
         let machine = Machine {
             memory: Some(1 << 30),

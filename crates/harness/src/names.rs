@@ -102,6 +102,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_range_has_at_most_a_thousand_seeds_wherever_it_begins() {
+        assert_eq!(parse_seeds("900-1000").unwrap().len(), 101);
+        assert_eq!(parse_seeds("5001-6000").unwrap().len(), 1000);
+        parse_seeds("5000-6000").unwrap_err();
+    }
+
+    #[test]
     fn an_unknown_name_is_answered_with_the_choices_and_the_nearest() {
         let methods = ["jsa", "jsa-mtmis", "rloo"].map(String::from);
         let error = lookup("method", "rlo", &methods, |m| m)

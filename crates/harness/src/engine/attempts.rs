@@ -119,6 +119,20 @@ pub fn now() -> u64 {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_lines_of_a_task_that_cannot_be_read_are_an_error_and_no_lines_are_none() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(Attempts::read(dir.path(), 3).unwrap().lines.is_empty());
+        std::fs::create_dir_all(dir.path().join("attempts/3.jsonl")).unwrap();
+        assert!(Attempts::read(dir.path(), 3).is_err());
+    }
+
+    #[test]
+    fn now_is_seconds_since_1970() {
+        let since = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+        assert!(since.abs_diff(now()) < 100);
+    }
+
     fn ended(how: How) -> Line {
         let failed = match how {
             How::Failed => vec!["runs/x".into()],

@@ -213,7 +213,12 @@ mod tests {
             ("90", Some(5400)),
             ("2:30", Some(150)),
             ("4:00:00", Some(14_400)),
+            ("4:05:06", Some(14_706)),
             ("2-0", Some(172_800)),
+            ("2-3", Some(183_600)),
+            ("1-2:30:05", Some(95_405)),
+            ("1099511627775", Some(1_099_511_627_775 * 60)),
+            ("1099511627776", None),
             ("1-2:30", Some(95_400)),
             ("1-00:00:05", Some(86_405)),
             ("infinite", None),
@@ -226,6 +231,49 @@ mod tests {
         for seconds in [5, 14_400, 95_400] {
             assert_eq!(parse_time(&format_time(seconds)), Some(seconds));
         }
+    }
+
+    #[test]
+    fn what_is_not_given_is_one_processor_and_the_usual_number_of_starts() {
+        let of = |cpus, retries| ClusterOptions {
+            cpus,
+            retries,
+            ..ClusterOptions::default()
+        };
+        assert_eq!(
+            (of(None, None).cpus(), of(None, None).retries()),
+            (1, RETRIES)
+        );
+        let given = [(0, 0, 1), (1, 1, 1), (3, 7, 3)];
+        for (cpus, retries, used) in given {
+            let options = of(Some(cpus), Some(retries));
+            assert_eq!((options.cpus(), options.retries()), (used, retries));
+        }
+    }
+
+    #[test]
+    fn a_time_limit_is_a_time_and_not_nothing() {
+        let of = |time: Option<&str>| {
+            let time = time.map(String::from);
+            ClusterOptions {
+                time,
+                ..ClusterOptions::default()
+            }
+            .seconds()
+        };
+        assert_eq!(of(None).unwrap(), None);
+        assert_eq!(of(Some("90")).unwrap(), Some(5400));
+        for none in ["0", "0-0", "soon"] {
+            assert_contains(of(Some(none)).unwrap_err(), &[none, "is no time limit"]);
+        }
+    }
+
+    #[test]
+    fn defaults_that_cannot_be_read_are_an_error_and_none_at_all_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(DEFAULTS)).unwrap();
+        let read = ClusterOptions::defaults(dir.path());
+        assert!(matches!(read, Err(HarnessError::Io { .. })), "{read:?}");
     }
 
     #[test]

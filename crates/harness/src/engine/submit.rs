@@ -451,6 +451,95 @@ mod tests {
         }
     }
 
+    fn request(options: ClusterOptions) -> Submission {
+        Submission {
+            engine: Engine::Script,
+            options,
+            name: "counting".into(),
+            out: "runs".into(),
+            command: vec!["reproduce".into()],
+            file: None,
+            environment: [("A".to_string(), "b".to_string())].into(),
+            hints: ["STATUS".into(), "SHOW".into()],
+            wait: false,
+            slurm: Slurm::default(),
+        }
+    }
+
+    #[test]
+    fn a_time_limit_leaves_a_task_its_start_and_what_comes_before_its_end() {
+        check_time(None, 1e9).unwrap();
+        check_time(Some(110), 80.0).unwrap();
+        let error = check_time(Some(109), 80.0).unwrap_err();
+        assert_contains(
+            error,
+            &["--time 00:01:49", "give `--time 00:02:00`", "1 min 20 s"],
+        );
+    }
+
+    #[test]
+    fn a_step_that_looks_at_the_folder_is_placed_as_the_tasks_by_plain_words() {
+        let options = ClusterOptions {
+            partition: Some("short".into()),
+            qos: Some("high".into()),
+            sbatch: vec!["--nodes=1 --exclusive".into(), "--comment=\"a b\"".into()],
+            ..ClusterOptions::default()
+        };
+        let expected = [
+            "--partition=short",
+            "--qos=high",
+            "--nodes=1",
+            "--exclusive",
+        ];
+        assert_eq!(places(&options), expected);
+    }
+
+    #[test]
+    fn a_tasks_memory_is_twice_that_of_its_largest_runs_and_the_programs() {
+        let unit = |memory: u64| {
+            let mut unit = crate::fake::planned("a", Status::New, crate::work::Work::default());
+            unit.cost.needs.memory = memory;
+            unit
+        };
+        let units = [1 << 30, 3 << 30, 2 << 30].map(unit).into();
+        let plan = Plan { units };
+        let of = |at_once| memory(&plan, &[0, 1, 2], at_once) >> 28;
+        assert_eq!([of(0), of(1), of(2), of(9)], [4 * 7, 4 * 7, 4 * 11, 4 * 13]);
+        assert_eq!(memory(&plan, &[0], 1) >> 28, 4 * 3);
+    }
+
+    #[test]
+    fn runs_at_work_elsewhere_are_named_if_there_are_any() {
+        let err = Captured::default();
+        let streams = Captured::streams(&Captured::default(), &err);
+        print_running(0, &streams);
+        assert_eq!(err.take(), "");
+        print_running(1, &streams);
+        assert_contains(err.take(), &["1 run is at work"]);
+        print_running(2, &streams);
+        assert_contains(err.take(), &["2 runs are at work"]);
+    }
+
+    #[test]
+    fn a_sweep_says_what_it_is_of_and_where_it_was_made() {
+        let submission = request(ClusterOptions {
+            cpus: Some(3),
+            ..ClusterOptions::default()
+        });
+        let found = manifest(&submission, "Title".into(), &[]);
+        let here = Provenance::of(&Value::Null, 0, "");
+        assert_eq!((found.title.as_str(), found.commit), ("Title", here.commit));
+        assert_eq!(found.cpu_features, here.cpu_features);
+        assert!(found.created.abs_diff(now()) < 100);
+        let directory = std::env::current_dir().unwrap();
+        assert_eq!(found.directory, directory.display().to_string());
+        assert_eq!(
+            (found.command, found.environment),
+            (submission.command, submission.environment)
+        );
+        assert_eq!(found.options, submission.options);
+    }
+
     #[test]
     fn a_plan_becomes_one_array_with_every_run_in_it() {
         let cluster = Cluster::new();
