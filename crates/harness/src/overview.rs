@@ -190,6 +190,70 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_goes_at_its_own_pace_or_that_of_its_kind_or_of_all() {
+        let found = |name: &str, done: u64, pace: Option<f64>| Found {
+            planned: crate::fake::planned(name, Status::New, Work::default()),
+            word: "waiting",
+            done,
+            pace,
+        };
+        let left = |mut all: Vec<Found>| -> Vec<f64> {
+            estimate(&mut all);
+            all.iter().map(|own| own.planned.cost.work.last).collect()
+        };
+        let all = vec![
+            found("a", 3, Some(10.0)),
+            found("a", 1, Some(20.0)),
+            found("a", 0, None),
+            found("b", 2, None),
+            found("c", 5, Some(60.0)),
+        ];
+        // Of five each: its own; the mean of its name, 15; the mean of all, 30.
+        assert_eq!(left(all), [20.0, 80.0, 75.0, 90.0, 0.0]);
+        assert!(left(vec![found("a", 0, None)])[0].is_nan());
+    }
+
+    #[test]
+    fn the_work_that_is_left_is_told_and_how_long_it_takes_what_is_at_work() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut experiment = Counting::new(dir.path(), &["a", "b", "c", "d"]);
+        experiment.stop_in = Some(("a", 3));
+        let go = AtomicBool::new(false);
+        experiment.run(0, &NoopObserver, &go).unwrap_err();
+        let pace =
+            |experiment: &Counting, n: usize| inspect(experiment, (n, &experiment.units()[n])).pace;
+        let own = pace(&experiment, 0).unwrap();
+        assert!(own > 0.0 && own < 60.0, "{own}");
+        assert_eq!(pace(&experiment, 1), None);
+        // A checkpoint of nothing has no pace.
+        let open = |n: usize| {
+            let unit = &experiment.units()[n];
+            RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume).unwrap()
+        };
+        let mut at_work = [open(1), open(2)];
+        at_work[0]
+            .save_checkpoint(&serde_json::json!({"epochs_done": 0}), &[])
+            .unwrap();
+        assert_eq!(pace(&experiment, 1), None);
+        let line: Value = serde_json::from_str(&shown(&experiment, true)).unwrap();
+        let of = |key: &str| line[key].as_f64().unwrap();
+        // Two counts of one, and five each of three.
+        assert!((of("work_seconds") / own - 17.0).abs() < 0.01, "{line}");
+        // Two at once: 5 and 5, then 5, then 2.
+        assert!((of("seconds") / own - 10.0).abs() < 0.01, "{line}");
+        let text = shown(&experiment, false);
+        assert_contains(
+            &text,
+            &["0 done, 2 running, 2 waiting, 0 failed", "at 2 at once."],
+        );
+        drop(at_work);
+        assert_contains(
+            shown(&experiment, false),
+            &["of work left, and none at work."],
+        );
+    }
+
+    #[test]
     fn every_state_is_told_from_the_folders_and_nothing_is_measured() {
         let dir = tempfile::tempdir().unwrap();
         let mut experiment = Counting::new(dir.path(), &["a", "b", "c", "d", "e"]);

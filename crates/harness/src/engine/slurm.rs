@@ -281,6 +281,26 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_job_is_queued_or_not_or_nobody_knows() {
+        let dir = tempfile::tempdir().unwrap();
+        let asked = |body| fake(dir.path(), &[("squeue", body)]).is_queued(17);
+        let echo = "case \"$*\" in *--jobs=17*) echo 17_1;; esac";
+        assert_eq!(asked(echo), Some(true));
+        assert_eq!(asked("true"), Some(false));
+        let gone = "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1";
+        assert_eq!(asked(gone), Some(false));
+        assert_eq!(
+            asked("echo 'Unable to contact slurm controller' >&2; exit 1"),
+            None
+        );
+        let slurm = fake(dir.path(), &[("scontrol", "exit 3")]);
+        assert_contains(
+            slurm.requeue("17_1").unwrap_err(),
+            &["`scontrol` ended with"],
+        );
+    }
+
+    #[test]
     fn without_slurm_the_error_says_where_to_go() {
         let dir = tempfile::tempdir().unwrap();
         let slurm = fake(dir.path(), &[]);

@@ -69,28 +69,28 @@ impl Manifest {
 /// Files that are being made; what is not kept is removed.
 #[derive(Debug)]
 pub struct Made {
+    /// Files, and folders that go again once they are empty: others may have begun to write in them.
     paths: Vec<PathBuf>,
+    /// The sweep's own folder, which goes with what is in it.
+    own: Option<PathBuf>,
 }
 
 impl Made {
     /// Keeps them.
     pub fn keep(mut self) {
         self.paths.clear();
+        self.own = None;
     }
 }
 
 impl Drop for Made {
     fn drop(&mut self) {
+        if let Some(own) = &self.own {
+            let _ = fs::remove_dir_all(own);
+        }
         for path in self.paths.iter().rev() {
-            // A folder that others write in stays.
             let _ = match path.is_dir() {
-                true if path
-                    .file_name()
-                    .is_some_and(|name| name == SWEEPS || name == PROGRAMS) =>
-                {
-                    fs::remove_dir(path)
-                }
-                true => fs::remove_dir_all(path),
+                true => fs::remove_dir(path),
                 false => fs::remove_file(path),
             };
         }
@@ -104,7 +104,10 @@ const PROGRAMS: &str = "programs";
 /// # Errors
 /// A folder that cannot be made.
 pub fn create(out: &Path, name: &str) -> Result<(PathBuf, Made), HarnessError> {
-    let mut made = Made { paths: Vec::new() };
+    let mut made = Made {
+        paths: Vec::new(),
+        own: None,
+    };
     let sweeps = out.join(SWEEPS);
     let missing = sweeps.ancestors().take_while(|folder| !folder.exists());
     let mut missing: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
@@ -120,7 +123,7 @@ pub fn create(out: &Path, name: &str) -> Result<(PathBuf, Made), HarnessError> {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => continue,
             created => created.map_err(io("create", &folder))?,
         }
-        made.paths.push(folder.clone());
+        made.own = Some(folder.clone());
         let logs = folder.join("logs");
         fs::create_dir(&logs).map_err(io("create", &logs))?;
         return Ok((folder, made));
@@ -226,6 +229,48 @@ mod tests {
         made.keep();
         let (second, _made) = create(&out, "x").unwrap();
         assert!(first.ends_with("x") && second.ends_with("x-2") && first.is_dir());
+    }
+
+    #[test]
+    fn what_others_wrote_in_new_folders_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let out = dir.path().join("a/runs");
+        let (folder, mut made) = create(&out, "x").unwrap();
+        let (program, _) = set_program_aside(&out, &mut made).unwrap();
+        fs::create_dir_all(out.join("table1/seed-1")).unwrap();
+        let theirs = out.join(SWEEPS).join(PROGRAMS).join("theirs");
+        fs::write(&theirs, "theirs").unwrap();
+        drop(made);
+        assert!(out.join("table1/seed-1").is_dir() && theirs.is_file());
+        assert!(!folder.exists() && !program.exists());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let made = create(dir.path(), "none/x");
+        assert!(matches!(made, Err(HarnessError::Io { .. })));
+        assert_eq!(dir.path().read_dir().unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_does_not_run_where_it_lies_is_refused() {
+        use crate::engine::slurm::tests::fake;
+        let dir = tempfile::tempdir().unwrap();
+        fake(dir.path(), &[("runs", "true"), ("fails", "exit 3")]);
+        check_runs(&dir.path().join("runs")).unwrap();
+        let text = check_runs(&dir.path().join("fails"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            text.contains("ends with") && text.contains("noexec"),
+            "{text}"
+        );
+        let text = check_runs(&dir.path().join("none"))
+            .unwrap_err()
+            .to_string();
+        assert!(text.contains("cannot be run"), "{text}");
     }
 
     #[test]
