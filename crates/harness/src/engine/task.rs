@@ -486,4 +486,97 @@ mod tests {
         assert_contains(&text, &["2 times", "submit again"]);
         assert_eq!(requeued(dir.path()), 1);
     }
+
+    #[test]
+    fn only_what_the_node_or_its_file_system_did_is_a_fault() {
+        let dir = tempfile::tempdir().unwrap();
+        let unit = crate::fake::unit(dir.path(), "a", 1);
+        let io = || RunError::Io {
+            action: "read",
+            path: "a".into(),
+            source: std::io::Error::other("stale file handle"),
+        };
+        let lost = || RunError::LockLost {
+            folder: "a".into(),
+            pid: None,
+            host: None,
+        };
+        let cell = |error: RunError| HarnessError::Cell(error.into());
+        let of = |error| verdict(&unit, &Ended::Failed(error));
+        assert_eq!(of(HarnessError::Run(io())), Verdict::Fault);
+        assert_eq!(of(HarnessError::Run(lost())), Verdict::Held);
+        assert_eq!(of(cell(io())), Verdict::Fault);
+        assert_eq!(of(cell(lost())), Verdict::Held);
+        // Inside of another error.
+        let inside = HarnessError::Cell(cell(lost()).into());
+        assert_eq!(of(inside), Verdict::Held);
+        assert_eq!(of(HarnessError::Cell("NaN loss".into())), Verdict::Failed);
+        // A folder that is no run's, and one that cannot be looked at.
+        let unusable = || HarnessError::Unusable("why".into());
+        assert_eq!(of(unusable()), Verdict::Failed);
+        let far = crate::fake::unit(dir.path(), &"x".repeat(1000), 1);
+        let failed = Ended::Failed(unusable());
+        assert_eq!(verdict(&far, &failed), Verdict::Fault);
+    }
+
+    #[test]
+    fn a_failure_is_said_if_it_is_not_of_the_run_and_noted_with_its_seed_if_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let unit = |name: &str| PlannedUnit {
+            unit: crate::fake::unit(dir.path(), name, 7),
+            ..crate::fake::planned(name, Status::New, crate::work::Work::default())
+        };
+        let plan = Plan {
+            units: ["held", "fault", "failed"].map(unit).into(),
+        };
+        let ends = [(); 3].map(|()| Ended::Failed(HarnessError::Cell("why".into())));
+        let verdicts = [Verdict::Held, Verdict::Fault, Verdict::Failed];
+        let said = std::cell::RefCell::new(Vec::new());
+        let log = |text: &str| said.borrow_mut().push(text.to_string());
+        let folder = plan.units[2].unit.folder.clone();
+        assert_eq!(failed(&plan, &ends, &verdicts, &log), [folder.clone()]);
+        let said = said.into_inner();
+        assert_eq!(said.len(), 2);
+        assert_contains(&said[0], &["held / seed 7: another process"]);
+        assert_contains(&said[1], &["fault / seed 7", "why"]);
+        let Ok(helmholtz_runs::Status::Failed(noted)) = RunFolder::peek(&folder) else {
+            panic!("no note in {}", folder.display());
+        };
+        assert_eq!(noted.seed, 7);
+        assert_contains(noted.reason, &["why"]);
+    }
+
+    #[test]
+    fn a_task_waits_for_an_earlier_copy_until_it_is_asked_to_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = Counting::new(dir.path(), &["a"]);
+        let unit = &experiment.units()[0];
+        let (err, signals) = (Captured::default(), Signals::default());
+        let streams = Captured::streams(&Captured::default(), &err);
+        let wait = || wait_for_earlier_copy(&experiment, unit, &signals, &streams);
+        wait();
+        assert_eq!(err.take(), "", "nobody is at work on it");
+        let held = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume).unwrap();
+        signals.stop.store(true, Ordering::SeqCst);
+        wait();
+        assert_eq!(err.take(), "");
+        signals.stop.store(false, Ordering::SeqCst);
+        std::thread::scope(|threads| {
+            let waiting = threads.spawn(wait);
+            while !err.take().contains("a / seed 1: waiting for the process") {
+                assert!(!waiting.is_finished(), "it did not wait");
+                std::thread::yield_now();
+            }
+            signals.stop.store(true, Ordering::SeqCst);
+        });
+        drop(held);
+    }
+
+    #[test]
+    fn without_a_name_a_task_says_that_it_is_to_be_started_again() {
+        let err = Captured::default();
+        let streams = Captured::streams(&Captured::default(), &err);
+        assert_eq!(requeue(&Job::default(), &streams, "Why"), End::Requeued);
+        assert_contains(err.take(), &["Why: start the task again"]);
+    }
 }
