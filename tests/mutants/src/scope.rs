@@ -159,13 +159,17 @@ pub const SCOPES: [Scope; 13] = [
             "crates/crashes/src/*.rs",
             "crates/runs/src/*.rs",
         ],
-        not: &[],
+        not: &[
+            "crates/crashes/src/tests.rs",
+            "crates/files/src/lock/tests.rs",
+        ],
         packages: &["helmholtz-files", "helmholtz-crashes", "helmholtz-runs"],
         tests: &[
             "campaign",
             "damage",
             "faults",
             "foreign",
+            "locks",
             "mutated",
             "processes",
             "runs",
