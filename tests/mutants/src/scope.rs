@@ -171,6 +171,7 @@ pub const SCOPES: [Scope; 13] = [
             "foreign",
             "locks",
             "mutated",
+            "paths",
             "processes",
             "runs",
             "store",
