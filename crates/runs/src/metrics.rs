@@ -370,7 +370,7 @@ mod tests {
                 Metrics::rewind(home.path(), Some(&seal)).unwrap();
                 assert_eq!(fs::read(&aside).unwrap(), before);
             }
-            let (mut metrics, _) = Metrics::rewind(home.path(), Some(&seal)).unwrap();
+            let (metrics, _) = Metrics::rewind(home.path(), Some(&seal)).unwrap();
             let seal = metrics.sync().unwrap();
             assert_eq!(Metrics::rewind(home.path(), Some(&seal)).unwrap().1, None);
         }

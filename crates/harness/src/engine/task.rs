@@ -534,7 +534,7 @@ mod tests {
         let said = std::cell::RefCell::new(Vec::new());
         let log = |text: &str| said.borrow_mut().push(text.to_string());
         let folder = plan.units[2].unit.folder.clone();
-        assert_eq!(failed(&plan, &ends, &verdicts, &log), [folder.clone()]);
+        assert_eq!(failed(&plan, &ends, &verdicts, &log), [&*folder]);
         let said = said.into_inner();
         assert_eq!(said.len(), 2);
         assert_contains(&said[0], &["held / seed 7: another process"]);
