@@ -509,6 +509,46 @@ mod tests {
     }
 
     #[test]
+    fn a_task_is_asked_to_end_a_minute_and_twice_its_slowest_stop_before_its_limit() {
+        let experiment = Counting::new("x".as_ref(), &["a", "b"]);
+        let unit = |name| crate::fake::planned(name, Status::New, crate::work::Work::default());
+        let plan = Plan {
+            units: ["a", "b"].map(unit).into(),
+        };
+        assert_eq!(lead(&experiment, &plan, &[0, 1]), 70.0);
+        assert_eq!(lead(&experiment, &plan, &[]), 70.0);
+    }
+
+    #[test]
+    fn folders_that_cannot_be_used_are_named_with_the_reason() {
+        let err = Captured::default();
+        let streams = Captured::streams(&Captured::default(), &err);
+        let unit = |status| crate::fake::planned("a", status, crate::work::Work::default());
+        let unusable = Status::Unusable {
+            reason: "of another configuration".into(),
+        };
+        let units = vec![unit(Status::New), unit(unusable)];
+        print_unusable(&Plan { units }, &streams);
+        let text = err.take();
+        assert_contains(
+            &text,
+            &[
+                "a / seed 1: of another configuration",
+                "Nothing was submitted",
+            ],
+        );
+        assert_eq!(text.lines().count(), 2);
+    }
+
+    #[test]
+    fn a_line_of_json_says_where_and_how_much() {
+        let found = line(json!({"event": "submitted"}), "runs/x".as_ref(), &[]);
+        let expected =
+            json!({"event": "submitted", "folder": "runs/x", "tasks": 0, "runs": 0, "per_task": 0});
+        assert_eq!(found, expected);
+    }
+
+    #[test]
     fn runs_at_work_elsewhere_are_named_if_there_are_any() {
         let err = Captured::default();
         let streams = Captured::streams(&Captured::default(), &err);
