@@ -125,3 +125,112 @@ impl Progress {
         self.start.elapsed().as_secs_f64()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::planned;
+    use crate::status::Status;
+    use crate::work::Work;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    /// Words for what it is told.
+    #[derive(Clone, Default)]
+    struct Told(Arc<Mutex<Vec<&'static str>>>);
+
+    impl Told {
+        fn say(&self, word: &'static str) {
+            self.0.lock().unwrap().push(word);
+        }
+
+        fn take(&self) -> Vec<&'static str> {
+            std::mem::take(&mut self.0.lock().unwrap())
+        }
+    }
+
+    impl Sink for Told {
+        fn started(&mut self, _: &Board, _: usize) {
+            self.say("started");
+        }
+
+        fn event(&mut self, _: &Board, _: usize, event: &Event) {
+            self.say(match event {
+                Event::Step { .. } => "step",
+                Event::Evaluating { .. } => "evaluating",
+                _ => "other",
+            });
+        }
+
+        fn ended(&mut self, _: &Board, _: usize, _: &Ended) {
+            self.say("ended");
+        }
+
+        fn stopping(&mut self, text: &str) {
+            assert!(text.starts_with("Stopping"), "{text}");
+            self.say("stopping");
+        }
+
+        fn finish(&mut self) {
+            self.say("finish");
+        }
+    }
+
+    fn progress(stop: &Arc<AtomicBool>) -> (Progress, Told) {
+        let told = Told::default();
+        let units = vec![planned("a", Status::New, Work::default())];
+        let sinks: Vec<Box<dyn Sink>> = vec![Box::new(told.clone())];
+        (Progress::new(&Plan { units }, 1, stop.clone(), sinks), told)
+    }
+
+    #[test]
+    fn a_unit_is_followed_from_its_start_to_the_end_of_all() {
+        let (progress, told) = progress(&Arc::default());
+        progress.started(0);
+        progress.event(0, &Event::Warning("odd".into()));
+        progress.ended(0, &Ended::NotStarted);
+        progress.finish();
+        assert_eq!(told.take(), ["started", "other", "ended", "finish"]);
+    }
+
+    #[test]
+    fn steps_are_told_at_most_twenty_times_a_second_and_warnings_always() {
+        let (progress, told) = progress(&Arc::default());
+        progress.started(0);
+        told.take();
+        let evaluating = Event::Evaluating {
+            part: Some(0.5),
+            what: String::new(),
+        };
+        let begun = Instant::now();
+        for _ in 0..1000 {
+            progress.event(0, &evaluating);
+        }
+        let most = 1 + (begun.elapsed().as_secs_f64() / STEP_INTERVAL) as usize;
+        let first = told.take().len();
+        assert!((1..=most).contains(&first), "{first} of at most {most}");
+        sleep(Duration::from_secs_f64(2.0 * STEP_INTERVAL));
+        progress.event(0, &evaluating);
+        assert_eq!(told.take(), ["evaluating"]);
+        for _ in 0..3 {
+            progress.event(0, &Event::Warning("odd".into()));
+        }
+        assert_eq!(told.take(), ["other"; 3]);
+    }
+
+    #[test]
+    fn that_it_was_asked_to_stop_is_said_once() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (progress, told) = progress(&stop);
+        let warn = || progress.event(0, &Event::Warning("odd".into()));
+        progress.started(0);
+        warn();
+        stop.store(true, Ordering::SeqCst);
+        warn();
+        warn();
+        assert_eq!(
+            told.take(),
+            ["started", "other", "stopping", "other", "other"]
+        );
+    }
+}
