@@ -26,7 +26,11 @@ const WIDE: u16 = 100;
 impl Bars {
     /// Live lines on standard error for the units of `board`.
     pub fn new(board: &Board) -> Self {
-        let screen = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        Self::on(ProgressDrawTarget::stderr(), board)
+    }
+
+    fn on(target: ProgressDrawTarget, board: &Board) -> Self {
+        let screen = MultiProgress::with_draw_target(target);
         let overall = screen.add(ProgressBar::new(TICKS));
         overall.set_style(bar_style("{prefix:.bold} {wide_bar:.green/dim} {msg}"));
         let mut widths = Vec::new();
@@ -201,5 +205,108 @@ impl Sink for Bars {
             bar.finish_and_clear();
         }
         self.overall.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::planned;
+    use crate::plan::Plan;
+    use crate::status::Status;
+    use crate::streams::assert_contains;
+    use crate::work::Work;
+
+    /// Two units of five counts of ten seconds.
+    fn board() -> Board {
+        let work = Work {
+            each: 10.0,
+            ..Work::default()
+        };
+        let units = ["linear", "two"].map(|name| planned(name, Status::New, work));
+        Board::new(
+            &Plan {
+                units: units.into(),
+            },
+            1,
+        )
+    }
+
+    fn bars(board: &Board) -> Bars {
+        Bars::on(ProgressDrawTarget::hidden(), board)
+    }
+
+    fn step(done: f64) -> Event {
+        let score = Some(121.04);
+        Event::Step { done, score }
+    }
+
+    #[test]
+    fn names_stand_in_columns_and_the_whole_above_them() {
+        let board = board();
+        let bars = bars(&board);
+        assert_eq!(bars.prefix(&board, 0), "linear   1");
+        assert_eq!(bars.prefix(&board, 1), "two      1");
+        assert_eq!(bars.overall.prefix(), "0 of 2 runs");
+        assert_contains(bars.overall.message(), &["1 min 40 s left"]);
+        assert_eq!(bars.overall.position(), 0);
+    }
+
+    #[test]
+    fn a_bar_is_there_while_its_unit_runs_and_moves_with_it() {
+        let mut board = board();
+        let mut bars = bars(&board);
+        board.started(0, 0.0);
+        bars.started(&board, 0);
+        assert_eq!(bars.running[&0].prefix(), "linear   1");
+        let now = 20.0;
+        board.event(0, &step(2.0), now);
+        bars.event(&board, 0, &step(2.0));
+        // Two of five, and two of the ten of both.
+        assert_eq!(bars.running[&0].position(), 400);
+        assert_eq!(bars.overall.position(), 200);
+        assert_eq!(bars.running[&0].message(), message(&board, 0, wide()));
+        // One that is not shown changes nothing.
+        bars.redraw(&board, 1);
+        let bar = bars.running[&0].clone();
+        let ended = Ended::Interrupted { done: 2 };
+        board.ended(0, &ended, now);
+        bars.ended(&board, 0, &ended);
+        assert!(bar.is_finished() && bars.running.is_empty());
+        assert_eq!(bars.overall.prefix(), "1 of 2 runs");
+    }
+
+    #[test]
+    fn the_text_says_where_a_unit_is_and_what_is_left() {
+        let mut board = board();
+        assert_eq!(
+            message(&board, 0, true),
+            "epoch 0/5  NLL    -        - steps/s      0:50 left"
+        );
+        board.started(0, 0.0);
+        board.event(0, &step(2.0), 20.0);
+        assert_eq!(message(&board, 0, false), "2/5  NLL 121.04     -/s    0:30");
+        let evaluating = |what: &str| Event::Evaluating {
+            part: Some(0.5),
+            what: what.into(),
+        };
+        board.event(0, &evaluating(""), 20.0);
+        assert_contains(message(&board, 0, true), &["epoch 2/5", "evaluating"]);
+        assert_contains(message(&board, 0, false), &["2/5", "eval"]);
+        board.event(0, &evaluating("testing"), 20.0);
+        assert_contains(message(&board, 0, true), &["      testing  "]);
+    }
+
+    #[test]
+    fn what_is_live_is_frozen_when_asked_to_stop_and_gone_at_the_end() {
+        let mut board = board();
+        let mut bars = bars(&board);
+        board.started(0, 0.0);
+        bars.started(&board, 0);
+        bars.stopping("");
+        assert!(bars.frozen);
+        let bar = bars.running[&0].clone();
+        bars.finish();
+        assert!(bar.is_finished() && bars.overall.is_finished());
     }
 }
