@@ -3,9 +3,8 @@
 use helmholtz_datasets::{Images, Splits};
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{
-    Batch, Coefficient, Declaration, Description, Disarm, Domain, DoubleCv, Estimate,
-    EstimateError, Estimator, FiniteOrder, Learned, Nvil, Outcome, Rloo, StraightThrough, Target,
-    Weighting,
+    Batch, Coefficient, Declaration, Description, Disarm, DoubleCv, Estimate, EstimateError,
+    Estimator, FiniteOrder, Learned, Nvil, Outcome, Rloo, StraightThrough, Target, Weighting,
 };
 use helmholtz_experiments::Program;
 use helmholtz_ops::AutodiffBackend;
@@ -29,10 +28,6 @@ impl<E: Declaration> Declaration for Own<E> {
             name,
             ..self.0.description()
         }
-    }
-
-    fn domain(&self) -> Domain {
-        self.0.domain()
     }
 
     fn least_particles(&self, retained: bool) -> usize {

@@ -17,7 +17,7 @@ pub struct Entry {
 }
 
 /// What the samplers of a run reached.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reached {
     /// The model and the size of its instances.
     pub title: String,
@@ -32,16 +32,13 @@ pub struct Reached {
 pub struct Column {
     /// The experiment.
     pub experiment: String,
-    /// The model and the size of its instances.
-    pub title: String,
-    /// The same by name.
-    pub setting: Setting,
+    /// What its samplers reached.
+    #[serde(flatten)]
+    pub reached: Reached,
     /// Gradient steps.
     pub steps: u64,
     /// The run folder.
     pub folder: String,
-    /// Sampler by sampler.
-    pub entries: Vec<Entry>,
     /// Provenance of the run.
     pub provenance: Provenance,
 }

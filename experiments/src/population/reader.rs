@@ -39,14 +39,11 @@ pub(super) fn column_of<E: Stepwise>(
     outcome: Outcome<E::Evaluation>,
     folder: &Path,
 ) -> Column {
-    let reached = experiment.reached(&outcome);
     Column {
         experiment: experiment.name().into(),
-        title: reached.title,
-        setting: reached.setting,
+        reached: experiment.reached(&outcome),
         steps: outcome.steps,
         folder: folder.display().to_string(),
-        entries: reached.entries,
         provenance: outcome.provenance,
     }
 }

@@ -8,6 +8,7 @@ use crate::published::{Entries, KlRange, LogJoint, Quantity, SquaredErrors, sett
 use crate::records::{Kept, Record};
 use crate::table::Ours;
 use helmholtz_runs::{RunFolder, Status, read_config};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A published number of a sampler.
@@ -33,7 +34,7 @@ type Found = (u64, u64, f64);
 
 /// A line for each published number.
 pub fn lines(records: &[Record]) -> Vec<Line> {
-    let mut all = Reached::default();
+    let mut all = Ends::default();
     for record in records {
         all.add(record);
     }
@@ -52,8 +53,9 @@ fn log_joints(columns: &[Column]) -> Vec<Line> {
     let published = load::<LogJoint>("apg-table1");
     let of = |own: &LogJoint| {
         let found = columns.iter().filter_map(|column| {
-            let same = own.experiment == column.experiment && own.setting == column.setting;
+            let same = own.experiment == column.experiment && own.setting == column.reached.setting;
             let entry = column
+                .reached
                 .entries
                 .iter()
                 .find(|entry| same && entry.sampler == own.sampler)?;
@@ -158,7 +160,7 @@ fn line(number: Number<'_>, found: Vec<Found>) -> Line {
 
 /// What runs by the published protocol reached.
 #[derive(Default)]
-struct Reached {
+struct Ends {
     columns: Vec<Column>,
     /// By setting and sampler.
     errors: Vec<([usize; 3], String, Found)>,
@@ -166,18 +168,10 @@ struct Reached {
     kl: Vec<(Division, Found)>,
 }
 
-impl Reached {
-    /// Adds what a recorded run by the published protocol, or a recorded table of samplers, reached.
-    fn add(&mut self, record: &Record) -> Option<()> {
-        let mut place = record.place.split('/');
-        let (name, profile) = (place.next()?, place.next().unwrap_or_default());
-        let published = profile == "paper" || profile.starts_with("paper-");
-        if !published && !["apg-table1", "apg-kl"].contains(&name) {
-            return None;
-        }
-        let config = read_config(&record.folder).ok()??;
-        let Ok(Status::Finished(result)) = RunFolder::peek(&record.folder) else {
-            return None;
+impl Ends {
+    fn add(&mut self, record: &Record) {
+        let Some((config, result)) = published_run(record) else {
+            return;
         };
         let kept = Kept {
             folder: &record.folder,
@@ -187,13 +181,27 @@ impl Reached {
         };
         self.columns.extend(kinds::columns(&kept));
         self.kl.extend(apg_kl::end(&kept));
-        let (settings, outcome) = population::finished::<apg_bmnist::Settings>(&kept)?;
-        let (steps, seed) = (outcome.steps, outcome.provenance.seed);
-        let errors = apg_bmnist::squared_errors(&settings, &outcome).into_iter();
-        let found =
-            errors.map(|(setting, sampler, value)| (setting, sampler, (steps, seed, value)));
-        self.errors.extend(found);
-        Some(())
+        if let Some((settings, outcome)) = population::finished::<apg_bmnist::Settings>(&kept) {
+            let (steps, seed) = (outcome.steps, outcome.provenance.seed);
+            let errors = apg_bmnist::squared_errors(&settings, &outcome).into_iter();
+            let found = |(setting, sampler, value)| (setting, sampler, (steps, seed, value));
+            self.errors.extend(errors.map(found));
+        }
+    }
+}
+
+/// The configuration and the result of a finished run by the published protocol, or of a recorded table of samplers.
+fn published_run(record: &Record) -> Option<(Value, Value)> {
+    let mut place = record.place.split('/');
+    let (name, profile) = (place.next()?, place.next().unwrap_or_default());
+    let published = profile == "paper" || profile.starts_with("paper-");
+    if !published && !["apg-table1", "apg-kl"].contains(&name) {
+        return None;
+    }
+    let config = read_config(&record.folder).ok()??;
+    match RunFolder::peek(&record.folder) {
+        Ok(Status::Finished(result)) => Some((config, result)),
+        _ => None,
     }
 }
 

@@ -94,6 +94,12 @@ fn every_method_of_counts_added_gives_its_own_bits_on_counts() {
         let [ours, theirs] = [&own, &entry.method].map(|method| bits(method, &subject));
         assert_eq!(ours, theirs, "{}", entry.name);
     }
+    // Chains cannot hold counts, whatever it was added for.
+    let jsa: Method = "jsa".parse().unwrap();
+    let jsa = Adding::<_, Mixed>::new(jsa)
+        .on::<Tape>()
+        .on_counts::<Tape>();
+    assert_eq!(jsa.method().domain(), Domain::Discrete);
 }
 
 /// A network whose layers have a slope of their own, which an estimator sets.

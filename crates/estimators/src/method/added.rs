@@ -13,7 +13,8 @@ use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
 use crate::{
-    Batch, Chains, Declaration, Domain, Estimate, EstimateError, Estimator, Learned, Method, Model,
+    Batch, Chains, Declaration, Domain, Estimate, EstimateError, Estimator, LatentKind, Learned,
+    Method, Model,
 };
 
 use erased::Core;
@@ -149,12 +150,15 @@ impl Added {
         &*self.variant().declared
     }
 
-    /// The latents that it is defined for, of those that it sees.
+    /// The latents that it is defined for: those that it sees, unless it states fewer. Chains cannot hold counts.
     pub(crate) fn domain(&self) -> Domain {
-        match (self.declared().domain(), self.seen) {
-            (Domain::All, seen) => seen,
-            (Domain::Discrete, Domain::Bits) => Domain::Bits,
-            (declared, _) => declared,
+        let declared = self.declared();
+        match (declared.domain(), self.seen) {
+            (Domain::All | Domain::Discrete, seen) => match seen.takes(LatentKind::Counts) {
+                true if declared.keeps_chains() => Domain::Discrete,
+                _ => seen,
+            },
+            (stated, _) => stated,
         }
     }
 
@@ -192,18 +196,19 @@ impl Added {
     {
         let model = Core::new(model.clone());
         let on = self.variant().on.iter();
-        let on = on.filter_map(|on| on.downcast_ref::<Box<dyn On<B>>>());
-        let on: Vec<&Box<dyn On<B>>> = on.collect();
-        if on.is_empty() {
+        let mut on = on
+            .filter_map(|on| on.downcast_ref::<Box<dyn On<B>>>())
+            .peekable();
+        if on.peek().is_none() {
             let name = self.declared().description().name;
             return Err(EstimateError::OtherBackend { name });
         }
-        let not_defined = || EstimateError::NotDefined {
-            domain: self.domain(),
-            model: model.latents(),
-        };
-        let own = on.iter().find(|on| on.takes(&model));
-        let own = own.ok_or_else(not_defined)?;
+        let own = on
+            .find(|on| on.takes(&model))
+            .ok_or_else(|| EstimateError::NotDefined {
+                domain: self.domain(),
+                model: model.latents(),
+            })?;
         let mut chains = batch
             .chains
             .map(|Chains { store, rows }| (AnyStore(store), rows));

@@ -48,7 +48,10 @@ impl Table {
     /// The samplers, in the order of their first appearance.
     fn samplers(&self) -> Vec<&str> {
         let mut samplers: Vec<&str> = Vec::new();
-        let entries = self.columns.iter().flat_map(|column| &column.entries);
+        let entries = self
+            .columns
+            .iter()
+            .flat_map(|column| &column.reached.entries);
         for entry in entries {
             if !samplers.contains(&entry.sampler.as_str()) {
                 samplers.push(&entry.sampler);
@@ -59,7 +62,8 @@ impl Table {
 
     fn published(&self, column: &Column, sampler: &str) -> Option<f64> {
         let own = self.published.iter().find(|own| {
-            let of_column = own.experiment == column.experiment && own.setting == column.setting;
+            let of_column =
+                own.experiment == column.experiment && own.setting == column.reached.setting;
             of_column && own.sampler == sampler
         });
         own.map(|own| own.log_joint)
@@ -77,7 +81,7 @@ impl Table {
             let Provenance { commit, device, .. } = &column.provenance;
             Note::remark(format!(
                 "{}: {} gradient steps, {}; commit {commit}, {device}.",
-                column.title, column.steps, column.folder,
+                column.reached.title, column.steps, column.folder,
             ))
         };
         let blocks = vec![
@@ -92,12 +96,13 @@ impl Table {
     /// A row for each sampler.
     pub fn samplers_table(&self) -> helmholtz_report::Table {
         let has_published = |column: &Column| {
-            let mut entries = column.entries.iter();
+            let mut entries = column.reached.entries.iter();
             entries.any(|entry| self.published(column, &entry.sampler).is_some())
         };
         let heads = self.columns.iter().flat_map(|column| {
-            let published = has_published(column).then(|| format!("{}, published", column.title));
-            [Some(column.title.clone()), published]
+            let published =
+                has_published(column).then(|| format!("{}, published", column.reached.title));
+            [Some(column.reached.title.clone()), published]
                 .into_iter()
                 .flatten()
         });
@@ -120,11 +125,21 @@ impl Table {
 
 /// A sampler's number in a column, with the instances that it is over if they are fewer than others'.
 fn ours(column: &Column, sampler: &str) -> Cell {
-    let Some(entry) = column.entries.iter().find(|entry| entry.sampler == sampler) else {
+    let Some(entry) = column
+        .reached
+        .entries
+        .iter()
+        .find(|entry| entry.sampler == sampler)
+    else {
         return Cell::of(Kind::Ours, NONE);
     };
     let mut cell = entry.log_joint.cell(1);
-    let all = column.entries.iter().map(|entry| entry.instances).max();
+    let all = column
+        .reached
+        .entries
+        .iter()
+        .map(|entry| entry.instances)
+        .max();
     if all.is_some_and(|all| entry.instances < all) {
         cell.text += &format!(" (n = {})", entry.instances);
     }
@@ -134,8 +149,7 @@ fn ours(column: &Column, sampler: &str) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::population::Entry;
-    use crate::population::Measured;
+    use crate::population::{Entry, Measured, Reached};
     use crate::published::LogJoints;
 
     #[test]
@@ -150,11 +164,13 @@ mod tests {
         };
         let column = |points: f64| Column {
             experiment: "apg-gmm".into(),
-            title: format!("Gaussian mixtures, N = {points}"),
-            setting: [("N".into(), points)].into(),
+            reached: Reached {
+                title: format!("Gaussian mixtures, N = {points}"),
+                setting: [("N".into(), points)].into(),
+                entries: vec![entry("RWS"), entry("APG, K = 20")],
+            },
             steps: 3,
             folder: "runs/apg-gmm".into(),
-            entries: vec![entry("RWS"), entry("APG, K = 20")],
             provenance: Provenance::of(&serde_json::json!({}), 1, "cpu"),
         };
         let table = Table {
