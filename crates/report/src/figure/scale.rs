@@ -59,7 +59,7 @@ impl Scale {
         }
         let rough = (self.high - self.low) / most as f64;
         let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|round| round * power);
+        let step = [1.0, 2.0, 5.0].map(|round| round * power);
         let step = step.into_iter().find(|step| *step >= rough);
         let step = step.unwrap_or(10.0 * power);
         let multiples = (self.low / step).ceil() as i64..=(self.high / step).floor() as i64;
@@ -99,6 +99,14 @@ mod tests {
         ] {
             assert_eq!(scale.label(value), label);
         }
+        // What is zero, but for rounding, is a matter of the span.
+        let label = |low, high, value| {
+            let log = false;
+            Scale { log, low, high }.label(value)
+        };
+        assert_eq!(label(-5.0, 5.0, 1e-17), "0");
+        assert_eq!(label(0.0, 1e-12, 1e-13), "1e-13");
+        assert_eq!(label(0.0, 1e-12, 1e-25), "0");
     }
 
     #[test]
@@ -106,6 +114,13 @@ mod tests {
         let scale = Scale::new(true, [1e-8, 1.0].into_iter());
         let at = [1e-8, 1e-4, 1.0].map(|value| scale.share(value));
         assert!((at[0] + at[2] - 2.0 * at[1]).abs() <= 1e-9, "{at:?}");
+        let ends = Scale {
+            log: true,
+            low: 2.0,
+            high: 32.0,
+        };
+        let shares = [2.0, 4.0, 8.0, 32.0].map(|value| ends.share(value));
+        assert_eq!(shares, [0.0, 0.25, 0.5, 1.0]);
         assert_eq!(scale.label(1e-8), "1e-8");
     }
 
@@ -121,6 +136,13 @@ mod tests {
         assert_eq!(ticks(false, 0.0, 1000.0), "0 200 400 600 800 1000");
         assert_eq!(ticks(true, 3e-9, 2.0), "1e-8 1e-6 1e-4 0.01 1");
         assert_eq!(ticks(true, 8.0, 40.0), "10 15 20 25 30 35 40");
+        assert_eq!(
+            ticks(true, 1e-30, 3e10),
+            "1e-30 1e-24 1e-18 1e-12 1e-6 1 1e6"
+        );
+        assert_eq!(ticks(true, 1e6, 3e12), "1e6 1e7 1e8 1e9 1e10 1e11 1e12");
+        assert_eq!(ticks(false, 0.0, 420.0), "0 100 200 300 400");
+        assert_eq!(ticks(false, -60.0, 0.0), "-60 -50 -40 -30 -20 -10 0");
     }
 
     #[test]
