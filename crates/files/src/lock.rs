@@ -61,7 +61,7 @@ pub struct Lock {
     me: Holder,
     renewal: Option<(Sender<()>, JoinHandle<()>)>,
     /// Locked by `flock` where that works.
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -83,7 +83,7 @@ impl Lock {
             number,
             renewal: None,
             me,
-            _file: file,
+            file,
         };
         let handle = File::open(&path).map_err(io)?.into_system();
         lock.renewal = Some(renew(handle, lock.me.clone(), timing.renewal).map_err(io)?);
@@ -126,6 +126,8 @@ impl Drop for Lock {
             // What stays is stale to whoever finds it.
             let _ = remove(&at(&self.folder, self.number));
         }
+        // Closing it is not enough: a child that was forked meanwhile has a copy until it executes its program.
+        let _ = self.file.system().unlock();
     }
 }
 

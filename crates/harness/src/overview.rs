@@ -223,7 +223,8 @@ mod tests {
         let pace =
             |experiment: &Counting, n: usize| inspect(experiment, (n, &experiment.units()[n])).pace;
         let own = pace(&experiment, 0).unwrap();
-        assert!(own > 0.0 && own < 60.0, "{own}");
+        let last = read_checkpoint(&experiment.units()[0].folder).unwrap();
+        assert_eq!(own, last.unwrap().seconds / 3.0);
         assert_eq!(pace(&experiment, 1), None);
         // A checkpoint of nothing has no pace.
         let open = |n: usize| {
@@ -246,10 +247,24 @@ mod tests {
             &text,
             &["0 done, 2 running, 2 waiting, 0 failed", "at 2 at once."],
         );
+        assert!(text.starts_with("Counting\n"), "{text}");
         drop(at_work);
         assert_contains(
             shown(&experiment, false),
             &["of work left, and none at work."],
+        );
+    }
+
+    #[test]
+    fn of_what_is_done_nothing_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = Counting::new(dir.path(), &["a"]);
+        let go = AtomicBool::new(false);
+        experiment.run(0, &NoopObserver, &go).unwrap();
+        let text = shown(&experiment, false);
+        assert!(
+            text.ends_with("1 done, 0 running, 0 waiting, 0 failed.\n"),
+            "{text}"
         );
     }
 

@@ -189,7 +189,8 @@ fn statuses(group: &[PlannedUnit]) -> String {
     });
     let parts: Vec<String> = parts.collect();
     match parts.as_slice() {
-        [one] if group.len() == 1 => one.trim_start_matches("1 ").to_string(),
+        // Of one unit, or of several: "2 to do".
+        [one] => one.trim_start_matches("1 ").to_string(),
         _ => parts.join(", "),
     }
 }
@@ -229,6 +230,7 @@ mod tests {
             planned("linear", "jsa", 2, Status::New),
             planned("linear", "rws", 1, Status::New),
             planned("two-layers", "jsa", 1, failed),
+            planned("two-layers", "rws", 1, Status::Done(Box::default())),
         ];
         let heading = Heading {
             title: "Table 1".into(),
@@ -247,8 +249,9 @@ Table 1
   linear      jsa     1-2       1 min 20 s  1 resume after epoch 3, 1 to do
               rws     1               55 s  to do
   two-layers  jsa     1               55 s  failed before, to try again
+              rws     1                  -  done
 
-4 runs (1 resume after epoch 3, 1 failed before, to try again, 2 to do): about 1 min 50 s on this machine.
+5 runs (1 done, 1 resume after epoch 3, 1 failed before, to try again, 2 to do): about 1 min 50 s on this machine.
 "
         );
     }
@@ -287,5 +290,16 @@ Table 1
             (&unit["net"], &unit["done"]),
             (&"linear".into(), &false.into())
         );
+    }
+
+    #[test]
+    fn runs_of_one_state_are_counted_together() {
+        let at = |done| planned("linear", "jsa", 1, Status::Partial { done });
+        assert_eq!(statuses(&[at(3)]), "resume after epoch 3");
+        assert_eq!(statuses(&[at(3), at(3)]), "2 resume after epoch 3");
+        assert_eq!(statuses(&[at(4), at(1), at(3)]), "3 resume after epoch 1-4");
+        let new = || planned("linear", "jsa", 1, Status::New);
+        let eleven: Vec<PlannedUnit> = (0..11).map(|_| new()).collect();
+        assert_eq!(statuses(&eleven), "11 to do");
     }
 }

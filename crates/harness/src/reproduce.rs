@@ -465,4 +465,38 @@ mod tests {
             2
         );
     }
+
+    #[test]
+    fn what_is_wrong_with_a_folder_is_not_mended_by_the_same_command() {
+        let planned = crate::fake::planned("a", Status::New, crate::work::Work::default());
+        let folder = || "a".into();
+        let tries = |error| tries_again(&planned, &error);
+        assert!(tries(HarnessError::Cell("NaN loss".into())));
+        assert!(!tries(HarnessError::Run(RunError::NotARunFolder {
+            path: folder(),
+            why: String::new(),
+        })));
+        assert!(tries(HarnessError::Run(RunError::Io {
+            action: "read",
+            path: folder(),
+            source: std::io::Error::other("stale file handle"),
+        })));
+        assert!(!tries(HarnessError::Result {
+            folder: folder(),
+            source: serde_json::from_str::<u8>("x").unwrap_err(),
+        }));
+    }
+
+    #[test]
+    fn a_notice_stands_by_itself_and_files_of_one_folder_together() {
+        let err = Captured::default();
+        let streams = Captured::streams(&Captured::default(), &err);
+        print_notice(&[], &streams);
+        assert_eq!(err.take(), "");
+        print_notice(&["Generated images.".into()], &streams);
+        assert_eq!(err.take(), "\nGenerated images.\n\n");
+        let paths = ["runs/x/table.md", "runs/x/table.csv"].map(PathBuf::from);
+        assert_eq!(named_together(&paths), "runs/x/table.md, table.csv");
+        assert_eq!(named_together(&[]), "");
+    }
 }

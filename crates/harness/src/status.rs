@@ -124,3 +124,38 @@ pub fn checkpoint_bytes(folder: &Path) -> u64 {
     let sizes = files.filter_map(|file| Some(file.metadata().ok()?.len()));
     sizes.sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::NoopObserver;
+    use crate::experiment::Experiment;
+    use crate::fake::Counting;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn counts_that_are_done_are_those_of_the_last_checkpoint_or_all() {
+        let done = |status: Status| status.done(5);
+        assert_eq!(done(Status::Done(Box::default())), 5);
+        assert_eq!(done(Status::Trained), 5);
+        assert_eq!(done(Status::Partial { done: 3 }), 3);
+        assert_eq!(done(Status::New), 0);
+    }
+
+    #[test]
+    fn a_checkpoint_tells_its_counts_and_its_size() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut experiment = Counting::new(dir.path(), &["a", "b"]);
+        let folder = &experiment.units()[0].folder.clone();
+        let last = || last_checkpoint(folder, experiment.done_key()).unwrap();
+        assert_eq!((last(), checkpoint_bytes(folder)), (None, 0));
+        experiment.stop_in = Some(("a", 3));
+        let go = AtomicBool::new(false);
+        experiment.run(0, &NoopObserver, &go).unwrap_err();
+        let last = last_checkpoint(folder, experiment.done_key());
+        assert_eq!(last.unwrap(), Some(3));
+        // Each holds a state of some tens of bytes, and as much about itself.
+        let bytes = checkpoint_bytes(folder);
+        assert!((20..20_000).contains(&bytes), "{bytes}");
+    }
+}

@@ -99,7 +99,7 @@ impl Write for Shared {
 }
 
 /// Output kept in memory.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Captured(Arc<Mutex<Vec<u8>>>);
 
 impl Captured {
@@ -180,6 +180,19 @@ impl<W: Write + ?Sized> Write for Remembering<W> {
 mod tests {
     use super::*;
 
+    /// Takes what is written, and cannot hand it on.
+    struct Stuck;
+
+    impl Write for Stuck {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Err(ErrorKind::StorageFull.into())
+        }
+    }
+
     struct Broken(ErrorKind);
 
     impl Write for Broken {
@@ -208,5 +221,13 @@ mod tests {
         let full = check(Shared::new(Broken(ErrorKind::StorageFull)));
         let text = full.unwrap_err().to_string();
         assert!(text.contains("cannot write standard output"), "{text}");
+        assert!(check(Shared::new(Stuck)).is_err());
+        assert!(Shared::new(Stuck).flush().is_err());
+    }
+
+    #[test]
+    #[should_panic(expected = "no `third` in first, second")]
+    fn a_missing_part_is_named() {
+        assert_contains("first, second", &["first", "third"]);
     }
 }

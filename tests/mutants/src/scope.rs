@@ -183,7 +183,7 @@ pub const SCOPES: [Scope; 13] = [
         files: &["crates/harness/src/**/*.rs", "crates/report/src/**/*.rs"],
         not: &[],
         packages: &["helmholtz-harness", "helmholtz-report"],
-        tests: &[],
+        tests: &["drawing", "formats"],
         by_hand: false,
     },
     // Without Parquet, which is a feature.

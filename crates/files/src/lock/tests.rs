@@ -56,6 +56,19 @@ fn held_by(result: Result<Lock, LockError>) -> Holder {
     }
 }
 
+/// What a child has of its parent's files from its fork until it executes its program.
+#[test]
+fn a_dropped_lock_is_free_while_a_child_still_has_a_copy_of_its_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let lock = Lock::acquire(dir.path()).unwrap();
+    let copy = lock.file.system().try_clone().unwrap();
+    assert!(holder_of(dir.path()).unwrap().is_some());
+    drop(lock);
+    assert!(holder_of(dir.path()).unwrap().is_none());
+    drop(Lock::acquire(dir.path()).unwrap());
+    drop(copy);
+}
+
 #[test]
 fn a_held_lock_is_refused_and_named_and_a_dropped_one_is_free() {
     for flock in [

@@ -15,9 +15,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// From one look at the folders to the next.
-const LOOK: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 2000 });
 /// From one question to the scheduler to the next: only whether there is still something to wait for.
-const ASK: Duration = Duration::from_secs(30);
+const ASK: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 30_000 });
 
 /// Shows the runs of a plan until all are done or failed, none is queued any more, or `stop` is set; then what has come of it.
 /// `is_queued` gives none where that is not known. Stopping ends the watching, not the runs.
@@ -143,7 +143,127 @@ mod tests {
     use super::*;
     use crate::driver::NoopObserver;
     use crate::fake::Counting;
-    use crate::streams::Captured;
+    use crate::progress::Sink;
+    use crate::progress::board::Board;
+    use crate::streams::{Captured, assert_contains};
+    use helmholtz_runs::{Failure, OpenMode, RunFolder};
+    use std::sync::Mutex;
+
+    /// What a board is told of, in words.
+    #[derive(Clone, Default)]
+    struct Told(Arc<Mutex<Vec<String>>>);
+
+    impl Sink for Told {
+        fn started(&mut self, _: &Board, index: usize) {
+            self.0.lock().unwrap().push(format!("{index} started"));
+        }
+
+        fn event(&mut self, board: &Board, index: usize, _: &Event) {
+            let at = board.trackers[index].at;
+            self.0.lock().unwrap().push(format!("{index} at {at}"));
+        }
+
+        fn ended(&mut self, _: &Board, index: usize, _: &Ended) {
+            self.0.lock().unwrap().push(format!("{index} ended"));
+        }
+    }
+
+    /// The end of watching with this answer of the scheduler, and what is printed.
+    fn watched(experiment: &Counting, queued: Option<bool>, stop: bool) -> (End, String) {
+        let plan = Plan::new(experiment, false, &|_| Ok(())).unwrap();
+        let written = Captured::default();
+        let streams = Captured::streams(&written, &written);
+        let stop = Arc::new(AtomicBool::new(stop));
+        let options = Options::default();
+        let end = follow(experiment, &options, &plan, &|| queued, &stop, &streams);
+        (end.unwrap(), written.take())
+    }
+
+    #[test]
+    fn watching_ends_when_nothing_is_queued_or_when_it_is_asked_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = Counting::new(dir.path(), &["a", "b"]);
+        experiment
+            .run(0, &NoopObserver, &AtomicBool::new(false))
+            .unwrap();
+        let begun = Instant::now();
+        let (end, text) = watched(&experiment, Some(false), false);
+        assert_eq!(end, End::Interrupted);
+        assert!(begun.elapsed() >= ASK, "nobody was asked yet");
+        assert_contains(&text, &["1 run not done, and nothing is queued"]);
+        let (end, text) = watched(&experiment, None, true);
+        assert_eq!(end, End::Interrupted);
+        assert_contains(&text, &["Watching ends here; 2 runs not done"]);
+    }
+
+    #[test]
+    fn a_run_is_told_of_when_it_begins_goes_on_and_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = Counting::new(dir.path(), &["a", "b", "c", "d"]);
+        let units = experiment.units();
+        let open = |n: usize| RunFolder::open(&units[n].folder, &units[n].config, OpenMode::Resume);
+        let save = |run: &mut RunFolder, done: u64| {
+            let state = serde_json::json!({"epochs_done": done});
+            run.save_checkpoint(&state, &[]).unwrap();
+        };
+        // The last is done before the plan is made.
+        let go = AtomicBool::new(false);
+        experiment.run(3, &NoopObserver, &go).unwrap();
+        let plan = Plan::new(&experiment, false, &|_| Ok(())).unwrap();
+        let told = Told::default();
+        let sinks: Vec<Box<dyn Sink>> = vec![Box::new(told.clone())];
+        let progress = Progress::new(&plan, 1, Arc::default(), sinks);
+        let mut followed = Followed {
+            experiment: &experiment,
+            plan: &plan,
+            progress: &progress,
+            started: vec![false; 4],
+            at: vec![0; 4],
+        };
+        let mut poll = |n: usize| {
+            let ended = followed.poll(n);
+            (std::mem::take(&mut *told.0.lock().unwrap()), ended)
+        };
+        let mut words = |n: usize| {
+            let (words, ended) = poll(n);
+            assert!(ended.is_none());
+            words
+        };
+        assert!(words(0).is_empty(), "nothing has begun");
+        let mut run = open(0).unwrap();
+        assert_eq!(words(0), ["0 started"]);
+        assert!(words(0).is_empty(), "nothing is new");
+        save(&mut run, 2);
+        assert_eq!(words(0), ["0 at 2"]);
+        assert!(words(0).is_empty(), "nothing is new");
+        let failure = Failure {
+            reason: "NaN loss".into(),
+            ..Failure::default()
+        };
+        run.fail(&failure).unwrap();
+        drop(run);
+        let (words, ended) = poll(0);
+        assert_eq!(words, ["0 ended"]);
+        let Some(Ended::Failed(error)) = ended else {
+            panic!("it failed")
+        };
+        assert_contains(error, &["NaN loss"]);
+        // One that was done from one look to the next; and one that was done before.
+        experiment.run(1, &NoopObserver, &go).unwrap();
+        let (words, ended) = poll(1);
+        assert_eq!(words, ["1 ended"]);
+        assert!(matches!(ended, Some(Ended::Done(..))));
+        let (words, ended) = poll(3);
+        assert!(words.is_empty() && matches!(ended, Some(Ended::Done(..))));
+        // A folder of another configuration.
+        std::fs::create_dir_all(&units[2].folder).unwrap();
+        std::fs::write(units[2].folder.join("other"), "").unwrap();
+        let (_, ended) = poll(2);
+        assert!(matches!(
+            ended,
+            Some(Ended::Failed(HarnessError::Unusable(_)))
+        ));
+    }
 
     #[test]
     fn runs_of_others_are_followed_to_their_end_and_shown() {

@@ -93,6 +93,25 @@ pub fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gpus_are_asked_for_if_there_are_to_be_any() {
+        let asked = |gpus| {
+            let options = ClusterOptions {
+                gpus,
+                ..ClusterOptions::default()
+            };
+            let request = Request {
+                name: "x".into(),
+                memory: 1,
+                lead: 70,
+            };
+            let lines = directives("x".as_ref(), &manifest(), &options, &request);
+            lines.into_iter().find(|line| line.contains("gres"))
+        };
+        assert_eq!(asked(Some(2)), Some("#SBATCH --gres=gpu:2".into()));
+        assert_eq!((asked(Some(0)), asked(None)), (None, None));
+    }
     use crate::engine::sweep::SCRIPT;
 
     fn manifest() -> Manifest {

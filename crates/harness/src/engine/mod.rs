@@ -67,3 +67,35 @@ fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Harne
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::streams::assert_contains;
+    use std::io::{Error, ErrorKind};
+
+    #[test]
+    fn a_full_disk_is_said_to_be_full() {
+        let told = |kind: ErrorKind| io("write", "runs/x".as_ref())(Error::from(kind));
+        for kind in [
+            ErrorKind::StorageFull,
+            ErrorKind::QuotaExceeded,
+            ErrorKind::FileTooLarge,
+        ] {
+            let parts = [
+                "no space left",
+                "cannot write runs/x",
+                "nothing was submitted",
+            ];
+            assert_contains(told(kind), &parts);
+        }
+        let other = told(ErrorKind::PermissionDenied);
+        assert!(matches!(
+            other,
+            HarnessError::Io {
+                action: "write",
+                ..
+            }
+        ));
+    }
+}

@@ -44,3 +44,20 @@ impl Signals {
         TASK.load(Ordering::SeqCst)
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_hears_that_its_time_limit_is_near_and_is_one_from_then_on() {
+        assert!(!Signals::is_task());
+        let stop = Arc::new(AtomicBool::new(false));
+        let signals = Signals::listen(&stop).unwrap();
+        assert!(Signals::is_task());
+        let heard = || [&stop, &signals.time_limit].map(|flag| flag.load(Ordering::SeqCst));
+        assert_eq!(heard(), [false, false]);
+        signal_hook::low_level::raise(signal_hook::consts::SIGUSR1).unwrap();
+        assert_eq!(heard(), [true, true]);
+    }
+}

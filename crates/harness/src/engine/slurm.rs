@@ -23,6 +23,11 @@ struct Partition {
     limit: Option<u64>,
 }
 
+/// Whether a variable describes the job that this runs in, or is meant for it: another job must not see it.
+fn is_of_a_job(name: &str) -> bool {
+    (name.starts_with("SBATCH_") || name.starts_with("SLURM_")) && name != "SLURM_CONF"
+}
+
 impl Slurm {
     fn output(&self, program: &str, args: &[&str]) -> Result<Output, HarnessError> {
         let path = self
@@ -32,10 +37,8 @@ impl Slurm {
         let mut command = Command::new(path);
         // Of an interactive job that this runs in.
         for (name, _) in std::env::vars_os() {
-            let name = name.to_string_lossy();
-            let foreign = name.starts_with("SBATCH_") || name.starts_with("SLURM_");
-            if foreign && name != "SLURM_CONF" {
-                command.env_remove(&*name);
+            if is_of_a_job(&name.to_string_lossy()) {
+                command.env_remove(&name);
             }
         }
         command.args(args).output().map_err(|error| match error.kind() {
@@ -370,5 +373,17 @@ pub(super) mod tests {
                 assert!(text.contains("nothing was submitted"), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn variables_of_the_job_around_are_not_handed_on_but_where_slurm_is() {
+        let names = [
+            "SLURM_JOB_ID",
+            "SBATCH_QOS",
+            "SLURM_CONF",
+            "PATH",
+            "MY_SLURM_X",
+        ];
+        assert_eq!(names.map(is_of_a_job), [true, true, false, false, false]);
     }
 }

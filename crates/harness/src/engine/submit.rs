@@ -586,6 +586,7 @@ mod tests {
         let (end, text) = cluster.submit(&[], |_, _| ());
         assert_eq!(end.unwrap(), End::Complete);
         assert_eq!(cluster.submissions(), 1);
+        assert!(!text.contains("No node was free"), "{text}");
         // The array may have four tasks.
         for part in [
             "job 17",
@@ -666,7 +667,8 @@ mod tests {
         let cluster = Cluster::new();
         let (end, text) = cluster.submit(&[], |_, options| options.dry_run = true);
         assert_eq!(end.unwrap(), End::Complete);
-        assert!(text.contains("#SBATCH --array=0-3"), "{text}");
+        // The program and its data, and what the runs need.
+        assert_contains(&text, &["#SBATCH --array=0-3", "#SBATCH --mem=1280M"]);
         assert!(cluster.submissions() == 0 && cluster.is_empty());
     }
 
@@ -688,15 +690,34 @@ mod tests {
         experiment
             .run(0, &crate::driver::NoopObserver, &stop)
             .unwrap();
-        let busy = &experiment.units()[1];
-        let _busy = helmholtz_runs::RunFolder::open(
-            &busy.folder,
-            &busy.config,
-            helmholtz_runs::OpenMode::Resume,
-        )
-        .unwrap();
+        let _busy = [1, 2].map(|n| {
+            let busy = &experiment.units()[n];
+            let mode = helmholtz_runs::OpenMode::Resume;
+            helmholtz_runs::RunFolder::open(&busy.folder, &busy.config, mode).unwrap()
+        });
         let (end, text) = cluster.submit(&[], |_, _| ());
         assert_eq!(end.unwrap(), End::Complete);
-        assert_contains(&text, &["4 tasks with 4 runs", "1 run is at work"]);
+        assert_contains(&text, &["3 tasks with 3 runs", "2 runs are at work"]);
+    }
+
+    #[test]
+    fn the_plan_counts_what_all_tasks_run_at_once() {
+        let cluster = Cluster::new();
+        let (end, text) = cluster.submit(&[], |submission, options| {
+            submission.options.cpus = Some(2);
+            (options.json, options.dry_run) = (true, true);
+        });
+        assert_eq!(end.unwrap(), End::Complete);
+        let plan: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        // Four tasks of two runs.
+        assert_eq!(plan["jobs"], 8, "{plan}");
+    }
+
+    #[test]
+    fn that_no_node_could_be_asked_is_said() {
+        let cluster = Cluster::new();
+        let (end, text) = cluster.submit(&[("srun", "exit 1")], |_, _| ());
+        assert_eq!(end.unwrap(), End::Complete);
+        assert_contains(&text, &["No node was free to be asked", "job 17"]);
     }
 }

@@ -60,7 +60,7 @@ impl Job {
 }
 
 /// Interval at which a folder is looked at whose lock an earlier copy of the job may still hold.
-const LOOK: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(if cfg!(test) { 5 } else { 5000 });
 /// Number of times that a controller that does not answer is asked to requeue.
 const TRIES: usize = 5;
 
@@ -477,9 +477,8 @@ mod tests {
         sweep(dir.path(), &experiment);
         assert_eq!(end(&experiment, dir.path()), End::Requeued);
         assert_eq!(requeued(dir.path()), 1);
-        let mut attempts = Attempts::read(dir.path(), 0).unwrap();
-        let (at, host, restart) = (0, "n1".into(), 1);
-        attempts.push(Line::Started { at, host, restart }).unwrap();
+        // The second is one too many.
+        assert_eq!(end(&experiment, dir.path()), End::Failed);
         let text = go(&experiment, dir.path(), &Signals::default())
             .unwrap_err()
             .to_string();
@@ -578,5 +577,125 @@ mod tests {
         let streams = Captured::streams(&Captured::default(), &err);
         assert_eq!(requeue(&Job::default(), &streams, "Why"), End::Requeued);
         assert_contains(err.take(), &["Why: start the task again"]);
+    }
+
+    #[test]
+    fn a_killed_start_counts_as_a_fault() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = Counting::new(dir.path(), &["a"]);
+        sweep(dir.path(), &experiment);
+        let mut attempts = Attempts::read(dir.path(), 0).unwrap();
+        for restart in 0..2 {
+            let (at, host) = (0, "n1".into());
+            attempts.push(Line::Started { at, host, restart }).unwrap();
+        }
+        let text = go(&experiment, dir.path(), &Signals::default()).unwrap_err();
+        assert_contains(text, &["2 times", "submit again"]);
+    }
+
+    #[test]
+    fn a_task_that_was_started_before_waits_for_its_earlier_copy_and_runs_what_it_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = Counting::new(dir.path(), &["a"]);
+        let task = sweep(dir.path(), &experiment);
+        let unit = &experiment.units()[0];
+        let held = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume).unwrap();
+        let err = Captured::default();
+        let streams = Captured::streams(&Captured::default(), &err);
+        let job = Job {
+            restart: 1,
+            ..job(dir.path())
+        };
+        std::thread::scope(|threads| {
+            let run = threads
+                .spawn(|| run(&experiment, &task, &job, &Signals::default(), &streams).unwrap());
+            while !err.take().contains("waiting for the process") {
+                assert!(!run.is_finished(), "it did not wait");
+                std::thread::yield_now();
+            }
+            drop(held);
+            assert_eq!(run.join().unwrap(), End::Complete);
+        });
+        assert!(experiment.status(unit).is_done());
+    }
+
+    #[test]
+    fn a_unit_of_the_list_keeps_the_cost_that_was_measured() {
+        let experiment = Counting::new("x".as_ref(), &["a", "b"]);
+        let mut run = Listed {
+            task: 0,
+            label: String::new(),
+            folder: experiment.units()[1].folder.clone(),
+            work: crate::work::Work {
+                each: 3.0,
+                ..crate::work::Work::default()
+            },
+        };
+        let found = planned(&experiment, &run).unwrap();
+        assert_eq!((found.index, found.cost.work), (1, run.work));
+        run.folder = "elsewhere".into();
+        let error = planned(&experiment, &run).unwrap_err();
+        assert_contains(error, &["no run with the folder elsewhere"]);
+    }
+
+    #[test]
+    fn the_note_that_a_run_left_itself_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let planned = PlannedUnit {
+            unit: crate::fake::unit(dir.path(), "a", 7),
+            ..crate::fake::planned("a", Status::New, crate::work::Work::default())
+        };
+        let unit = &planned.unit;
+        let own = Failure {
+            reason: "its own".into(),
+            ..Failure::default()
+        };
+        let mut folder = RunFolder::open(&unit.folder, &unit.config, OpenMode::Resume).unwrap();
+        folder.fail(&own).unwrap();
+        drop(folder);
+        note(&planned, &HarnessError::Cell("another".into()));
+        let Ok(helmholtz_runs::Status::Failed(noted)) = RunFolder::peek(&unit.folder) else {
+            panic!("it failed")
+        };
+        assert_eq!(noted.reason, "its own");
+        // What is wrong with a folder is not noted in it.
+        let other = PlannedUnit {
+            unit: crate::fake::unit(dir.path(), "b", 7),
+            ..planned
+        };
+        let of_folder = RunError::NotARunFolder {
+            path: other.unit.folder.clone(),
+            why: String::new(),
+        };
+        note(&other, &HarnessError::Run(of_folder));
+        assert!(!other.unit.folder.exists());
+    }
+
+    #[test]
+    fn a_controller_that_does_not_answer_is_asked_five_times() {
+        let dir = tempfile::tempdir().unwrap();
+        let busy = format!("{SCONTROL}; echo busy >&2; exit 1");
+        let job = Job {
+            name: Some("17_0".into()),
+            restart: 0,
+            slurm: fake(dir.path(), &[("scontrol", &busy)]),
+        };
+        let err = Captured::default();
+        let streams = Captured::streams(&Captured::default(), &err);
+        assert_eq!(requeue(&job, &streams, "Why"), End::Requeued);
+        assert_eq!(requeued(dir.path()), 5);
+        assert_contains(err.take(), &["failed (1 of 5): busy", "(5 of 5)"]);
+    }
+
+    #[test]
+    fn a_start_is_kept_with_the_name_of_its_machine() {
+        let dir = tempfile::tempdir().unwrap();
+        let experiment = Counting::new(dir.path(), &["a"]);
+        sweep(dir.path(), &experiment);
+        end(&experiment, dir.path());
+        let name = std::fs::read_to_string("/proc/sys/kernel/hostname");
+        let name = std::env::var("SLURMD_NODENAME").or(name).unwrap();
+        let kept = std::fs::read_to_string(dir.path().join("attempts/0.jsonl")).unwrap();
+        assert_contains(kept, &[&format!("\"host\":\"{}\"", name.trim())]);
     }
 }

@@ -214,8 +214,9 @@ mod tests {
     use crate::fake::planned;
     use crate::plan::Plan;
     use crate::status::Status;
-    use crate::streams::assert_contains;
+    use crate::streams::{Captured, assert_contains};
     use crate::work::Work;
+    use std::io::{self, Write};
 
     /// Two units of five counts of ten seconds.
     fn board() -> Board {
@@ -250,6 +251,85 @@ mod tests {
         assert_eq!(bars.overall.prefix(), "0 of 2 runs");
         assert_contains(bars.overall.message(), &["1 min 40 s left"]);
         assert_eq!(bars.overall.position(), 0);
+    }
+
+    #[test]
+    fn the_whole_is_as_wide_as_the_names_of_its_units() {
+        let units = ["a unit with a long name", "b"];
+        let units = units.map(|name| planned(name, Status::New, Work::default()));
+        let board = Board::new(
+            &Plan {
+                units: units.into(),
+            },
+            1,
+        );
+        let bars = bars(&board);
+        let width = bars.prefix(&board, 1).chars().count();
+        assert_eq!(bars.overall.prefix().chars().count(), width);
+    }
+
+    /// A terminal that keeps what is written.
+    #[derive(Debug, Clone, Default)]
+    struct Screen(Captured);
+
+    impl indicatif::TermLike for Screen {
+        fn width(&self) -> u16 {
+            80
+        }
+
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            writeln!(self.0.clone(), "{text}")
+        }
+
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            write!(self.0.clone(), "{text}")
+        }
+
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_happened_to_a_unit_scrolls_up() {
+        let mut board = board();
+        let screen = Screen::default();
+        let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
+        let mut bars = Bars::on(target, &board);
+        board.started(0, 0.0);
+        bars.started(&board, 0);
+        let mut said = |event: Event| {
+            screen.0.take();
+            bars.event(&board, 0, &event);
+            screen.0.take()
+        };
+        let resumed = said(Event::Resumed { done: 3 });
+        assert_contains(resumed, &["linear   1  resumes after epoch 3"]);
+        assert_contains(said(Event::Warning("odd".into())), &["warning:", "odd"]);
+        assert!(!said(step(2.0)).contains("odd"));
+        screen.0.take();
+        bars.ended(&board, 0, &Ended::Interrupted { done: 2 });
+        assert_contains(screen.0.take(), &["after epoch 2, resumable"]);
     }
 
     #[test]

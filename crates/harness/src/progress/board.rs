@@ -137,4 +137,34 @@ mod tests {
         board.ended(0, &Ended::Interrupted { done: 1 }, 4.0);
         assert_eq!(board.count(), (1, 3));
     }
+
+    #[test]
+    fn what_waits_with_work_behind_it_takes_less() {
+        let work = Work {
+            each: 2.0,
+            ..Work::default()
+        };
+        let partial = planned("a", Status::Partial { done: 3 }, work);
+        let board = Board::new(
+            &Plan {
+                units: vec![partial],
+            },
+            1,
+        );
+        assert_eq!(board.remaining_overall(), 4.0);
+        assert!((board.fraction() - 0.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_no_work_nothing_is_done() {
+        let nothing = planned("a", Status::New, Work::default());
+        let board = Board::new(
+            &Plan {
+                units: vec![nothing],
+            },
+            1,
+        );
+        assert_eq!(board.fraction(), 0.0);
+        assert_eq!(board.trackers[0].fraction(), 0.0);
+    }
 }

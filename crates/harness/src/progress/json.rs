@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn every_line_is_an_object_that_names_its_unit() {
         let units = vec![planned("linear", Status::New, Work::default())];
-        let board = Board::new(&Plan { units }, 1);
+        let mut board = Board::new(&Plan { units }, 1);
         let mut text = Vec::new();
         let mut json = Json::new(&mut text, 1);
         json.started(&board, 0);
@@ -115,13 +115,16 @@ mod tests {
         };
         json.event(&board, 0, &step);
         json.event(&board, 0, &step); // within the same second: left out
+        board.event(0, &step, INTERVAL);
+        json.event(&board, 0, &step);
         json.event(&board, 0, &Event::Warning("hm".into()));
         json.ended(&board, 0, &Ended::Interrupted { done: 1 });
         let text = String::from_utf8(text).unwrap();
         let lines = text.lines().map(serde_json::from_str);
         let lines: Vec<Value> = lines.collect::<Result<_, _>>().unwrap();
         let events: Vec<_> = lines.iter().map(|l| l["event"].as_str().unwrap()).collect();
-        assert_eq!(events, ["started", "progress", "warning", "interrupted"]);
+        let expected = ["started", "progress", "progress", "warning", "interrupted"];
+        assert_eq!(events, expected);
         assert!(lines.iter().all(|l| l["net"] == "linear" && l["seed"] == 1));
     }
 }

@@ -142,12 +142,14 @@ mod tests {
         let failed = Ended::Failed(HarnessError::Panic("on purpose".into()));
         board.ended(0, &failed, 101.0);
         lines.ended(&board, 0, &failed);
+        lines.stopping("Stopping.");
         assert_eq!(
             String::from_utf8(text).unwrap(),
             "[0:00] linear / seed 1: started, about 8 min 20 s\n\
              [1:00] linear / seed 1: epoch 1/5, 0 steps/s, 7 min 20 s left, 7 min 20 s for all\n\
              [1:40] linear / seed 1: epoch 1/5, NLL valid 120.00, 0 steps/s, 6 min 40 s left, 6 min 40 s for all\n\
-             [1:41] linear / seed 1: FAILED: the run panicked: on purpose\n"
+             [1:41] linear / seed 1: FAILED: the run panicked: on purpose\n\
+             Stopping.\n"
         );
     }
 }

@@ -227,6 +227,10 @@ mod tests {
         assert_eq!(t.remaining(0.0), 60.0, "as planned");
         t.event(&step(1.0), 20.0); // 10 planned seconds took 20
         assert_eq!(t.remaining(20.0), 100.0);
+        let mut later = tracker(Status::New);
+        later.start(100.0);
+        later.event(&step(1.0), 120.0);
+        assert_eq!(later.remaining(120.0), 100.0);
     }
 
     #[test]
