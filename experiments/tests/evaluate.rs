@@ -10,7 +10,7 @@ use helmholtz_harness::streams::Captured;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{self, Output};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn helmholtz(folder: &Path, args: &str) -> Output {
     let mut command = process::Command::new(env!("CARGO_BIN_EXE_helmholtz"));
@@ -105,41 +105,88 @@ fn last_parameters_and_fewer_images_are_other_numbers_and_the_run_stays_as_it_is
     );
 }
 
+/// An evaluation into `out`, stopped once `stops` holds of the folder.
+fn evaluated(
+    run: &Path,
+    rest: &str,
+    out: &Path,
+    stops: impl Fn(&Path) -> bool + Sync,
+) -> (End, String, String) {
+    let line = ["helmholtz", "evaluate", run.to_str().unwrap()];
+    let line = line.into_iter().chain(rest.split(' '));
+    let line = line.chain(["--out", out.to_str().unwrap()]);
+    let Command::Evaluate(args) = Cli::try_parse_from(line).unwrap().command else {
+        unreachable!("`evaluate` was asked for")
+    };
+    let (shown, said) = (Captured::default(), Captured::default());
+    let streams = Captured::streams(&shown, &said);
+    let (registry, locator) = (Registry::default(), Locator::new(None));
+    let (stop, over) = (AtomicBool::new(stops(out)), AtomicBool::new(false));
+    let end = std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !over.load(Ordering::SeqCst) {
+                stop.fetch_or(stops(out), Ordering::SeqCst);
+                std::thread::yield_now();
+            }
+        });
+        let end = evaluate(&args, &registry, &locator, &stop, &streams);
+        over.store(true, Ordering::SeqCst);
+        end
+    });
+    (end.unwrap(), shown.take(), said.take())
+}
+
 /// An earlier evaluation stays when another is stopped before its end.
 #[test]
 fn an_evaluation_that_is_stopped_takes_nothing_away() {
     let dir = tempfile::tempdir().unwrap();
     run(dir.path());
-    let folders = [RUN, "here"].map(|own| dir.path().join(own).to_str().unwrap().to_owned());
-    let [run, here] = &folders;
-    let evaluated = |samples: &str, stop: bool| {
-        let line = [
-            "helmholtz",
-            "evaluate",
-            run,
-            "--samples",
-            samples,
-            "--out",
-            here,
-        ];
-        let Command::Evaluate(args) = Cli::try_parse_from(line).unwrap().command else {
-            unreachable!("`evaluate` was asked for")
-        };
-        let (out, err) = (Captured::default(), Captured::default());
-        let streams = Captured::streams(&out, &err);
-        let (registry, locator) = (Registry::default(), Locator::new(None));
-        let end = evaluate(&args, &registry, &locator, &AtomicBool::new(stop), &streams);
-        (end.unwrap(), out.take(), err.take())
-    };
-    let written = || std::fs::read_to_string(dir.path().join("here/evaluation.md")).unwrap();
-
-    let (end, shown, _) = evaluated("3", false);
+    let (run, here) = (dir.path().join(RUN), dir.path().join("here"));
+    let written = || std::fs::read_to_string(here.join("evaluation.md")).unwrap();
+    let (end, shown, _) = evaluated(&run, "--samples 3", &here, |_| false);
     assert_eq!((end, shown.is_empty()), (End::Complete, false));
     let earlier = written();
-    let (end, shown, said) = evaluated("5", true);
+    let (end, shown, said) = evaluated(&run, "--samples 5", &here, |_| true);
     assert_eq!((end, shown), (End::Interrupted, String::new()));
-    assert!(said.contains("nothing was written"), "{said}");
+    assert!(said.contains("The same command goes on"), "{said}");
     assert_eq!(written(), earlier);
+}
+
+/// Kept pieces of an evaluation.
+fn pieces(out: &Path) -> usize {
+    let entries = std::fs::read_dir(out.join("pieces"));
+    entries.map_or(0, |entries| {
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter(|name| name.ends_with(".json")).count()
+    })
+}
+
+#[test]
+fn an_evaluation_that_was_stopped_goes_on_and_gives_the_same_bits() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path());
+    let run = dir.path().join(RUN);
+    let asked = "--samples 20,300 --images 600 --tempered 2,3";
+    let [whole, stopped] = ["whole", "stopped"].map(|name| dir.path().join(name));
+    assert_eq!(evaluated(&run, asked, &whole, |_| false).0, End::Complete);
+    // In the pass, and then in the tempered part after its six pieces.
+    for least in [1, 7] {
+        let (end, _, said) = evaluated(&run, asked, &stopped, |out| pieces(out) >= least);
+        assert_eq!(end, End::Interrupted, "{said}");
+        assert!((least..12).contains(&pieces(&stopped)));
+    }
+    let (end, _, said) = evaluated(&run, asked, &stopped, |_| false);
+    assert_eq!(end, End::Complete, "{said}");
+    let bits = |folder: &Path| std::fs::read(folder.join("log-likelihoods.bin")).unwrap();
+    assert!(bits(&whole) == bits(&stopped));
+    let numbers = |folder: &Path| {
+        let text = std::fs::read_to_string(folder.join("evaluation.md")).unwrap();
+        let rows = text.lines().filter(|line| line.starts_with("| "));
+        let rows = rows.map(String::from).collect::<Vec<_>>();
+        rows[..9].to_vec()
+    };
+    assert_eq!(numbers(&whole), numbers(&stopped));
+    assert!(!stopped.join("pieces").exists());
 }
 
 #[test]

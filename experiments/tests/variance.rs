@@ -2,7 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::Parser;
+use helmholtz_datasets::Locator;
+use helmholtz_experiments::cli::{self, Cli};
+use helmholtz_experiments::commands::variance::variance;
+use helmholtz_experiments::registry::Registry;
+use helmholtz_harness::reproduce::End;
+use helmholtz_harness::streams::Captured;
 use serde_json::Value;
 
 fn helmholtz(folder: &Path, args: &[&str]) -> Output {
@@ -136,6 +144,62 @@ fn a_run_is_measured_at_its_parameters_and_with_its_chains_and_is_not_touched() 
         variance(&fresh, "rws", "none")
     );
     assert_eq!(files(), before);
+}
+
+/// A measurement into `out`, stopped once a row is kept or never; its rows, and what is said.
+fn measured(out: &Path, stops: bool) -> (End, Vec<Value>, String) {
+    let line = "helmholtz variance --replicates 40 --batch 5 --dataset glyphs --method rloo,arm,nvil --json --out";
+    let line = line.split(' ').chain([out.to_str().unwrap()]);
+    let cli::Command::Variance(args) = Cli::try_parse_from(line).unwrap().command else {
+        unreachable!("`variance` was asked for")
+    };
+    let (shown, said) = (Captured::default(), Captured::default());
+    let streams = Captured::streams(&shown, &said);
+    let (registry, locator) = (Registry::default(), Locator::new(None));
+    let (stop, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let end = std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while stops && !over.load(Ordering::SeqCst) {
+                let kept = std::fs::read_dir(out.join("pieces"));
+                let kept = kept.is_ok_and(|mut kept| kept.next().is_some());
+                stop.fetch_or(kept, Ordering::SeqCst);
+                std::thread::yield_now();
+            }
+        });
+        let end = variance(&args, &registry, &locator, &stop, &streams);
+        over.store(true, Ordering::SeqCst);
+        end
+    });
+    let text = shown.take();
+    let lines = text.lines().map(serde_json::from_str::<Value>);
+    let rows = lines
+        .map(Result::unwrap)
+        .filter(|line| line["event"] == "row");
+    let rows = rows.map(|mut line| line["row"].take()).collect();
+    (end.unwrap(), rows, said.take())
+}
+
+#[test]
+fn rows_that_were_measured_before_a_stop_are_kept_for_the_same_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("here");
+    let (end, first, said) = measured(&out, true);
+    assert_eq!(end, End::Interrupted, "{said}");
+    assert!(
+        said.contains("The same command measures what is left"),
+        "{said}"
+    );
+    assert!(first[0]["replicates"] == 40 && first.len() < 3);
+    let (end, all, said) = measured(&out, false);
+    assert_eq!((end, all.len()), (End::Complete, 3), "{said}");
+    // With the seconds that it took then.
+    assert_eq!(all[0], first[0]);
+    assert!(
+        said.contains("rloo: 40 replicates kept from an earlier attempt"),
+        "{said}"
+    );
+    assert!(!said.contains("nvil: 40 replicates kept"), "{said}");
+    assert!(!out.join("pieces").exists());
 }
 
 /// What `variance <args>` says when it refuses.

@@ -46,7 +46,7 @@ pub struct Nll {
 }
 
 /// The log-weights of one datum's samples, summed up.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogWeights {
     /// ln (1/S) Σ_s p(x, h_s) / q(h_s | x), nats.
     pub log_mean: f64,

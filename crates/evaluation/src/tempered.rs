@@ -19,6 +19,7 @@ use crate::batch_of;
 use crate::groups::by_groups;
 use crate::interleaved::Interleaved;
 use moves::{Moves, State};
+use serde::{Deserialize, Serialize};
 
 /// A population that is taken from q(h | x) to p(h | x) on the ladder β_t = t / T, of the densities
 ///
@@ -45,7 +46,7 @@ impl Tempering {
 }
 
 /// Log-evidence of a datum drawn from the model, nats: below ln p(x) in expectation, and above.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     /// As [`tempered_log_evidence`] gives it.
     pub lower: f64,

@@ -35,6 +35,15 @@ pub struct Checkpoint {
     pub seconds: f64,
 }
 
+impl Checkpoint {
+    /// The SHA-256 of each part by name: what results depend on that are computed from them.
+    pub fn digests(&self) -> serde_json::Map<String, Value> {
+        let parts = self.parts.iter();
+        let digests = parts.map(|(name, bytes)| (name.clone(), recorded(bytes).sha256.into()));
+        digests.collect()
+    }
+}
+
 /// Length of some bytes when a checkpoint was taken, and their hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Recorded {

@@ -1,5 +1,6 @@
 //! Pieces of a long computation that is made again after every stop: each that is done is kept.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use helmholtz_files::{create_directories, is_link};
@@ -11,18 +12,18 @@ use crate::canonical::config_hash;
 use crate::disk::{clear, failed, publish, reject_link};
 use crate::ends::read_result;
 use crate::sealed;
-use crate::{RunError, RunFolder, checkpoint};
+use crate::{RunError, RunFolder};
 
 /// The folder of the pieces in a run folder.
 const PIECES: &str = "pieces";
 
-/// Keeps pieces of an evaluation in a run folder, until [`RunFolder::finish`].
+/// Keeps pieces of an evaluation in a run folder, until [`RunFolder::finish`]; or in another folder, until [`Pieces::clear`].
 ///
 /// A piece is named, and belongs to what is evaluated: the configuration, the parameters of the newest checkpoint, and whatever
 /// else the caller says. It comes back in the same bits, or it is computed again.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
-    /// The run folder, and what the pieces belong to; none where nothing is kept.
+    /// The folder, and what the pieces belong to; none where nothing is kept.
     of: Option<(PathBuf, String)>,
 }
 
@@ -30,6 +31,37 @@ impl Pieces {
     /// Keeps nothing: every piece is computed.
     pub fn none() -> Self {
         Self::default()
+    }
+
+    /// Keeps pieces in `folder`, which is that of a command's results and need not be there yet, until [`Pieces::clear`]. They belong to
+    /// what `of` says: everything that the numbers depend on.
+    pub fn in_folder(folder: impl Into<PathBuf>, of: &Value) -> Self {
+        Self {
+            of: Some((folder.into(), config_hash(of))),
+        }
+    }
+
+    /// Removes the pieces of what these belong to; others stay.
+    ///
+    /// Errors: [`RunError::Io`], [`RunError::Link`].
+    pub fn clear(&self) -> Result<(), RunError> {
+        let Some((run, of)) = &self.of else {
+            return Ok(());
+        };
+        let folder = run.join(PIECES);
+        reject_link(&folder)?;
+        let Ok(entries) = fs::read_dir(&folder) else {
+            return Ok(());
+        };
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            let is_own = || sealed::read(&path).is_ok_and(|kept| kept["name"]["of"] == **of);
+            if !is_link(&path) && is_own() {
+                clear(&path).map_err(failed(run, "remove", &path))?;
+            }
+        }
+        // Pieces of others may be in it.
+        let _ = fs::remove_dir(&folder);
+        Ok(())
     }
 
     /// The piece called `name`, kept from an earlier attempt, or computed now and kept.
@@ -70,11 +102,7 @@ impl RunFolder {
     /// Errors: [`RunError::Damaged`], [`RunError::Io`].
     pub fn pieces(&self, of: &Value) -> Result<Pieces, RunError> {
         let parameters = match self.latest_checkpoint()? {
-            Some(found) => found
-                .parts
-                .iter()
-                .map(|(name, bytes)| (name.clone(), checkpoint::recorded(bytes).sha256.into()))
-                .collect(),
+            Some(found) => found.digests(),
             None => serde_json::Map::new(),
         };
         let of = json!({"config": self.config_hash(), "parameters": parameters, "of": of});
@@ -103,7 +131,6 @@ impl RunFolder {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::fs;
 
     use super::*;
     use crate::OpenMode;
@@ -220,5 +247,31 @@ mod tests {
             fs::write(entry.unwrap().path(), "damaged").unwrap();
         }
         assert_eq!(get(4.0), 4.0);
+    }
+
+    #[test]
+    fn pieces_of_a_folder_belong_to_what_they_are_of_and_go_with_it_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("not/there/yet");
+        let of = |what: u32| Pieces::in_folder(&folder, &json!({"of": what}));
+        let get = |what: u32, value: u32| -> u32 {
+            let compute = || Ok::<_, RunError>(value);
+            of(what).get("a", compute).unwrap()
+        };
+        of(1).clear().unwrap();
+        assert!(!folder.exists());
+        assert_eq!((get(1, 10), get(1, 11), get(2, 20)), (10, 10, 20));
+        fs::write(folder.join("pieces/mine.txt"), "mine").unwrap();
+        of(1).clear().unwrap();
+        assert_eq!((get(1, 12), get(2, 21)), (12, 20));
+        of(1).clear().unwrap();
+        of(2).clear().unwrap();
+        let left: Vec<_> = fs::read_dir(folder.join("pieces")).unwrap().collect();
+        assert_eq!(left.len(), 1, "what is not ours stays");
+        fs::remove_file(folder.join("pieces/mine.txt")).unwrap();
+        get(1, 13);
+        of(1).clear().unwrap();
+        assert!(!folder.join("pieces").exists());
+        Pieces::none().clear().unwrap();
     }
 }

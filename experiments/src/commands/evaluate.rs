@@ -10,7 +10,7 @@ use crate::log_likelihoods;
 use crate::population::Measured;
 use crate::registry::Registry;
 use crate::trained::Run;
-use crate::works::evaluate::{Evaluated, Tempered, Work};
+use crate::works::evaluate::{Evaluated, Tempered, Work, in_pieces};
 use helmholtz_datasets::{Images, Locator, Splits, caution, random_subset};
 use helmholtz_evaluation::{LogLikelihoods, Nll};
 use helmholtz_harness::loading::{Loading, Planning};
@@ -19,10 +19,10 @@ use helmholtz_harness::streams::Streams;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_report::files::write_text;
 use helmholtz_report::{Block, Cell, Document, Note, Table, markdown};
-use helmholtz_runs::{Begun, Provenance};
+use helmholtz_runs::{Begun, Pieces, Provenance};
 use helmholtz_training::Parameters;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
@@ -30,7 +30,7 @@ use std::thread::available_parallelism;
 const SUBSET: Purpose = Purpose::new("evalset");
 
 /// Carries out a request, all numbers of samples in one pass of the largest; a `stop` before its end leaves no rows, and one in the tempered
-/// part after it those of the pass.
+/// part after it those of the pass. Where it writes, it keeps what is done, and the same request goes on.
 ///
 /// # Errors
 /// What keeps it from being evaluated: a folder without a run or a checkpoint, missing data or device.
@@ -63,29 +63,54 @@ pub fn evaluate(
     let mut samples = args.samples.clone();
     samples.sort_unstable();
     samples.dedup();
-    let tempered = tempered(&args.tempered)?;
-    let work = Work {
-        run: &run,
-        method: trial.entry.method,
-        images: &images,
-        rows: 0..images.len(),
-        samples: &samples,
-        tempered,
-        seed,
-        threads: match args.device {
-            Device::Cpu => available_parallelism().map_or(1, NonZero::get),
-            _ => 1,
-        },
-        state: &|text| loading.state(text),
-        stop,
+    let tempering = tempered(&args.tempered)?;
+    let work = |rows, samples, tempered| {
+        let work = Work {
+            run: &run,
+            method: trial.entry.method,
+            images: &images,
+            rows,
+            samples,
+            tempered,
+            seed,
+            threads: match args.device {
+                Device::Cpu => available_parallelism().map_or(1, NonZero::get),
+                _ => 1,
+            },
+            state: &|text| loading.state(text),
+            stop,
+        };
+        on_net(args.device, trial.net.clone(), seed, work)
     };
-    let evaluated = on_net(args.device, trial.net, seed, work)?;
+    let pieces = match &args.out {
+        Some(folder) => Pieces::in_folder(folder, &kept_for(args, &run, &data, &samples, seed)),
+        None => Pieces::none(),
+    };
+    let weights = in_pieces(images.len(), "weights", &pieces, |rows| {
+        Ok(work(rows, &samples, None)?.map(|found| found.weights))
+    });
+    let tempered = match &weights {
+        Ok(_) if tempering.is_some() => in_pieces(images.len(), "tempered", &pieces, |rows| {
+            Ok(work(rows, &[], tempering)?.and_then(|found| found.tempered))
+        }),
+        _ => Ok(Vec::new()),
+    };
     drop(loading);
-    let Some(evaluated) = evaluated else {
-        streams
-            .err
-            .line("Stopped before the end of its pass: there is nothing to show, and nothing was written.");
+    let Some(weights) = unless_stopped(weights)? else {
+        let kept = match &args.out {
+            Some(_) => "The same command goes on.",
+            None => "With `--out` it would keep what is done.",
+        };
+        streams.err.line(format!(
+            "Stopped before the end of its pass: there is nothing to show. {kept}"
+        ));
         return Ok(End::Interrupted);
+    };
+    let tempered = unless_stopped(tempered)?;
+    let is_whole = tempered.is_some();
+    let evaluated = Evaluated {
+        weights: weights.concat(),
+        tempered: tempered.and_then(Tempered::of_parts),
     };
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let provenance = begun.provenance(&config, seed, args.device.as_str());
@@ -100,9 +125,35 @@ pub fn evaluate(
         &provenance,
         streams,
     )?;
+    if is_whole {
+        pieces.clear()?;
+    }
     match stop.load(Ordering::Relaxed) {
         true => Ok(End::Interrupted),
         false => Ok(End::Complete),
+    }
+}
+
+/// Everything that the kept numbers depend on.
+fn kept_for(args: &Evaluate, run: &Run, data: &Splits, samples: &[usize], seed: u64) -> Value {
+    json!({
+        "run": run.cell,
+        "parameters": run.checkpoint.digests(),
+        "selected": !args.last,
+        "data": data.fingerprint,
+        "images": args.images,
+        "samples": samples,
+        "tempered": args.tempered,
+        "seed": seed,
+        "device": args.device.as_str(),
+    })
+}
+
+/// None of what was stopped.
+fn unless_stopped<T>(found: Result<T, HarnessError>) -> Result<Option<T>, HarnessError> {
+    match found {
+        Err(HarnessError::Interrupted { .. }) => Ok(None),
+        found => found.map(Some),
     }
 }
 

@@ -19,14 +19,15 @@ use helmholtz_harness::reproduce::{End, named_together};
 use helmholtz_harness::streams::Streams;
 use helmholtz_report::files::write_text;
 use helmholtz_report::markdown;
-use helmholtz_runs::Begun;
+use helmholtz_runs::{Begun, Pieces};
 use helmholtz_training::Parameters;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Carries out a request, until it is done or `stop` is set; then with what is there.
+/// Carries out a request, until it is done or `stop` is set; then with what is there. Where it writes, it keeps the rows that are done,
+/// and the same request goes on.
 ///
 /// # Errors
 /// What keeps it from being measured: unknown names, missing data, device or run, an estimator that refuses.
@@ -44,17 +45,22 @@ pub fn variance(
     let begun = Begun::now();
     let net = net.of_width(data.train.pixels());
     net.check_data(&data.train)?;
+    let seed = request.replication.seed;
+    let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
+    let pieces = match &args.out {
+        Some(folder) => Pieces::in_folder(folder, &kept_for(args, &request, &data)),
+        None => Pieces::none(),
+    };
     let rows = {
         let mut display = Display::new(&request, args.json, stop, streams);
         let measurement = Measurement {
             request: &request,
             train: &data.train,
+            pieces: &pieces,
             watch: &mut |event| display.event(event),
         };
-        on_net(args.device, net, request.replication.seed, measurement)?
+        on_net(args.device, net, seed, measurement)?
     };
-    let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
-    let seed = request.replication.seed;
     let provenance = begun.provenance(&config, seed, args.device.as_str());
     let report = Report::new(&request, &data.name, rows, provenance);
     let document = view::document(&report);
@@ -78,10 +84,28 @@ pub fn variance(
         };
         told.line(format!("Written to {}", named_together(&paths)));
     }
-    match stop.load(Ordering::Relaxed) {
-        true => Ok(End::Interrupted),
-        false => Ok(End::Complete),
+    if !stop.load(Ordering::Relaxed) {
+        pieces.clear()?;
+        return Ok(End::Complete);
     }
+    if args.out.is_some() {
+        let line = "Stopped. The same command measures what is left.";
+        streams.err.line(line);
+    }
+    Ok(End::Interrupted)
+}
+
+/// Everything that the kept numbers depend on.
+fn kept_for(args: &Variance, request: &Request, data: &Splits) -> Value {
+    let asked = Variance {
+        data_dir: None,
+        out: None,
+        json: false,
+        ..args.clone()
+    };
+    let run = request.run.as_ref();
+    let parameters = run.map(|run| run.checkpoint.digests());
+    json!({"request": format!("{asked:?}"), "parameters": parameters, "data": data.fingerprint})
 }
 
 /// The request, with a run's own settings where the arguments give none, and its net.
@@ -206,10 +230,13 @@ impl<'a> Display<'a> {
                 self.bar.set_message(self.label.clone());
             }
             Event::Replicates(done) => self.bar.set_position(done as u64),
-            Event::Measured(row) => {
-                let seconds = self.begun.elapsed().as_secs_f64();
+            Event::Measured { row, is_new } => {
+                let when = match is_new {
+                    true => format!("in {:.1} s", self.begun.elapsed().as_secs_f64()),
+                    false => "kept from an earlier attempt".into(),
+                };
                 let made = row.measured.replicates;
-                let text = format!("{}: {made} replicates in {seconds:.1} s", self.label);
+                let text = format!("{}: {made} replicates {when}", self.label);
                 self.bar.suspend(|| self.streams.err.line(text));
                 if self.json {
                     let line = json!({"event": "row", "row": row});

@@ -12,7 +12,10 @@ use helmholtz_evaluation::{
 };
 use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
+use helmholtz_runs::Pieces;
 use helmholtz_training::load_model;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -23,13 +26,14 @@ const TEMPERED: Purpose = Purpose::new("tempered");
 
 /// Result of an evaluation.
 pub(crate) struct Evaluated {
-    /// `[rows, samples]`.
+    /// `[rows, samples]`; none without numbers of samples.
     pub weights: Vec<LogWeights>,
     /// Tempered estimates, where they were asked for and not stopped.
     pub tempered: Option<Tempered>,
 }
 
 /// Result of tempered sequential Monte Carlo.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Tempered {
     /// ln p̂(x) of each row.
     pub log_evidence: Vec<f64>,
@@ -37,6 +41,29 @@ pub(crate) struct Tempered {
     pub bounds: Vec<Bounds>,
     /// Evaluations of p(x, h) for a datum.
     pub evaluations: usize,
+}
+
+/// Images of a piece: what a stop loses at most.
+const PIECE: usize = 100;
+
+/// What `of_rows` makes of all images, piece by piece; each that is done is kept under a name that begins with `what`.
+///
+/// # Errors
+/// [`HarnessError::Interrupted`] where `of_rows` was stopped and gives none.
+pub(crate) fn in_pieces<T: Serialize + DeserializeOwned>(
+    images: usize,
+    what: &str,
+    pieces: &Pieces,
+    mut of_rows: impl FnMut(Range<usize>) -> Result<Option<T>, HarnessError>,
+) -> Result<Vec<T>, HarnessError> {
+    let piece = |first: usize| {
+        let rows = first..(first + PIECE).min(images);
+        let name = format!("{what} of images {} to {}", rows.start, rows.end);
+        pieces.get(&name, || {
+            of_rows(rows)?.ok_or(HarnessError::Interrupted { epoch: 0 })
+        })
+    };
+    (0..images).step_by(PIECE).map(piece).collect()
 }
 
 /// Work of an evaluation; of a part that was stopped nothing comes.
@@ -54,6 +81,17 @@ pub(crate) struct Work<'a> {
     /// Hears how far it is.
     pub state: &'a (dyn Fn(String) + Sync),
     pub stop: &'a AtomicBool,
+}
+
+impl Tempered {
+    /// The whole of parts in order; none of none.
+    pub fn of_parts(parts: Vec<Self>) -> Option<Self> {
+        parts.into_iter().reduce(|mut whole, part| {
+            whole.log_evidence.extend(part.log_evidence);
+            whole.bounds.extend(part.bounds);
+            whole
+        })
+    }
 }
 
 impl OnModel for Work<'_> {
@@ -78,27 +116,30 @@ impl Work<'_> {
         let model = load_model(model, checkpoint, *parameters, &device).map_err(failed)?;
         let epoch = self.run.epoch().unwrap_or(0);
         let model = self.method.tested(model.valid(), epoch);
-        let largest = self.samples.iter().copied().max().unwrap_or(0);
-        let evaluation = Evaluation {
-            samples: largest,
-            seed: self.seed,
-            purpose: TEST,
-            threads: self.threads,
-        };
-        let progress = self.progress(format!("S = {largest}"));
         let (images, rows) = (self.images, self.rows.clone());
-        let weights = log_weights_at::<B, _>(
-            &model,
-            images,
-            rows.clone(),
-            &evaluation,
-            self.samples,
-            &device,
-            &progress,
-        );
-        let Some(weights) = weights else {
-            return Ok(None);
-        };
+        let mut weights = Vec::new();
+        if let Some(&largest) = self.samples.iter().max() {
+            let evaluation = Evaluation {
+                samples: largest,
+                seed: self.seed,
+                purpose: TEST,
+                threads: self.threads,
+            };
+            let progress = self.progress(format!("S = {largest}"));
+            let found = log_weights_at::<B, _>(
+                &model,
+                images,
+                rows.clone(),
+                &evaluation,
+                self.samples,
+                &device,
+                &progress,
+            );
+            match found {
+                Some(found) => weights = found,
+                None => return Ok(None),
+            }
+        }
         let Some([particles, steps]) = self.tempered else {
             let tempered = None;
             return Ok(Some(Evaluated { weights, tempered }));

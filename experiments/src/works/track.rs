@@ -16,7 +16,7 @@ use helmholtz_evaluation::Replication;
 use helmholtz_harness::driver::{Event as Told, Observer};
 use helmholtz_harness::plan_text::count;
 use helmholtz_ops::Backend;
-use helmholtz_runs::{RunFolder, read_metrics};
+use helmholtz_runs::{Pieces, RunFolder, read_metrics};
 use helmholtz_training::{Event as Training, Parameters, TrainConfig, train};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -187,6 +187,7 @@ impl Track<'_> {
         let measurement = Measurement {
             request: &request,
             train: &self.data.train,
+            pieces: &Pieces::none(),
             watch: &mut |event| {
                 if let Event::Replicates(done) = event {
                     self.observer.event(&Told::Evaluating {

@@ -13,16 +13,17 @@ use helmholtz_estimators::{Batch, Chains as ChainsOf, Entry, Learned, Method, re
 use helmholtz_evaluation::{GradientVariance, Held, Replication, batch_of, method_variance};
 use helmholtz_ops::{Backend, Values};
 use helmholtz_random::{Purpose, Stream};
+use helmholtz_runs::Pieces;
 use helmholtz_samplers::{ChainStore, MemoryStore};
 use helmholtz_training::{load_chains, load_learned, load_model};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 const START: Purpose = Purpose::new("start");
 /// The bits of data that are drawn anew whenever they are read.
 const READ: Purpose = Purpose::new("read");
 
 /// Treatment of the chains from one replicate to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Chains {
     /// There are none.
@@ -45,7 +46,7 @@ impl Chains {
 }
 
 /// One measured method.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Its name.
     pub method: String,
@@ -120,8 +121,13 @@ pub enum Event<'a> {
     Begins(&'a str),
     /// So many replicates of it are done.
     Replicates(usize),
-    /// The row is done.
-    Measured(&'a Row),
+    /// The row is done, now or in an earlier attempt.
+    Measured {
+        /// The row.
+        row: &'a Row,
+        /// Whether it was made now.
+        is_new: bool,
+    },
 }
 
 /// A request with its data and its listener, who answers whether to go on.
@@ -130,6 +136,8 @@ pub(crate) struct Measurement<'a> {
     pub request: &'a Request,
     /// The training images.
     pub train: &'a Images,
+    /// Keeps the rows that are done.
+    pub pieces: &'a Pieces,
     /// Hears of every event; once it answers false, the rows so far are all, the last with fewer replicates.
     pub watch: &'a mut dyn FnMut(Event<'_>) -> bool,
 }
@@ -172,11 +180,28 @@ impl Measurement<'_> {
                 false => &[Chains::None],
             };
             for &chains in kept {
-                let store = store.as_ref();
-                let Some(row) = self.row(entry, chains, &model, &learned, &x, store)? else {
-                    return Ok(rows);
+                let label = label(&entry.name, chains);
+                (self.watch)(Event::Begins(&label));
+                // A row that was stopped is one of fewer replicates, or none; only whole ones are kept.
+                let (mut is_new, mut cut) = (false, None);
+                let found = self.pieces.get(&label, || {
+                    is_new = true;
+                    let row = self.row(entry, chains, &model, &learned, &x, store.as_ref())?;
+                    let all = self.request.replication.replicates;
+                    match row {
+                        Some(row) if row.measured.replicates == all => Ok(row),
+                        row => {
+                            cut = row;
+                            Err(HarnessError::Interrupted { epoch: 0 })
+                        }
+                    }
+                });
+                let row = match (found, cut) {
+                    (Err(HarnessError::Interrupted { .. }), Some(row)) => row,
+                    (Err(HarnessError::Interrupted { .. }), None) => return Ok(rows),
+                    (found, _) => found?,
                 };
-                let go_on = (self.watch)(Event::Measured(&row));
+                let go_on = (self.watch)(Event::Measured { row: &row, is_new });
                 rows.push(row);
                 if !go_on {
                     return Ok(rows);
@@ -246,7 +271,6 @@ impl Measurement<'_> {
     ) -> Result<Option<Row>, HarnessError> {
         let request = self.request;
         let Entry { name, method, .. } = entry;
-        (self.watch)(Event::Begins(&label(name, chains)));
         let rows = self.rows();
         let (mut held, mut moving) = (store.map(Held), store.cloned());
         let store: Option<&mut dyn ChainStore> = match chains {

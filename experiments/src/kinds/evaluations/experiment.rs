@@ -12,7 +12,7 @@ use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
 use crate::trained::Run;
 use crate::trial::Trial;
-use crate::works::evaluate::Work;
+use crate::works::evaluate::{Work, in_pieces};
 use helmholtz_datasets::{Splits, caution};
 use helmholtz_evaluation::{LogLikelihoods, LogWeights, Nll};
 use helmholtz_harness::driver::{Event, Observer};
@@ -99,9 +99,6 @@ struct Result_ {
     log_likelihoods: crate::cell_runner::KeptFile,
     provenance: Provenance,
 }
-
-/// Test images of a piece that a stop loses at most.
-const PIECE: usize = 500;
 
 /// Bytes of an estimate of an image: two numbers as text in a piece, and one in the file beside the result.
 const BYTES_OF_AN_ESTIMATE: u64 = 2 * 24 + 8;
@@ -281,25 +278,12 @@ impl Experiment for Evaluations {
         }
         let pieces = folder.pieces(&json!("evaluations"))?;
         let all = self.data.test.len();
-        let mut weights: Vec<LogWeights> = Vec::new();
-        for first in (0..all).step_by(PIECE) {
-            let rows = first..(first + PIECE).min(all);
-            let state = |what: String| {
-                observer.event(&Event::Evaluating {
-                    part: Some(first as f64 / all as f64),
-                    what,
-                });
-            };
-            let own: Vec<[f64; 2]> = pieces.get(&format!("images from {first}"), || {
-                let own = self.weights(index, rows, &self.samples, &state, stop)?;
-                let own = own.ok_or(HarnessError::Interrupted { epoch: 0 })?;
-                Ok::<_, HarnessError>(own.iter().map(|w| [w.log_mean, w.mean_log]).collect())
-            })?;
-            weights.extend(
-                own.into_iter()
-                    .map(|[log_mean, mean_log]| LogWeights { log_mean, mean_log }),
-            );
-        }
+        let weights = in_pieces(all, "weights", &pieces, |rows| {
+            let part = Some(rows.start as f64 / all as f64);
+            let state = |what: String| observer.event(&Event::Evaluating { part, what });
+            self.weights(index, rows, &self.samples, &state, stop)
+        })?
+        .concat();
         let kept = LogLikelihoods::new(&self.samples, &weights);
         let result = Result_ {
             rows: Nll::each(&weights, &self.samples),
