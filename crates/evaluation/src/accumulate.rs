@@ -91,4 +91,10 @@ mod tests {
         assert!((error - (14.0f64 / 3.0 / 4.0).sqrt()).abs() < 1e-15);
         assert_eq!(mean_and_error([1.0].into_iter()), (1.0, f64::INFINITY));
     }
+
+    #[test]
+    fn two_numbers_have_an_error_and_one_has_none_to_speak_of() {
+        assert_eq!(mean_and_error([1.0, 3.0].into_iter()), (2.0, 1.0));
+        assert_eq!(mean_and_error([1.0].into_iter()), (1.0, f64::INFINITY));
+    }
 }

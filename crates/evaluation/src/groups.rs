@@ -49,3 +49,35 @@ where
     });
     finished.then_some(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_of_ten_data_whatever_the_columns() {
+        let seen = Mutex::new(Vec::new());
+        let found = by_groups(5..28, 3, 1, 0, || {
+            |group: Range<usize>, found: &mut [usize]| {
+                for (row, datum) in found.chunks_mut(3).zip(group.clone()) {
+                    row.copy_from_slice(&[datum, 2 * datum, 3 * datum]);
+                }
+                seen.lock().unwrap().push(group);
+                true
+            }
+        });
+        assert_eq!(seen.into_inner().unwrap(), [5..15, 15..25, 25..28]);
+        let expected: Vec<usize> = (5..28).flat_map(|x| [x, 2 * x, 3 * x]).collect();
+        assert_eq!(found, Some(expected));
+    }
+
+    #[test]
+    fn one_group_that_is_stopped_leaves_nothing_whoever_has_it() {
+        for stopped in [0, 10, 20] {
+            let found = by_groups(0..30, 1, 3, 0, || {
+                move |group: Range<usize>, _: &mut [usize]| group.start != stopped
+            });
+            assert_eq!(found, None);
+        }
+    }
+}

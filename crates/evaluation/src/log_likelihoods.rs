@@ -162,4 +162,9 @@ mod tests {
         assert_eq!(own.nll_difference(&other, 10), None);
         assert_eq!(own.nll_difference(&of(&[20], &[-1.0]), 20), None);
     }
+
+    #[test]
+    fn the_numbers_of_samples_are_those_given() {
+        assert_eq!(of(&[100, 7], &[-1.0, -2.0]).samples(), [100, 7]);
+    }
 }

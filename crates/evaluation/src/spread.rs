@@ -155,4 +155,11 @@ mod tests {
         let noise = spread(&[vec![1.0], vec![-1.0]]);
         assert_eq!(noise.mean_norm(), 0.0);
     }
+
+    #[test]
+    fn what_chance_adds_to_the_norm_is_taken_off() {
+        let some = spread(&[vec![1.0], vec![2.0], vec![3.0], vec![6.0]]);
+        // Mean 3; variance 14/3, a quarter of it in the mean's square.
+        assert!(relative(some.mean_norm(), (9.0f64 - 14.0 / 12.0).sqrt()) < 1e-14);
+    }
 }

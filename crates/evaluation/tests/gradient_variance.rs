@@ -7,10 +7,10 @@ use burn_flex::Flex;
 use helmholtz_datasets::Images;
 use helmholtz_estimators::{Batch, EstimateError, Layered, Learned, Method, Parts};
 use helmholtz_evaluation::{
-    GradientVariance, Replication, Variance, batch_of, gradient_variance, method_variance,
+    GradientVariance, Held, Replication, Variance, batch_of, gradient_variance, method_variance,
 };
 use helmholtz_random::{Purpose, Stream};
-use helmholtz_samplers::MemoryStore;
+use helmholtz_samplers::{ChainStore, Latents, MemoryStore};
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
 
 type Tape = Autodiff<Flex>;
@@ -146,4 +146,32 @@ fn the_figure_of_merit_is_the_variance_of_all_times_the_cost() {
     };
     assert_eq!(measured.merit(4.0), 20.0);
     assert_eq!(of(2.0).ln(), (2f64.ln(), 0.25));
+}
+
+#[test]
+fn two_replicates_are_enough() {
+    let replication = Replication {
+        replicates: 5,
+        seed: 1,
+    };
+    let two = measure("rloo", 2, replication, 2).unwrap().unwrap();
+    assert_eq!(two.replicates, 2);
+    assert!(two.seconds > 0.0 && two.seconds < 60.0);
+}
+
+#[test]
+fn a_store_that_is_held_reads_as_it_is_and_forgets_what_is_written() {
+    let mut store = MemoryStore::new(&Latents::new(&[8]).unwrap(), 3).unwrap();
+    store.store(&[1], &[0b1010_0101]).unwrap();
+    let mut held = Held(&store);
+    assert_eq!((held.len(), held.latents()), (3, store.latents()));
+    assert_eq!(
+        [0, 1, 9].map(|row| held.is_initialised(row)),
+        [false, true, false]
+    );
+    held.store(&[0, 1], &[255, 255]).unwrap();
+    let mut packed = [7; 2];
+    held.load(&[1, 0], &mut packed).unwrap();
+    assert_eq!(packed, [0b1010_0101, 0]);
+    assert!(held.load(&[9], &mut packed[..1]).is_err());
 }

@@ -217,3 +217,35 @@ fn one_pass_gives_every_number_of_samples_as_if_it_were_alone_to_the_bit() {
     means.dedup();
     assert_eq!(means.len(), samples.len());
 }
+
+/// S · mean of w is a sum over samples, so that one sample more adds its own weight, of which the mean of ln w tells the logarithm.
+#[test]
+fn as_many_samples_are_taken_as_are_asked_for() {
+    // The first sample of a block is the same in a block of one; of others the size of the block decides.
+    let samples = [25, 26, 50, 51];
+    let (model, images, device) = (model(), images(3), Default::default());
+    let found = log_weights_at::<Flex, _>(
+        &model,
+        &images,
+        0..3,
+        &evaluation(0),
+        &samples,
+        &device,
+        &|_| true,
+    );
+    let found = found.expect("finished");
+    for datum in found.chunks(samples.len()) {
+        for (at, pair) in samples.windows(2).enumerate() {
+            if pair[1] != pair[0] + 1 {
+                continue;
+            }
+            let [before, after] = [at, at + 1].map(|at| datum[at]);
+            let [fewer, more] = [pair[0], pair[1]].map(|count| count as f64);
+            let largest = before.log_mean.max(after.log_mean);
+            let weight =
+                more * (after.log_mean - largest).exp() - fewer * (before.log_mean - largest).exp();
+            let own = more * after.mean_log - fewer * before.mean_log;
+            assert!((weight.ln() + largest - own).abs() < 1e-6, "{pair:?}");
+        }
+    }
+}

@@ -94,3 +94,19 @@ impl<B: helmholtz_ops::Backend> SimpleOptimizer<B> for Adam<B> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_betas_are_those_that_are_given() {
+        let adam = Adam::<helmholtz_ops::Flex>::default();
+        assert_eq!((adam.beta_1, adam.beta_2, adam.epsilon), (0.9, 0.999, 1e-8));
+        let other = adam.with_betas([0.5, 0.25]);
+        assert_eq!(
+            (other.beta_1, other.beta_2, other.epsilon),
+            (0.5, 0.25, 1e-8)
+        );
+    }
+}

@@ -103,3 +103,62 @@ impl Progress {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(valid: f64, test: Option<f64>) -> Check {
+        let nll = |mean| Nll {
+            mean,
+            standard_error: 0.1,
+            elbo: -mean,
+            samples: 5,
+            images: 20,
+        };
+        Check {
+            epoch: 1,
+            valid: nll(valid),
+            test: test.map(nll),
+        }
+    }
+
+    #[test]
+    fn the_smaller_validation_nll_is_selected_and_of_equal_ones_the_smaller_test_nll() {
+        let beats = |own: [f64; 2], other: [f64; 2]| {
+            let [own, other] = [own, other].map(|[valid, test]| check(valid, Some(test)));
+            own.beats(&other)
+        };
+        assert!(beats([1.0, 9.0], [2.0, 1.0]) && !beats([2.0, 1.0], [1.0, 9.0]));
+        assert!(beats([1.0, 1.0], [1.0, 2.0]) && !beats([1.0, 2.0], [1.0, 1.0]));
+        assert!(!beats([1.0, 2.0], [1.0, 2.0]), "the first stays");
+        assert!(!check(1.0, None).beats(&check(1.0, Some(2.0))));
+        assert!(!check(1.0, Some(2.0)).beats(&check(1.0, None)));
+    }
+
+    #[test]
+    fn an_epoch_sums_what_its_steps_tell() {
+        let step = Info {
+            runs: 1,
+            moves: 20,
+            accepted: 3,
+            non_finite: 2,
+            ess: 1.5,
+            cache_gap: 0.25,
+            gaps: 4,
+        };
+        let mut sums = EpochSums::default();
+        sums.add(-90.0, &step);
+        sums.add(-80.0, &step);
+        let twice = Info {
+            runs: 2,
+            moves: 40,
+            accepted: 6,
+            non_finite: 4,
+            ess: 3.0,
+            cache_gap: 0.5,
+            gaps: 8,
+        };
+        assert_eq!((sums.elbo, sums.info()), (-170.0, twice));
+    }
+}

@@ -264,3 +264,21 @@ impl<B: Backend> ModuleVisitor<B> for Finite {
             .all(f64::is_finite);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_eight_bytes_in_base_32_or_a_uuid() {
+        assert!(is_id(&ParamId::new().serialize()));
+        assert!(is_id("67e55044-10b1-426f-9247-bb680e5fe0c8"));
+        for other in [
+            "67e55044-10b1-426f-9247-bb680e5fe0c8-9",
+            "no id!",
+            "AAAAAAAAAAAAAAAAAAAA",
+        ] {
+            assert!(!is_id(other), "{other}");
+        }
+    }
+}

@@ -379,6 +379,54 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_checkpoint_that_is_due_is_made_and_holds_the_model_alone_unless_stated() {
+        let home = tempfile::tempdir().unwrap();
+        let mut folder = RunFolder::open(home.path(), &json!(1), OpenMode::Resume).unwrap();
+        // It ends at the seventh step, without a stop, and between two checks.
+        let (mut targets, device) = (Targets { ends: 6 }, Default::default());
+        let config = StepConfig {
+            checkpoint_seconds: 0.0,
+            ..config(10)
+        };
+        let error = train_steps(
+            Point::start(),
+            &mut targets,
+            &config,
+            &device,
+            &mut folder,
+            &|_| (),
+            &AtomicBool::new(false),
+        );
+        assert!(matches!(error, Err(TrainError::NotANumber { step: 6, .. })));
+        let last = folder.latest_checkpoint().unwrap().unwrap();
+        assert_eq!(last.state["steps_done"], 6);
+        let names: Vec<&str> = last.parts.keys().map(String::as_str).collect();
+        assert_eq!(names, [MODEL, OPTIMIZER]);
+    }
+
+    #[test]
+    fn a_run_that_is_at_its_end_is_at_its_end_and_one_beyond_it_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("run");
+        run(&folder, 10, 100, 8).unwrap_err();
+        let found = run(&folder, 8, 100, 100).unwrap();
+        let expected = run(&home.path().join("whole"), 10, 100, 8);
+        assert!(expected.is_err());
+        assert!(values(&found).iter().all(|value| value.is_finite()));
+        let beyond = home.path().join("beyond");
+        run(&beyond, 10, 100, 8).unwrap_err();
+        let error = run(&beyond, 7, 100, 100).unwrap_err();
+        assert!(matches!(
+            error,
+            TrainError::BeyondEnd {
+                what: "steps",
+                found: 8,
+                most: 7
+            }
+        ));
+    }
+
     fn config(steps: u64) -> StepConfig {
         StepConfig {
             seed: 5,

@@ -438,3 +438,36 @@ impl<'de> VariantAccess<'de> for Choice<'_, 'de> {
         self.reader.deserialize_tuple(fields.len(), visitor)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reader(bytes: &[u8]) -> Reader<'_> {
+        Reader {
+            left: bytes,
+            items: Vec::new(),
+        }
+    }
+
+    /// By the format: small numbers take a byte, others a mark and the bytes of the type; signs are folded in.
+    #[test]
+    fn integers_have_variable_length_and_signs_take_turns() {
+        let unsigned = |bytes: &[u8]| reader(bytes).unsigned().unwrap();
+        assert_eq!(unsigned(&[250]), 250);
+        assert_eq!(unsigned(&[251, 1, 1]), 257);
+        assert_eq!(unsigned(&[252, 1, 0, 1, 0]), 65_537);
+        assert_eq!(unsigned(&[253, 1, 0, 0, 0, 1, 0, 0, 0]), (1 << 32) + 1);
+        assert!(reader(&[254]).unsigned().is_err() && reader(&[251, 1]).unsigned().is_err());
+        let signed = |byte: u8| reader(&[byte]).signed().unwrap();
+        assert_eq!(
+            [0, 1, 2, 3, 4, 249, 250].map(signed),
+            [0, -1, 1, -2, 2, -125, 125]
+        );
+    }
+
+    #[test]
+    fn a_record_is_not_for_people() {
+        assert!(!(&mut reader(&[])).is_human_readable());
+    }
+}

@@ -1,6 +1,7 @@
 //! The build of all mutants at once, which tells those that do not compile.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::successors;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -94,13 +95,19 @@ fn guilty<'a>(
         let spans = of["spans"].as_array().into_iter().flatten();
         spans.filter(move |span| span["is_primary"] == primary)
     };
-    let find = move |span: &'a Value| {
+    let locate = move |span: &'a Value| {
         let file = span["file_name"].as_str()?;
         let (start, end) = (span["byte_start"].as_u64()?, span["byte_end"].as_u64()?);
         let place = start as usize..end as usize;
         let mut arms = arms.get(file)?.iter();
         arms.find(|arm| arm.range.start <= place.start && place.end <= arm.range.end)
     };
+    // Inside of a macro, where that was called.
+    let outside = |span: &&'a Value| {
+        let outside = &span["expansion"]["span"];
+        outside.is_object().then_some(outside)
+    };
+    let find = move |span: &'a Value| successors(Some(span), outside).find_map(locate);
     let children = error["children"].as_array().into_iter().flatten();
     let first: Vec<&Arm> = spans(error, true).filter_map(find).collect();
     let others = spans(error, false).chain(children.flat_map(move |child| spans(child, true)));

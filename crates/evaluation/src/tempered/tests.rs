@@ -306,3 +306,47 @@ fn a_move_touches_its_own_layer_and_some_of_its_variables() {
     let all = super::moves::chosen(&of_classes, 1, &mut Given(0.1));
     assert_eq!(all, vec![1.0; of_classes.values()]);
 }
+
+/// Always the last particle; keeps the log-weights that it was given.
+struct Last(std::cell::RefCell<Vec<Vec<f64>>>);
+
+impl<C> Resampler<C> for Last {
+    fn resample(
+        &self,
+        log_weights: &[f64],
+        _: &mut C,
+        ancestors: &mut [u32],
+    ) -> Result<(), SamplerError> {
+        self.0.borrow_mut().push(log_weights.to_vec());
+        ancestors.fill(log_weights.len() as u32 - 1);
+        Ok(())
+    }
+}
+
+#[test]
+fn only_a_datum_whose_weights_are_uneven_is_resampled_among_its_own_particles() {
+    let table = Table::new(&[1], &ONE_BIT);
+    let x: Values<Flex> = tensor(vec![0.0; 2], [2, 1]).into();
+    let moves = Moves::new(&table, x);
+    // Row p · 2 + b is particle p of datum b: zeros, but for the last of each.
+    let bits = tensor(vec![0.0, 0.0, 0.0, 0.0, 1.0, 1.0], [6, 1]);
+    let mut state = moves.state(Particles::new(vec![Values::binary(bits)]));
+    let ratios: Vec<f64> = state.log_ratios().collect();
+    let resampler = Last(std::cell::RefCell::default());
+    let mut log_weights = vec![vec![0.0, 0.1, 0.0], vec![-9.0, -9.0, 0.0]];
+    let mut log_evidence = vec![0.0, 0.5];
+    let uneven = log_weights[1].clone();
+    super::resample(
+        &mut state,
+        (&mut log_weights, &mut log_evidence),
+        &resampler,
+        &mut [(), ()],
+    );
+    assert_eq!(resampler.0.into_inner(), [uneven.clone()]);
+    assert_eq!(log_weights, [[0.0, 0.1, 0.0], [0.0; 3]]);
+    assert_eq!(log_evidence, [0.0, 0.5 + super::log_mean(&uneven)]);
+    let after: Vec<f64> = state.log_ratios().collect();
+    let expected = [0, 5, 2, 5, 4, 5].map(|row| ratios[row]);
+    assert_eq!(after, expected);
+    assert_ne!(ratios[1], ratios[5]);
+}

@@ -55,7 +55,14 @@ fn parameters_of_another_net_are_named_and_nothing_panics() {
     let checkpoint = trained(home.path());
     let device = Default::default();
     for (latent, word) in [
-        (&[5, 3][..], "has the shape"),
+        (
+            &[5, 3][..],
+            "its parameter 1 has the shape [8, 4], that of the net has [8, 5]",
+        ),
+        (
+            &[4, 2],
+            "its parameter 3 has the shape [4, 3], that of the net has [4, 2]",
+        ),
         (&[4], "its parameter"),
         (&[4, 3, 2], "parameter"),
     ] {

@@ -220,3 +220,31 @@ fn a_control_variate_of_ones_own_resumes_in_the_same_bits() {
 fn controls_and_averages_of_ones_own_resume_in_the_same_bits() {
     resumes(Nvil { normalise: true }, 2);
 }
+
+/// The learning rate of what is learned is in units of the model's: at rate 0 nothing moves.
+#[test]
+fn what_is_learned_follows_the_models_learning_rate() {
+    let moved = |rate: f64| {
+        let mut own = Own::new(Rebar::FORMS[0]);
+        let before = own.save();
+        let data = data();
+        let batch = Batch {
+            x: batch_of(&data, 0..data.len(), &Default::default()),
+            chains: None::<Chains<'_, MemoryStore>>,
+            particles: 2,
+            epoch: 0,
+            analytic_kl: false,
+        };
+        let [mut noise, mut chance] =
+            ["noise", "chance"].map(|name| Stream::new(1, Purpose::new(name), [0, 0]));
+        let learned = &mut own.learner.learned;
+        let estimator = &own.estimator;
+        let estimate =
+            Estimator::estimate(estimator, &model(), learned, batch, &mut noise, &mut chance);
+        let estimate = estimate.unwrap();
+        let gradients = estimate.loss.backward();
+        own.learner.step(rate, estimate.controls, gradients);
+        before[0] != own.save()[0]
+    };
+    assert!(moved(0.01) && !moved(0.0));
+}

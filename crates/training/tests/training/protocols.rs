@@ -425,18 +425,129 @@ fn an_impatient_run_ends_when_nothing_got_better_for_so_long() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    for config in [
-        TrainConfig {
-            patience: Some(0),
-            ..config("rws")
-        },
-        TrainConfig {
-            sleep_every: Some(0),
-            ..config("rws")
-        },
-    ] {
+    type Change = fn(&mut TrainConfig);
+    let cases: [(Change, &str); 22] = [
+        (|c| c.patience = Some(0), "at least 1"),
+        (|c| c.sleep_every = Some(0), "at least 1"),
+        (|c| c.epochs = 0, "`epochs` and `check_every`"),
+        (|c| c.check_every = 0, "`epochs` and `check_every`"),
+        (|c| c.valid_samples = 0, "numbers of samples"),
+        (|c| c.test_samples = 0, "numbers of samples"),
+        (|c| c.final_samples = vec![5, 0], "numbers of samples"),
+        (|c| c.valid_images = Some(0), "numbers of images"),
+        (|c| c.test_images = Some(0), "numbers of images"),
+        (|c| c.train_images = Some(0), "numbers of images"),
+        (|c| c.learning_rate = 0.0, "`learning_rate` is 0,"),
+        (|c| c.learning_rate = f64::NAN, "`learning_rate` is NaN"),
+        (|c| c.learning_rate = -1.0, "`learning_rate` is -1,"),
+        (
+            |c| c.learning_rate = f64::INFINITY,
+            "`learning_rate` is inf",
+        ),
+        (|c| c.inference_rate = Some(0.0), "`inference_rate` is 0,"),
+        (|c| c.prior_rate = Some(-2.0), "`prior_rate` is -2,"),
+        (|c| c.betas.generative = [0.9, 1.0], "β of Adam"),
+        (|c| c.betas.inference = [-0.1, 0.9], "β of Adam"),
+        (|c| c.gradient_beta = Some(1.0), "`gradient_beta` is 1,"),
+        (|c| c.gradient_beta = Some(-0.5), "`gradient_beta` is -0.5,"),
+        (|c| c.particles = 0, "needs at least 1"),
+        (|c| c.analytic_kl = true, "no form with an analytic KL"),
+    ];
+    for (change, part) in cases {
+        let mut config = config("rws");
+        change(&mut config);
         let dir = tempfile::tempdir().unwrap();
         let error = run(dir.path(), &config, None).outcome.unwrap_err();
-        assert!(error.to_string().contains("at least 1"), "{error}");
+        assert!(error.to_string().contains(part), "{part}: {error}");
     }
+    // One that has such a form, of one layer.
+    let with_kl = TrainConfig {
+        analytic_kl: true,
+        ..config("straight-through")
+    };
+    let (model, images) = (super::model(&[4]), data().train);
+    assert!(Trainer::new(model, with_kl, &images, Default::default()).is_ok());
+}
+
+#[test]
+fn stages_and_checks_are_at_the_epochs_that_are_asked_for() {
+    let stages = |method: &str, switch_epoch| {
+        let config = TrainConfig {
+            switch_epoch,
+            ..config(method)
+        };
+        [0, 1, 2, 3].map(|epoch| config.keeps_chains(epoch))
+    };
+    assert_eq!(stages("jsa", 2), [false, false, true, true]);
+    assert_eq!(stages("jsa", 0), [true; 4]);
+    assert_eq!(stages("rws", 0), [false; 4]);
+    let config = TrainConfig {
+        epochs: 7,
+        check_every: 3,
+        ..config("rws")
+    };
+    let checked: Vec<u64> = (0..9).filter(|own| config.checks_after(*own)).collect();
+    assert_eq!(checked, [3, 6, 7]);
+}
+
+/// The rows of the metrics that tell of an epoch, by the name of a field.
+fn told(folder: &Path, field: &str) -> Vec<Option<f64>> {
+    let rows = read_metrics(folder).unwrap();
+    let epochs = rows.iter().filter(|row| row["kind"] == "epoch");
+    epochs.map(|row| row[field].as_f64()).collect()
+}
+
+#[test]
+fn the_variance_of_the_gradient_is_followed_over_a_stop_and_of_the_net_that_it_is_of() {
+    let followed = TrainConfig {
+        gradient_beta: Some(0.9),
+        optimizer: Optimizer::Adam,
+        ..config("rws")
+    };
+    let [whole, parts, plain] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    run(whole.path(), &followed, None).outcome.unwrap();
+    let variance = told(whole.path(), "gradient_variance");
+    assert_eq!(variance.len(), 3);
+    assert!(
+        variance.iter().all(|own| own.is_some_and(|own| own > 0.0)),
+        "{variance:?}"
+    );
+    let short = TrainConfig {
+        epochs: 1,
+        ..followed.clone()
+    };
+    run(parts.path(), &short, None).outcome.unwrap();
+    run(parts.path(), &followed, None).outcome.unwrap();
+    assert_eq!(told(parts.path(), "gradient_variance"), variance);
+    // One that began without it is followed from where it goes on.
+    let unfollowed = TrainConfig {
+        gradient_beta: None,
+        ..short
+    };
+    run(plain.path(), &unfollowed, None).outcome.unwrap();
+    run(plain.path(), &followed, None).outcome.unwrap();
+    let later = told(plain.path(), "gradient_variance");
+    assert_eq!((later[0], later[1].is_some()), (None, true));
+    assert_ne!(later[1], variance[1]);
+}
+
+#[test]
+fn the_sums_of_an_epoch_are_told_by_their_meaning() {
+    let config = TrainConfig {
+        optimizer: Optimizer::Adam,
+        ..config("jsa")
+    };
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &config, None).outcome.unwrap();
+    for acceptance in told(dir.path(), "acceptance") {
+        assert!((0.0..=1.0).contains(&acceptance.unwrap()));
+    }
+    for ess in told(dir.path(), "ess") {
+        assert!((1.0..=3.0).contains(&ess.unwrap()), "{ess:?}");
+    }
+    // Mean log-likelihoods of eight bits.
+    for elbo in told(dir.path(), "elbo") {
+        assert!((-20.0..0.0).contains(&elbo.unwrap()), "{elbo:?}");
+    }
+    assert_eq!(told(dir.path(), "non_finite"), [Some(0.0); 3]);
 }
