@@ -6,21 +6,12 @@ use burn_flex::Flex;
 use helmholtz_datasets::Images;
 use helmholtz_evaluation::{Bounds, Tempering, bounds, tempered_log_evidence};
 use helmholtz_random::{Purpose, Stream};
-use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
+use helmholtz_sbn::{Sbn, SbnConfig};
 use std::ops::Range;
 
 fn model() -> Sbn<Flex> {
-    let config = SbnConfig {
-        visible: 12,
-        latent: vec![5, 3],
-        hidden: vec![],
-        slope: 0.01,
-        learned_prior: true,
-        signed: false,
-        tanh: false,
-        centred: false,
-        initialisation: Initialisation::FanIn,
-    };
+    let mut config = SbnConfig::named("two-layers").unwrap();
+    (config.visible, config.latent) = (12, vec![5, 3]);
     config.init(1, DType::F32, &Default::default()).unwrap()
 }
 

@@ -468,6 +468,6 @@ mod tests {
 
     #[test]
     fn a_record_is_not_for_people() {
-        assert!(!(&mut reader(&[])).is_human_readable());
+        assert!(!Deserializer::is_human_readable(&&mut reader(&[])));
     }
 }

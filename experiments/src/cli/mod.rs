@@ -320,7 +320,8 @@ pub struct Variance {
     #[command(flatten)]
     pub data: DataArgs,
 
-    /// The folder for variance.md and variance.csv; without it nothing is written
+    /// The folder for variance.md and variance.csv; without it nothing is written. Rows are kept in it, so that the same command goes on after a
+    /// stop
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
@@ -401,7 +402,8 @@ pub struct Evaluate {
     #[command(flatten)]
     pub data: DataArgs,
 
-    /// The folder for evaluation.md and log-likelihoods.bin; without it nothing is written
+    /// The folder for evaluation.md and log-likelihoods.bin; without it nothing is written. What is done is kept in it, so that the same command
+    /// goes on after a stop
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 

@@ -180,7 +180,7 @@ impl Measurement<'_> {
                 false => &[Chains::None],
             };
             for &chains in kept {
-                let label = label(&entry.name, chains);
+                let label = label(entry.name, chains);
                 (self.watch)(Event::Begins(&label));
                 // A row that was stopped is one of fewer replicates, or none; only whole ones are kept.
                 let (mut is_new, mut cut) = (false, None);

@@ -342,7 +342,7 @@ fn only_a_datum_whose_weights_are_uneven_is_resampled_among_its_own_particles() 
         &resampler,
         &mut [(), ()],
     );
-    assert_eq!(resampler.0.into_inner(), [uneven.clone()]);
+    assert_eq!(resampler.0.into_inner(), std::slice::from_ref(&uneven));
     assert_eq!(log_weights, [[0.0, 0.1, 0.0], [0.0; 3]]);
     assert_eq!(log_evidence, [0.0, 0.5 + super::log_mean(&uneven)]);
     let after: Vec<f64> = state.log_ratios().collect();
