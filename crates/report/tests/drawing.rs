@@ -224,7 +224,10 @@ fn points_stand_at_the_places_of_their_values() {
                         }
                     }
                     Mark::Line | Mark::Solid | Mark::Dashed => {
-                        let line = vertices(lines.next().unwrap());
+                        let line = lines.next().unwrap();
+                        let path = line.attribute("d").unwrap();
+                        assert!(path.starts_with('M') && path.matches('L').count() == 1);
+                        let line = vertices(line);
                         assert_eq!(line.len(), places.len());
                         assert!(line.iter().zip(&places).all(|(a, b)| same(a, b)));
                     }
@@ -342,6 +345,15 @@ fn the_legend_names_each_series_once_and_no_two_entries_overlap() {
                 .collect();
             let middle = base - 4.0;
             let start = left - 50.0;
+            if name.starts_with("series 3") {
+                // Three squares at the quarters of the sample.
+                let markers = entry.descendants().filter(|n| n.has_tag_name("path"));
+                let at: Vec<[f64; 2]> = markers.map(|marker| vertices(marker)[0]).collect();
+                for (at, quarter) in at.iter().zip([1.0, 2.0, 3.0]) {
+                    assert!(close(at[0], start + quarter * 10.5) && close(at[1], middle));
+                }
+                assert_eq!(at.len(), 3);
+            }
             for line in &lines {
                 let (first, last) = (line[0], line[line.len() - 1]);
                 if name == "switch" {
@@ -399,6 +411,31 @@ fn markers_stand_on_every_sixth_point_and_each_style_has_points_of_its_own() {
             assert_eq!(marked(series[style], &frame), expected, "style {style}");
         }
         assert_eq!(marked(series[0], &frame), []);
+    });
+}
+
+#[test]
+fn the_first_marker_of_a_style_is_in_the_middle_of_its_share_of_a_step() {
+    // 96 points: a step of twelve, two points a style.
+    let points = (0..96).map(|x| [f64::from(x), 1.0]).collect();
+    let series = vec![Series::new("a", Mark::Solid, 2, points)];
+    let panel = Panel::new("", Axis::linear("x"), Axis::linear("y"), series);
+    let figure = Figure {
+        title: String::new(),
+        columns: 1,
+        panels: vec![panel],
+    };
+    look(&figure, |svg| {
+        let panel = groups(svg, "panel")[0];
+        let frame = Frame::of(panel);
+        let markers = groups(panel, "series")[0].children();
+        let markers = markers.filter(|n| n.attribute("d").is_some_and(|d| d.contains('m')));
+        let places: Vec<f64> = markers.map(|n| vertices(n)[0][0]).collect();
+        assert_eq!(places.len(), 8);
+        for (number, x) in places.into_iter().enumerate() {
+            let point = [5.0 + 12.0 * number as f64, 1.0];
+            assert!(close(frame.place(point)[0], x));
+        }
     });
 }
 

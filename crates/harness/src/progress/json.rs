@@ -117,6 +117,8 @@ mod tests {
         json.event(&board, 0, &step); // within the same second: left out
         board.event(0, &step, INTERVAL);
         json.event(&board, 0, &step);
+        board.event(0, &step, 1.5 * INTERVAL);
+        json.event(&board, 0, &step);
         json.event(&board, 0, &Event::Warning("hm".into()));
         json.ended(&board, 0, &Ended::Interrupted { done: 1 });
         let text = String::from_utf8(text).unwrap();
