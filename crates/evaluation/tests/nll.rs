@@ -5,8 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use burn::tensor::DType;
 use burn_flex::Flex;
-use helmholtz_datasets::Images;
-use helmholtz_evaluation::{Evaluation, LogLikelihoods, Nll, log_weights, log_weights_at, nll};
+use helmholtz_datasets::{Data, Images};
+use helmholtz_evaluation::{
+    Evaluation, LogLikelihoods, Nll, batch_of, log_weights, log_weights_at, nll,
+};
+use helmholtz_ops::Values;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_sbn::{Initialisation, Sbn, SbnConfig};
 
@@ -248,4 +251,18 @@ fn as_many_samples_are_taken_as_are_asked_for() {
             assert!((weight.ln() + largest - own).abs() < 1e-6, "{pair:?}");
         }
     }
+}
+
+#[test]
+fn data_of_bits_are_packed_and_no_data_are_no_rows() {
+    let (images, device) = (images(5), Default::default());
+    let some = batch_of::<Flex>(&images, 1..4, &device);
+    assert!(matches!(some, Values::Bits(_)));
+    let numbers: Vec<f32> = some.numbers().into_data().iter().collect();
+    let mut expected = vec![0.0; 3 * 30];
+    for (row, out) in (1..4).zip(expected.chunks_mut(30)) {
+        images.write_row(row, out);
+    }
+    assert_eq!(numbers, expected);
+    assert_eq!(batch_of::<Flex>(&images, 0..0, &device).dims(), [0, 30]);
 }
