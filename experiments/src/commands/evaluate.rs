@@ -24,6 +24,7 @@ use helmholtz_training::Parameters;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::num::NonZero;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 
@@ -64,7 +65,7 @@ pub fn evaluate(
     samples.sort_unstable();
     samples.dedup();
     let tempering = tempered(&args.tempered)?;
-    let work = |rows, samples, tempered| {
+    let work = |rows: Range<usize>, samples: &[usize], tempered| {
         let work = Work {
             run: &run,
             method: trial.entry.method,
@@ -86,31 +87,10 @@ pub fn evaluate(
         Some(folder) => Pieces::in_folder(folder, &kept_for(args, &run, &data, &samples, seed)),
         None => Pieces::none(),
     };
-    let weights = in_pieces(images.len(), "weights", &pieces, |rows| {
-        Ok(work(rows, &samples, None)?.map(|found| found.weights))
-    });
-    let tempered = match &weights {
-        Ok(_) if tempering.is_some() => in_pieces(images.len(), "tempered", &pieces, |rows| {
-            Ok(work(rows, &[], tempering)?.and_then(|found| found.tempered))
-        }),
-        _ => Ok(Vec::new()),
-    };
+    let found = in_parts(images.len(), &samples, tempering, &pieces, &work)?;
     drop(loading);
-    let Some(weights) = unless_stopped(weights)? else {
-        let kept = match &args.out {
-            Some(_) => "The same command goes on.",
-            None => "With `--out` it would keep what is done.",
-        };
-        streams.err.line(format!(
-            "Stopped before the end of its pass: there is nothing to show. {kept}"
-        ));
-        return Ok(End::Interrupted);
-    };
-    let tempered = unless_stopped(tempered)?;
-    let is_whole = tempered.is_some();
-    let evaluated = Evaluated {
-        weights: weights.concat(),
-        tempered: tempered.and_then(Tempered::of_parts),
+    let Some((evaluated, is_whole)) = found else {
+        return Ok(stopped(args, streams));
     };
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let provenance = begun.provenance(&config, seed, args.device.as_str());
@@ -132,6 +112,51 @@ pub fn evaluate(
         true => Ok(End::Interrupted),
         false => Ok(End::Complete),
     }
+}
+
+/// Evaluates some rows.
+type OfRows<'a> = dyn Fn(Range<usize>, &[usize], Option<[usize; 2]>) -> Result<Option<Evaluated>, HarnessError>
+    + 'a;
+
+/// What `work` gives of all images, and whether that is all; none if it was stopped before the end of its pass.
+fn in_parts(
+    images: usize,
+    samples: &[usize],
+    tempering: Option<[usize; 2]>,
+    pieces: &Pieces,
+    work: &OfRows<'_>,
+) -> Result<Option<(Evaluated, bool)>, HarnessError> {
+    let weights = in_pieces(images, "weights", pieces, |rows| {
+        Ok(work(rows, samples, None)?.map(|found| found.weights))
+    });
+    let Some(weights) = unless_stopped(weights)? else {
+        return Ok(None);
+    };
+    let tempered = match tempering {
+        Some(_) => in_pieces(images, "tempered", pieces, |rows| {
+            Ok(work(rows, &[], tempering)?.and_then(|found| found.tempered))
+        }),
+        None => Ok(Vec::new()),
+    };
+    let tempered = unless_stopped(tempered)?;
+    let is_whole = tempered.is_some();
+    let evaluated = Evaluated {
+        weights: weights.concat(),
+        tempered: tempered.and_then(Tempered::of_parts),
+    };
+    Ok(Some((evaluated, is_whole)))
+}
+
+/// Says what a stop leaves.
+fn stopped(args: &Evaluate, streams: &Streams) -> End {
+    let kept = match &args.out {
+        Some(_) => "The same command goes on.",
+        None => "With `--out` it would keep what is done.",
+    };
+    streams.err.line(format!(
+        "Stopped before the end of its pass: there is nothing to show. {kept}"
+    ));
+    End::Interrupted
 }
 
 /// Everything that the kept numbers depend on.
