@@ -12,15 +12,15 @@ use crate::canonical::config_hash;
 use crate::disk::{clear, failed, publish, reject_link};
 use crate::ends::read_result;
 use crate::sealed;
-use crate::{RunError, RunFolder};
+use crate::{ARITHMETIC, RunError, RunFolder};
 
 /// The folder of the pieces in a run folder.
 const PIECES: &str = "pieces";
 
 /// Keeps pieces of an evaluation in a run folder, until [`RunFolder::finish`]; or in another folder, until [`Pieces::clear`].
 ///
-/// A piece is named, and belongs to what is evaluated: the configuration, the parameters of the newest checkpoint, and whatever
-/// else the caller says. It comes back in the same bits, or it is computed again.
+/// A piece is named, and belongs to what is evaluated: the configuration, the parameters of the newest checkpoint, [`ARITHMETIC`], and
+/// whatever else the caller says. It comes back in the same bits, or it is computed again.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
     /// The folder, and what the pieces belong to; none where nothing is kept.
@@ -37,7 +37,7 @@ impl Pieces {
     /// what `of` says: everything that the numbers depend on.
     pub fn in_folder(folder: impl Into<PathBuf>, of: &Value) -> Self {
         Self {
-            of: Some((folder.into(), config_hash(of))),
+            of: Some((folder.into(), key(of))),
         }
     }
 
@@ -96,6 +96,11 @@ impl Pieces {
     }
 }
 
+/// What names pieces of what `of` says: other arithmetic makes other bits.
+fn key(of: &Value) -> String {
+    config_hash(&json!({"arithmetic": ARITHMETIC, "of": of}))
+}
+
 impl RunFolder {
     /// The pieces of an evaluation of the newest checkpoint, by the settings `of` beside the configuration's.
     ///
@@ -107,7 +112,7 @@ impl RunFolder {
         };
         let of = json!({"config": self.config_hash(), "parameters": parameters, "of": of});
         Ok(Pieces {
-            of: Some((self.path().to_owned(), config_hash(&of))),
+            of: Some((self.path().to_owned(), key(&of))),
         })
     }
 

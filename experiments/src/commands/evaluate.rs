@@ -65,6 +65,10 @@ pub fn evaluate(
     samples.sort_unstable();
     samples.dedup();
     let tempering = tempered(&args.tempered)?;
+    let threads = match args.device {
+        Device::Cpu => available_parallelism().map_or(1, NonZero::get),
+        _ => 1,
+    };
     let work = |rows: Range<usize>, samples: &[usize], tempered| {
         let work = Work {
             run: &run,
@@ -74,10 +78,7 @@ pub fn evaluate(
             samples,
             tempered,
             seed,
-            threads: match args.device {
-                Device::Cpu => available_parallelism().map_or(1, NonZero::get),
-                _ => 1,
-            },
+            threads,
             state: &|text| loading.state(text),
             stop,
         };
@@ -87,7 +88,8 @@ pub fn evaluate(
         Some(folder) => Pieces::in_folder(folder, &kept_for(args, &run, &data, &samples, seed)),
         None => Pieces::none(),
     };
-    let found = in_parts(images.len(), &samples, tempering, &pieces, &work)?;
+    let size = (images.len(), threads);
+    let found = in_parts(size, &samples, tempering, &pieces, &work)?;
     drop(loading);
     let Some((evaluated, is_whole)) = found else {
         return Ok(stopped(args, streams));
@@ -118,22 +120,22 @@ pub fn evaluate(
 type OfRows<'a> = dyn Fn(Range<usize>, &[usize], Option<[usize; 2]>) -> Result<Option<Evaluated>, HarnessError>
     + 'a;
 
-/// What `work` gives of all images, and whether that is all; none if it was stopped before the end of its pass.
+/// What `work` gives of so many images on so many threads, and whether that is all; none if it was stopped before the end of its pass.
 fn in_parts(
-    images: usize,
+    (images, threads): (usize, usize),
     samples: &[usize],
     tempering: Option<[usize; 2]>,
     pieces: &Pieces,
     work: &OfRows<'_>,
 ) -> Result<Option<(Evaluated, bool)>, HarnessError> {
-    let weights = in_pieces(images, "weights", pieces, |rows| {
+    let weights = in_pieces(images, threads, "weights", pieces, |rows| {
         Ok(work(rows, samples, None)?.map(|found| found.weights))
     });
     let Some(weights) = unless_stopped(weights)? else {
         return Ok(None);
     };
     let tempered = match tempering {
-        Some(_) => in_pieces(images, "tempered", pieces, |rows| {
+        Some(_) => in_pieces(images, threads, "tempered", pieces, |rows| {
             Ok(work(rows, &[], tempering)?.and_then(|found| found.tempered))
         }),
         None => Ok(Vec::new()),

@@ -19,7 +19,7 @@ use helmholtz_harness::reproduce::{End, named_together};
 use helmholtz_harness::streams::Streams;
 use helmholtz_report::files::write_text;
 use helmholtz_report::markdown;
-use helmholtz_runs::{Begun, Pieces};
+use helmholtz_runs::{Begun, Pieces, Provenance};
 use helmholtz_training::Parameters;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -105,7 +105,9 @@ fn kept_for(args: &Variance, request: &Request, data: &Splits) -> Value {
     };
     let run = request.run.as_ref();
     let parameters = run.map(|run| run.checkpoint.digests());
-    json!({"request": format!("{asked:?}"), "parameters": parameters, "data": data.fingerprint})
+    // A row has seconds, which are of the machine.
+    let cpu = Provenance::of(&Value::Null, 0, "").cpu;
+    json!({"request": format!("{asked:?}"), "parameters": parameters, "data": data.fingerprint, "cpu": cpu})
 }
 
 /// The request, with a run's own settings where the arguments give none, and its net.

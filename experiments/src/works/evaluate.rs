@@ -43,27 +43,29 @@ pub(crate) struct Tempered {
     pub evaluations: usize,
 }
 
-/// Images of a piece: what a stop loses at most.
+/// Images of a piece for each thread: what a stop loses at most. Ten groups of ten, so that few threads are idle at its end.
 const PIECE: usize = 100;
 
-/// What `of_rows` makes of all images, piece by piece; each that is done is kept under a name that begins with `what`.
+/// What `of_rows` makes of all images on so many threads, piece by piece; each that is done is kept under a name that begins with `what`.
 ///
 /// # Errors
 /// [`HarnessError::Interrupted`] where `of_rows` was stopped and gives none.
 pub(crate) fn in_pieces<T: Serialize + DeserializeOwned>(
     images: usize,
+    threads: usize,
     what: &str,
     pieces: &Pieces,
     mut of_rows: impl FnMut(Range<usize>) -> Result<Option<T>, HarnessError>,
 ) -> Result<Vec<T>, HarnessError> {
+    let size = PIECE * threads.max(1);
     let piece = |first: usize| {
-        let rows = first..(first + PIECE).min(images);
+        let rows = first..(first + size).min(images);
         let name = format!("{what} of images {} to {}", rows.start, rows.end);
         pieces.get(&name, || {
             of_rows(rows)?.ok_or(HarnessError::Interrupted { epoch: 0 })
         })
     };
-    (0..images).step_by(PIECE).map(piece).collect()
+    (0..images).step_by(size).map(piece).collect()
 }
 
 /// Work of an evaluation; of a part that was stopped nothing comes.

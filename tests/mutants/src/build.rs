@@ -169,3 +169,33 @@ fn cargo(checkout: &Checkout) -> Result<(Vec<Value>, Vec<Binary>), String> {
     }
     Ok((errors, binaries))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// `vec![…]` in a mutant: the compiler points into the macro, and says where that was called.
+    #[test]
+    fn an_error_inside_of_a_macro_is_of_the_mutant_that_calls_it() {
+        let arm = |range, mutant| Arm {
+            range,
+            site: 3,
+            mutant,
+        };
+        let arms = BTreeMap::from([("src/a.rs", vec![arm(0..10, 0), arm(10..40, 1)])]);
+        let own = json!({"file_name": "src/a.rs", "byte_start": 14, "byte_end": 20});
+        let inside = json!({
+            "file_name": "std/macros.rs", "byte_start": 2, "byte_end": 5, "is_primary": true,
+            "expansion": {"span": own},
+        });
+        let found = |span: Value| -> Vec<usize> {
+            let error = json!({"spans": [span]});
+            guilty(&error, &arms).map(|arm| arm.mutant).collect()
+        };
+        assert_eq!(found(inside), [1]);
+        let elsewhere = json!({"file_name": "std/macros.rs", "byte_start": 2, "byte_end": 5, "is_primary": true});
+        assert!(found(elsewhere).is_empty());
+    }
+}

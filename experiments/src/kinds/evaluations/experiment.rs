@@ -278,7 +278,7 @@ impl Experiment for Evaluations {
         }
         let pieces = folder.pieces(&json!("evaluations"))?;
         let all = self.data.test.len();
-        let weights = in_pieces(all, "weights", &pieces, |rows| {
+        let weights = in_pieces(all, self.threads, "weights", &pieces, |rows| {
             let part = Some(rows.start as f64 / all as f64);
             let state = |what: String| observer.event(&Event::Evaluating { part, what });
             self.weights(index, rows, &self.samples, &state, stop)
