@@ -199,3 +199,40 @@ fn by_hand(mutants: &[&Mutant], results: &Results) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// The numbers of a row of a Markdown table, without its first cell.
+    fn cells(row: &str) -> Vec<&str> {
+        let cells = row.trim_matches('|').split('|').skip(1);
+        cells.map(str::trim).collect()
+    }
+
+    #[test]
+    fn the_readme_has_the_numbers_of_the_records() {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let readme = fs::read_to_string(tests.join("README.md")).unwrap();
+        let rows: Vec<_> = readme
+            .lines()
+            .filter_map(|line| Some((line, line.split_once("[table](")?.1.split_once(')')?.0)))
+            .filter(|(_, record)| record.contains("results/mutants"))
+            .collect();
+        let records = fs::read_dir(tests.join("../experiments/results")).unwrap();
+        let records = records.filter(|entry| {
+            let name = entry.as_ref().unwrap().file_name();
+            name.to_string_lossy().starts_with("mutants")
+        });
+        assert_eq!(rows.len(), records.count(), "a row for each record");
+        for (row, record) in rows {
+            let record = fs::read_to_string(tests.join(record)).unwrap();
+            let all = record.lines().find(|line| line.starts_with("| all |"));
+            let all = cells(all.unwrap());
+            let number = |at: usize| -> usize { all[at].parse().unwrap() };
+            let compiled = (number(0) - number(1)).to_string();
+            assert_eq!(cells(row)[1..3], [compiled.as_str(), all[5]], "{row}");
+        }
+    }
+}
