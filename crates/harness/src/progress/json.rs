@@ -127,6 +127,7 @@ mod tests {
         let events: Vec<_> = lines.iter().map(|l| l["event"].as_str().unwrap()).collect();
         let expected = ["started", "progress", "progress", "warning", "interrupted"];
         assert_eq!(events, expected);
+        assert_eq!(lines[2]["time"], INTERVAL);
         assert!(lines.iter().all(|l| l["net"] == "linear" && l["seed"] == 1));
     }
 }
