@@ -229,4 +229,20 @@ mod tests {
             assert!(error.to_string().contains("line 3"), "{error}");
         }
     }
+
+    /// The same difference in a digit and in what follows it.
+    #[test]
+    fn two_changed_bytes_of_a_pixel_are_noticed() {
+        for pixels in [1, 3, 5, 10] {
+            let line = text(1, pixels, |_, j| j % 3 == 1).into_bytes();
+            for at in 0..pixels {
+                for change in 2..=255 {
+                    let mut changed = line.clone();
+                    changed[2 * at] ^= change;
+                    changed[2 * at + 1] ^= change;
+                    assert!(!parse(&changed, &mut [0; 2]), "{change} at {at}");
+                }
+            }
+        }
+    }
 }

@@ -367,4 +367,50 @@ mod tests {
         let error = read(Path::new("no-such-folder/a.amat"), None).unwrap_err();
         assert!(error.to_string().contains("no-such-folder"), "{error}");
     }
+
+    /// A reader that is interrupted before each byte.
+    struct Interrupted(Vec<u8>, bool);
+
+    impl Read for Interrupted {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            self.1 = !self.1;
+            match (self.1, self.0.is_empty()) {
+                (true, _) => Err(ErrorKind::Interrupted.into()),
+                (false, true) => Ok(0),
+                (false, false) => {
+                    buffer[0] = self.0.remove(0);
+                    Ok(1)
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_interrupted_read_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.amat");
+        fs::write(&path, "").unwrap();
+        let mut content = Content::open(&path, None, &mut |_| {}).unwrap();
+        content.reader = Box::new(Interrupted(TEXT.to_vec(), false));
+        assert_eq!(content.rest().unwrap(), TEXT);
+    }
+
+    #[test]
+    fn where_packed_content_ends_is_told_in_bytes_of_the_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.amat.gz");
+        // Bytes without a pattern are packed as they are: most of them are there.
+        let bytes: Vec<u8> = (0..50_000u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 15) as u8)
+            .collect();
+        let packed = gzip(&bytes);
+        fs::write(&path, &packed[..packed.len() - 100]).unwrap();
+        let mut content = Content::open(&path, None, &mut |_| {}).unwrap();
+        let mut buffer = vec![0; 30_000];
+        assert_eq!(content.fill(&mut buffer).unwrap(), 30_000);
+        let text = content.fill(&mut buffer).unwrap_err().to_string();
+        let (_, after) = text.split_once("end after ").unwrap();
+        let at: usize = after.split(' ').next().unwrap().parse().unwrap();
+        assert!((40_000..50_000).contains(&at), "{text}");
+    }
 }

@@ -222,4 +222,22 @@ mod tests {
         );
         assert_eq!(rows(&some)[1][1], 1.0);
     }
+
+    #[test]
+    #[should_panic(expected = "rows that there are")]
+    fn a_subset_has_no_row_that_is_not_there() {
+        Subset::of(&Rows::new(1, vec![7.0, 8.0]), vec![2]);
+    }
+
+    #[test]
+    fn data_that_are_read_are_as_wide_as_they_are() {
+        let rows = Rows::new(3, vec![0.0; 6]);
+        let reading = Reading {
+            seed: 1,
+            purpose: helmholtz_random::Purpose::new("read"),
+            position: 0,
+        };
+        let read = Read::new(&rows, reading);
+        assert_eq!((read.len(), read.width()), (2, 3));
+    }
 }

@@ -11,6 +11,7 @@ mod attempt;
 mod server;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -119,11 +120,8 @@ impl Downloader {
             if mirrors.iter().all(|m| m.refused || m.unreachable) {
                 break;
             }
-            if round > 0 {
-                let pause = self.backoff * (1 << (round - 1).min(10));
-                if self.is_stopped_within(pause) {
-                    return Err(self.stopped(file));
-                }
+            if round > 0 && self.is_stopped_within(self.pause_before(round)) {
+                return Err(self.stopped(file));
             }
             for mirror in mirrors.iter_mut().filter(|mirror| !mirror.refused) {
                 let attempt = Attempt::new(&agent, self, file, folder, mirror.url);
@@ -138,6 +136,16 @@ impl Downloader {
         }
         let failures = mirrors.into_iter().map(|m| (m.url.to_owned(), m.reason));
         Ok(Err(failures.collect()))
+    }
+
+    /// The pause before a round after the first: doubled with each, ten times at most.
+    fn pause_before(&self, round: u32) -> Duration {
+        self.backoff * (1 << (round - 1).min(10))
+    }
+
+    /// Whether so many bytes are too few for a window of `stall_timeout`.
+    fn are_too_few(&self, bytes: u64) -> bool {
+        (bytes as f64) < self.least_rate as f64 * self.stall_timeout.as_secs_f64()
     }
 
     fn is_stopped(&self) -> bool {
@@ -171,29 +179,33 @@ impl Downloader {
             .create(true)
             .truncate(false)
             .open(path)?;
-        let mut told = false;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Some(file)),
-                Err(TryLockError::WouldBlock) if self.is_stopped_within(LOOK) => return Ok(None),
-                Err(TryLockError::WouldBlock) => {}
-                // Two downloads at once do no harm but to the network: each is verified.
-                Err(TryLockError::Error(error)) if cannot_lock(&error) => return Ok(Some(file)),
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
-            if !std::mem::replace(&mut told, true) {
-                progress(Event::WaitingForDownload {
-                    folder: folder.to_owned(),
-                });
+        if !may_go_on(file.try_lock())? {
+            progress(Event::WaitingForDownload {
+                folder: folder.to_owned(),
+            });
+            while !may_go_on(file.try_lock())? {
+                if self.is_stopped_within(LOOK) {
+                    return Ok(None);
+                }
             }
         }
+        Ok(Some(file))
     }
 }
 
-/// Whether the file system has no locks: ENOSYS, EOPNOTSUPP or ENOLCK.
-fn cannot_lock(error: &std::io::Error) -> bool {
+/// Whether the lock is held, or there is none to be had: ENOSYS, EOPNOTSUPP or ENOLCK. Two downloads at once do no harm but to the
+/// network: each is verified.
+fn may_go_on(locked: Result<(), TryLockError>) -> std::io::Result<bool> {
     // ENOLCK of Linux, which has no kind of its own.
-    error.kind() == std::io::ErrorKind::Unsupported || error.raw_os_error() == Some(37)
+    const NO_LOCKS: Option<i32> = Some(37);
+    match locked {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => match (error.kind(), error.raw_os_error()) {
+            (ErrorKind::Unsupported, _) | (_, NO_LOCKS) => Ok(true),
+            _ => Err(error),
+        },
+    }
 }
 
 impl Mirror<'_> {
@@ -362,6 +374,27 @@ mod tests {
         assert!(!cache.part().exists());
     }
 
+    /// Of 256 kB each, and a beginning and an end.
+    #[test]
+    fn progress_is_told_in_steps() {
+        let content = content().repeat(10);
+        let server = Server::start(&content, &[Reply::Honest]);
+        let mut cache = Fixture::new();
+        cache.get(&content, NAME, &[&server]).unwrap();
+        let told = cache.events.iter().filter_map(|event| match event {
+            Event::Downloading { received, .. } => Some(*received),
+            _ => None,
+        });
+        let told: Vec<u64> = told.collect();
+        let (&last, steps) = told.split_last().unwrap();
+        assert!(steps[0] == 0 && last == 1_000_000, "{told:?}");
+        // A step ends with the piece that completes it, of 64 kB at most.
+        let step = (1 << 18)..(1 << 18) + (1 << 16);
+        assert!(steps.len() >= 4, "{told:?}");
+        let steps = steps.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(steps.into_iter().all(|n| step.contains(&n)), "{told:?}");
+    }
+
     #[test]
     fn a_gzipped_file_is_checked_by_its_decompressed_content() {
         let server = Server::start(&gzip(&content()), &[Reply::Honest]);
@@ -499,7 +532,18 @@ mod tests {
             (
                 NAME,
                 Reply::LieWithoutLength(vec![7; 200_000]),
-                "more than the 100000 bytes",
+                "sent more than the 100000 bytes",
+            ),
+            // A hundredth and 1 kB more are received, as a gzipped file may need them.
+            (
+                NAME,
+                Reply::LieWithoutLength(vec![7; 102_024]),
+                "delivered more than the 100000 bytes",
+            ),
+            (
+                NAME,
+                Reply::LieWithoutLength(vec![7; 102_025]),
+                "sent more than the 100000 bytes",
             ),
             (
                 "digits.amat.gz",
@@ -517,6 +561,9 @@ mod tests {
                 "incomplete content",
             ),
             (NAME, Reply::Status(404), "answered 404"),
+            // Answers to a range, where none was asked for.
+            (NAME, Reply::OtherRange, "answered 206"),
+            (NAME, Reply::Status(416), "answered 416"),
             (NAME, Reply::Status(403), "answered 403"),
         ] {
             let server = Server::start(&content(), &[lie]);
@@ -700,13 +747,94 @@ mod tests {
         let mut cache = Fixture::new();
         cache.downloader.stall_timeout = Duration::from_millis(500);
         cache.downloader.least_rate = 1000;
+        // What an earlier call received does not make this one quick.
+        fs::write(cache.part(), &content()[..10_000]).unwrap();
         let path = cache.get(&content(), NAME, &[&slow, &honest]).unwrap();
         assert_eq!(fs::read(path).unwrap(), content());
         assert!(cache.reasons().contains("too slow"), "{}", cache.reasons());
         assert!(
-            honest.requests()[0].is_some(),
+            honest.requests()[0] > Some(10_000),
             "what had arrived was thrown away"
         );
+    }
+
+    /// Of 200 bytes a second, with 10 asked for: of the first byte alone no rate is known.
+    #[test]
+    fn a_mirror_is_not_too_slow_before_its_window_is_over() {
+        let content = &content()[..200];
+        let server = Server::start(content, &[Reply::Trickle(Duration::from_millis(5))]);
+        let mut cache = Fixture::new();
+        cache.downloader.stall_timeout = Duration::from_millis(500);
+        cache.downloader.least_rate = 10;
+        cache.get(content, NAME, &[&server]).unwrap();
+        assert_eq!(cache.reasons(), "");
+    }
+
+    #[test]
+    fn a_mirror_is_too_slow_below_its_rate_over_a_window() {
+        let mut downloader = patience();
+        downloader.stall_timeout = Duration::from_millis(500);
+        downloader.least_rate = 1000;
+        assert!(downloader.are_too_few(499) && !downloader.are_too_few(500));
+    }
+
+    #[test]
+    fn pauses_double_ten_times() {
+        let mut downloader = patience();
+        downloader.backoff = Duration::from_secs(3);
+        for (round, seconds) in [(1, 3), (2, 6), (3, 12), (11, 3072), (99, 3072)] {
+            let pause = Duration::from_secs(seconds);
+            assert_eq!(downloader.pause_before(round), pause);
+        }
+        // And they are made: of 20 and 40 ms before the second and the third round.
+        downloader.backoff = Duration::from_millis(20);
+        let busy = Server::start(&content(), &[Reply::Status(503)]);
+        let file = DataFile {
+            urls: vec![busy.url(NAME)],
+            ..published(NAME, &content())
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let begun = Instant::now();
+        let result = downloader.download(&file, folder.path(), &mut |_| {});
+        assert!(result.unwrap().is_err());
+        assert!(begun.elapsed() >= Duration::from_millis(60));
+    }
+
+    #[test]
+    fn a_file_system_without_locks_is_no_obstacle_and_another_failure_is_one() {
+        use std::io::Error;
+        let failed = |error| may_go_on(Err(TryLockError::Error(error)));
+        assert!(may_go_on(Ok(())).unwrap());
+        assert!(!may_go_on(Err(TryLockError::WouldBlock)).unwrap());
+        assert!(failed(ErrorKind::Unsupported.into()).unwrap());
+        assert!(failed(Error::from_raw_os_error(37)).unwrap());
+        let denied = failed(ErrorKind::PermissionDenied.into()).unwrap_err();
+        assert_eq!(denied.kind(), ErrorKind::PermissionDenied);
+    }
+
+    #[test]
+    fn that_another_download_is_waited_for_is_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = File::create(folder.path().join("download.lock")).unwrap();
+        other.lock().unwrap();
+        let server = Server::start(&content(), &[Reply::Honest]);
+        let file = DataFile {
+            urls: vec![server.url(NAME)],
+            ..published(NAME, &content())
+        };
+        let mut waits = 0;
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(4 * LOOK);
+                drop(other);
+            });
+            let progress = &mut |event| {
+                waits += u32::from(matches!(event, Event::WaitingForDownload { .. }));
+            };
+            let result = patience().download(&file, folder.path(), progress);
+            result.unwrap().unwrap();
+        });
+        assert_eq!(waits, 1);
     }
 
     #[test]

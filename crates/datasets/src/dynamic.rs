@@ -192,4 +192,12 @@ mod tests {
         );
         assert_eq!(told(&valid, VALID - 1), 1_349);
     }
+
+    #[test]
+    fn parts_that_are_drawn_once_are_other_draws() {
+        let same = || GreyImages::new(1, 64, vec![128; 64]).levels(0..1);
+        let [train, valid, test] = to_be_drawn([same(), same(), same()]);
+        let train = train.drawn(TRAIN_ONCE);
+        assert!(train != valid && train != test && valid != test);
+    }
 }

@@ -1,7 +1,7 @@
 //! Fashion-MNIST (Xiao, Rasul & Vollgraf 2017): grey images in the format of MNIST.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -58,15 +58,7 @@ pub(crate) fn images(
 fn check(path: &Path, sha256: &str) -> Result<(), Error> {
     let mut file = File::open(path).map_err(|e| Error::io("open", path, e))?;
     let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(n) => hash.update(&buffer[..n]),
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Error::io("read", path, e)),
-        }
-    }
+    io::copy(&mut file, &mut hash).map_err(|e| Error::io("read", path, e))?;
     let found = hex(&hash.finalize());
     match found == sha256 {
         true => Ok(()),

@@ -16,3 +16,20 @@ pub(crate) fn find_in(folder: &Path, name: &str) -> Result<PathBuf, String> {
         Err(error) => error.to_string(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_folder_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        let problem = |path: &Path| find_in(path, "a.amat").unwrap_err();
+        assert_eq!(problem(root.path()), "");
+        assert_eq!(problem(&root.path().join("typo")), "no such folder");
+        let file = root.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let text = problem(&file);
+        assert!(!text.is_empty() && text != "no such folder", "{text}");
+    }
+}

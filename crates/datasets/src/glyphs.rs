@@ -241,4 +241,14 @@ mod tests {
         let (few, many) = (images(1, 3), images(1, 5));
         assert_eq!(few, many.select(&[0, 1, 2]));
     }
+
+    #[test]
+    fn every_pixel_that_a_pen_reaches_has_its_distance() {
+        let mut distances = [f32::INFINITY; SIDE * SIDE];
+        near([3.0, 14.0], [3.0, 16.0], &mut distances);
+        near([0.5, 3.0], [0.5, 5.0], &mut distances);
+        for (x, y, distance) in [(0, 15, 2.5), (5, 15, 2.5), (2, 4, 2.0), (0, 4, 0.0)] {
+            assert_eq!(distances[y * SIDE + x], distance, "{x}, {y}");
+        }
+    }
 }

@@ -185,4 +185,11 @@ mod tests {
     fn the_mean_is_in_units_of_white() {
         assert_eq!(GreyImages::new(1, 2, vec![255, 0]).mean(), 0.5);
     }
+
+    #[test]
+    fn images_are_described_by_their_size() {
+        let images = GreyImages::new(2, 3, vec![0; 6]);
+        assert_eq!(format!("{images:?}"), "GreyImages(1 x 2 x 3)");
+        assert!(!images.is_empty() && GreyImages::new(2, 3, vec![]).is_empty());
+    }
 }

@@ -366,4 +366,13 @@ mod tests {
         assert_eq!(images.mean(), 1.0 / 9.0);
         assert_eq!(Images::empty(9).mean(), 0.0);
     }
+
+    #[test]
+    fn images_are_described_by_their_size_and_kind() {
+        let images = Images::from_fn(2, 9, on);
+        assert_eq!(format!("{images:?}"), "Images(2 x 9 pixels)");
+        let grey = Images::grey(2, vec![0, 51]);
+        assert!(images.are_binary() && !grey.are_binary());
+        assert!(Data::row_bits(&grey, 0).is_none());
+    }
 }

@@ -278,4 +278,51 @@ mod tests {
             "the same images on every machine"
         );
     }
+
+    #[test]
+    fn own_data_say_what_their_values_are() {
+        let bits = || Images::from_fn(2, 2, |i, j| i == j);
+        let grey = || Images::grey(2, vec![0, 51]);
+        let numbers = || Images::of_numbers(2, &[0.0, 3.5]);
+        let named = |train, valid, test| {
+            let splits = Splits {
+                train,
+                valid,
+                test,
+                name: String::new(),
+                synthetic: false,
+                fingerprint: "0123456789".into(),
+                origin: Origin::Memory,
+            };
+            splits.own("a").name
+        };
+        assert_eq!(named(bits(), bits(), bits()), "own-a-01234567");
+        assert_eq!(named(bits(), grey(), bits()), "own-a-01234567-grey");
+        assert_eq!(named(grey(), numbers(), bits()), "own-a-01234567-numbers");
+        assert!(is_own("own-a-01234567") && !is_own("glyphs"));
+        assert!(caution("own-a-01234567-grey").unwrap().starts_with("GREY"));
+        let text = caution("own-a-01234567-numbers").unwrap();
+        assert!(text.starts_with("NUMBERS"));
+        assert_eq!((caution("own-a-01234567"), caution("a-grey")), (None, None));
+        assert_eq!(caution("binarized-mnist"), None);
+        assert!(caution("glyphs").unwrap().starts_with("GENERATED"));
+    }
+
+    #[test]
+    fn a_fingerprint_of_labelled_images_depends_on_each_byte() {
+        let of = |change: usize| {
+            let mut bytes = [[1, 2], [3, 4], [5, 6], [7, 8]];
+            bytes[change / 2][change % 2] += u8::from(change < 8);
+            let [train, train_labels, test, test_labels] = bytes.map(|b| b.to_vec());
+            GreyMnist {
+                train: GreyImages::new(1, 1, train),
+                train_labels,
+                test: GreyImages::new(1, 1, test),
+                test_labels,
+            }
+            .fingerprint()
+        };
+        let all: std::collections::HashSet<String> = (0..8).map(of).collect();
+        assert!(all.len() == 8 && all.iter().all(|text| text.len() == 64));
+    }
 }

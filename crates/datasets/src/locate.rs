@@ -215,12 +215,15 @@ mod tests {
 
     #[test]
     fn offline_downloads_nothing() {
-        let locator = Locator::new(Some("no-such-folder".into())).offline();
-        assert!(
-            find(&locator)
-                .unwrap_err()
-                .to_string()
-                .contains("no download was tried")
-        );
+        let cache = tempfile::tempdir().unwrap();
+        let mut locator = Locator::new(Some("no-such-folder".into()));
+        locator.cache_dir = Some(cache.path().to_owned());
+        let file = DataFile {
+            urls: vec!["http://127.0.0.1:0/a".into()],
+            ..published("a.amat", b"0\n")
+        };
+        let error = locator.offline().find(&file, &mut |_| {}).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("no download was tried"), "{text}");
     }
 }

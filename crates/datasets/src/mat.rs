@@ -148,11 +148,10 @@ pub(crate) mod tests {
     }
 
     /// A matrix of doubles as an element, compressed as MATLAB writes it, or not.
-    fn matrix(name: &str, rows: usize, entries: &[f64], compressed: bool) -> Vec<u8> {
+    fn matrix(name: &str, size: [usize; 2], entries: &[f64], compressed: bool) -> Vec<u8> {
         const MATRIX: u32 = 14;
         const COMPRESSED: u32 = 15;
-        let columns = entries.len() / rows;
-        let size = [rows as i32, columns as i32].map(i32::to_le_bytes).concat();
+        let size = size.map(|n| (n as i32).to_le_bytes()).concat();
         let numbers: Vec<u8> = entries.iter().flat_map(|e| e.to_le_bytes()).collect();
         let body = [
             element(6, &[6, 0, 0, 0, 0, 0, 0, 0]), // flags: class double
@@ -176,11 +175,16 @@ pub(crate) mod tests {
 
     /// A file with these matrices: name, rows, entries column by column.
     pub(crate) fn mat(matrices: &[(&str, usize, &[f64])], compressed: bool) -> Vec<u8> {
+        let matrices = matrices.iter().map(|(name, rows, entries)| {
+            matrix(name, [*rows, entries.len() / rows], entries, compressed)
+        });
+        file(matrices)
+    }
+
+    fn file(matrices: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
         let mut file = format!("{:124}", "MATLAB 5.0 MAT-file").into_bytes();
         file.extend([0, 1, b'I', b'M']);
-        for (name, rows, entries) in matrices {
-            file.extend(matrix(name, *rows, entries, compressed));
-        }
+        file.extend(matrices.flatten());
         file
     }
 
@@ -244,5 +248,15 @@ pub(crate) mod tests {
             error.contains("git blob id b6fc4c62") && error.contains("a.mat"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_matrix_without_rows_or_columns_is_none() {
+        for (size, entries) in [([0, 3], 0), ([3, 0], 0), ([0, 0], 0), ([2, 2], 3)] {
+            let empty = matrix("data", size, &DATA[..entries], false);
+            let whole = matrix("testdata", [1, 6], &DATA, false);
+            let error = read("a.mat", &file([empty, whole].into_iter()), None).unwrap_err();
+            assert!(matches!(error, Error::Corrupt { .. }), "{size:?}: {error}");
+        }
     }
 }

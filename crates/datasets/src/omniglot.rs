@@ -514,4 +514,48 @@ pub(crate) mod tests {
         let shares = [grey[0], grey[1], grey[SIDE], grey[SIDE + 1]].map(|g| g * 225.0);
         assert_eq!(shares, [9.0, 3.0, 3.0, 1.0]);
     }
+
+    /// A pixel's probability is that of draws below it.
+    #[test]
+    fn a_pixel_whose_draw_is_its_level_is_off() {
+        let first = Mersenne::new(7).uniform();
+        let image = binarised(&[first; PIXELS], &mut Mersenne::new(7));
+        assert_eq!(row(&image, 0)[0], 0.0);
+    }
+
+    #[test]
+    fn a_drawing_of_another_kind_is_refused_and_the_middle_grey_is_paper() {
+        let encoded = |color, level: &dyn Fn(usize) -> u8, bytes: usize| {
+            let mut out = Vec::new();
+            let mut encoder = png::Encoder::new(&mut out, ORIGINAL as u32, ORIGINAL as u32);
+            encoder.set_color(color);
+            let mut writer = encoder.write_header().unwrap();
+            let pixels: Vec<u8> = (0..bytes * ORIGINAL * ORIGINAL).map(level).collect();
+            writer.write_image_data(&pixels).unwrap();
+            writer.finish().unwrap();
+            ink(&out)
+        };
+        let colours = encoded(png::ColorType::Rgb, &|_| 0, 3).unwrap_err();
+        assert!(colours.contains("Rgb"), "{colours}");
+        let level = |pixel: usize| 127 + (pixel % 2) as u8;
+        let grey = encoded(png::ColorType::Grayscale, &level, 1).unwrap();
+        assert_eq!(grey[..4], [1, 0, 1, 0]);
+    }
+
+    #[test]
+    fn more_drawings_than_an_archive_has_are_refused() {
+        let error = |drawings: usize| {
+            let names: Vec<String> = (0..drawings).map(|i| format!("top/a/b/{i}.png")).collect();
+            let files: Vec<(&str, &[u8])> = names.iter().map(|name| (&name[..], &[][..])).collect();
+            let (_folder, path) = written(&zipped(&files));
+            drawings_of(&path).unwrap_err().to_string()
+        };
+        assert!(error(MOST_DRAWINGS).contains("no PNG"));
+        let text = error(MOST_DRAWINGS + 1);
+        assert!(text.contains("30001 drawings, where there are"), "{text}");
+    }
+
+    fn drawings_of(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
+        drawings(path, "top", &mut |_| {})
+    }
 }

@@ -133,4 +133,17 @@ mod tests {
             assert_eq!(once.row_bits(i), row);
         }
     }
+
+    /// A draw that is the level itself, which one in some ten thousand is, is off: a level of 0 is never on.
+    #[test]
+    fn a_pixel_whose_draw_is_its_level_is_off() {
+        let mut uniforms = vec![0.0; 1 << 20];
+        Stream::new(1, READ, [0, 0]).fill_uniform_f32(&mut uniforms);
+        let whole = |u: &f32| (u * 255.0).fract() == 0.0;
+        let at = uniforms.iter().position(whole).unwrap();
+        let levels: Vec<u8> = uniforms.iter().map(|u| (u * 255.0) as u8).collect();
+        let bits = reading(1, 0).draw(0, &levels);
+        assert_eq!(bits[at / 8] >> (at % 8) & 1, 0);
+        assert!(uniforms[at] * 255.0 == f32::from(levels[at]));
+    }
 }

@@ -223,7 +223,6 @@ impl<'a> Attempt<'a> {
         let limit = self.file.length + self.file.length / 100 + 1024;
         let mut told = None;
         let window = self.patience.stall_timeout;
-        let least = self.patience.least_rate as f64 * window.as_secs_f64();
         let mut since = (Instant::now(), received);
         loop {
             if told.is_none_or(|told| received >= told + STEP) || Some(received) == total {
@@ -251,7 +250,7 @@ impl<'a> Attempt<'a> {
             }
             if since.0.elapsed() >= window {
                 let came = received - since.1;
-                if (came as f64) < least {
+                if self.patience.are_too_few(came) {
                     return Err(Trouble::Passing(format!(
                         "too slow: {came} bytes came in {window:?}"
                     )));
@@ -341,9 +340,15 @@ fn receive(response: Response<Body>, sender: &SyncSender<News>) {
         kind: text(header::CONTENT_TYPE).unwrap_or("unknown").into(),
         length: response.body().content_length(),
     };
-    let mut listened = sender.send(News::Head(head)).is_ok();
-    let mut body = response.into_body().into_reader();
+    if sender.send(News::Head(head)).is_ok() {
+        receive_body(response.into_body().into_reader(), sender);
+    }
+}
+
+/// The same of its body.
+fn receive_body(mut body: impl Read, sender: &SyncSender<News>) {
     let mut buffer = vec![0; 1 << 16];
+    let mut listened = true;
     while listened {
         let news = match body.read(&mut buffer) {
             Ok(0) => return drop(sender.send(News::End)),
@@ -352,5 +357,46 @@ fn receive(response: Response<Body>, sender: &SyncSender<News>) {
             Err(e) => return drop(sender.send(News::Failed(e.into()))),
         };
         listened = sender.send(news).is_ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two bytes, an interruption before each, and then this end.
+    struct Body(Vec<std::io::Result<u8>>);
+
+    impl Read for Body {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let Some(next) = self.0.pop() else {
+                return Ok(0);
+            };
+            buffer[0] = next?;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn an_interrupted_read_goes_on_and_a_failure_is_told() {
+        let told = |last: Option<ErrorKind>| {
+            let interrupted = || Err(ErrorKind::Interrupted.into());
+            let mut body = vec![Ok(2), interrupted(), Ok(1), interrupted()];
+            body.splice(0..0, last.map(|kind| Err(kind.into())));
+            let (sender, news) = sync_channel(4);
+            receive_body(Body(body), &sender);
+            drop(sender);
+            let told = news.into_iter().map(|news| match news {
+                News::Bytes(bytes) => format!("{bytes:?}"),
+                News::End => "end".to_owned(),
+                News::Failed(error) => error.to_string(),
+                News::Head(_) => "head".to_owned(),
+            });
+            told.collect::<Vec<_>>()
+        };
+        assert_eq!(told(None), ["[1]", "[2]", "end"]);
+        let failed = told(Some(ErrorKind::ConnectionReset));
+        assert_eq!(failed[..2], ["[1]", "[2]"]);
+        assert!(failed.len() == 3 && failed[2] != "end", "{failed:?}");
     }
 }

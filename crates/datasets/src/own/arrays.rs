@@ -60,7 +60,7 @@ impl Array {
             "" => "the array".to_owned(),
             name => format!("`{name}`"),
         };
-        if self.width == 0 || self.numbers.is_empty() {
+        if self.numbers.is_empty() {
             return Err(unsuitable(file, format!("{what} is empty")));
         }
         match self.numbers.iter().position(|x| !x.is_finite()) {

@@ -200,8 +200,8 @@ fn read(file: &Path, progress: &mut Progress) -> Result<Found, Error> {
     let one = |array| Found(vec![(String::new(), array)]);
     match format {
         Format::Npy => Ok(one(npy::read_npy(file, &content()?.rest()?)?)),
-        Format::Npz => npy::read_npz(file, content()?.rest()?),
-        Format::Text => Ok(one(text::read(file, &content()?.rest()?)?)),
+        Format::Npz => npy::read_npz(file, content()?.rest()?, LARGEST),
+        Format::Text => Ok(one(text::read(file, &content()?.rest()?, MOST)?)),
         Format::Idx => {
             let images = crate::read_idx_images(file, None, progress)?;
             let bytes = (0..images.len()).flat_map(|i| images.row(i));

@@ -7,7 +7,7 @@ use npyz::{DType, Deserialize, NpyFile, Order, TypeChar};
 use zip::ZipArchive;
 
 use super::arrays::{Array, Found};
-use super::{LARGEST, fits, unsuitable};
+use super::{fits, unsuitable};
 use crate::Error;
 
 /// The most arrays of an archive.
@@ -18,8 +18,8 @@ pub(super) fn read_npy(file: &Path, bytes: &[u8]) -> Result<Array, Error> {
     array(file, "the array", bytes)
 }
 
-/// The arrays of an `.npz` archive, by their names without `.npy`.
-pub(super) fn read_npz(file: &Path, bytes: Vec<u8>) -> Result<Found, Error> {
+/// The arrays of an `.npz` archive, by their names without `.npy`; together they unpack to `most` bytes at most.
+pub(super) fn read_npz(file: &Path, bytes: Vec<u8>, most: u64) -> Result<Found, Error> {
     let corrupt = |at: &str, found: String| Error::Corrupt {
         file: file.to_owned(),
         at: at.to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn read_npz(file: &Path, bytes: Vec<u8>) -> Result<Found, Error> {
             ),
         ));
     }
-    let (mut arrays, mut left) = (Vec::new(), LARGEST);
+    let (mut arrays, mut left) = (Vec::new(), most);
     for index in 0..archive.len() {
         let damaged = |error: std::io::Error| {
             corrupt(&format!("array {index}"), format!("damaged ({error})"))
@@ -54,7 +54,7 @@ pub(super) fn read_npz(file: &Path, bytes: Vec<u8>) -> Result<Found, Error> {
         left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
             unsuitable(
                 file,
-                format!("its arrays have more than {LARGEST} bytes, the most"),
+                format!("its arrays have more than {most} bytes, the most"),
             )
         })?;
         let array = array(file, &format!("`{name}`"), &bytes)?;
@@ -73,18 +73,14 @@ fn array(file: &Path, name: &str, bytes: &[u8]) -> Result<Array, Error> {
     let shape = npy.shape().to_vec();
     let count = fits(file, name, &shape)?;
     let rows = shape.first().copied().unwrap_or(0) as usize;
-    let width = match (shape.len(), rows) {
-        // Labels: classes of rows.
-        (1, _) => 1,
-        (0, _) | (_, 0) => {
-            return Err(unsuitable(
-                file,
-                format!("{name} has the shape {shape:?}: give rows of numbers"),
-            ));
-        }
-        _ => count / rows,
-    };
-    if npy.order() == Order::Fortran && shape.len() > 1 && rows > 1 && width > 1 {
+    if rows == 0 {
+        return Err(unsuitable(
+            file,
+            format!("{name} has the shape {shape:?}: give rows of numbers"),
+        ));
+    }
+    let width = count / rows;
+    if npy.order() == Order::Fortran && rows > 1 && width > 1 {
         let problem = format!("{name} is in Fortran's order: save `numpy.ascontiguousarray` of it");
         return Err(unsuitable(file, problem));
     }

@@ -27,11 +27,24 @@ fn counts(i: usize, j: usize) -> f32 {
 
 /// An array of this shape as NumPy writes it.
 fn npy<T: npyz::AutoSerialize + Copy>(shape: &[u64], numbers: &[T]) -> Vec<u8> {
+    ordered(npyz::Order::C, shape, numbers)
+}
+
+/// An array of this type, order and shape.
+fn ordered<T: npyz::AutoSerialize + Copy>(
+    order: npyz::Order,
+    shape: &[u64],
+    numbers: &[T],
+) -> Vec<u8> {
     let mut file = Vec::new();
     let options = npyz::WriteOptions::new().default_dtype().shape(shape);
-    let mut writer = options.writer(&mut file).begin_nd().unwrap();
-    writer.extend(numbers.iter().copied()).unwrap();
-    writer.finish().unwrap();
+    let mut writer = options
+        .order(order)
+        .writer(&mut file)
+        .begin_nd()
+        .expect("memory");
+    writer.extend(numbers.iter().copied()).expect("memory");
+    writer.finish().expect("memory");
     file
 }
 
@@ -383,7 +396,114 @@ fn files_are_told_by_their_endings() {
         ("binarized-mnist", false),
         ("a.npy,b", false),
         ("a.csv", false),
+        ("a.parquet", true),
+        ("a.parquet.gz", false),
+        ("a.npz.gz", false),
     ] {
         assert_eq!(OwnData::is_files(word), files, "{word}");
     }
+}
+
+#[test]
+fn numbers_of_every_type_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let expected: Vec<Vec<f32>> = (0..10).map(|i| vec![i as f32, 2.0]).collect();
+    macro_rules! of {
+        ($($kind:ty)*) => {
+            [$((stringify!($kind), {
+                let numbers: Vec<$kind> = (0..10).flat_map(|i| [i as $kind, 2 as $kind]).collect();
+                npy(&[10, 2], &numbers)
+            })),*]
+        };
+    }
+    for (kind, bytes) in of!(u8 u16 u32 u64 i8 i16 i32 i64 f32 f64) {
+        let array = npy::read_npy(Path::new("a.npy"), &bytes).unwrap();
+        let images = array.images();
+        assert_eq!(images.kind() == Kind::Grey, kind == "u8", "{kind}");
+        let found = rows(&images);
+        match kind {
+            "u8" => assert_eq!(found[9], [9.0 / 255.0, 2.0 / 255.0]),
+            _ => assert_eq!(found, expected, "{kind}"),
+        }
+    }
+    let bits = npy(&[2, 2], &[true, false, false, true]);
+    let array = npy::read_npy(&write(folder.path(), "b.npy", &bits), &bits).unwrap();
+    assert_eq!(rows(&array.images()), [[1.0, 0.0], [0.0, 1.0]]);
+    let damaged = [&bits[..bits.len() - 1], &[7]].concat();
+    let error = |bytes: &[u8]| npy::read_npy(Path::new("b.npy"), bytes).unwrap_err();
+    assert!(matches!(error(&damaged), Error::Corrupt { .. }));
+    assert!(matches!(
+        error(&bits[..bits.len() - 1]),
+        Error::Truncated { .. }
+    ));
+}
+
+#[test]
+fn bits_as_bytes_of_255_are_bits() {
+    let bytes = npy(&[2, 3], &[0u8, 255, 0, 255, 255, 0]);
+    let images = npy::read_npy(Path::new("a.npy"), &bytes).unwrap().images();
+    assert_eq!(images.kind(), Kind::Bits);
+    assert_eq!(rows(&images), [[0.0, 1.0, 0.0], [1.0, 1.0, 0.0]]);
+}
+
+#[test]
+fn the_order_of_fortran_is_read_where_it_is_the_order_of_c() {
+    use npyz::Order::Fortran;
+    let read = |shape: &[u64]| {
+        let numbers = vec![0.5f32; shape.iter().product::<u64>() as usize];
+        npy::read_npy(Path::new("a.npy"), &ordered(Fortran, shape, &numbers))
+    };
+    let text = read(&[10, 2]).unwrap_err().to_string();
+    assert!(text.contains("ascontiguousarray"), "{text}");
+    for (shape, count) in [(&[10, 1][..], 10), (&[1, 3], 1), (&[5], 5)] {
+        assert_eq!(read(shape).unwrap().rows(), count, "{shape:?}");
+    }
+}
+
+#[test]
+fn an_archive_has_so_many_arrays_and_so_many_bytes_at_most() {
+    let array = npy(&[2, 1], &[0.5f32; 2]);
+    let archive = |arrays: usize| {
+        let names: Vec<String> = (0..arrays).map(|i| format!("a{i}")).collect();
+        let arrays: Vec<_> = names
+            .iter()
+            .map(|name| (&name[..], array.clone()))
+            .collect();
+        npz(&arrays)
+    };
+    let read = |arrays, most| npy::read_npz(Path::new("a.npz"), archive(arrays), most);
+    assert!(read(100, LARGEST).is_ok());
+    let text = read(101, LARGEST).unwrap_err().to_string();
+    assert!(text.contains("101 arrays; 100 are the most"), "{text}");
+    let bytes = 3 * array.len() as u64;
+    assert!(read(3, bytes).is_ok());
+    let text = read(3, bytes - 1).unwrap_err().to_string();
+    assert!(text.contains("the most"), "{text}");
+    // The most numbers fit.
+    assert_eq!(LARGEST / MOST as u64, size_of::<f32>() as u64);
+}
+
+#[test]
+fn a_text_has_so_many_numbers_at_most() {
+    let read = |most| text::read(Path::new("a.amat"), b"1 0 1\n0 0 1\n", most);
+    assert_eq!(read(6).unwrap().rows(), 2);
+    let text = read(5).unwrap_err().to_string();
+    assert!(text.contains("more than 5 numbers"), "{text}");
+}
+
+#[test]
+fn a_class_is_a_whole_number_up_to_a_million() {
+    let folder = tempfile::tempdir().unwrap();
+    let data: Vec<f32> = (0..10).map(|i| i as f32).collect();
+    let read = |class: f64| {
+        let classes: Vec<f64> = (0..10).map(|i| if i < 5 { 0.0 } else { class }).collect();
+        let arrays = [("x", npy(&[10, 1], &data)), ("y", npy(&[10], &classes))];
+        load(OwnData {
+            fractions: [0.6, 0.2, 0.2],
+            ..OwnData::new(vec![write(folder.path(), "a.npz", &npz(&arrays))])
+        })
+    };
+    assert!(read(1e6).is_ok() && read(-1e6).is_ok());
+    let text = read(1e6 + 1.0).unwrap_err().to_string();
+    assert!(text.contains("no class"), "{text}");
 }

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::arrays::Array;
-use super::{MOST, unsuitable};
+use super::unsuitable;
 use crate::Error;
 use crate::content::describe;
 
-/// The rows of a text: numbers with spaces, tabs or commas between them; empty lines are none.
-pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Array, Error> {
+/// The rows of a text: `most` numbers with spaces, tabs or commas between them; empty lines are none.
+pub(super) fn read(file: &Path, bytes: &[u8], most: usize) -> Result<Array, Error> {
     let (mut width, mut numbers) = (None, Vec::new());
     for (line, text) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let before = numbers.len();
@@ -36,10 +36,10 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Array, Error> {
             }
             Some(_) => {}
         }
-        if numbers.len() > MOST {
+        if numbers.len() > most {
             return Err(unsuitable(
                 file,
-                format!("it has more than {MOST} numbers, the most"),
+                format!("it has more than {most} numbers, the most"),
             ));
         }
     }
