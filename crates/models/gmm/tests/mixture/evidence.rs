@@ -40,7 +40,7 @@ impl Nets {
     fn runs(self) -> usize {
         match self {
             Self::Far => 20_000,
-            Self::Near => 60_000,
+            Self::Near => 80_000,
         }
     }
 
@@ -232,23 +232,48 @@ fn unbiased_as_one_block() {
 }
 
 /// The twin: an evidence that is a fiftieth off.
-#[test]
-fn the_evidence_is_right_to_a_hundredth() {
-    let (blocks, policy) = (Scheme::Apg.blocks(), Policy::Always);
-    let runs = runs(Nets::Near, &blocks, policy, Systematic);
+fn assert_right_to_a_hundredth<R: Resampler<Stream>>(name: &str, scheme: Scheme, resampler: R) {
+    let runs = runs(Nets::Near, &scheme.blocks(), Policy::Always, resampler);
     // After the one-shot and each block, without the averages.
     let evidence: Vec<Vec<f64>> = runs
         .iter()
         .map(|run| run[..run.len() - 3].to_vec())
         .collect();
-    let report =
-        |name: &str, expected: f64| compared(name, &evidence, &vec![expected; evidence[0].len()]);
-    let right = report("one percent", 1.0);
+    let report = |name: &str, expected: f64| {
+        let name = format!("one percent, {name}");
+        compared(&name, &evidence, &vec![expected; evidence[0].len()])
+    };
+    let right = report(name, 1.0);
     right.assert_passed();
     for comparison in &right.comparisons {
         assert!(comparison.sees < 0.01, "{right}");
     }
-    report("two percent off", 1.02).assert_failed();
+    report(&format!("{name}, two off"), 1.02).assert_failed();
+}
+
+#[test]
+fn right_to_a_hundredth_with_systematic_resampling() {
+    assert_right_to_a_hundredth("systematic", Scheme::Apg, Systematic);
+}
+
+#[test]
+fn right_to_a_hundredth_with_multinomial_resampling() {
+    assert_right_to_a_hundredth("multinomial", Scheme::Apg, Multinomial);
+}
+
+#[test]
+fn right_to_a_hundredth_with_stratified_resampling() {
+    assert_right_to_a_hundredth("stratified", Scheme::Apg, Stratified);
+}
+
+#[test]
+fn right_to_a_hundredth_with_residual_resampling() {
+    assert_right_to_a_hundredth("residual", Scheme::Apg, Residual);
+}
+
+#[test]
+fn right_to_a_hundredth_as_one_block() {
+    assert_right_to_a_hundredth("joint", Scheme::ApgJoint, Systematic);
 }
 
 #[test]

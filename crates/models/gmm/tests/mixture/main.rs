@@ -25,7 +25,7 @@ type B = Flex;
 const F64: DType = DType::F64;
 
 /// One in a million for all statistical tests together.
-static SUITE: Suite = Suite::new(2020, 17);
+static SUITE: Suite = Suite::new(2020, 25);
 
 fn tensor<const D: usize>(values: &[f64], shape: [usize; D]) -> Tensor<B, D> {
     let data = TensorData::new(values.to_vec(), shape);
