@@ -24,7 +24,7 @@ pub struct Conditional {
 }
 
 impl Conditional {
-    /// T4: two bits given two others, three latents, three tanh units. Parameters N(0, 1).
+    /// T5: two bits given two others, three latents, three tanh units. Parameters N(0, 1).
     pub fn t4() -> Self {
         Self::random(2, 2, 3, &[3], 4)
     }

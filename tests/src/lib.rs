@@ -10,7 +10,7 @@
 //! | [`Enumerable`] | a model in plain `f64`, and the production model that it stands beside |
 //! | [`Reference`] | a linear sigmoid belief network with its densities and gradients; the models T1 and T2 |
 //! | [`Categories`] | a variational autoencoder with categorical latents, the same way; the model T3 |
-//! | [`Conditional`] | a model of a part of a datum given the rest, the same way; the model T4 |
+//! | [`Conditional`] | a model of a part of a datum given the rest, the same way; the model T5 |
 //! | [`Topped`] | a sigmoid belief network with a categorical variable on top, the same way; the model T5 |
 //! | [`Exact`] | posterior, bounds and gradients of one datum, by enumeration |
 //! | [`Chosen`] | uniforms that make the model propose, or dream, what is asked |
