@@ -51,7 +51,8 @@ impl FromStr for Wanted {
     fn from_str(word: &str) -> Result<Self, Infallible> {
         Ok(match word.parse() {
             Ok(name) => Self::Known(name),
-            Err(_) if OwnData::is_files(word) => {
+            // No name has these characters: what has no ending that is known is refused as a file.
+            Err(_) if OwnData::is_files(word) || word.contains(['.', '/', ',']) => {
                 Self::Own(OwnData::new(word.split(',').map(PathBuf::from).collect()))
             }
             Err(_) => Self::Added(word.into()),
@@ -147,7 +148,11 @@ impl Wanted {
         let files = files.map(|path| path.map(|path| path.to_string_lossy().into_owned()));
         let files: Vec<String> = files.filter_map(Result::ok).collect();
         let told = json!({"files": files, "split": own.fractions, "split_seed": own.seed});
-        write_text(folder, REMEMBERED, &format!("{told:#}\n"))?;
+        let told = format!("{told:#}\n");
+        let known = std::fs::read_to_string(folder.join(REMEMBERED));
+        if known.ok().as_ref() != Some(&told) {
+            write_text(folder, REMEMBERED, &told)?;
+        }
         Ok(())
     }
 }

@@ -24,6 +24,9 @@ pub(crate) fn ended(error: TrainError) -> HarnessError {
     match error {
         TrainError::Interrupted { epochs, .. } => HarnessError::Interrupted { epoch: epochs },
         TrainError::Run(error) => error.into(),
+        error @ (TrainError::Config { .. }
+        | TrainError::Diverged { .. }
+        | TrainError::NotANumber { .. }) => HarnessError::Again(Box::new(error)),
         error => failed(error),
     }
 }

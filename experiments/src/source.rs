@@ -172,13 +172,13 @@ impl Source {
     /// # Errors
     /// A file that is not well-formed, or no `T`; a number out of its range, or a name that cannot be a folder's.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, HarnessError> {
-        // What is no table at all is refused below, with its line.
-        let table = self.text.parse::<Table>().unwrap_or_default();
-        self.check(bad_name(&table).or_else(|| ranges::problem(&table)))?;
-        toml::from_str(&self.text).map_err(|source| HarnessError::Toml {
+        let malformed = |source| HarnessError::Toml {
             file: self.file.clone(),
             source: Box::new(source),
-        })
+        };
+        let table = self.text.parse::<Table>().map_err(malformed)?;
+        self.check(bad_name(&table).or_else(|| ranges::problem(&table)))?;
+        toml::from_str(&self.text).map_err(malformed)
     }
 }
 
@@ -244,6 +244,20 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    /// A number that TOML does not have hides nothing else: it is refused itself.
+    #[test]
+    fn a_number_beyond_those_of_toml_is_refused_with_its_line() {
+        let source = Source {
+            file: "my.toml".into(),
+            text: "name = \"../escaped\"\nseeds = [18446744073709551615]".into(),
+        };
+        let text = source.parse::<Table>().unwrap_err().to_string();
+        assert!(
+            text.contains("my.toml is not a valid") && text.contains("line 2"),
+            "{text}"
+        );
     }
 
     #[test]

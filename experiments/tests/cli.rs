@@ -71,10 +71,10 @@ fn unknown_names_list_the_choices_and_the_nearest() {
 
 #[cfg(not(feature = "wgpu"))]
 #[test]
-fn a_device_that_was_not_built_in_names_the_command_that_builds_it() {
+fn a_device_that_was_not_built_in_names_the_feature_that_builds_it() {
     let text = rejection(&["table1", "--device", "wgpu", "--dataset", "glyphs"]);
     assert!(
-        text.contains("built without `wgpu`") && text.contains("cargo xtask reproduce"),
+        text.contains("built without `wgpu`") && text.contains("feature `wgpu`"),
         "{text}"
     );
 }

@@ -148,7 +148,7 @@ fn an_evaluation_that_is_stopped_takes_nothing_away() {
     let earlier = written();
     let (end, shown, said) = evaluated(&run, "--samples 5", &here, |_| true);
     assert_eq!((end, shown), (End::Interrupted, String::new()));
-    assert!(said.contains("The same command goes on"), "{said}");
+    assert!(said.contains("the same command starts over"), "{said}");
     assert_eq!(written(), earlier);
 }
 

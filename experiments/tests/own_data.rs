@@ -68,11 +68,17 @@ fn a_table_of_own_data_has_nothing_published_and_its_runs_know_their_data() {
     let dir = tempfile::tempdir().unwrap();
     npz(dir.path(), "x.npz", 1.0);
     let asked = ["table1", "--dataset", "x.npz", "--net", "linear"];
+    // To look at runs that are not there leaves nothing there.
+    out(&helmholtz(dir.path(), &[&["status"], &asked[..]].concat()));
+    assert!(!dir.path().join("runs").exists());
     let text = out(&reproduce(dir.path(), &asked));
     assert!(
         text.contains("own-x-") && text.contains("160 / 20 / 20"),
         "{text}"
     );
+    fs::write(dir.path().join("x.csv"), "1,0").unwrap();
+    let text_of_csv = rejection(&reproduce(dir.path(), &["table1", "--dataset", "x.csv"]));
+    assert!(text_of_csv.contains("use one of .npy"), "{text_of_csv}");
     assert!(!text.contains("own data)"), "bits need no caution: {text}");
     let data = only(&dir.path().join("runs/table1/quick-1-epochs"));
     let table = fs::read_to_string(data.join("table.json")).unwrap();
@@ -120,7 +126,7 @@ fn a_table_of_own_data_has_nothing_published_and_its_runs_know_their_data() {
             "--run",
             &folder,
             "--replicates",
-            "2",
+            "3",
             "--batch",
             "20",
         ],

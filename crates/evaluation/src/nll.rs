@@ -81,8 +81,8 @@ impl Nll {
 /// −ln (1/S) Σ_s p(x, h_s) / q(h_s | x), h_s ~ q, over the data (Burda, Grosse & Salakhutdinov 2016). An upper bound in
 /// expectation, tighter with S.
 ///
-/// `progress` is called with the number of data just finished, from any thread; if it answers false the evaluation
-/// stops and gives `None`. There is nothing to evaluate in no data or with no samples: `None` too.
+/// `progress` is called with the number of data just finished, from any thread, and with 0 in between; if it answers false the
+/// evaluation stops and gives `None`. There is nothing to evaluate in no data or with no samples: `None` too.
 pub fn nll<B, M>(
     model: &M,
     data: &(impl Data + ?Sized),
@@ -164,8 +164,7 @@ where
                 data: group,
                 evaluation,
             };
-            group.log_weights(samples, found);
-            progress(count)
+            group.log_weights(samples, found, &|| progress(0)) && progress(count)
         }
     })
 }
@@ -183,12 +182,20 @@ where
     B: Backend,
     M: Propose<B> + Joint<B>,
 {
-    /// Fills `found`, `[data, samples]`.
-    fn log_weights(&self, samples: &[usize], found: &mut [LogWeights]) {
+    /// Fills `found`, `[data, samples]`, as long as `goes_on`; whether it is filled.
+    fn log_weights(
+        &self,
+        samples: &[usize],
+        found: &mut [LogWeights],
+        goes_on: &dyn Fn() -> bool,
+    ) -> bool {
         let encoded = self.model.encode(self.x.clone());
         let mut sums = vec![LogMean::EMPTY; self.data.len()];
         let largest = samples.iter().copied().max().unwrap_or(0);
         for (block, first) in (0..largest).step_by(BLOCK).enumerate() {
+            if !goes_on() {
+                return false;
+            }
             let end = first + BLOCK;
             for (column, &count) in samples.iter().enumerate() {
                 if first < count && count < end {
@@ -206,6 +213,7 @@ where
                 }
             }
         }
+        true
     }
 
     /// Adds the log-weights of `particles` samples a datum, from the streams of this block.

@@ -85,8 +85,12 @@ where
         move |group, found| {
             let moves = Moves::new(&model, batch_of::<B>(data, group.clone(), &device));
             let mut streams = tempering.streams(&group, 0);
-            found.copy_from_slice(&forward(&moves, tempering, &Systematic, &mut streams));
-            progress(group.len())
+            let goes_on = &|| progress(0);
+            let log_evidence = forward(&moves, tempering, &Systematic, &mut streams, goes_on);
+            log_evidence.is_some_and(|log_evidence| {
+                found.copy_from_slice(&log_evidence);
+                progress(group.len())
+            })
         }
     })
 }
@@ -129,8 +133,13 @@ where
             let x = batch_of::<B>(data, group.clone(), &device);
             let (x, h) = model.dream(x, &mut noise);
             let moves = Moves::new(&model, x);
-            let lower = forward(&moves, tempering, &Systematic, &mut streams);
-            let upper = backward(&moves, h, tempering, &mut streams);
+            let goes_on = &|| progress(0);
+            let Some(lower) = forward(&moves, tempering, &Systematic, &mut streams, goes_on) else {
+                return false;
+            };
+            let Some(upper) = backward(&moves, h, tempering, &mut streams, goes_on) else {
+                return false;
+            };
             for ((found, lower), upper) in found.iter_mut().zip(lower).zip(upper) {
                 *found = Bounds { lower, upper };
             }
@@ -155,13 +164,14 @@ impl Tempering {
     }
 }
 
-/// ln p̂(x) of each datum.
+/// ln p̂(x) of each datum; none once it no longer `goes_on`.
 fn forward<B, M, C>(
     moves: &Moves<B, M>,
     tempering: &Tempering,
     resampler: &impl Resampler<C>,
     chance: &mut [C],
-) -> Vec<f64>
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Vec<f64>>
 where
     B: Backend,
     M: Layered<B> + Joint<B>,
@@ -172,6 +182,7 @@ where
     let mut log_weights = vec![vec![0.0; particles]; batch];
     let mut log_evidence = vec![0.0; batch];
     for step in 1..=tempering.steps {
+        goes_on().then_some(())?;
         let by = tempering.beta(step) - tempering.beta(step - 1);
         for (row, log_ratio) in state.log_ratios().enumerate() {
             log_weights[row % batch][row / batch] += by * log_ratio;
@@ -185,11 +196,8 @@ where
         }
     }
     let last = log_weights.iter().map(|own| log_mean(own));
-    log_evidence
-        .into_iter()
-        .zip(last)
-        .map(|(sum, last)| sum + last)
-        .collect()
+    let both = log_evidence.into_iter().zip(last);
+    Some(both.map(|(sum, last)| sum + last).collect())
 }
 
 /// Resamples the particles of data whose weights have become uneven, and adds the means of those weights to the evidence.
@@ -222,13 +230,14 @@ fn resample<B: Backend, C>(
     state.take(&from);
 }
 
-/// A stochastic upper bound of ln p(x) of each datum, from exact samples h of its posterior.
+/// A stochastic upper bound of ln p(x) of each datum, from exact samples h of its posterior; none once it no longer `goes_on`.
 fn backward<B, M, C>(
     moves: &Moves<B, M>,
     h: Particles<B>,
     tempering: &Tempering,
     chance: &mut [C],
-) -> Vec<f64>
+    goes_on: &dyn Fn() -> bool,
+) -> Option<Vec<f64>>
 where
     B: Backend,
     M: Layered<B> + Joint<B>,
@@ -240,6 +249,7 @@ where
     let mut state = moves.state(Particles::new::<Values<B>>(copies));
     let mut log_weights = vec![vec![0.0; particles]; batch];
     for step in (1..=tempering.steps).rev() {
+        goes_on().then_some(())?;
         let by = tempering.beta(step) - tempering.beta(step - 1);
         for (row, log_ratio) in state.log_ratios().enumerate() {
             log_weights[row % batch][row / batch] -= by * log_ratio;
@@ -250,7 +260,7 @@ where
             }
         }
     }
-    log_weights.iter().map(|own| -log_mean(own)).collect()
+    Some(log_weights.iter().map(|own| -log_mean(own)).collect())
 }
 
 fn log_mean(log_weights: &[f64]) -> f64 {

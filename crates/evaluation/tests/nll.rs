@@ -156,7 +156,7 @@ fn progress_counts_every_datum_and_can_stop() {
         assert_eq!(
             asked.into_inner(),
             threads,
-            "each thread stops after its first group"
+            "each thread stops before its first samples"
         );
     }
 }

@@ -8,6 +8,7 @@ use helmholtz_evaluation::{Bounds, Tempering, bounds, tempered_log_evidence};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_sbn::{Sbn, SbnConfig};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn model() -> Sbn<Flex> {
     let mut config = SbnConfig::named("two-layers").unwrap();
@@ -88,6 +89,30 @@ fn a_progress_that_answers_no_leaves_nothing() {
     assert_eq!(found, None);
     let found = bounds::<Flex, _>(&model, &images, 0..23, &tempering, &device, &stopped);
     assert_eq!(found, None);
+}
+
+/// Of ten data, which are evaluated together, in the middle of the steps.
+#[test]
+fn a_progress_that_answers_no_in_between_ends_the_steps() {
+    let (model, images, device) = (model(), images(10), Default::default());
+    for least in 1..=40 {
+        let asked = AtomicUsize::new(0);
+        let stopped = |images: usize| {
+            assert_eq!(images, 0);
+            asked.fetch_add(1, Ordering::Relaxed) + 1 < least
+        };
+        let tempering = tempering(2, 20);
+        let bounds = bounds::<Flex, _>(&model, &images, 0..10, &tempering, &device, &stopped);
+        assert_eq!((bounds, asked.into_inner()), (None, least));
+        if least > 20 {
+            continue;
+        }
+        let asked = AtomicUsize::new(0);
+        let stopped = |_| asked.fetch_add(1, Ordering::Relaxed) + 1 < least;
+        let found =
+            tempered_log_evidence::<Flex, _>(&model, &images, 0..10, &tempering, &device, &stopped);
+        assert_eq!((found, asked.into_inner()), (None, least));
+    }
 }
 
 /// Means over the same 23 data of the model: the distance of the bounds falls to a tenth and less.

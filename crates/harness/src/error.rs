@@ -58,7 +58,7 @@ pub enum HarnessError {
     Report(#[from] helmholtz_report::ReportError),
     /// The binary was built without this device.
     #[error(
-        "this binary was built without `{device}`; `cargo xtask reproduce … --device {device}` builds and runs one that has it"
+        "this program was built without `{device}`; build it with cargo's feature `{device}`, as `cargo xtask` does where `--device {device}` is given"
     )]
     DeviceNotBuilt {
         /// The device asked for.
@@ -128,6 +128,9 @@ pub enum HarnessError {
     /// Training or evaluation of the cell failed.
     #[error("{0}")]
     Cell(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// An error of a run in which the same command would end again: a training that diverged, settings that make no sense.
+    #[error("{0}")]
+    Again(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The code that runs the cell panicked: a defect, kept from the other cells.
     #[error("the run panicked: {0}")]
     Panic(String),

@@ -52,7 +52,8 @@ pub fn overview(
         .iter()
         .filter(|found| found.word == "running" || found.word == "waiting");
     let seconds: Vec<f64> = left.map(|found| found.planned.cost.work.last).collect();
-    let work: f64 = seconds.iter().sum();
+    // The sum of none is −0.
+    let work = seconds.iter().sum::<f64>() + 0.0;
     let mut longest = seconds.clone();
     longest.sort_by(|a, b| b.total_cmp(a));
     let until = makespan(longest, running.max(1));

@@ -228,10 +228,10 @@ pub(crate) fn end(options: &Options, plan: &Plan, outcomes: &[Ended], streams: &
     }
 }
 
-/// Whether the same command would come further with a unit: it was at work, and nothing is wrong with its folder.
+/// Whether the same command would come further with a unit: it was at work, and nothing is wrong with its folder or its settings.
 pub(crate) fn tries_again(planned: &PlannedUnit, error: &HarnessError) -> bool {
-    let of_folder = match error {
-        HarnessError::Result { .. } => true,
+    let ends_again = match error {
+        HarnessError::Result { .. } | HarnessError::Again(_) => true,
         HarnessError::Run(error) => matches!(
             error,
             RunError::OtherConfig { .. }
@@ -243,7 +243,7 @@ pub(crate) fn tries_again(planned: &PlannedUnit, error: &HarnessError) -> bool {
         ),
         _ => false,
     };
-    planned.status.is_to_run() && !of_folder
+    planned.status.is_to_run() && !ends_again
 }
 
 pub(crate) fn print_notice(lines: &[String], streams: &Streams) {
@@ -472,6 +472,7 @@ mod tests {
         let folder = || "a".into();
         let tries = |error| tries_again(&planned, &error);
         assert!(tries(HarnessError::Cell("NaN loss".into())));
+        assert!(!tries(HarnessError::Again("it diverged".into())));
         assert!(!tries(HarnessError::Run(RunError::NotARunFolder {
             path: folder(),
             why: String::new(),

@@ -85,7 +85,12 @@ pub fn status<R: DeserializeOwned>(folder: &Path, config: &Value, key: &str) -> 
     let done = |state: &Value| state[key].as_u64().unwrap_or(0);
     match RunFolder::peek_as(folder, config) {
         Err(error) => unusable(error.into()),
-        Ok(Found::Absent | Found::Started { state: None }) => Status::New,
+        Ok(Found::Absent) => Status::New,
+        // Before the first checkpoint, or where none of them can be read.
+        Ok(Found::Started { state: None }) => match read_checkpoint(folder) {
+            Err(error @ RunError::NoUsableCheckpoint { .. }) => unusable(error.into()),
+            _ => Status::New,
+        },
         Ok(Found::Started { state: Some(state) }) => Status::Partial { done: done(&state) },
         Ok(Found::Running { pid }) => Status::Running { pid },
         Ok(Found::Failed(failure)) => Status::Failed {
@@ -140,6 +145,29 @@ mod tests {
         assert_eq!(done(Status::Trained), 5);
         assert_eq!(done(Status::Partial { done: 3 }), 3);
         assert_eq!(done(Status::New), 0);
+    }
+
+    #[test]
+    fn a_run_none_of_whose_checkpoints_can_be_read_cannot_be_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut experiment = Counting::new(dir.path(), &["a"]);
+        experiment.stop_in = Some(("a", 3));
+        let go = AtomicBool::new(false);
+        experiment.run(0, &NoopObserver, &go).unwrap_err();
+        let unit = &experiment.units()[0];
+        let status = || status::<Value>(&unit.folder, &unit.config, experiment.done_key());
+        assert_eq!(status(), Status::Partial { done: 3 });
+        for checkpoint in std::fs::read_dir(unit.folder.join("checkpoints")).unwrap() {
+            let manifest = checkpoint.unwrap().path().join("manifest.json");
+            std::fs::write(manifest, "{").unwrap();
+        }
+        let found = status();
+        let Status::Unusable { reason } = &found else {
+            panic!("{found:?}")
+        };
+        assert!(reason.contains("checkpoint"), "{reason}");
+        std::fs::remove_dir_all(unit.folder.join("checkpoints")).unwrap();
+        assert_eq!(status(), Status::New);
     }
 
     #[test]

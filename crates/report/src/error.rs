@@ -1,10 +1,11 @@
 //! Errors of writing.
 
+use helmholtz_files::remedy;
 use std::path::PathBuf;
 
 /// A file or folder that could not be read or written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {action} {}: {source}", path.display())]
+#[error("cannot {action} {}: {source}; {}", path.display(), remedy(source))]
 pub struct ReportError {
     /// `write`, `remove`.
     pub action: &'static str,

@@ -62,8 +62,8 @@ pub enum RunError {
 
     /// The run was begun on other data.
     #[error(
-        "run folder {} was begun on other data: their fingerprint is {}, that of the data found now is {}. Give the folder of \
-         the old data by `--data-dir`, choose another run folder, or start over (`--fresh` keeps this one aside)",
+        "run folder {} was begun on other data: their fingerprint is {}, that of the data found now is {}. Give the \
+         old data by `--data-dir`, or their own file by `--dataset`, choose another run folder, or start over (`--fresh` keeps this one aside)",
         .folder.display(),
         short(.stored),
         short(.asked)

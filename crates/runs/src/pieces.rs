@@ -45,23 +45,34 @@ impl Pieces {
     ///
     /// Errors: [`RunError::Io`], [`RunError::Link`].
     pub fn clear(&self) -> Result<(), RunError> {
-        let Some((run, of)) = &self.of else {
+        let Some((run, _)) = &self.of else {
             return Ok(());
         };
         let folder = run.join(PIECES);
         reject_link(&folder)?;
-        let Ok(entries) = fs::read_dir(&folder) else {
-            return Ok(());
-        };
-        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-            let is_own = || sealed::read(&path).is_ok_and(|kept| kept["name"]["of"] == **of);
-            if !is_link(&path) && is_own() {
-                clear(&path).map_err(failed(run, "remove", &path))?;
-            }
+        for path in self.own() {
+            clear(&path).map_err(failed(run, "remove", &path))?;
         }
         // Pieces of others may be in it.
         let _ = fs::remove_dir(&folder);
         Ok(())
+    }
+
+    /// Whether a piece of what these belong to is kept.
+    pub fn has_kept(&self) -> bool {
+        self.own().next().is_some()
+    }
+
+    /// The files of the pieces of what these belong to.
+    fn own(&self) -> impl Iterator<Item = PathBuf> {
+        let of = self.of.as_ref();
+        let entries = of.and_then(|(run, _)| fs::read_dir(run.join(PIECES)).ok());
+        let paths = entries.into_iter().flatten();
+        let paths = paths.filter_map(|entry| Some(entry.ok()?.path()));
+        paths.filter(move |path| {
+            let is_own = |of: &str| sealed::read(path).is_ok_and(|kept| kept["name"]["of"] == *of);
+            !is_link(path) && of.is_some_and(|(_, of)| is_own(of))
+        })
     }
 
     /// The piece called `name`, kept from an earlier attempt, or computed now and kept.

@@ -454,10 +454,12 @@ where
         let done = AtomicUsize::new(offset);
         let progress = |images: usize| {
             let done = done.fetch_add(images, Ordering::Relaxed) + images;
-            (self.observe)(&Event::Evaluating {
-                done: done as u64,
-                total: total as u64,
-            });
+            if images > 0 {
+                (self.observe)(&Event::Evaluating {
+                    done: done as u64,
+                    total: total as u64,
+                });
+            }
             !self.stop.load(Ordering::Relaxed)
         };
         let weights = log_weights_at::<B::InnerBackend, _>(

@@ -285,7 +285,7 @@ pub struct Variance {
     pub particles: Option<usize>,
 
     /// Number of estimates of each method
-    #[arg(long, value_name = "R", default_value = "1000", value_parser = at_least(2))]
+    #[arg(long, value_name = "R", default_value = "1000", value_parser = at_least(3))]
     pub replicates: usize,
 
     /// Images of the mini-batch, the first of the training set
@@ -618,7 +618,7 @@ pub(crate) mod tests {
     #[test]
     fn variance_refuses_what_makes_no_sense() {
         let error = |args: &[&str]| variance(args).unwrap_err().to_string();
-        assert!(error(&["--replicates", "1"]).contains("2.."));
+        assert!(error(&["--replicates", "2"]).contains("3.."));
         assert!(error(&["--stage", "3"]).contains("1..=2"));
         assert!(error(&["--run", "x", "--net", "linear"]).contains("cannot be used with"));
         assert!(error(&["--selected"]).contains("--run <FOLDER>"));

@@ -25,6 +25,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::num::NonZero;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 
@@ -92,7 +93,7 @@ pub fn evaluate(
     let found = in_parts(size, &samples, tempering, &pieces, &work)?;
     drop(loading);
     let Some((evaluated, is_whole)) = found else {
-        return Ok(stopped(args, streams));
+        return Ok(stopped(args, pieces.has_kept(), streams));
     };
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
     let provenance = begun.provenance(&config, seed, args.device.as_str());
@@ -150,10 +151,11 @@ fn in_parts(
 }
 
 /// Says what a stop leaves.
-fn stopped(args: &Evaluate, streams: &Streams) -> End {
-    let kept = match &args.out {
-        Some(_) => "The same command goes on.",
-        None => "With `--out` it would keep what is done.",
+fn stopped(args: &Evaluate, has_kept: bool, streams: &Streams) -> End {
+    let kept = match (&args.out, has_kept) {
+        (Some(_), true) => "The same command goes on.",
+        (Some(_), false) => "Nothing was done yet that is kept: the same command starts over.",
+        (None, _) => "With `--out` it would keep what is done.",
     };
     streams.err.line(format!(
         "Stopped before the end of its pass: there is nothing to show. {kept}"
@@ -181,6 +183,14 @@ fn unless_stopped<T>(found: Result<T, HarnessError>) -> Result<Option<T>, Harnes
     match found {
         Err(HarnessError::Interrupted { .. }) => Ok(None),
         found => found.map(Some),
+    }
+}
+
+/// Says that the file of this name, which is there, is replaced; nothing where it is not there.
+pub(super) fn replaced(folder: &Path, name: &str) -> &'static str {
+    match folder.join(name).is_file() {
+        true => ", in place of what was there",
+        false => "",
     }
 }
 
@@ -233,11 +243,12 @@ fn print_result(
     }
     if let Some(folder) = &args.out {
         let table = markdown::render(&document);
+        let replaced = replaced(folder, "evaluation.md");
         let mut files = vec![write_text(folder, "evaluation.md", &table)?];
         let all = LogLikelihoods::new(samples, &weights);
         files.push(folder.join(log_likelihoods::write(folder, &all)?.name));
         let written = named_together(&files);
-        streams.err.line(format!("Written to {written}"));
+        streams.err.line(format!("Written to {written}{replaced}"));
     }
     Ok(())
 }

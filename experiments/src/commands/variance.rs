@@ -1,5 +1,6 @@
 //! `variance`: measures how noisy the methods' gradients are, and shows it beside what they cost.
 
+use super::evaluate::replaced;
 use crate::backend::on_net;
 use crate::cli::Variance;
 use crate::data::{Wanted, load};
@@ -30,7 +31,8 @@ use std::time::Instant;
 /// and the same request goes on.
 ///
 /// # Errors
-/// What keeps it from being measured: unknown names, missing data, device or run, an estimator that refuses.
+/// What keeps it from being measured: unknown names, missing data, device or run. A method that cannot be measured is left out and
+/// named, and gives [`End::Failed`].
 pub fn variance(
     args: &Variance,
     registry: &Registry,
@@ -51,7 +53,7 @@ pub fn variance(
         Some(folder) => Pieces::in_folder(folder, &kept_for(args, &request, &data)),
         None => Pieces::none(),
     };
-    let rows = {
+    let (rows, refused) = {
         let mut display = Display::new(&request, args.json, stop, streams);
         let measurement = Measurement {
             request: &request,
@@ -59,10 +61,11 @@ pub fn variance(
             pieces: &pieces,
             watch: &mut |event| display.event(event),
         };
-        on_net(args.device, net, seed, measurement)?
+        let rows = on_net(args.device, net, seed, measurement)?;
+        (rows, std::mem::take(&mut display.refused))
     };
     let provenance = begun.provenance(&config, seed, args.device.as_str());
-    let report = Report::new(&request, &data.name, rows, provenance);
+    let report = Report::new(&request, &data.name, rows, &refused, provenance);
     let document = view::document(&report);
     match args.json {
         true => {
@@ -73,6 +76,7 @@ pub fn variance(
     }
     if let Some(folder) = &args.out {
         let table = markdown::render(&document);
+        let replaced = replaced(folder, "variance.md");
         let paths = [
             write_text(folder, "variance.md", &table)?,
             write_text(folder, "variance.csv", &view::csv(&report))?,
@@ -82,11 +86,14 @@ pub fn variance(
         } else {
             &streams.out
         };
-        told.line(format!("Written to {}", named_together(&paths)));
+        told.line(format!("Written to {}{replaced}", named_together(&paths)));
     }
     if !stop.load(Ordering::Relaxed) {
         pieces.clear()?;
-        return Ok(End::Complete);
+        return Ok(match refused.is_empty() {
+            true => End::Complete,
+            false => End::Failed,
+        });
     }
     if args.out.is_some() {
         let line = "Stopped. The same command measures what is left.";
@@ -200,6 +207,8 @@ struct Display<'a> {
     streams: &'a Streams,
     label: String,
     begun: Instant,
+    /// Rows that cannot be measured, and why.
+    refused: Vec<(String, String)>,
 }
 
 impl<'a> Display<'a> {
@@ -219,6 +228,7 @@ impl<'a> Display<'a> {
             streams,
             label: String::new(),
             begun: Instant::now(),
+            refused: Vec::new(),
         }
     }
 
@@ -232,6 +242,11 @@ impl<'a> Display<'a> {
                 self.bar.set_message(self.label.clone());
             }
             Event::Replicates(done) => self.bar.set_position(done as u64),
+            Event::Refused(error) => {
+                let text = format!("{}: {error}", self.label);
+                self.bar.suspend(|| self.streams.err.line(text));
+                self.refused.push((self.label.clone(), error.to_string()));
+            }
             Event::Measured { row, is_new } => {
                 let when = match is_new {
                     true => format!("in {:.1} s", self.begun.elapsed().as_secs_f64()),

@@ -128,7 +128,13 @@ impl<E: Stepwise> OnBackend for Run<'_, E> {
             pieces: &folder.pieces(&settings["evaluation"])?,
             folder: folder.path(),
         };
-        let evaluation = experiment.measure(data, &model, &device, &measuring)?;
+        let evaluation = experiment.measure(data, &model, &device, &measuring);
+        let evaluation = evaluation.map_err(|error| match error {
+            HarnessError::Interrupted { .. } => HarnessError::Interrupted {
+                epoch: config.steps,
+            },
+            error => error,
+        })?;
         let checks = read_metrics(folder.path())?;
         let check = |row: Option<&Value>| row.and_then(Value::as_object).cloned();
         let outcome = Outcome {

@@ -255,7 +255,7 @@ fn is_run_without_config(folder: &Path) -> bool {
 /// (`seed-1.old-1`) are none. What is not a cell's is read by `readers`.
 ///
 /// # Errors
-/// A folder that cannot be listed.
+/// A root that cannot be listed.
 pub fn find(root: &Path, readers: &[Reader]) -> Result<(Vec<Record>, Vec<String>), HarnessError> {
     let (mut records, mut problems) = (Vec::new(), Vec::new());
     let mut folders = vec![(String::new(), root.to_path_buf())];
@@ -276,7 +276,14 @@ pub fn find(root: &Path, readers: &[Reader]) -> Result<(Vec<Record>, Vec<String>
                 "{place}: a run whose config.json is gone; put it back, or move the rest away"
             ));
         }
-        let entries = std::fs::read_dir(&folder).map_err(|error| unreadable(&folder, error))?;
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if place.is_empty() => return Err(unreadable(&folder, error)),
+            Err(error) => {
+                problems.push(format!("{place}: cannot be read: {error}"));
+                continue;
+            }
+        };
         for entry in entries {
             let entry = entry.map_err(|error| unreadable(&folder, error))?;
             let name = entry.file_name().to_string_lossy().into_owned();

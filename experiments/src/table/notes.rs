@@ -183,8 +183,11 @@ fn ours(
     let samples = distinct(results.iter().map(|r| r.reported_samples()));
     let images = distinct(results.iter().map(|r| r.images));
     // A last evaluation, with `final_samples`, is over all images.
-    let subset = cells.iter().any(|(cell, _)| {
-        cell.settings.test_images.is_some() && cell.settings.final_samples.is_none()
+    let subset = cells.iter().any(|(cell, status)| {
+        let (asked, result) = (cell.settings.test_images, status.result());
+        // Fewer than were asked for are all that there are.
+        let is_part = result.is_some_and(|result| asked == Some(result.images));
+        is_part && cell.settings.final_samples.is_none()
     });
     let over = if rows.iter().any(|row| row.results.len() > 1) {
         match source.spec.standard_error {

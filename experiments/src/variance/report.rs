@@ -32,11 +32,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// The report of `rows`.
+    /// The report of `rows`, and of those that could not be measured, with why.
     pub fn new(
         request: &Request,
         dataset: &str,
         mut rows: Vec<Row>,
+        refused: &[(String, String)],
         provenance: Provenance,
     ) -> Self {
         rows.sort_by(|a, b| a.by_seconds().total_cmp(&b.by_seconds()));
@@ -50,7 +51,7 @@ impl Report {
                 Some(run) => format!("parameters of {}", run.label()),
                 None => format!("fresh parameters (seed {})", request.replication.seed),
             },
-            notes: notes(request, dataset, &rows),
+            notes: notes(request, dataset, &rows, refused),
             rows,
             provenance,
         }
@@ -58,14 +59,27 @@ impl Report {
 }
 
 /// Cautions first.
-fn notes(request: &Request, dataset: &str, rows: &[Row]) -> Vec<Note> {
+fn notes(
+    request: &Request,
+    dataset: &str,
+    rows: &[Row],
+    refused: &[(String, String)],
+) -> Vec<Note> {
     let mut notes: Vec<Note> = caution(dataset).map(Note::caution).into_iter().collect();
+    for (label, why) in refused {
+        let text = format!("NOT MEASURED: {label}: {why}.");
+        notes.push(Note::caution(text));
+    }
     let is_there = |name: &str| rows.iter().any(|row| row.method == name);
     let names = |which: &dyn Fn(&Entry) -> bool| {
         let named = request.methods.iter().filter(|entry| which(entry));
         named.map(|e| e.name).collect::<Vec<_>>().join(", ")
     };
-    let missing = names(&|entry| !is_there(entry.name));
+    let is_refused = |name: &str| {
+        let mut labels = refused.iter().map(|(label, _)| label.split(',').next());
+        labels.any(|label| label == Some(name))
+    };
+    let missing = names(&|entry| !is_there(entry.name) && !is_refused(entry.name));
     let few = |row: &&Row| row.measured.replicates < request.replication.replicates;
     for row in rows.iter().filter(few) {
         let (label, made) = (row.label(), row.measured.replicates);
@@ -115,11 +129,11 @@ fn notes(request: &Request, dataset: &str, rows: &[Row]) -> Vec<Note> {
 mod tests {
     use super::*;
     use helmholtz_datasets::DatasetName;
+    use helmholtz_estimators::LatentKind;
     use helmholtz_evaluation::Replication;
 
-    #[test]
-    fn the_caution_of_a_data_set_comes_first() {
-        let request = Request {
+    fn request() -> Request {
+        Request {
             net: "linear".into(),
             methods: vec![],
             particles: 2,
@@ -131,8 +145,29 @@ mod tests {
                 seed: 1,
             },
             run: None,
+        }
+    }
+
+    #[test]
+    fn a_method_that_could_not_be_measured_is_named_with_why_and_was_not_stopped() {
+        let registry = crate::registry::Registry::default();
+        let names = ["jsa", "rloo", "rws"].map(String::from);
+        let methods = Request::methods(&registry, &names, LatentKind::Bits).unwrap();
+        let request = Request {
+            methods,
+            ..request()
         };
-        let first = |dataset: &str| notes(&request, dataset, &[])[0].clone();
+        let refused = [("jsa, held".to_owned(), "no state".to_owned())];
+        let notes = notes(&request, "binarized-mnist", &[], &refused);
+        let texts: Vec<&str> = notes.iter().map(|note| note.text.as_str()).collect();
+        assert_eq!(texts[0], "NOT MEASURED: jsa, held: no state.");
+        assert_eq!(texts[1], "STOPPED before rloo, rws.");
+    }
+
+    #[test]
+    fn the_caution_of_a_data_set_comes_first() {
+        let request = request();
+        let first = |dataset: &str| notes(&request, dataset, &[], &[])[0].clone();
         for name in DatasetName::ALL {
             let caution = name.caution().map(Note::caution);
             let first = first(name.as_str());

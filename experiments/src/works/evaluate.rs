@@ -178,7 +178,9 @@ impl Work<'_> {
         let (done, all) = (AtomicUsize::new(self.rows.start), self.images.len());
         move |images: usize| {
             let done = done.fetch_add(images, Ordering::Relaxed) + images;
-            (self.state)(format!("{part}: {done} of {all} images"));
+            if images > 0 {
+                (self.state)(format!("{part}: {done} of {all} images"));
+            }
             !self.stop.load(Ordering::Relaxed)
         }
     }

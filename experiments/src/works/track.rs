@@ -184,21 +184,27 @@ impl Track<'_> {
         };
         let go_on = || !self.stop.load(Ordering::Relaxed);
         let (after, all) = (count(epoch as usize, "epoch"), self.profile.replicates);
+        let mut refused = None;
         let measurement = Measurement {
             request: &request,
             train: &self.data.train,
             pieces: &Pieces::none(),
             watch: &mut |event| {
-                if let Event::Replicates(done) = event {
-                    self.observer.event(&Told::Evaluating {
+                match event {
+                    Event::Replicates(done) => self.observer.event(&Told::Evaluating {
                         part: Some(done as f64 / all as f64),
                         what: format!("after {after}, {done} of {all} estimates"),
-                    });
+                    }),
+                    Event::Refused(error) => refused = Some(error),
+                    _ => {}
                 }
                 go_on()
             },
         };
         let rows = measurement.on::<B, M>(model)?;
+        if let Some(error) = refused {
+            return Err(error);
+        }
         match go_on() {
             true => Ok(rows.iter().map(|row| Point::of(epoch, row)).collect()),
             // What was not measured to the end is measured again.

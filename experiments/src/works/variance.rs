@@ -128,6 +128,8 @@ pub enum Event<'a> {
         /// Whether it was made now.
         is_new: bool,
     },
+    /// The row cannot be measured; others may be.
+    Refused(HarnessError),
 }
 
 /// A request with its data and its listener, who answers whether to go on.
@@ -183,10 +185,14 @@ impl Measurement<'_> {
                 let label = label(entry.name, chains);
                 (self.watch)(Event::Begins(&label));
                 // A row that was stopped is one of fewer replicates, or none; only whole ones are kept.
-                let (mut is_new, mut cut) = (false, None);
+                let (mut is_new, mut cut, mut refused) = (false, None, None);
                 let found = self.pieces.get(&label, || {
                     is_new = true;
-                    let row = self.row(entry, chains, &model, &learned, &x, store.as_ref())?;
+                    let row = self.row(entry, chains, &model, &learned, &x, store.as_ref());
+                    let row = row.unwrap_or_else(|error| {
+                        refused = Some(error);
+                        None
+                    });
                     let all = self.request.replication.replicates;
                     match row {
                         Some(row) if row.measured.replicates == all => Ok(row),
@@ -196,6 +202,12 @@ impl Measurement<'_> {
                         }
                     }
                 });
+                if let Some(error) = refused {
+                    match (self.watch)(Event::Refused(error)) {
+                        true => continue,
+                        false => return Ok(rows),
+                    }
+                }
                 let row = match (found, cut) {
                     (Err(HarnessError::Interrupted { .. }), Some(row)) => row,
                     (Err(HarnessError::Interrupted { .. }), None) => return Ok(rows),

@@ -64,6 +64,11 @@ impl OwnData {
         }
     }
 
+    /// Whether it says how to divide the rows of one file, in another way than where nothing is said.
+    fn divides(&self) -> bool {
+        *self != Self::new(self.files.clone())
+    }
+
     /// Whether a word names files, by their endings, with commas between them.
     pub fn is_files(word: &str) -> bool {
         word.split(',')
@@ -73,11 +78,16 @@ impl OwnData {
     /// Reads the data. Their name is made of the first file's and of the fingerprint.
     ///
     /// # Errors
-    /// [`Error::Unsuitable`] for files that are not there, or whose arrays are no rows of finite numbers of one width; [`Error::Corrupt`],
+    /// [`Error::Unsuitable`] for files that are not there, for shares or a seed beside parts, or whose arrays are no rows of finite numbers of one width; [`Error::Corrupt`],
     /// [`Error::Truncated`], [`Error::NotGzip`] for damaged ones; [`Error::Io`].
     pub fn load(&self, progress: &mut Progress) -> Result<Splits, Error> {
         let parts = match self.files.as_slice() {
             [file] => match read(file, progress)?.parts(file)? {
+                Ok(_) if self.divides() => {
+                    let problem =
+                        "it has its own `train`, `valid` and `test`: leave out how to divide it";
+                    return Err(unsuitable(file, problem.into()));
+                }
                 Ok(parts) => parts,
                 Err((all, labels)) => self.divided(file, &all, labels.as_deref())?,
             },

@@ -238,6 +238,12 @@ fn parts_come_from_arrays_or_from_files() {
         splits.fingerprint
     };
     let one = write(folder.path(), "Own Data!.npz", &npz(&parts));
+    let divided = OwnData {
+        seed: 2,
+        ..OwnData::new(vec![one.clone()])
+    };
+    let text = load(divided).unwrap_err().to_string();
+    assert!(text.contains("leave out how to divide it"), "{text}");
     let one = load(OwnData::new(vec![one])).unwrap();
     assert!(one.name.starts_with("own-own-data-"), "{}", one.name);
     let three = parts

@@ -196,8 +196,9 @@ fn bias(table: &Table, ratio: Ratio, [particles, steps]: [usize; 2]) -> f64 {
             &tempering(particles, steps),
             &ByChoice,
             &mut [Branches(chance)],
+            &|| true,
         );
-        found[0].exp()
+        found.unwrap()[0].exp()
     });
     let mean: f64 = branches
         .into_iter()
@@ -214,8 +215,9 @@ fn bias_of_inverse(table: &Table, ratio: Ratio, [particles, steps]: [usize; 2]) 
         let branches = enumerate(|chance| {
             let moves = Moves::with_ratio(table, x.clone(), ratio);
             let tempering = tempering(particles, steps);
-            let found = backward(&moves, state.clone(), &tempering, &mut [Branches(chance)]);
-            (-found[0]).exp()
+            let chance = &mut [Branches(chance)];
+            let found = backward(&moves, state.clone(), &tempering, chance, &|| true);
+            (-found.unwrap()[0]).exp()
         });
         let own: f64 = branches
             .into_iter()

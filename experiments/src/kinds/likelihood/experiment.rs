@@ -82,9 +82,6 @@ pub fn open_all<'a>(
         let is_own = |&epochs: &u64| own.iter().all(|cell| cell.settings.epochs == epochs);
         let epochs = args.epochs.filter(|epochs| !is_own(epochs));
         let base = base_folder(&args.out, &spec.name, &args.profile, epochs, dataset);
-        if let (Some(wanted), false) = (args.data.wanted()?, args.dry_run) {
-            wanted.remember(&base)?;
-        }
         Ok(Likelihood {
             args,
             units: units(&trials, &base),
@@ -237,6 +234,9 @@ impl Experiment for Likelihood<'_> {
         stop: &AtomicBool,
     ) -> Result<Value, HarnessError> {
         let folder = &self.units[index].folder;
+        if let Some(asked) = self.args.data.wanted()? {
+            asked.remember(&self.base)?;
+        }
         let result = self
             .runner
             .run(&self.trials[index], folder, observer, stop)?;
@@ -343,7 +343,8 @@ impl Likelihood<'_> {
     fn hint_of(&self, runs: usize, seconds: f64, jobs: usize) -> Hint {
         let args = self.args;
         let experiment = quoted(&args.experiment);
-        let mut command = format!("cargo xtask reproduce {experiment} --profile paper");
+        let command = format!("cargo xtask reproduce {experiment} --profile paper");
+        let mut command = crate::started::as_started(&command).into_owned();
         let particles = args.particles.iter().map(usize::to_string).collect();
         for (flag, values) in [
             ("--net", &args.nets),

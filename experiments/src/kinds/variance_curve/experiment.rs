@@ -89,9 +89,6 @@ pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
         )));
     }
     let base = base_folder(&args.out, &settings.name, &args.profile, epochs, &dataset);
-    if let (Some(asked), false) = (&asked, args.dry_run) {
-        asked.remember(&base)?;
-    }
     let trial = |cell: Cell| request.registry.trial(&cell.on(&data));
     let trials: Vec<Trial> = cells.into_iter().map(trial).collect::<Result<_, _>>()?;
     let unit = |cell: &Cell| {
