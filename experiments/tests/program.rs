@@ -56,6 +56,37 @@ impl<B: AutodiffBackend, M, E: Estimator<B, M>> Estimator<B, M> for Own<E> {
     }
 }
 
+/// One that never gives an estimate, and is DisARM otherwise.
+#[derive(Clone)]
+struct Refusing;
+
+impl Declaration for Refusing {
+    fn description(&self) -> Description {
+        Own(Disarm, "refusing").description()
+    }
+
+    fn least_particles(&self, retained: bool) -> usize {
+        Disarm.least_particles(retained)
+    }
+
+    fn evaluations(&self, particles: usize, layers: usize, retained: bool) -> usize {
+        Disarm.evaluations(particles, layers, retained)
+    }
+}
+
+impl<B: AutodiffBackend, M> Estimator<B, M> for Refusing {
+    fn estimate<S: ChainStore + ?Sized>(
+        &self,
+        _: &M,
+        _: &mut Learned<B>,
+        _: Batch<'_, B, S>,
+        _: &mut impl Noise,
+        _: &mut impl Chance,
+    ) -> Result<Estimate<B>, EstimateError> {
+        Err(EstimateError::NoData)
+    }
+}
+
 /// RLOO, or with every signal doubled: a twin that is biased.
 #[derive(Clone)]
 struct Scaled(f64, &'static str);
@@ -108,6 +139,7 @@ fn run(args: &[&str]) -> ExitCode {
         .estimator_of_all(Own(StraightThrough, "own-straight-through"))
         .estimator_of_counts(Own(FiniteOrder::Second, "own-finite-2"))
         .estimator_of_bits(Own(Disarm, "own-disarm"))
+        .estimator_of_bits(Refusing)
         .estimator_of_bits(Own(DoubleCv, "own-double-cv"))
         .net("small", small)
         .data("dots", || Ok(dots()))
@@ -224,6 +256,12 @@ fn the_gradients_variance_is_measured_on_an_added_net_and_added_data() {
         "own-disarm,disarm",
     ];
     assert!(succeeded(run(&[&asked[..], &few].concat())));
+    let table = || fs::read_to_string(dir.path().join("variance.md")).unwrap();
+    assert!(!table().contains("NOT MEASURED"));
+    // One that refuses takes no row from the others, and is said to be missing.
+    let method = ["--method", "refusing,own-disarm,disarm"];
+    assert!(!succeeded(run(&[&asked[..], &few[..4], &method].concat())));
+    assert!(table().contains("NOT MEASURED: refusing"), "{}", table());
     let csv = fs::read_to_string(dir.path().join("variance.csv")).unwrap();
     let column = |name: &str| {
         let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
