@@ -192,7 +192,7 @@ fn find_data(
     let there = data.train.len();
     if there < request.images {
         return Err(HarnessError::Unusable(format!(
-            "`--batch` asks for {} images, but {} has {there} to train on",
+            "the mini-batch has {} images, but {} has {there} to train on: give `--batch`",
             request.images, data.name
         )));
     }
