@@ -204,7 +204,13 @@ pub const SCOPES: [Scope; 13] = [
         ],
         not: &["crates/training/src/safetensors.rs"],
         packages: &["helmholtz-training", "helmholtz-evaluation"],
-        tests: &["training", "analytic_kl", "gradient_variance", "nll", "tempered"],
+        tests: &[
+            "training",
+            "analytic_kl",
+            "gradient_variance",
+            "nll",
+            "tempered",
+        ],
         by_hand: false,
     },
     Scope {
