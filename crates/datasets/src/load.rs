@@ -286,13 +286,8 @@ mod tests {
         let numbers = || Images::of_numbers(2, &[0.0, 3.5]);
         let named = |train, valid, test| {
             let splits = Splits {
-                train,
-                valid,
-                test,
-                name: String::new(),
-                synthetic: false,
                 fingerprint: "0123456789".into(),
-                origin: Origin::Memory,
+                ..Splits::in_memory("", train, valid, test)
             };
             splits.own("a").name
         };
