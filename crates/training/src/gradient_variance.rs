@@ -196,4 +196,33 @@ mod tests {
         let share = 1.0 - 0.999f64.powi(3);
         assert!(twin(share * 5.0, share * 25.0) > 0.05);
     }
+
+    /// Parameters of 2, 3 and 1 numbers.
+    #[derive(Module, Debug)]
+    struct Three<B: burn::tensor::backend::Backend> {
+        first: Param<Tensor<B, 1>>,
+        second: Param<Tensor<B, 1>>,
+        third: Param<Tensor<B, 1>>,
+    }
+
+    #[test]
+    fn a_parameter_that_the_loss_does_not_reach_has_a_gradient_of_zero() {
+        type Ad = burn::backend::Autodiff<helmholtz_ops::Flex>;
+        let of =
+            |values: &[f32]| Param::from_tensor(Tensor::from_floats(values, &Default::default()));
+        let model = Three::<Ad> {
+            first: of(&[3.0, 4.0]),
+            second: of(&[0.0; 3]),
+            third: of(&[5.0]),
+        };
+        let [first, third] = [&model.first, &model.third].map(|own| own.val().powi_scalar(2));
+        let gradients = (first.sum() + third.sum()).backward();
+        let ids = [model.first.id, model.second.id, model.third.id];
+        let mut followed = GradientVariance::new(0.0);
+        followed.follow::<Ad, _>(&model, &ids, &gradients);
+        assert_eq!(followed.mean, [6.0, 8.0, 0.0, 0.0, 0.0, 10.0]);
+        let mut of_two = GradientVariance::new(0.0);
+        of_two.follow::<Ad, _>(&model, &ids[1..], &gradients);
+        assert_eq!(of_two.mean, [0.0, 0.0, 0.0, 10.0]);
+    }
 }

@@ -72,3 +72,17 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrderedItem<T> {
         deserializer.deserialize_map(Entries(std::marker::PhantomData))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_map_is_an_error_that_says_what_was_expected() {
+        let error = serde_json::from_str::<OrderedItem<u8>>("3").unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("a map from ids to states"), "{text}");
+        let found = serde_json::from_str::<OrderedItem<u8>>(r#"{"b": 1, "a": 2}"#).unwrap();
+        assert_eq!(found.0, [("b".to_owned(), 1), ("a".to_owned(), 2)]);
+    }
+}

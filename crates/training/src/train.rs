@@ -193,12 +193,10 @@ where
             .parts
             .remove(SELECTED)
             .ok_or(TrainError::Checkpoint { part: SELECTED })?;
-        if let Some(bytes) = checkpoint.parts.get(EVALUATED) {
-            let same = self.progress.evaluated == self.config.final_samples;
-            let older = self.progress.evaluated.is_empty() && self.config.final_samples.len() == 1;
-            if same || older {
-                self.evaluated = of_evaluated(bytes);
-            }
+        if let Some(bytes) = checkpoint.parts.get(EVALUATED)
+            && self.progress.evaluated == self.config.final_samples
+        {
+            self.evaluated = of_evaluated(bytes);
         }
         let now = self.provenance();
         let (at, earlier) = (self.progress.position(), self.progress.provenance.take());
@@ -220,11 +218,11 @@ where
             checked,
             ..
         } = self.progress;
-        let steps = self.scan.steps_per_epoch();
+        let last = self.scan.steps_per_epoch().saturating_sub(1);
         for (what, found, most) in [
             ("epochs", epochs_done, self.config.epochs),
             ("checked epochs", checked, epochs_done),
-            ("steps of an epoch", step, steps),
+            ("steps of an epoch", step, last),
         ] {
             if found > most {
                 return Err(TrainError::BeyondEnd { what, found, most });
@@ -272,7 +270,7 @@ where
     fn epoch(&mut self, epoch: u64) -> Result<(), TrainError> {
         let steps_per_epoch = self.scan.steps_per_epoch();
         let interval = Duration::from_secs_f64(self.config.checkpoint_seconds);
-        while self.progress.step < steps_per_epoch {
+        loop {
             let step = self.progress.step;
             let rows = self.scan.batch(epoch, step)?;
             let report = self.trainer.step(self.train, &rows, epoch, step)?;

@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use burn::module::{Module, ModuleMapper, Param};
+use burn::tensor::Tensor;
+use burn::tensor::backend::Backend;
 use helmholtz_datasets::Splits;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_runs::{Checkpoint, OpenMode, RunFolder, Status, read_checkpoint};
@@ -131,6 +134,17 @@ fn forged_lengths_are_errors_before_anything_is_allocated() {
     }
 }
 
+/// Goes on, under `config`, with a checkpoint of this state and of these parts, as if it were the newest.
+fn gone_on(whole: &Checkpoint, config: &TrainConfig) -> Result<Outcome, TrainError> {
+    let scratch = tempfile::tempdir().unwrap();
+    let parts = whole.parts.iter();
+    let parts: Vec<(&str, &[u8])> = parts.map(|(n, b)| (n.as_str(), &b[..])).collect();
+    let mut folder = RunFolder::open(scratch.path(), &json!(1), OpenMode::Resume)?;
+    folder.save_checkpoint(&whole.state, &parts)?;
+    drop(folder);
+    run(model(&[4, 3]), config, scratch.path())
+}
+
 /// A few bytes of `bytes` replaced, cut off or put in, now and then a length of 2^40 among them.
 fn damaged(bytes: &[u8], stream: &mut Stream) -> Vec<u8> {
     let mut damaged = bytes.to_vec();
@@ -186,30 +200,26 @@ fn damaged_checkpoints(inputs: usize) {
     let whole = read_checkpoint(home.path()).unwrap().unwrap();
     let names: Vec<String> = whole.parts.keys().cloned().collect();
     let mut stream = Stream::new(8, Purpose::new("damage"), [0, 0]);
-    let mut gone_on = 0;
+    let longer = TrainConfig {
+        epochs: 3,
+        ..jsa.clone()
+    };
+    let mut on = 0;
     for input in 0..inputs {
-        let scratch = tempfile::tempdir().unwrap();
-        let mut parts = whole.parts.clone();
-        let bytes = parts.get_mut(&names[input % names.len()]).unwrap();
+        let mut checkpoint = whole.clone();
+        let bytes = checkpoint.parts.get_mut(&names[input % names.len()]);
+        let bytes = bytes.unwrap();
         *bytes = damaged(bytes, &mut stream);
-        let parts: Vec<(&str, &[u8])> = parts.iter().map(|(n, b)| (n.as_str(), &b[..])).collect();
-        let mut folder = RunFolder::open(scratch.path(), &json!(1), OpenMode::Resume).unwrap();
-        folder.save_checkpoint(&whole.state, &parts).unwrap();
-        drop(folder);
-        let longer = TrainConfig {
-            epochs: 3,
-            ..jsa.clone()
-        };
-        match run(model(&[4, 3]), &longer, scratch.path()) {
-            Ok(_) => gone_on += 1,
+        match gone_on(&checkpoint, &longer) {
+            Ok(_) => on += 1,
             Err(error) => assert!(error.to_string().len() > 20, "{error}"),
         }
     }
     println!(
-        "{inputs} checkpoints with a damaged part of {names:?}: {gone_on} gone on with, {} refused",
-        inputs - gone_on
+        "{inputs} checkpoints with a damaged part of {names:?}: {on} gone on with, {} refused",
+        inputs - on
     );
-    assert!(gone_on > 0 && gone_on < inputs);
+    assert!(on > 0 && on < inputs);
 }
 
 #[test]
@@ -242,29 +252,86 @@ fn a_great_many_damaged_checkpoints_are_gone_on_with_or_an_error() {
 
 #[test]
 fn a_checkpoint_beyond_the_end_of_the_run_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let whole = trained(home.path());
     for (key, value) in [
         ("epochs_done", 1_000_000),
         ("step", 1_000_000),
+        ("step", 4),
         ("checked", 9),
     ] {
-        let home = tempfile::tempdir().unwrap();
-        let whole = trained(home.path());
-        let mut folder = RunFolder::open(home.path(), &json!(1), OpenMode::Resume).unwrap();
-        let mut state = whole.state.clone();
-        state[key] = value.into();
-        let all: Vec<(&str, &[u8])> = whole
-            .parts
-            .iter()
-            .map(|(n, b)| (n.as_str(), &b[..]))
-            .collect();
-        folder.save_checkpoint(&state, &all).unwrap();
-        drop(folder);
-        let error = run(model(&[4, 3]), &config("rloo", 2), home.path()).unwrap_err();
+        let mut checkpoint = whole.clone();
+        checkpoint.state[key] = value.into();
+        let error = gone_on(&checkpoint, &config("rloo", 2)).unwrap_err();
         assert!(
             matches!(error, TrainError::BeyondEnd { .. }),
             "{key}: {error}"
         );
     }
+    // The last step of an epoch of four is one that can be gone on with.
+    let mut checkpoint = whole;
+    checkpoint.state["step"] = 3.into();
+    assert!(gone_on(&checkpoint, &config("rloo", 3)).is_ok());
+}
+
+/// A state of one dimension less, or more, than its parameter: burn takes the shape from the one, and the rank from the other.
+#[test]
+fn a_state_of_another_rank_is_an_error() {
+    let home = tempfile::tempdir().unwrap();
+    let whole = trained(home.path());
+    let bytes = &whole.parts["optimizer"];
+    let mut refused = 0;
+    // The number of a variant is that of dimensions, from zero. Other bytes of the value are lengths and numbers.
+    for (at, byte) in bytes.iter().enumerate().filter(|(_, byte)| **byte == 1) {
+        for other in [byte - 1, byte + 1] {
+            let mut checkpoint = whole.clone();
+            checkpoint.parts.get_mut("optimizer").unwrap()[at] = other;
+            refused += u8::from(gone_on(&checkpoint, &config("rloo", 3)).is_err());
+        }
+    }
+    // Two for each of the four matrices.
+    assert!(refused >= 8, "{refused}");
+}
+
+#[test]
+fn the_variance_of_a_gradient_is_whole_and_of_the_same_net_or_an_error() {
+    let home = tempfile::tempdir().unwrap();
+    let of = |epochs| TrainConfig {
+        gradient_beta: Some(0.9),
+        ..config("rloo", epochs)
+    };
+    run(model(&[4, 3]), &of(2), home.path()).unwrap();
+    let whole = read_checkpoint(home.path()).unwrap().unwrap();
+    const PART: &str = "gradient-variance";
+    type Change = dyn Fn(&mut Vec<u8>);
+    let after = |change: &Change| {
+        let mut checkpoint = whole.clone();
+        change(checkpoint.parts.get_mut(PART).unwrap());
+        gone_on(&checkpoint, &of(3))
+    };
+    assert!(after(&|_| {}).is_ok());
+    // A byte too many, a number too many or too few, and no number of steps.
+    let broken: [&Change; 4] = [
+        &|bytes| bytes.push(0),
+        &|bytes| bytes.extend([0; 8]),
+        &|bytes| bytes.truncate(bytes.len() - 8),
+        &|bytes| bytes.clear(),
+    ];
+    for change in broken {
+        let error = after(change).unwrap_err();
+        assert!(
+            matches!(error, TrainError::Checkpoint { part: PART }),
+            "{error}"
+        );
+    }
+    // Of a component more.
+    let error = after(&|bytes| bytes.extend([0; 16])).unwrap_err();
+    assert!(
+        matches!(error, TrainError::OtherNet { part: PART, .. }),
+        "{error}"
+    );
+    // Of a run that had not made a step with it.
+    assert!(after(&|bytes| bytes.truncate(8)).is_ok());
 }
 
 #[test]
@@ -308,6 +375,28 @@ fn a_training_that_diverges_ends_with_words_and_keeps_the_checkpoint_before() {
     let status = RunFolder::peek(home.path()).unwrap();
     assert!(
         matches!(&status, Status::Failed(failure) if failure.reason.contains("diverged")),
+        "{status:?}"
+    );
+}
+
+#[test]
+fn a_training_of_what_is_not_a_number_ends_with_its_step_and_keeps_the_checkpoint_before() {
+    struct NotANumber;
+    impl<B: Backend> ModuleMapper<B> for NotANumber {
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
+            let (id, value, mapper) = param.consume();
+            let value = value.full_like(f32::NAN).require_grad();
+            Param::from_mapped_value(id, value, mapper)
+        }
+    }
+    let home = tempfile::tempdir().unwrap();
+    let model = Module::<Ad>::map(model(&[4, 3]), &mut NotANumber);
+    let error = run(model, &config("rloo", 3), home.path()).unwrap_err();
+    assert!(matches!(error, TrainError::NotANumber { .. }), "{error}");
+    let status = RunFolder::peek(home.path()).unwrap();
+    assert!(
+        matches!(&status, Status::Failed(failure) if failure.reason.contains("is not a number")
+            && (failure.epoch, failure.step, failure.batch.len()) == (0, 0, 10)),
         "{status:?}"
     );
 }

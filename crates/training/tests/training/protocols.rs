@@ -197,6 +197,16 @@ fn run(folder: &Path, config: &TrainConfig, stop_after: Option<u64>) -> Ran {
 }
 
 fn run_on(data: &Splits, folder: &Path, config: &TrainConfig, stop_after: Option<u64>) -> Ran {
+    run_model(model(), data, folder, config, stop_after)
+}
+
+fn run_model(
+    model: Sbn<Ad>,
+    data: &Splits,
+    folder: &Path,
+    config: &TrainConfig,
+    stop_after: Option<u64>,
+) -> Ran {
     let content = json!({"test": "protocols"});
     let mut folder = RunFolder::open(folder, &content, OpenMode::Resume).unwrap();
     let (steps, evaluated) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -215,7 +225,7 @@ fn run_on(data: &Splits, folder: &Path, config: &TrainConfig, stop_after: Option
         _ => {}
     };
     let device = Default::default();
-    let outcome = train(model(), config, data, &device, &mut folder, &observe, &stop);
+    let outcome = train(model, config, data, &device, &mut folder, &observe, &stop);
     Ran {
         outcome,
         steps: steps.into_inner(),
@@ -465,8 +475,9 @@ fn what_makes_no_sense_is_refused() {
         analytic_kl: true,
         ..config("straight-through")
     };
-    let (model, images) = (super::model(&[4]), data().train);
-    assert!(Trainer::new(model, with_kl, &images, Default::default()).is_ok());
+    let dir = tempfile::tempdir().unwrap();
+    let ran = run_model(super::model(&[4]), &data(), dir.path(), &with_kl, None);
+    assert!(ran.outcome.is_ok());
 }
 
 #[test]
@@ -488,6 +499,25 @@ fn stages_and_checks_are_at_the_epochs_that_are_asked_for() {
     };
     let checked: Vec<u64> = (0..9).filter(|own| config.checks_after(*own)).collect();
     assert_eq!(checked, [3, 6, 7]);
+}
+
+#[test]
+fn a_check_is_made_once_at_its_epochs_whether_the_run_is_resumed_or_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |epochs, check_every| TrainConfig {
+        epochs,
+        check_every,
+        ..config("rws")
+    };
+    let checked = || -> Vec<Option<u64>> {
+        let rows = read_metrics(dir.path()).unwrap();
+        let checks = rows.iter().filter(|row| row["kind"] == "check");
+        checks.map(|row| row["epoch"].as_u64()).collect()
+    };
+    run(dir.path(), &of(2, 2), None).outcome.unwrap();
+    assert_eq!(checked(), [Some(2)]);
+    run(dir.path(), &of(5, 2), None).outcome.unwrap();
+    assert_eq!(checked(), [Some(2), Some(4), Some(5)]);
 }
 
 /// The rows of the metrics that tell of an epoch, by the name of a field.
