@@ -28,7 +28,7 @@ use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::Streams;
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{ExitCode, exit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -154,6 +154,7 @@ const REQUEUED: u8 = 75;
 fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
+    let is_quiet = is_quiet(command);
     let handler = move || {
         // While data are loaded and steps measured there is nothing to be kept but what downloads keep anyway. The second
         // time nothing is waited for: a run folder survives that, too.
@@ -162,6 +163,9 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
             print_line("Stopped before anything ran.");
         }
         let again = flag.swap(true, Ordering::SeqCst);
+        if is_quiet && !again && !planning {
+            print_line("Stopping: what is in work ends first. Ctrl-C again exits at once.");
+        }
         if (again && !Signals::is_task()) || planning {
             exit(INTERRUPTED.into());
         }
@@ -173,35 +177,23 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
     }
     let streams = Streams::standard();
     let new_runner: &NewRunner = &runner::new;
-    let locator =
-        |folder: &Option<PathBuf>| Locator::new(folder.clone()).stopped_by(Arc::clone(&stop));
+    let locator = match locator(command.data_dir(), &stop) {
+        Ok(locator) => locator,
+        Err(error) => return failed(&error),
+    };
     let end = match command {
-        Command::Reproduce(args) => reproduce(
-            args,
-            registry,
-            locator(&args.data_dir),
-            new_runner,
-            &stop,
-            &streams,
-        ),
-        Command::Status(args) => {
-            let locator = locator(&args.data_dir);
-            status(args, registry, locator, new_runner, &stop, &streams)
-        }
-        Command::Evaluate(args) => {
-            evaluate(args, registry, &locator(&args.data_dir), &stop, &streams)
-        }
-        Command::Variance(args) => {
-            variance(args, registry, &locator(&args.data_dir), &stop, &streams)
-        }
+        Command::Reproduce(args) => reproduce(args, registry, locator, new_runner, &stop, &streams),
+        Command::Status(args) => status(args, registry, locator, new_runner, &stop, &streams),
+        Command::Evaluate(args) => evaluate(args, registry, &locator, &stop, &streams),
+        Command::Variance(args) => variance(args, registry, &locator, &stop, &streams),
         #[cfg(feature = "cpu")]
-        Command::Certify(args) => certify(args, registry, &streams),
+        Command::Certify(args) => certify(args, registry, &stop, &streams),
         Command::Scoreboard(args) => scoreboard(args, &streams),
         Command::Completions(args) => {
             Ok(shell::completions(args, cli::command(registry), &streams))
         }
         Command::Man(args) => shell::man(args, cli::command(registry), &streams),
-        Command::Report(args) => report(args, registry, &locator(&args.data_dir), &stop, &streams),
+        Command::Report(args) => report(args, registry, &locator, &stop, &streams),
     };
     match end.and_then(|end| streams.check().map(|()| end)) {
         Ok(End::Complete) => ExitCode::SUCCESS,
@@ -213,6 +205,27 @@ fn carry_out(command: &Command, registry: &Registry) -> ExitCode {
             ExitCode::from(INTERRUPTED)
         }
         Err(error) => failed(&error),
+    }
+}
+
+/// Where data are looked for: in this folder first.
+fn locator(folder: Option<&Path>, stop: &Arc<AtomicBool>) -> Result<Locator, HarnessError> {
+    match folder.filter(|folder| !folder.is_dir()) {
+        Some(folder) => Err(HarnessError::Unusable(format!(
+            "`--data-dir {}`: there is no such folder",
+            folder.display()
+        ))),
+        None => Ok(Locator::new(folder.map(Path::to_path_buf)).stopped_by(Arc::clone(stop))),
+    }
+}
+
+/// Whether it has no board, which would say that a stop was heard.
+fn is_quiet(command: &Command) -> bool {
+    match command {
+        Command::Evaluate(_) | Command::Variance(_) => true,
+        #[cfg(feature = "cpu")]
+        Command::Certify(_) => true,
+        _ => false,
     }
 }
 

@@ -199,6 +199,18 @@ fn paper_without_data_names_the_remedy() {
 }
 
 #[test]
+fn a_folder_of_data_that_is_not_there_is_refused_even_where_none_is_needed() {
+    let asked = ["table1", "--dataset", "glyphs", "--dry-run", "--data-dir"];
+    for folder in ["no/such", "/dev/null"] {
+        let text = rejection(&[&asked[..], &[folder]].concat());
+        assert!(
+            text.contains(&format!("`--data-dir {folder}`: there is no such folder")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn the_help_has_examples() {
     let dir = tempfile::tempdir().unwrap();
     let output = helmholtz(dir.path(), &["reproduce", "--help"]);

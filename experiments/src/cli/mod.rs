@@ -14,7 +14,7 @@ use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use helmholtz_datasets::DatasetName;
 use helmholtz_harness::engine::options::numbers;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Learning in models whose latent variables cannot be reparameterised: published experiments, reproduced.
 #[derive(Debug, Parser)]
@@ -50,6 +50,20 @@ pub enum Command {
     /// Print the manual page, or write one for each command
     #[command(after_help = MAN_EXAMPLES)]
     Man(Man),
+}
+
+impl Command {
+    /// The folder in which it is to look for data first.
+    pub fn data_dir(&self) -> Option<&Path> {
+        let given = match self {
+            Self::Reproduce(args) | Self::Status(args) => &args.data_dir,
+            Self::Evaluate(args) => &args.data_dir,
+            Self::Variance(args) => &args.data_dir,
+            Self::Report(args) => &args.data_dir,
+            _ => &None,
+        };
+        given.as_deref()
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -333,7 +347,7 @@ pub struct Variance {
 /// Hold what estimators claim of themselves against enumeration.
 #[derive(Debug, Clone, Args)]
 pub struct Certify {
-    /// Methods, separated by commas [default: those that this program has added]
+    /// Methods, separated by commas, or `all` [default: those that this program has added]
     #[arg(
         long = "method",
         alias = "methods",

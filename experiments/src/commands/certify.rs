@@ -10,12 +10,15 @@ use burn_flex::Flex;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
 use helmholtz_count_vae::CountVaeConfig;
 use helmholtz_estimators::{Declaration, Entry, Estimator, LatentKind, Layered, Method};
+use helmholtz_harness::loading::Loading;
 use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::Streams;
 use helmholtz_invariance::gradients::{Certificate, Subject, certify as certified};
 use helmholtz_report::{Block, Cell, Document, Kind, Note, Table};
 use helmholtz_sbn::SbnConfig;
 use serde_json::json;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 type Tape = Autodiff<Flex>;
 
@@ -29,13 +32,14 @@ const READING: &str = "Models small enough to enumerate, in f64: three bits in o
     coordinate fails with probability 1e-10. Where nothing is claimed the bias is the distance of the mean from the gradient in φ, \
     relative to its norm.";
 
-/// Certifies the methods asked for, or those that the program has added.
+/// Certifies the methods asked for, or those that the program has added; a `stop` leaves those before it.
 ///
 /// # Errors
 /// An unknown name, or none.
 pub fn certify(
     args: &Certify,
     registry: &Registry,
+    stop: &AtomicBool,
     streams: &Streams,
 ) -> Result<End, HarnessError> {
     let entries = chosen(args, registry)?;
@@ -51,7 +55,17 @@ pub fn certify(
     ];
     let mut table = Table::new("certificates", "", heads);
     let mut hold = true;
+    let loading = Loading::new(streams);
+    let mut done = 0;
     for entry in &entries {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        loading.state(format!(
+            "certifying {}, {done} of {} are done",
+            entry.name,
+            entries.len()
+        ));
         for (model, found) in certificates(entry) {
             hold &= found.holds();
             if args.json {
@@ -63,28 +77,43 @@ pub fn certify(
             }
             table.push(row(entry, model, &found));
         }
+        done += 1;
     }
+    drop(loading);
+    let is_whole = done == entries.len();
     if !args.json {
-        let blocks = vec![
-            Block::Table(table),
-            Block::Notes(vec![Note::remark(READING)]),
-        ];
+        let mut notes = vec![Note::remark(READING)];
+        if !is_whole {
+            let text = format!(
+                "Stopped: {done} of {} methods are certified.",
+                entries.len()
+            );
+            notes.push(Note::caution(text));
+        }
+        let blocks = vec![Block::Table(table), Block::Notes(notes)];
         let document = Document::of_blocks("Certificates", blocks);
         streams.show(&document);
     }
-    Ok(match hold {
-        true => End::Complete,
-        false => End::Failed,
+    Ok(match (hold, is_whole) {
+        (false, _) => End::Failed,
+        (true, true) => End::Complete,
+        (true, false) => End::Interrupted,
     })
 }
 
 fn chosen(args: &Certify, registry: &Registry) -> Result<Vec<Entry>, HarnessError> {
-    let named = args.methods.iter().map(|name| registry.method(name));
-    let named: Vec<Entry> = named.collect::<Result<_, _>>()?;
-    let chosen = match args.methods.is_empty() {
+    let mut chosen = match args.methods.is_empty() {
         true => registry.added_methods().to_vec(),
-        false => named,
+        false => Vec::new(),
     };
+    for name in &args.methods {
+        match name.as_str() {
+            "all" => chosen.extend(registry.methods()),
+            name => chosen.push(registry.method(name)?),
+        }
+    }
+    let mut known = HashSet::new();
+    chosen.retain(|entry| known.insert(entry.name));
     match chosen.is_empty() {
         true => Err(HarnessError::Unusable(
             "this program has added no estimator: name methods with `--method`".into(),
@@ -174,4 +203,47 @@ where
         false => subject,
     };
     certified(&method, &subject)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use helmholtz_harness::streams::Captured;
+
+    fn asked(methods: &[&str]) -> Certify {
+        Certify {
+            methods: methods.iter().map(|name| name.to_string()).collect(),
+            json: false,
+        }
+    }
+
+    #[test]
+    fn all_are_all_methods_each_once() {
+        let registry = Registry::default();
+        let names = |methods: &[&str]| -> Vec<&str> {
+            let chosen = chosen(&asked(methods), &registry).unwrap();
+            chosen.iter().map(|entry| entry.name).collect()
+        };
+        let all: Vec<&str> = registry.method_names().collect();
+        assert_eq!(names(&["all"]), all);
+        assert_eq!(names(&["all", "rloo"]), all);
+        let first = names(&["rloo", "all", "rloo"]);
+        assert_eq!((first[0], first.len()), ("rloo", all.len()));
+        assert!(chosen(&asked(&["none-such"]), &registry).is_err());
+        assert!(chosen(&asked(&[]), &registry).is_err());
+    }
+
+    #[test]
+    fn a_stop_leaves_those_before_it() {
+        let (out, err) = (Captured::default(), Captured::default());
+        let streams = Captured::streams(&out, &err);
+        let stop = AtomicBool::new(true);
+        let end = certify(&asked(&["all"]), &Registry::default(), &stop, &streams).unwrap();
+        assert_eq!(end, End::Interrupted);
+        let text = out.take();
+        assert!(
+            text.contains("Stopped: 0 of") && text.contains("methods are certified"),
+            "{text}"
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! Nets that an experiment file describes: a family, and sizes.
 
 use super::{Family, Net};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A [`Family`] of whichever type.
 #[derive(Clone, Copy)]
@@ -28,8 +28,6 @@ impl AnyFamily {
 
 /// The net of these sizes.
 fn described<F: Family>(sizes: &Map<String, Value>) -> Result<Net, String> {
-    let (_, base) = F::named().swap_remove(0);
-    let mut whole = serde_json::to_value(base).map_err(|error| error.to_string())?;
     let own = hyphenated(Value::Object(sizes.clone()));
     let given = |path: &&&str| {
         own.pointer(&format!("/{}", path.replace('.', "/")))
@@ -38,10 +36,26 @@ fn described<F: Family>(sizes: &Map<String, Value>) -> Result<Net, String> {
     if let Some(key) = F::FROM_DATA.iter().find(given) {
         return Err(format!("`{key}` follows from the data: leave it out"));
     }
-    overlay(&mut whole, own);
-    let net: F = serde_json::from_value(whole).map_err(|error| error.to_string())?;
+    let net: F = laid_over(&own).map_err(|error| {
+        let all = own.as_object().into_iter().flatten();
+        let mut each = all.map(|(key, value)| (key, json!({key: value})));
+        match each.find(|(_, alone)| laid_over::<F>(alone).is_err()) {
+            Some((key, _)) if !error.contains(&format!("`{key}`")) => format!("`{key}`: {error}"),
+            _ => error,
+        }
+    })?;
     net.check().map_err(|error| error.to_string())?;
     Ok(Net::new(net))
+}
+
+/// The first net of the family, with what `own` holds in place of its own.
+fn laid_over<F: Family>(own: &Value) -> Result<F, String> {
+    let (_, base) = F::named().swap_remove(0);
+    let whole = serde_json::to_value(base).and_then(|mut whole| {
+        overlay(&mut whole, own.clone());
+        serde_json::from_value(whole)
+    });
+    whole.map_err(|error| error.to_string())
 }
 
 /// Keys as configurations write them: files may have underscores, as in settings.
@@ -74,7 +88,6 @@ mod tests {
     use crate::cell::OwnNet;
     use crate::registry::Registry;
     use helmholtz_sbn::{Initialisation, MixedSbnConfig, SbnConfig};
-    use serde_json::json;
 
     fn net(value: Value) -> Result<Net, String> {
         let own: OwnNet = serde_json::from_value(value).unwrap();
@@ -133,7 +146,7 @@ mod tests {
             ),
             (
                 json!({"family": "sbn", "latent": 9}),
-                ["invalid type", "sequence"],
+                ["`latent`: invalid type", "sequence"],
             ),
             (
                 json!({"family": "sbn", "slope": -1.0}),

@@ -16,6 +16,8 @@ pub struct Tracker {
     pub score: Option<f64>,
     /// Name of the evaluation in progress, if there is one.
     pub evaluating: Option<String>,
+    /// Whether how far that is is not known.
+    is_open: bool,
     began: Option<f64>,
     done_before: f64,
     done: f64,
@@ -34,6 +36,7 @@ impl Tracker {
             at,
             score: None,
             evaluating: None,
+            is_open: false,
             began: None,
             done_before: done,
             done,
@@ -69,6 +72,7 @@ impl Tracker {
             }
             Event::Evaluating { part, what } => {
                 self.evaluating = Some(what.clone());
+                self.is_open = part.is_none();
                 let Some(part) = part else { return };
                 // After the last check the evaluation under way is that of the end.
                 self.done = if self.checked >= self.count.all || self.work.check_every.is_none() {
@@ -119,9 +123,14 @@ impl Tracker {
         (worked > 0.0 && took >= 1.0).then_some(took / worked)
     }
 
-    /// Seconds left, at the pace so far (at the planned pace before there is any).
+    /// Seconds left, at the pace so far (at the planned pace before there is any); infinite where all that is planned is done, and
+    /// what follows has no known end.
     pub fn remaining(&self, now: f64) -> f64 {
-        (self.total() - self.done()) * self.slowness(now).unwrap_or(1.0)
+        let left = self.total() - self.done();
+        match self.evaluating.is_some() && self.is_open && left <= 0.0 {
+            true => f64::INFINITY,
+            false => left * self.slowness(now).unwrap_or(1.0),
+        }
     }
 
     /// Training steps a second, evaluations and checkpoints not counted.
@@ -231,6 +240,31 @@ mod tests {
         later.start(100.0);
         later.event(&step(1.0), 120.0);
         assert_eq!(later.remaining(120.0), 100.0);
+    }
+
+    #[test]
+    fn how_long_an_evaluation_takes_that_is_not_planned_is_not_known() {
+        let work = Work {
+            each: 10.0,
+            ..Work::default()
+        };
+        let mut t = Tracker::new(&planned("a", Status::New, work));
+        t.start(0.0);
+        let open = Event::Evaluating {
+            part: None,
+            what: "rows".into(),
+        };
+        t.event(&open, 1.0);
+        assert_eq!(t.remaining(1.0), 50.0, "before its steps");
+        t.event(&step(5.0), 50.0);
+        assert_eq!(t.remaining(50.0), 0.0);
+        t.event(&open, 51.0);
+        assert_eq!(t.remaining(51.0), f64::INFINITY);
+        t.event(&evaluating(0.5), 52.0);
+        assert_eq!(t.remaining(52.0), 0.0);
+        t.event(&open, 53.0);
+        t.finish();
+        assert_eq!(t.remaining(54.0), 0.0);
     }
 
     #[test]
