@@ -2,7 +2,7 @@
 //! unbiased for it.
 
 use burn::backend::Autodiff;
-use burn::module::{Module, ModuleVisitor, Param};
+use burn::module::{Module, ModuleVisitor, Param, list_param_ids};
 use burn::tensor::backend::AutodiffBackend;
 use burn::tensor::{DType, Tensor, TensorData};
 use burn_flex::Flex;
@@ -296,14 +296,15 @@ fn parts_are_told_apart_and_sizes_are_those_of_the_slides() {
     let count = |name: &str| {
         let config = FeedforwardConfig::named(name).unwrap();
         let model: Feedforward<Flex> = config.init(1, DType::F32, &device).unwrap();
-        assert!(
-            model
-                .generative()
-                .iter()
-                .all(|id| !model.inference().contains(id))
-        );
+        // The layers of the latents, then that of the target.
+        let (p, q) = (model.generative(), model.inference());
+        assert_eq!(list_param_ids::<_, Flex>(&model), [&q[..], &p].concat());
+        let weights = 2 * (1 + config.hidden.len());
+        assert_eq!((q.len(), p.len()), (2 * weights, weights));
         model.num_params()
     };
+    let signed = |name| FeedforwardConfig::named(name).unwrap().signed;
+    assert!(signed("feedforward-linear") && !signed("feedforward"));
     let deep = (392 * 300 + 300) + (300 * 200 + 200) + (200 * 300 + 300) + (300 * 200 + 200);
     assert_eq!(
         count("feedforward"),

@@ -206,11 +206,11 @@ fn align<B: Backend>(values: &mut Linear<B>, d: usize) {
     });
 }
 
-/// Makes each value its own coordinate.
+/// Makes each value its own coordinate. There are D values, or twice D.
 fn identify<B: Backend>(values: &mut Linear<B>, d: usize) {
     values.weight = values.weight.clone().map(|weight| {
         let [features, columns] = weight.dims();
-        let entry = |i: usize| f64::from(u8::from(i / columns == i % columns % d));
+        let entry = |i: usize| f64::from(u8::from(i / columns == i % d));
         let entries = (0..features * columns).map(entry).collect::<Vec<f64>>();
         let entries = TensorData::new(entries, [features, columns]);
         Tensor::from_data(entries, (&weight.device(), weight.dtype())).require_grad()
@@ -225,6 +225,7 @@ fn identify<B: Backend>(values: &mut Linear<B>, d: usize) {
 mod tests {
     use burn::module::{Module, ModuleVisitor, Param};
     use burn_flex::Flex;
+    use serde_json::Value::Null;
 
     use super::*;
 
@@ -304,5 +305,45 @@ mod tests {
         }
         // Of 80 fair coins: outside with probability 1e-6.
         assert!((19..=61).contains(&turned), "{turned}");
+    }
+
+    #[test]
+    fn the_least_slope_is_the_least_weight_of_a_value_on_its_own_coordinate() {
+        let mut mirrored = 0;
+        for seed in 0..20 {
+            let layers = layers(seed, false);
+            let least = |weights: &[f64]| weights[0].min(weights[3]);
+            let expected = [least(&layers[0]), least(&layers[2])];
+            let config = GmmConfig {
+                aligned: false,
+                ..GmmConfig::default()
+            };
+            let model = config.init::<Flex>(seed, DType::F64, &Default::default());
+            assert_eq!(model.unwrap().least_slopes(), expected);
+            mirrored += u32::from(expected[0] < 0.0);
+        }
+        assert!((1..20).contains(&mirrored), "{mirrored}");
+    }
+
+    #[test]
+    fn settings_that_came_later_are_written_where_they_differ() {
+        let written = |config: &GmmConfig| serde_json::to_value(config).unwrap();
+        let config = GmmConfig::default();
+        let plain = written(&config);
+        assert_eq!((&plain["start"], &plain["values"]), (&Null, &Null));
+        let config = GmmConfig {
+            start: Start::Identity,
+            values: Values::Separate,
+            ..config
+        };
+        let other = written(&config);
+        assert_eq!(other["start"], "identity");
+        assert_eq!(other["values"], "separate");
+        for (config, written) in [(config, other), (GmmConfig::default(), plain)] {
+            assert_eq!(
+                serde_json::from_value::<GmmConfig>(written).unwrap(),
+                config
+            );
+        }
     }
 }

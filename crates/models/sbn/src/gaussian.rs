@@ -181,11 +181,23 @@ mod tests {
                 ..digits.clone()
             },
             GaussianVaeConfig {
-                slope: f64::NAN,
-                ..digits
+                visible: 0,
+                ..digits.clone()
             },
         ] {
-            assert!(broken.check().is_err());
+            assert!(broken.check().is_err(), "{broken:?}");
+        }
+        for (slope, is_one) in [
+            (0.0, true),
+            (f64::NAN, false),
+            (-0.1, false),
+            (f64::INFINITY, false),
+        ] {
+            let with = GaussianVaeConfig {
+                slope,
+                ..digits.clone()
+            };
+            assert_eq!(with.check().is_ok(), is_one, "{slope}");
         }
     }
 }

@@ -440,4 +440,34 @@ mod tests {
             }
         }
     }
+
+    /// A crop in the released convention: 28 pixels of places from a border to the other of 27.7 pixels of the canvas.
+    #[test]
+    fn a_crop_of_corner_alignment_goes_from_border_to_border() {
+        let shown = |z: f64| -> Vec<Option<usize>> { CORNER.shown(z).collect() };
+        let width = 95.0 * 28.0 / 96.0;
+        let from = |start: f64| -> Vec<Option<usize>> {
+            let at = |pixel: usize| start + width * pixel as f64 / 27.0;
+            (0..28)
+                .map(|pixel| Some(at(pixel).round_ties_even() as usize))
+                .collect()
+        };
+        assert_eq!(shown(-1.0), from(0.0));
+        assert_eq!(shown(0.0), from((95.0 - width) / 2.0));
+        assert_eq!(shown(1.0), from(95.0 - width));
+        assert_eq!(shown(1.0).last(), Some(&Some(95)));
+        assert_eq!(shown(1.5).last(), Some(&None));
+    }
+
+    #[test]
+    fn a_way_of_reading_is_written_where_it_is_not_the_released_one() {
+        let canvas = Canvas::default();
+        let written = |canvas: &Canvas| serde_json::to_value(canvas).unwrap();
+        assert_eq!(written(&canvas)["sampling"], serde_json::Value::Null);
+        assert_eq!(written(&bilinear(canvas))["sampling"], "bilinear");
+        for canvas in [canvas, bilinear(canvas)] {
+            let again: Canvas = serde_json::from_value(written(&canvas)).unwrap();
+            assert_eq!(again, canvas);
+        }
+    }
 }

@@ -116,3 +116,60 @@ impl TrackerConfig {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_small_preset_is_the_paper_s_nets_on_a_small_canvas() {
+        let small = TrackerConfig::small();
+        assert_eq!((small.canvas.side, small.canvas.digit), (48, 14));
+        let canvas = TrackerConfig::default().canvas;
+        assert_eq!(TrackerConfig { canvas, ..small }, TrackerConfig::default());
+    }
+
+    #[test]
+    fn what_describes_no_model_is_an_error_that_says_why() {
+        let checked = |change: &dyn Fn(&mut TrackerConfig)| {
+            let mut config = TrackerConfig::small();
+            change(&mut config);
+            config.check(&vec![0.0; config.canvas.digit_area()])
+        };
+        assert_eq!(checked(&|_| {}), Ok(()));
+        for (digit, side, fits) in [
+            (1, 48, false),
+            (2, 48, true),
+            (48, 48, false),
+            (47, 48, true),
+        ] {
+            let found =
+                checked(&|config| (config.canvas.digit, config.canvas.side) = (digit, side));
+            let refused = Err(ConfigError::Canvas { digit, side });
+            assert_eq!(found, if fits { Ok(()) } else { refused });
+        }
+        type Change = fn(&mut TrackerConfig);
+        let nothing: [(&str, Change); 5] = [
+            ("appearance", |config| config.appearance = 0),
+            ("position-hidden", |config| config.position_hidden[0] = 0),
+            ("position-hidden", |config| config.position_hidden[1] = 0),
+            ("digit-hidden", |config| config.digit_hidden[0] = 0),
+            ("digit-hidden", |config| config.digit_hidden[1] = 0),
+        ];
+        for (field, change) in nothing {
+            assert_eq!(checked(&change), Err(ConfigError::Nothing { field }));
+        }
+        for given in [0.0, -1.0, f64::INFINITY] {
+            let start = checked(&|config| config.start = given);
+            let step = checked(&|config| config.step = given);
+            for (field, found) in [("start", start), ("step", step)] {
+                assert_eq!(found, Err(ConfigError::Deviation { field, given }));
+            }
+        }
+        assert!(checked(&|config| config.step = f64::NAN).is_err());
+        let small = TrackerConfig::small();
+        let (given, expected) = (195, 196);
+        let refused = Err(ConfigError::Template { given, expected });
+        assert_eq!(small.check(&[0.0; 195]), refused);
+    }
+}

@@ -96,3 +96,39 @@ fn points<B: Backend, const D: usize>(positions: &Tensor<B, D>) -> impl Iterator
     let numbers: Vec<f64> = positions.to_data().iter().collect();
     (0..numbers.len() / 2).map(move |at| [numbers[2 * at], numbers[2 * at + 1]])
 }
+
+#[cfg(test)]
+mod tests {
+    use burn_flex::Flex;
+
+    use super::*;
+    use crate::Alignment;
+
+    fn numbers(tensor: Tensor<Flex, 2>) -> Vec<f32> {
+        tensor.into_data().iter().collect()
+    }
+
+    /// Three groups on one image and one digit, which are repeated.
+    #[test]
+    fn what_is_left_is_the_image_less_the_digit_where_it_lies() {
+        for sampling in [Sampling::Nearest, Sampling::Bilinear] {
+            let canvas = Canvas {
+                side: 6,
+                digit: 3,
+                alignment: Alignment::PixelCentre,
+                sampling,
+            };
+            let tensor = |count: usize| {
+                let numbers: Vec<f32> = (0..count).map(|i| (i * 7 % 5) as f32 / 5.0).collect();
+                Tensor::<Flex, 1>::from_data(numbers.as_slice(), &Default::default())
+            };
+            let (image, digit) = (tensor(36).unsqueeze(), tensor(9).unsqueeze());
+            let positions = (tensor(6) - 0.3).reshape([3, 1, 2]);
+            let left = without(&canvas, image.clone(), digit.clone(), &positions);
+            let placed = compose(&canvas, digit.expand([3, 9]), &positions);
+            assert!(numbers(placed.clone()).iter().any(|&pixel| pixel > 0.5));
+            let off = numbers(left + placed - image.expand([3, 36]));
+            assert!(off.iter().all(|off| off.abs() < 1e-6), "{sampling:?}");
+        }
+    }
+}

@@ -1,13 +1,14 @@
 //! log p(x, h) and log q(h | x), for the net of table 2 and for other sizes.
 
+use burn::module::list_param_ids;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_categorical_vae::CategoricalVaeConfig;
 use helmholtz_distributions::Variables;
-use helmholtz_estimators::{Factored, Joint, Layered, Particles, Propose};
+use helmholtz_estimators::{Factored, Joint, Layered, Particles, Parts, Propose};
 
 use crate::written_out::WrittenOut;
-use crate::{built, data, one_hot, small, stream, tensor};
+use crate::{built, data, one_hot, parameters, small, stream, tensor};
 
 fn numbers(tensor: Tensor<Flex, 1>) -> Vec<f64> {
     tensor.into_data().iter().collect()
@@ -93,4 +94,32 @@ fn the_prior_of_table_2_is_minus_20_ln_10() {
     let log_p = numbers(model.log_joint(tensor(&x, DType::F64), &h));
     let observed = numbers(model.log_likelihood(tensor(&x, DType::F64), &h));
     assert!((log_p[0] - observed[0] + 46.0517).abs() < 1e-4);
+}
+
+#[test]
+fn a_learned_prior_starts_at_the_fixed_one_and_is_of_p() {
+    for free_logits in [false, true] {
+        let fixed = small(free_logits);
+        let learned = CategoricalVaeConfig {
+            learned_prior: true,
+            ..fixed.clone()
+        };
+        let h = Particles::new(vec![tensor(&[one_hot(&[3, 0, 1], &fixed)], DType::F64)]);
+        let x = || tensor(&data(1, &fixed), DType::F64);
+        let of = |config: &CategoricalVaeConfig| {
+            let model = built(config, DType::F64);
+            numbers(model.log_joint(x(), &h))[0]
+        };
+        assert!((of(&fixed) - of(&learned)).abs() < 1e-12);
+        // Three layers up and three down, of weights and biases; the prior is drawn last.
+        for (config, own) in [(&fixed, 0), (&learned, 1)] {
+            let model = built(config, DType::F64);
+            let (p, q) = (model.generative(), model.inference());
+            assert_eq!(list_param_ids::<_, Flex>(&model), [&q[..], &p].concat());
+            assert_eq!((q.len(), p.len()), (6, 6 + own));
+            assert_eq!(Parts::<Flex>::learned_prior(&model), p[6..]);
+        }
+        let logits = parameters(&built(&learned, DType::F64)).pop().unwrap();
+        assert_eq!((logits.shape, logits.values), (vec![1, 9], vec![0.0; 9]));
+    }
 }

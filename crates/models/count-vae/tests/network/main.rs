@@ -3,12 +3,12 @@
 mod training;
 mod written_out;
 
-use burn::module::{Module, ModuleVisitor, Param};
+use burn::module::{Module, ModuleVisitor, Param, list_param_ids};
 use burn::tensor::{DType, Tensor, TensorData, backend::Backend};
 use burn_flex::Flex;
 use helmholtz_count_vae::{ConfigError, CountVae, CountVaeConfig};
 use helmholtz_estimators::{
-    Chains, Dream, EstimateError, Factored, Joint, Jsa, Particles, Propose, estimate,
+    Chains, Dream, EstimateError, Factored, Joint, Jsa, Particles, Parts, Propose, estimate,
 };
 use helmholtz_ops::Values;
 use helmholtz_random::{Purpose, Stream};
@@ -114,11 +114,11 @@ fn a_learned_prior_starts_at_the_fixed_one_and_is_of_p() {
         let model = built(&learned);
         let logits = model.prior_logits(x(), &h);
         assert_eq!(numbers(logits[0].clone()), [0.0; 3]);
-        use helmholtz_estimators::Parts;
-        let prior = Parts::<Flex>::learned_prior(&model);
-        assert_eq!(prior.len(), 1);
-        assert!(Parts::<Flex>::generative(&model).contains(&prior[0]));
-        assert!(!Parts::<Flex>::inference(&model).contains(&prior[0]));
+        // Three layers up and three down, of weights and biases; the prior is drawn last.
+        let (p, q) = (model.generative(), model.inference());
+        assert_eq!(list_param_ids::<_, Flex>(&model), [&q[..], &p].concat());
+        assert_eq!((q.len(), p.len()), (6, 7));
+        assert_eq!(Parts::<Flex>::learned_prior(&model), p[6..]);
     }
 }
 
@@ -167,6 +167,17 @@ fn store_zeros(store: &mut MemoryStore) {
     use helmholtz_samplers::ChainStore;
     let zeros = vec![0; 2 * store.latents().bytes_per_row()];
     store.store(&[0, 1], &zeros).unwrap();
+}
+
+#[test]
+fn binomial_counts_are_of_eight_trials_in_the_same_net() {
+    let expected = CountVaeConfig {
+        variables: 30,
+        trials: Some(8),
+        ..CountVaeConfig::poisson()
+    };
+    assert_eq!(CountVaeConfig::binomial(30), expected);
+    assert_eq!(CountVaeConfig::poisson().variables, 200);
 }
 
 #[test]

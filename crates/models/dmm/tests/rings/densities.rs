@@ -2,9 +2,9 @@
 
 use std::f64::consts::PI;
 
-use burn::module::Module;
+use burn::module::{Module, ModuleMapper, Param};
 use helmholtz_apg::{Block, Conditional, Model, Rescore, Update};
-use helmholtz_dmm::{Law, Mu, Points};
+use helmholtz_dmm::{Law, Mu, Points, Scheme};
 use helmholtz_random::Stream;
 
 use crate::*;
@@ -146,4 +146,52 @@ fn the_density_of_the_one_shot_proposal_is_that_of_its_draws() {
     let proposal = released().propose(&x, 4, &mut stream(6));
     let again = released().log_one_shot(&x, &proposal.state);
     assert!(largest(proposal.log_q - again) < 1e-9);
+}
+
+#[test]
+fn targets_of_a_new_and_an_old_state_are_those_of_each() {
+    let (model, (x, old)) = (released(), some_particles(2, 16));
+    let new = Conditional::<B, Dmm<B>, Stream>::law(&Mu(Law::Learned), &model, &x, &old);
+    let new = Mu(Law::Learned).sample(&new, &old, &mut stream(5));
+    let of = |z: &DmmState<B>| {
+        Conditional::<B, Dmm<B>, Stream>::log_target(&Mu(Law::Learned), &model, &x, z)
+    };
+    let both = [&new, &old];
+    let mu = Mu(Law::Learned);
+    let found = Conditional::<B, Dmm<B>, Stream>::log_targets(&mu, [&model; 2], &x, both);
+    for (found, z) in found.into_iter().zip(both) {
+        // What μ changes of the joint density.
+        let scale = largest(found.clone());
+        assert!(largest(found - of(z)) < 1e-12 * scale);
+    }
+    let joint = |z: &DmmState<B>| model.log_joint(&x, z).unsqueeze_dim::<3>(2);
+    let difference = of(&new) - of(&old) - (joint(&new) - joint(&old));
+    assert!(largest(difference) < 1e-9 * largest(of(&new)));
+}
+
+#[test]
+fn a_sweep_has_its_blocks_and_the_model_its_sizes() {
+    for scheme in [Scheme::Apg, Scheme::Bpg] {
+        let blocks = scheme.blocks::<B, Stream>();
+        let names: Vec<String> = blocks.iter().map(|block| block.name()).collect();
+        assert_eq!(names, ["mu", "c, h"]);
+    }
+    let config = DmmConfig {
+        clusters: 7,
+        ..DmmConfig::released()
+    };
+    let model: Dmm<B> = config.init(1, F64, &Default::default()).expect("a model");
+    assert_eq!((model.clusters(), model.radius()), (7, 1.0));
+    // The radius is the last parameter, and is told without its sign.
+    let model = Module::<B>::map(model, &mut Twice);
+    assert_eq!(model.radius(), 2.0);
+}
+
+/// Every parameter times −2.
+struct Twice;
+
+impl ModuleMapper<B> for Twice {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
+        param.map(|value| value * -2.0)
+    }
 }

@@ -25,6 +25,16 @@ fn rows_are_the_particles_and_back() {
     assert!(largest(back.angle - z.angle) < 1e-12);
 }
 
+/// However far a row goes, h stays so far from 0 and 1.
+#[test]
+fn places_of_rows_stay_within_the_law_that_proposes_them() {
+    let (_, z) = some_particles(2, 16);
+    for (far, place) in [(-40.0, 1e-6), (40.0, 1.0 - 1e-6)] {
+        let there = z.with_rows(z.to_rows() * 0.0 + far);
+        assert!(largest(there.angle - place) < 1e-12);
+    }
+}
+
 #[test]
 fn the_density_of_rows_is_the_log_joint_with_the_jacobian() {
     let (model, (x, z)) = (released(), some_particles(2, 16));

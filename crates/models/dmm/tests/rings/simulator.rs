@@ -53,10 +53,14 @@ fn test_24_a_pass_is_evenly_spaced_and_closed() {
             .all(|p| (p - low).abs() < 1e-9 || (p - high).abs() < 1e-9),
         "two passes"
     );
-    assert_eq!(
-        phases.iter().filter(|p| (*p - low).abs() < 1e-9).count(),
-        25
-    );
+    // Each of the 24 places of a pass once, but for the first, which is the last, too.
+    for phase in [low, high] {
+        let own = turns.iter().filter(|t| (t.fract() - phase).abs() < 1e-9);
+        let mut places: Vec<u32> = own.map(|turn| turn.floor() as u32).collect();
+        places.sort_unstable();
+        let expected = [0].into_iter().chain(0..24);
+        assert_eq!(places, expected.collect::<Vec<u32>>());
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Test 5: exact conditionals weigh one. Test 20: a block from its prior weighs the likelihood ratio.
 
 use helmholtz_apg::{Block, Joint, Model, Update};
-use helmholtz_gmm::{Assignments, Eta, GmmConfig, Law, Rate};
+use helmholtz_gmm::{Assignments, Eta, GmmConfig, Law, Rate, Values};
 
 use crate::*;
 
@@ -100,6 +100,20 @@ fn the_released_rate_is_the_one_that_its_code_has() {
     for (of, right) in [(law.alpha, right.alpha), (law.nu, right.nu)] {
         assert_eq!(numbers(of.expand(right.dims())), numbers(right));
     }
+}
+
+/// With values of their own for means and for precisions, the rate is of the latter, and the mean of the former as ever.
+#[test]
+fn the_released_rate_leaves_the_mean_to_its_own_values() {
+    let config = GmmConfig {
+        values: Values::Separate,
+        ..GmmConfig::default()
+    };
+    let right: Gmm<B> = config.init(1, F64, &Default::default()).expect("a mixture");
+    let (x, z) = some_particles(2, 6);
+    let [law, right] = [released(config), right].map(|m| m.conditional_law(&x, &z.assignment));
+    assert_eq!(numbers(law.mean), numbers(right.mean));
+    assert_ne!(numbers(law.beta), numbers(right.beta));
 }
 
 #[test]

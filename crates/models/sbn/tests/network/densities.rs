@@ -2,7 +2,8 @@
 
 use burn::tensor::{DType, Tensor, TensorData};
 use burn_flex::Flex;
-use helmholtz_estimators::{Joint, Particles, Propose};
+use helmholtz_estimators::{Factored, Joint, Particles, Propose};
+use helmholtz_ops::bernoulli_log_prob;
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_sbn::{Initialisation, SbnConfig};
 
@@ -42,9 +43,18 @@ fn errors(config: &SbnConfig, dtype: DType) -> (f64, f64) {
     let log_q = model
         .log_q(&model.encode(tensor(&x, dtype)), &particles)
         .into_data();
+    // The factors, one at a time, are the whole.
+    let logits = model.prior_logits(tensor(&x, dtype), &particles);
+    assert_eq!(logits.len(), config.latent.len());
+    let sum = model.log_likelihood(tensor(&x, dtype), &particles);
+    let each = logits.into_iter().zip(particles.layers());
+    let sum = each.fold(sum, |sum, (logits, layer)| {
+        sum + bernoulli_log_prob(logits, layer.clone())
+    });
     let expected_p = |n: usize| written_out.log_p(&x[n % 2], &h[n]);
     let expected_q = |n: usize| written_out.log_q(&x[n % 2], &h[n]);
-    (error(&log_p, expected_p), error(&log_q, expected_q))
+    let p = error(&log_p, expected_p).max(error(&sum.into_data(), expected_p));
+    (p, error(&log_q, expected_q))
 }
 
 fn error(found: &TensorData, expected: impl Fn(usize) -> f64) -> f64 {

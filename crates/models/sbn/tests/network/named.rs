@@ -1,9 +1,9 @@
 //! The nets of table 1, and networks that cannot be.
 
-use burn::module::Module;
+use burn::module::{Module, list_param_ids};
 use burn::tensor::DType;
 use burn_flex::Flex;
-use helmholtz_estimators::Propose;
+use helmholtz_estimators::{Parts, Propose};
 use helmholtz_sbn::{ConfigError, Initialisation, Sbn, SbnConfig};
 
 use crate::parameters;
@@ -116,6 +116,21 @@ fn a_learned_prior_starts_uniform() {
     assert_eq!(prior.shape, [1, 200]);
     assert!(prior.values.iter().all(|&logit| logit == 0.0));
     assert_eq!(model.num_params(), 394_984 + 200);
+}
+
+#[test]
+fn every_parameter_is_of_q_or_of_p_and_a_learned_prior_is_of_p() {
+    for learned_prior in [false, true] {
+        let config = SbnConfig {
+            learned_prior,
+            ..SbnConfig::named("two-layers").unwrap()
+        };
+        let model: Sbn<Flex> = config.init(1, DType::F32, &Default::default()).unwrap();
+        let (p, q) = (model.generative(), model.inference());
+        assert_eq!(list_param_ids::<_, Flex>(&model), [&q[..], &p].concat());
+        assert_eq!((q.len(), p.len()), (4, 4 + usize::from(learned_prior)));
+        assert_eq!(Parts::<Flex>::learned_prior(&model), p[4..]);
+    }
 }
 
 #[test]

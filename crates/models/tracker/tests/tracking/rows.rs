@@ -118,9 +118,10 @@ fn by_nearest_pixels_only_the_prior_pulls_at_positions() {
 #[test]
 fn rows_are_the_latents() {
     let (model, video) = (model(Alignment::PixelCentre, Sampling::Nearest), video());
-    let state = start(&model, &video);
+    let mut chance = Stream::new(11, Purpose::new("tests"), [4, 0]);
+    let state = OneShot::propose(&model, &video, 3, &mut chance).state;
     let rows = state.to_rows();
-    assert_eq!(rows.dims(), [4, 12 + 6]);
+    assert_eq!(rows.dims(), [3 * 2, 12 + 6]);
     let again = state.with_rows(rows);
     assert_eq!(again.position.into_data(), state.position.into_data());
     assert_eq!(again.appearance.into_data(), state.appearance.into_data());

@@ -76,6 +76,10 @@ fn test_18_any_number_of_frames_and_digits() {
             let run = sampler.run(&model, &x, &blocks, &mut streams, |_, _, _| {});
             let run = run.expect("finite weights");
             assert_eq!(run.records.len(), 1 + frames + 1);
+            let names: Vec<String> = blocks.iter().map(|block| block.name()).collect();
+            let of_frames = (0..frames).map(|frame| format!("where {frame}"));
+            let expected = of_frames.chain(["what".to_owned()]);
+            assert_eq!(names, expected.collect::<Vec<_>>());
             let state = run.population.state();
             assert_eq!(state.position.dims(), [2, 2, frames, digits, 2]);
             assert!(
