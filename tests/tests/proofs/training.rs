@@ -45,7 +45,7 @@ fn likelihood(model: &Reference, data: &[(Vec<f64>, usize)]) -> (f64, Vec<f64>) 
 fn maximum(start: &Reference, data: &[(Vec<f64>, usize)]) -> f64 {
     let (mut model, mut step) = (start.clone(), 1.0);
     let (mut value, mut gradient) = likelihood(&model, data);
-    for _ in 0..4000 {
+    for _ in 0..1000 {
         let mut parameters = model.parameters.clone();
         add_scaled(&mut parameters, step, &gradient);
         let moved = model.with_parameters(parameters);

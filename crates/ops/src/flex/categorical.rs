@@ -215,7 +215,7 @@ mod tests {
     /// 2⁻²⁴, the relative error of one rounding.
     const ROUNDING: f64 = 1.0 / (1 << 24) as f64;
 
-    /// The bounds of the tests in `tests/ops`, for the row pass and the sampling compiled with or without fused multiply-add.
+    /// The bounds of the tests in `tests/tests/ops`, for the row pass and the sampling compiled with or without fused multiply-add.
     /// There are one row of logits and two of values, which the uniforms ¼ and ¾ draw.
     fn check<const FMA: bool>() {
         for (variables, classes) in [(1, 2), (1, 3), (3, 5), (20, 10), (40, 17)] {

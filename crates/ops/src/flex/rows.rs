@@ -447,7 +447,7 @@ mod tests {
         1.0 / (1.0 + (-f64::from(a)).exp())
     }
 
-    /// The bounds of the tests in `tests/ops`, for the row pass compiled with or without fused multiply-add.
+    /// The bounds of the tests in `tests/tests/ops`, for the row pass compiled with or without fused multiply-add.
     fn check_rows<const FMA: bool>() {
         for width in (1..40).chain([784, 960, 2000]) {
             for scale in [1.0, 80.0, 1e4] {

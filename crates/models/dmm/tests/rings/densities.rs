@@ -176,6 +176,10 @@ fn a_sweep_has_its_blocks_and_the_model_its_sizes() {
         let names: Vec<String> = blocks.iter().map(|block| block.name()).collect();
         assert_eq!(names, ["mu", "c, h"]);
     }
+    let paper = DmmConfig::paper();
+    let noise = DmmConfig::released().noise;
+    assert_eq!((paper.noise, noise), (0.1, 0.5));
+    assert_eq!(DmmConfig { noise, ..paper }, DmmConfig::released());
     let config = DmmConfig {
         clusters: 7,
         ..DmmConfig::released()

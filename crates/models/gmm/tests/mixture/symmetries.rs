@@ -83,3 +83,17 @@ fn test_18_the_proposal_narrows_as_one_over_the_root_of_the_number_of_data() {
     let slope = (log_sd(600) - log_sd(100)) / 6f64.ln();
     assert!((slope + 0.5).abs() < 0.05, "{slope}");
 }
+
+#[test]
+fn a_sweep_has_its_blocks() {
+    for (scheme, expected) in [
+        (Scheme::Apg, &["eta", "c"][..]),
+        (Scheme::ApgJoint, &["eta + c"]),
+        (Scheme::Gibbs, &["eta", "c"]),
+        (Scheme::Bpg, &["eta", "c"]),
+    ] {
+        let blocks = scheme.blocks::<B, Stream>();
+        let names: Vec<String> = blocks.iter().map(|block| block.name()).collect();
+        assert_eq!(names, expected);
+    }
+}

@@ -265,6 +265,11 @@ fn what_describes_no_network_is_an_error() {
         refused.map(|_| ()).unwrap_err(),
         ConfigError::Classes { classes: 1 }
     );
+    let two = MixedSbnConfig {
+        classes: 2,
+        ..config
+    };
+    assert_eq!(two.check(), Ok(()));
     for name in ["sbn-200", "linear-10c", "sbn-200-200-200-200-10c"] {
         let error = MixedSbnConfig::named(name).unwrap_err().to_string();
         assert!(
