@@ -50,8 +50,8 @@ Ctrl-C is safe; the same command goes on. The first build there takes as long as
 
   --scope NAME  coefficients (of estimators: the default), operations (of tensors, and their gradients), bits (products of bits and
                 one-hot rows), kernels (on discrete sites, and couplings), samplers (all of the crates samplers and random), runs (and
-                files, and crashes), harness (and report), training (and evaluation), models, or all of a crate: invariance,
-                distributions, apg, datasets
+                files, and crashes), harness (and report), training (and evaluation), models, gradients (what certifies
+                estimators), or all of a crate: invariance (but for that), distributions, apg, datasets
   --jobs N      tests at a time (default 2)
   --only TEXT   only mutants whose name holds TEXT; the table is printed, not written
   --list        list the mutants, and stop

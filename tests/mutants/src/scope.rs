@@ -43,7 +43,7 @@ const OF_PLAIN: &[&str] = &[
 ];
 
 /// All scopes, the default first.
-pub const SCOPES: [Scope; 13] = [
+pub const SCOPES: [Scope; 14] = [
     // Coefficients, by the proofs and what each crate claims of them. The catalogue is text.
     Scope {
         name: "coefficients",
@@ -141,6 +141,18 @@ pub const SCOPES: [Scope; 13] = [
         ],
         packages: PLAIN,
         tests: OF_PLAIN,
+        by_hand: false,
+    },
+    // What certifies estimators, by the proofs that use it.
+    Scope {
+        name: "gradients",
+        files: &[
+            "crates/invariance/src/gradients.rs",
+            "crates/invariance/src/gradients/*.rs",
+        ],
+        not: &[],
+        packages: &["helmholtz-invariance", "helmholtz-tests"],
+        tests: &["proofs"],
         by_hand: false,
     },
     Scope {
