@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
-use helmholtz_datasets::Splits;
+use helmholtz_datasets::{Images, Splits};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_runs::{Checkpoint, OpenMode, RunFolder, Status, read_checkpoint};
 use helmholtz_sbn::Sbn;
@@ -32,19 +32,20 @@ fn data() -> Splits {
 }
 
 fn run(model: Sbn<Ad>, config: &TrainConfig, folder: &Path) -> Result<Outcome, TrainError> {
+    run_on(&data(), model, config, folder)
+}
+
+fn run_on(
+    data: &Splits,
+    model: Sbn<Ad>,
+    config: &TrainConfig,
+    folder: &Path,
+) -> Result<Outcome, TrainError> {
     let mut folder = RunFolder::open(folder, &json!(1), OpenMode::Resume)?;
     let observe = |_: &Event| {};
     let stop = AtomicBool::new(false);
     let device = Default::default();
-    train(
-        model,
-        config,
-        &data(),
-        &device,
-        &mut folder,
-        &observe,
-        &stop,
-    )
+    train(model, config, data, &device, &mut folder, &observe, &stop)
 }
 
 fn trained(folder: &Path) -> Checkpoint {
@@ -399,4 +400,31 @@ fn a_training_of_what_is_not_a_number_ends_with_its_step_and_keeps_the_checkpoin
             && (failure.epoch, failure.step, failure.batch.len()) == (0, 0, 10)),
         "{status:?}"
     );
+}
+
+/// Where every pixel is one, and has a logit of −b whatever is above it, an image has an ELBO of −8 b.
+#[test]
+fn an_elbo_of_more_than_a_million_nats_a_pixel_is_a_divergence_and_none_of_less() {
+    struct Biased(f32);
+    impl<B: Backend> ModuleMapper<B> for Biased {
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<B, D>>) -> Param<Tensor<B, D>> {
+            let (id, value, mapper) = param.consume();
+            let of = if value.dims() == [8; D] { -self.0 } else { 0.0 };
+            Param::from_mapped_value(id, value.full_like(of).require_grad(), mapper)
+        }
+    }
+    let ones = Images::from_fn(40, 8, |_, _| true);
+    let data = Splits {
+        train: ones.clone(),
+        valid: ones.clone(),
+        test: ones,
+        ..data()
+    };
+    for (bias, diverges) in [(1.01e6, true), (0.99e6, false)] {
+        let home = tempfile::tempdir().unwrap();
+        let model = Module::<Ad>::map(model(&[4, 3]), &mut Biased(bias));
+        let outcome = run_on(&data, model, &config("rloo", 1), home.path());
+        let has = matches!(outcome, Err(TrainError::Diverged { .. }));
+        assert_eq!(has, diverges, "{bias}: {outcome:?}");
+    }
 }
