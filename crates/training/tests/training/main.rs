@@ -50,7 +50,12 @@ fn data(test: usize) -> Splits {
 
 /// A net of these layers on them.
 fn model(latent: &[usize]) -> Sbn<Ad> {
-    let net = SbnConfig {
+    let net = net(latent);
+    net.init(3, DType::F32, &Default::default()).unwrap()
+}
+
+fn net(latent: &[usize]) -> SbnConfig {
+    SbnConfig {
         visible: 8,
         latent: latent.to_vec(),
         hidden: vec![],
@@ -60,6 +65,5 @@ fn model(latent: &[usize]) -> Sbn<Ad> {
         tanh: false,
         centred: false,
         initialisation: Initialisation::FanIn,
-    };
-    net.init(3, DType::F32, &Default::default()).unwrap()
+    }
 }

@@ -6,14 +6,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
-use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
+use burn::tensor::{DType, Tensor};
 use helmholtz_datasets::Splits;
 use helmholtz_estimators::Parts;
 use helmholtz_runs::{OpenMode, Position, RunError, RunFolder, Stint, read_metrics};
 use helmholtz_sbn::Sbn;
 use helmholtz_training::{
-    Betas, Event, Optimizer, Outcome, TrainConfig, TrainError, Trainer, train,
+    Betas, ChainStart, Event, Optimizer, Outcome, TrainConfig, TrainError, Trainer, train,
 };
 use serde_json::json;
 
@@ -580,4 +580,105 @@ fn the_sums_of_an_epoch_are_told_by_their_meaning() {
         assert!((-20.0..0.0).contains(&elbo.unwrap()), "{elbo:?}");
     }
     assert_eq!(told(dir.path(), "non_finite"), [Some(0.0); 3]);
+}
+
+/// What a run of two epochs is told of, JSA's chains from the second on.
+fn heard(checkpoint_seconds: f64) -> (Vec<Event>, Vec<Option<u64>>) {
+    let config = TrainConfig {
+        epochs: 2,
+        switch_epoch: 1,
+        train_images: Some(15),
+        final_samples: vec![4],
+        checkpoint_seconds,
+        threads: 2,
+        ..config("jsa")
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let mut folder = RunFolder::open(dir.path(), &json!(1), OpenMode::Resume).unwrap();
+    let events = Mutex::new(Vec::new());
+    let observe = |event: &Event| events.lock().unwrap().push(event.clone());
+    let (device, stop) = (Default::default(), AtomicBool::new(false));
+    let data = data();
+    train(
+        model(),
+        &config,
+        &data,
+        &device,
+        &mut folder,
+        &observe,
+        &stop,
+    )
+    .unwrap();
+    drop(folder);
+    let rows = read_metrics(dir.path()).unwrap();
+    let stages = rows.iter().map(|row| row["stage"].as_u64()).collect();
+    (events.into_inner().unwrap(), stages)
+}
+
+#[test]
+fn steps_stages_and_images_are_told_as_people_count_them() {
+    let (events, stages) = heard(1000.0);
+    let (mut steps, mut checks, mut images) = (vec![], vec![], vec![]);
+    for event in events {
+        match event {
+            Event::Step {
+                epoch,
+                step,
+                steps_per_epoch,
+                loss,
+            } => {
+                assert!(steps_per_epoch == 4 && loss > 0.0);
+                steps.push((epoch, step));
+            }
+            Event::Check { epoch, stage, .. } => checks.push((epoch, stage)),
+            Event::Evaluating { done, total } => images.push((done, total)),
+            _ => {}
+        }
+    }
+    let expected = (1..=2).flat_map(|epoch| (1..=4).map(move |step| (epoch, step)));
+    assert_eq!(steps, expected.collect::<Vec<_>>());
+    assert_eq!(checks, [(1, 1), (2, 2)]);
+    // Of each epoch, and of its check.
+    assert_eq!(stages, [1, 1, 2, 2].map(Some));
+    // 20 to select, 130 to test and 15 to train at each check, and 130 in the end.
+    let totals: std::collections::BTreeSet<u64> = images.iter().map(|(_, total)| *total).collect();
+    assert_eq!(totals, [130, 165].into());
+    for (total, times) in [(165, 2), (130, 1)] {
+        let whole = images.iter().filter(|own| **own == (total, total));
+        assert_eq!(whole.count(), times);
+    }
+    for of in [20, 150] {
+        assert!(images.contains(&(of, 165)), "{images:?}");
+    }
+}
+
+#[test]
+fn checkpoints_are_made_when_it_is_time() {
+    let made = |seconds| {
+        let (events, _) = heard(seconds);
+        let own = |event: &&Event| matches!(event, Event::Checkpoint { .. });
+        events.iter().filter(own).count()
+    };
+    // After three of the four steps of each epoch, and after both pieces of the last evaluation, of 50 images a thread.
+    assert_eq!(made(0.0) - made(1000.0), 2 * 3 + 2);
+}
+
+#[test]
+fn chains_start_at_draws_from_q_or_at_states_that_know_nothing_of_it() {
+    let data = data().train;
+    let start = |chain_start, seed| {
+        let config = TrainConfig {
+            chain_start,
+            ..config("jsa")
+        };
+        let net = super::net(&[4, 3]);
+        let model = net.init(seed, DType::F32, &Default::default()).unwrap();
+        let mut trainer = Trainer::<Ad, _>::new(model, config, &data, Default::default()).unwrap();
+        trainer.start_chains(&data).unwrap();
+        trainer.chains().snapshot()
+    };
+    use ChainStart::{Proposal, Uniform};
+    assert_eq!(start(Uniform, 3), start(Uniform, 4));
+    assert_ne!(start(Proposal, 3), start(Proposal, 4));
+    assert_eq!(start(Proposal, 3), start(Proposal, 3));
 }
