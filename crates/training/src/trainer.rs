@@ -116,7 +116,7 @@ where
     ///
     /// # Errors
     /// If the store doesn't fit the data.
-    pub fn start_chains(&mut self, data: &(impl Data + ?Sized)) -> Result<(), SamplerError> {
+    pub fn start_chains(&mut self, data: &(impl Data + ?Sized)) -> Result<(), EstimateError> {
         let read = self.read(data, self.config.switch_epoch);
         let model = self.model.take().expect("a model is there between steps");
         let rows: Vec<u32> = (0..data.len() as u32).collect();
@@ -130,7 +130,7 @@ where
                     rows,
                 };
                 if self.config.chain_start == ChainStart::Uniform {
-                    return scatter(&mut chains, &mut noise);
+                    return Ok(scatter(&mut chains, &mut noise)?);
                 }
                 let x = batch_of::<B>(&read, rows.iter().map(|&row| row as usize), &self.device);
                 refresh(&model, x, &mut chains, &mut noise)

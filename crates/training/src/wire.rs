@@ -467,6 +467,24 @@ mod tests {
     }
 
     #[test]
+    fn a_length_is_of_what_is_left_at_most() {
+        assert_eq!(reader(&[2, 0, 0]).length().unwrap(), 2);
+        assert!(reader(&[2, 0]).length().is_err());
+    }
+
+    /// A number of four bytes in a tensor of so many dimensions of one.
+    #[test]
+    fn a_tensor_has_eight_dimensions_at_most() {
+        let tensor = |ranks: u8| {
+            let shape = vec![1; usize::from(ranks)];
+            [&[4, 0, 0, 0, 0, ranks], &shape[..], &[1]].concat()
+        };
+        reader(&tensor(8)).check_tensor().unwrap();
+        let refused = reader(&tensor(9)).check_tensor().unwrap_err();
+        assert!(refused.to_string().contains("9 dimensions"), "{refused}");
+    }
+
+    #[test]
     fn a_record_is_not_for_people() {
         assert!(!Deserializer::is_human_readable(&&mut reader(&[])));
     }

@@ -112,7 +112,7 @@ pub fn markdown(
          Made by `cargo xtask mutants --scope {}`, at commit {}, with {}; {:.0} minutes of tests. All mutants are compiled into one program \
          behind a switch; each is given the tests that reach it, quickest first, until one fails. Tests: those of {}, \
          in the dev profile. A test that takes more than five times its usual time and 20 s counts as late, by itself. Verdicts stand while the \
-         sources stay; tests that were added are tried on what survived the others. \
+         sources stay; what survived is tried anew at each commit, since tests may have changed. \
          The score is the share of mutants that compile that a test notices.\n\n\
          Mutated: `{}`{}.\n\n",
         checkout.scope.name,

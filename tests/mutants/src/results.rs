@@ -20,8 +20,8 @@ pub enum Verdict {
     Killed { by: String },
     /// A test did not end.
     Late { by: String },
-    /// All tests that reach it passed: these.
-    Survived { tests: Vec<String> },
+    /// All tests that reach it passed, if any reaches it.
+    Survived { reached: bool },
 }
 
 impl Verdict {
@@ -40,7 +40,7 @@ impl fmt::Display for Verdict {
             Self::Unviable => write!(f, "does not compile"),
             Self::Killed { by } => write!(f, "killed by {by}"),
             Self::Late { by } => write!(f, "{by} does not end"),
-            Self::Survived { tests } if tests.is_empty() => {
+            Self::Survived { reached: false } => {
                 write!(f, "SURVIVES, reached by no test")
             }
             Self::Survived { .. } => write!(f, "SURVIVES"),
@@ -58,8 +58,8 @@ struct Line {
     seconds: f64,
 }
 
-/// All verdicts on the present sources, of whatever commit. When tests are added, only they are tried on what survived the
-/// others; a test is known by its name.
+/// All verdicts on the present sources, of whatever commit. What survived the tests of another commit is tried anew: they may
+/// have changed.
 pub struct Results {
     file: File,
     commit: String,
@@ -131,14 +131,6 @@ impl Results {
     pub fn is_unviable(&self, mutant: &Mutant) -> bool {
         let verdict = self.verdicts.get(&mutant.name());
         verdict.is_some_and(|(verdict, _)| verdict.is_unviable())
-    }
-
-    /// The tests that it passed at another commit.
-    pub fn passed(&self, mutant: &Mutant) -> &[String] {
-        match self.verdicts.get(&mutant.name()) {
-            Some((Verdict::Survived { tests }, _)) => tests,
-            _ => &[],
-        }
     }
 
     /// The test that noticed it among other sources.

@@ -47,7 +47,7 @@ pub const SCOPES: [Scope; 14] = [
     // Coefficients, by the proofs and what each crate claims of them. The catalogue is text.
     Scope {
         name: "coefficients",
-        files: &["crates/estimators/src/*.rs", "crates/estimators/src/*/*.rs"],
+        files: &["crates/estimators/src/**/*.rs"],
         not: &["crates/estimators/src/catalogue.rs"],
         packages: &[
             "helmholtz-ops",

@@ -38,7 +38,6 @@ pub fn switched(
                 number,
                 mutant,
                 tests: reaching.clone(),
-                passed: Vec::new(),
                 spent: AtomicU64::new(0),
             })
     });
@@ -46,9 +45,6 @@ pub fn switched(
         .filter(|trial| asked(&trial.mutant) && !results.has(trial.mutant))
         .collect();
     for trial in &mut open {
-        let passed = results.passed(trial.mutant);
-        trial.passed = passed.to_vec();
-        trial.tests.retain(|test| !passed.contains(&test.name));
         let earlier = results.earlier(trial.mutant);
         trial
             .tests
@@ -65,8 +61,6 @@ struct Trial<'a> {
     number: u32,
     mutant: &'a Mutant,
     tests: Vec<&'a Test>,
-    /// Tests that it passed before.
-    passed: Vec<String>,
     /// Milliseconds spent on it in earlier passes.
     spent: AtomicU64,
 }
@@ -79,7 +73,6 @@ fn pass(trials: &[Trial], results: &mut Results, jobs: usize, longest: f64) -> R
             number,
             mutant,
             tests,
-            passed,
             spent,
         } = &trials[index];
         let start = Instant::now();
@@ -88,7 +81,7 @@ fn pass(trials: &[Trial], results: &mut Results, jobs: usize, longest: f64) -> R
             .copied()
             .filter(|t| t.seconds <= longest)
             .collect();
-        let verdict = verdict(&number.to_string(), &own, passed)?;
+        let verdict = verdict(&number.to_string(), &own)?;
         let seconds = start.elapsed().as_secs_f64();
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         let (total, name) = (trials.len(), mutant.name());
@@ -124,7 +117,7 @@ pub fn constants(
             if results.has(mutant) {
                 continue;
             }
-            let verdict = verdict("0", &tests, &[])?;
+            let verdict = verdict("0", &tests)?;
             let seconds = start.elapsed().as_secs_f64();
             eprintln!("constant {seconds:6.1} s  {verdict}: {}", mutant.name());
             results.add(mutant, verdict, seconds)?;
@@ -133,7 +126,7 @@ pub fn constants(
     Ok(())
 }
 
-fn verdict(number: &str, tests: &[&Test], passed: &[String]) -> Result<Verdict, String> {
+fn verdict(number: &str, tests: &[&Test]) -> Result<Verdict, String> {
     for test in tests {
         let limit = Duration::from_secs_f64(20.0 + 5.0 * test.seconds);
         let by = test.name.clone();
@@ -143,10 +136,8 @@ fn verdict(number: &str, tests: &[&Test], passed: &[String]) -> Result<Verdict, 
             End::Late => return Ok(Verdict::Late { by }),
         }
     }
-    let passed = passed.iter().cloned();
-    let tests = passed.chain(tests.iter().map(|test| test.name.clone()));
     Ok(Verdict::Survived {
-        tests: tests.collect(),
+        reached: !tests.is_empty(),
     })
 }
 

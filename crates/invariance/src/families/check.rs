@@ -58,9 +58,8 @@ macro_rules! assert_invariant {
     };
 }
 
-/// Proves, on every case of a family of targets, that a kernel leaves the target invariant, comes everywhere
-/// (*irreducibility*) and settles (*aperiodicity*): then averages along the chain, and the law of its state, converge to
-/// the target.
+/// Proves, on every case of a family of targets, that a kernel is invariant, irreducible and aperiodic. Averages along the chain,
+/// and the law of its state, then converge to the target.
 ///
 /// The forms are those of [`assert_invariant!`](crate::assert_invariant), which alone passes a kernel that never moves. A
 /// periodic kernel is refused although its averages converge; for one, use

@@ -13,7 +13,8 @@ use super::subject::{Subject, Tape};
 pub struct Certificate {
     /// The largest |mean − claimed| of a coordinate, in standard errors, where something is claimed.
     pub t: Option<f64>,
-    /// ‖mean − exact‖ / ‖exact‖ in φ, against ∇ ELBO or, for those that climb it, the inclusive gradient.
+    /// ‖mean − exact‖ / ‖exact‖ in φ. Exact is the gradient of the bound with two samples for [`Target::Bound`]; the inclusive
+    /// gradient for targets of the likelihood, of wake-sleep, and for estimators with chains; else ∇ ELBO.
     pub bias: f64,
     /// Σ Var over φ of one estimate of one datum.
     pub variance: f64,
@@ -64,7 +65,11 @@ pub fn claim<M>(target: Target, subject: &Subject<M>) -> Option<(&[f64], Range<u
     }
 }
 
-/// Certifies what an estimator claims of itself, with what it learns at random values.
+/// Certifies what an estimator claims of itself, with K = 2 or the least K that it takes if that is more, and with what it learns
+/// at random values.
+///
+/// # Panics
+/// If the estimator returns an error on this subject.
 pub fn certify<M, E>(estimator: &E, subject: &Subject<M>) -> Certificate
 where
     M: Module<Tape> + Layered<Tape>,
@@ -109,5 +114,20 @@ where
             subject.model.layers().len(),
             estimator.keeps_chains(),
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::subject::tests::without_model;
+    use super::*;
+
+    #[test]
+    fn what_is_claimed_of_the_parameters_of_p_is_of_those_beside_qs() {
+        for (phi, theta) in [(0..3, 3..5), (2..5, 0..2)] {
+            let subject = without_model(phi);
+            let (exact, among) = claim(Target::ElbosTheta, &subject).expect("a claim");
+            assert_eq!((exact, among), (&subject.elbo[..], theta));
+        }
     }
 }

@@ -188,3 +188,29 @@ fn together<M: Parts<Tape>>(model: &M) -> Range<usize> {
         _ => 0..0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(values: &[f64]) -> Tensor<Tape, 1> {
+        let data = TensorData::new(values.to_vec(), [values.len()]);
+        Tensor::from_data(data, (&Default::default(), DType::F64))
+    }
+
+    #[test]
+    fn densities_whose_exponentials_underflow_have_a_posterior() {
+        let posterior = posterior(&tensor(&[-2000.0, -2000.0 - 3f64.ln()]));
+        assert!((posterior[0] - 0.75).abs() < 1e-12 && (posterior[1] - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_bound_of_two_samples_is_its_sum_over_pairs() {
+        let (q, f): ([f64; 2], [f64; 2]) = ([0.3, 0.7], [-2000.0, -2000.0 + 3f64.ln()]);
+        // ln ½ (e^{f_i} + e^{f_j}) + 2000: of weights 1 and 3.
+        let exact = 0.09 * 0f64 + 2.0 * 0.21 * 2f64.ln() + 0.49 * 3f64.ln();
+        let bound = bound_of_two(tensor(&q), tensor(&f)).into_data();
+        let bound = bound.iter::<f64>().next().expect("a number");
+        assert!((bound + 2000.0 - exact).abs() < 1e-9, "{bound}");
+    }
+}

@@ -207,3 +207,35 @@ pub fn flat_gradient<M: Module<Tape>>(loss: &Tensor<Tape, 1>, model: &M) -> Vec<
     model.visit(&mut collect);
     collect.1
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use helmholtz_samplers::Latents;
+
+    use super::*;
+
+    /// A datum of which five parameters have known gradients.
+    pub(in super::super) fn without_model(phi: Range<usize>) -> Subject<()> {
+        let latents = Latents::new(&[1]).expect("a bit");
+        let facts = Facts {
+            posterior: vec![0.5; 2],
+            states: MemoryStore::new(&latents, 2).expect("two rows"),
+            elbo: vec![1.0, 2.0, 3.0, 4.0, 5.0],
+            bound_of_two: vec![0.0; 5],
+            inclusive: vec![0.0; 5],
+            phi,
+        };
+        Subject::new((), &[1.0], facts)
+    }
+
+    #[test]
+    fn the_decisions_of_each_estimate_are_its_own() {
+        let decision = |i: u64| {
+            let mut stream = Stream::new(1, Purpose::new("test"), [i, 0]);
+            without_model(0..3)
+                .with_chains(false, &mut stream, |_, _, chance| chance.below(1 << 30))
+        };
+        assert_ne!(decision(0), decision(1));
+        assert_eq!(decision(0), decision(0));
+    }
+}

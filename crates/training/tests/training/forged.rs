@@ -402,6 +402,20 @@ fn a_training_of_what_is_not_a_number_ends_with_its_step_and_keeps_the_checkpoin
     );
 }
 
+/// A step beyond all numbers: its loss was one, and what it left is kept in no checkpoint.
+#[test]
+fn a_parameter_that_is_no_number_is_in_no_checkpoint() {
+    let home = tempfile::tempdir().unwrap();
+    let beyond = TrainConfig {
+        learning_rate: 1e300,
+        checkpoint_seconds: 1e-9,
+        ..config("rloo", 1)
+    };
+    let error = run(model(&[4, 3]), &beyond, home.path()).unwrap_err();
+    assert!(error.to_string().contains("a parameter"), "{error}");
+    assert!(read_checkpoint(home.path()).unwrap().is_none());
+}
+
 /// Where every pixel is one, and has a logit of −b whatever is above it, an image has an ELBO of −8 b.
 #[test]
 fn an_elbo_of_more_than_a_million_nats_a_pixel_is_a_divergence_and_none_of_less() {
