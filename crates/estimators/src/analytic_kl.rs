@@ -13,8 +13,8 @@ use crate::{EstimateError, Factored, Layered, Particles};
 /// KL(q(h | x) ‖ p(h)) of a model of one stochastic layer, nats, with its gradient: `[batch]`, of data x `[batch, visible]` and
 /// the logits of q `[batch, logits]`.
 ///
-/// KL = E_q \[log q(h) − log p(h)\], and the difference is linear in the values, as both laws are of one exponential family: its mean
-/// is that at the mean.
+/// Both laws are of one exponential family, so that log q(h) − log p(h) is affine in h. Hence KL = log q(m) − log p(m) at
+/// m = E_q\[h\].
 ///
 /// # Errors
 /// [`EstimateError::SeveralLayers`]: the divergence of several layers is no sum over variables.

@@ -27,12 +27,7 @@ pub struct Chains<'a, S: ?Sized> {
 impl<S: ChainStore + ?Sized> Chains<'_, S> {
     /// Asserts that there is a chain for each datum, with a state of the model's latents.
     pub(crate) fn check(&self, latents: &Latents, batch: usize) -> Result<(), EstimateError> {
-        if self.store.latents() != latents {
-            return Err(EstimateError::OtherLatents {
-                store: self.store.latents().clone(),
-                model: latents.clone(),
-            });
-        }
+        self.check_latents(latents)?;
         if self.rows.len() != batch {
             return Err(EstimateError::OtherBatch {
                 rows: self.rows.len(),
@@ -48,6 +43,16 @@ impl<S: ChainStore + ?Sized> Chains<'_, S> {
         {
             Some(&row) => Err(EstimateError::NotStarted { row }),
             None => Ok(()),
+        }
+    }
+
+    fn check_latents(&self, latents: &Latents) -> Result<(), EstimateError> {
+        match self.store.latents() == latents {
+            true => Ok(()),
+            false => Err(EstimateError::OtherLatents {
+                store: self.store.latents().clone(),
+                model: latents.clone(),
+            }),
         }
     }
 
@@ -111,25 +116,27 @@ pub(crate) fn register<B: Backend>(all: Transaction<B>, layer: &Values<B>) -> Tr
 /// Starts the chains of these data anew, each at a draw from q(h | x), x `[batch, visible]`.
 ///
 /// # Errors
-/// If the store doesn't hold these rows, or not the model's latents.
+/// [`EstimateError::OtherLatents`] if the store holds those of another model, [`EstimateError::Chains`] if it doesn't hold
+/// these rows or the latents are real.
 pub fn refresh<B, M, S>(
     model: &M,
     x: impl Into<Values<B>>,
     chains: &mut Chains<'_, S>,
     noise: &mut impl Noise,
-) -> Result<(), SamplerError>
+) -> Result<(), EstimateError>
 where
     B: Backend,
     M: Propose<B>,
     S: ChainStore + ?Sized,
 {
+    chains.check_latents(&model.latents())?;
     let x: Values<B> = x.into();
     let drawn = model.propose(&model.encode(x), None, 1, noise).particles;
     let transaction = Transaction::default();
     let transaction = drawn.layers().iter().fold(transaction, register);
     let layers: Vec<_> = transaction.execute().iter().map(words).collect();
     let packed = pack(chains.store.latents(), &layers)?;
-    chains.store.store(chains.rows, &packed)
+    Ok(chains.store.store(chains.rows, &packed)?)
 }
 
 /// Starts the chains of these rows anew, each at a state that is uniform over all, whatever the datum.

@@ -16,11 +16,11 @@ pub enum Target {
     Bound,
     /// ∇_θ log p(x) and −∇_φ KL(p(h | x) ‖ q(h | x)).
     Likelihood,
-    /// The same for chains in stationarity.
+    /// The gradients of [`Likelihood`](Self::Likelihood), where the chains' states are draws from p(h | x).
     Inclusive,
-    /// The same as K grows.
+    /// The gradients of [`Likelihood`](Self::Likelihood) in the limit K → ∞.
     InclusiveAsymptotically,
-    /// ∇_θ log p(x) as K grows; φ learns from dreams too.
+    /// ∇_θ log p(x) in the limit K → ∞; φ learns from dreams too.
     LikelihoodsTheta,
     /// ∇_θ ELBO; φ learns from dreams.
     ElbosTheta,

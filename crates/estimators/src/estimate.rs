@@ -9,10 +9,10 @@ use crate::Domain;
 /// What an estimate gave.
 #[derive(Clone, Debug)]
 pub struct Estimate<B: Backend> {
-    /// The surrogate whose gradient is the estimate, to be **minimised**: a scalar. It is
-    /// −(1/B) Σ_b Σ_k \[theta_bk log p(x_b, h_bk) + phi_bk log q(h_bk | x_b)\], and the mean of −log q over dreams. Its value
-    /// means nothing. A coefficient of zero contributes a gradient of zero whatever the log-density is, and where all of φ's
-    /// are zero φ has no gradient but the dreams'.
+    /// The surrogate loss `[1]`, to be **minimised**: −∇ loss is the mean over the batch of the estimates. Of weighted estimators it is
+    /// −(1/B) Σ_b Σ_k \[theta_bk log p(x_b, h_bk) + phi_bk log q(h_bk | x_b)\], and the mean of −log q over dreams. A coefficient of
+    /// zero contributes a gradient of zero whatever the log-density is; where all of φ's are zero φ has no gradient but the
+    /// dreams'. The value of the loss is −`elbo` for pathwise estimators, and means nothing for others.
     pub loss: Tensor<B, 1>,
     /// The batch mean over the proposed particles of ℓ = log p(x, h) − log q(h | x): an estimate of the ELBO, nats.
     pub elbo: f64,

@@ -17,13 +17,13 @@ pub struct Batch<'a, B: AutodiffBackend, S: ?Sized> {
     pub particles: usize,
     /// The epoch, from 0, for what changes with it.
     pub epoch: u64,
-    /// Whether KL(q ‖ p(h)) is in closed form, by an estimator that [takes it so](Declaration::takes_analytic_kl), of a model of one
-    /// stochastic layer.
+    /// Whether KL(q(h | x) ‖ p(h)) is computed in closed form instead of sampled: for a model of one stochastic layer, and an
+    /// estimator that [takes it](Declaration::takes_analytic_kl).
     pub analytic_kl: bool,
 }
 
 impl<B: AutodiffBackend, S: ?Sized> Batch<'_, B, S> {
-    /// Asserts that this estimator can use what there is.
+    /// Checks that this estimator can use the chains and the KL of the batch.
     ///
     /// # Errors
     /// [`EstimateError::KeepsNoChains`], [`EstimateError::SampledKl`].

@@ -290,7 +290,8 @@ mod tests {
         let methods = [
             (1, 1, "ws"),
             (3, 4, "jsa jsa-mtmis jsa-frozen-reference"),
-            (5, 5, "muprop coupled-chains"),
+            (5, 5, "muprop"),
+            (8, 8, "coupled-chains"),
             (6, 6, "arms ar relax-all ovis-mc"),
             (
                 12,
@@ -321,7 +322,7 @@ mod tests {
             let expected = match entry.name {
                 "ars" => Some("C K"),
                 "arsm" => Some("(C (C − 1)/2 + 1) K"),
-                "coupled-chains" => Some("K (τ − 1) + 2, τ the meeting time"),
+                "coupled-chains" => Some("K τ + 2, τ ≥ 2 the meeting time"),
                 _ => None,
             };
             assert_eq!(

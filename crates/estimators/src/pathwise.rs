@@ -70,8 +70,8 @@ pub trait Reparameterise<B: AutodiffBackend, V: Variables> {
 /// One gradient estimate for a batch x `[batch, visible]`: that of −f = log q(h | x) − log p(x, h), averaged over K samples h. It
 /// goes through the samples to φ, and directly to θ.
 ///
-/// The scores log q are those of the sampled values under logits whose parameters are constants: what they would add has
-/// mean zero where h is drawn from q.
+/// The scores log q are those of the sampled values under logits whose parameters are constants. What is left out has mean
+/// E\[∂ log q(h | x) / ∂φ\]: zero where h is drawn from q, and not zero for relaxed h.
 ///
 /// # Errors
 /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].

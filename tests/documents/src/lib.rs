@@ -7,10 +7,12 @@
 //! | [`links`] | links that lead nowhere, or out of where they may lead |
 //! | [`parts`] | parts of documents that are copies of records and of sources |
 //! | [`imports`] | which file of a crate imports which, and the circles of them |
+//! | [`layers`] | the layers of the architecture, and crates that know one above them |
 //! | [`sources`] | the sources that are checked: circles, and functions that are too long |
 //! | [`tutorial`] | a page's files and commands, carried out in an empty folder |
 
 pub mod imports;
+pub mod layers;
 pub mod links;
 pub mod parts;
 pub mod prose;

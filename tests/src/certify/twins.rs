@@ -1,13 +1,15 @@
 //! Estimators that are wrong in one place, each beside the one that it is a twin of. Their certificates must fail.
 
 use burn::tensor::Tensor;
+use helmholtz_categorical_vae::CategoricalVae;
 use helmholtz_distributions::{Bits, Noise, Variables};
 use helmholtz_estimators::{
-    Ar, Arms, Ars, Arsm, Batch, Coefficient, Control, Controls, Declaration, Disarm, DoubleCv,
-    Entry, Estimator, Joint, Jsa, JsaKernel, Layered, Learned, LeaveOneOut, LogitGradient, Logits,
-    Method, Model, Msc, Nvil, Objective, Outcome, Ovis, OvisMonteCarlo, Particles, Rebar,
-    Reinforce, ReinforceBound, Rloo, Rodeo, Siblings, Signals, Target, Unordered, VarGrad, Variate,
-    Vimco, WakeSleep, Weighting, estimate, estimate_leave_one_out, estimate_logits,
+    Ar, Arms, Ars, Arsm, Batch, Coefficient, Control, Controls, Declaration, Disarm, DisarmIw,
+    DisarmTree, DoubleCv, Entry, Estimator, Joint, Jsa, JsaKernel, Layered, Learned, LeaveOneOut,
+    LogitGradient, Logits, Method, Model, Msc, Nvil, Objective, Outcome, Ovis, OvisMonteCarlo,
+    Particles, Rebar, Reinforce, ReinforceBound, Rloo, Rodeo, Siblings, Signals, Target, Unordered,
+    VarGrad, Variate, Vimco, WakeSleep, Weighting, estimate, estimate_leave_one_out,
+    estimate_logits,
 };
 use helmholtz_ops::{AutodiffBackend, Backend, Values};
 use helmholtz_random::{Chance, Stream};
@@ -17,7 +19,7 @@ use helmholtz_sbn::Sbn;
 use helmholtz_invariance::gradients::{Subject, claim, estimated, held, largest_t, mean_of};
 
 use super::unconditional::Unconditional;
-use crate::Tape;
+use crate::{Inner, Tape};
 
 /// A fault, and how far it is seen.
 #[derive(Clone, Debug)]
@@ -165,7 +167,7 @@ pub const WEIGHED_WAKE_SLEEP: Changed<WakeSleep> =
         pairs.for_each(|(c, l)| c.theta *= -l);
     });
 
-/// DisARM, which is ARMS with K = 2, without σ(|a|): G = ½ (f(b₁) − f(b₂)) (b₁ − b₂).
+/// DisARM without σ(|a|): G = ½ (f(b₁) − f(b₂)) (b₁ − b₂).
 pub struct Undecorrelated;
 
 impl LogitGradient<Bits> for Undecorrelated {
@@ -204,8 +206,8 @@ impl<N: Noise> Noise for Squared<'_, N> {
     }
 }
 
-impl<G: LogitGradient<Bits>> LogitGradient<Bits> for Skewed<G> {
-    fn layer<B: Backend, M: Layered<B, Variables = Bits> + Joint<B>>(
+impl<V: Variables, G: LogitGradient<V>> LogitGradient<V> for Skewed<G> {
+    fn layer<B: Backend, M: Layered<B, Variables = V> + Joint<B>>(
         &self,
         objective: &Objective<B, M>,
         below: &[Values<B>],
@@ -344,8 +346,8 @@ pub fn without_prior<M: Model<Tape>>(entry: &Entry, flat: &Subject<M>) -> Option
     Some(Twin { of, fault, t })
 }
 
-/// All others, on a model of bits.
-pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
+/// All others, on a model of bits, and on one of classes.
+pub fn all(subject: &Subject<Sbn<Tape>>, of_classes: &Subject<CategoricalVae<Tape>>) -> Vec<Twin> {
     let rebar = Rebar {
         control: Control::Relaxed,
         tied: true,
@@ -388,6 +390,7 @@ pub fn all(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
     .chain(of_weights(subject))
     .chain(of_logits(subject))
     .chain(since_2020(subject))
+    .chain(of_trees(of_classes))
     .chain(relaxed(subject))
     .collect()
 }
@@ -477,13 +480,7 @@ fn of_logits(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
             &Undecorrelated,
             elbo,
         ),
-        logits(
-            subject,
-            "arms",
-            "without the correlation of its samples",
-            &Undecorrelated,
-            elbo,
-        ),
+        logits(subject, "arms", "squares of uniforms", &Skewed(Arms), elbo),
         logits(
             subject,
             "disarm-bound",
@@ -534,18 +531,20 @@ fn of_sets(subject: &Subject<Sbn<Tape>>) -> Twin {
     })
 }
 
+/// Those of DisARM for classes.
+fn of_trees(subject: &Subject<CategoricalVae<Tape>>) -> [Twin; 3] {
+    let (fault, elbo) = ("squares of uniforms, on T3", &subject.elbo);
+    let tree = |balanced| Skewed(DisarmTree { balanced });
+    [
+        logits(subject, "disarm-sb", fault, &tree(false), elbo),
+        logits(subject, "disarm-tree", fault, &tree(true), elbo),
+        logits(subject, "disarm-iw", fault, &Skewed(DisarmIw), elbo),
+    ]
+}
+
 /// The twins of estimators that came after 2019.
 fn since_2020(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
-    let (elbo, bound) = (&subject.elbo, &subject.bound_of_two);
-    let undecorrelated = |of| {
-        logits(
-            subject,
-            of,
-            "without the probability that its decisions differ",
-            &Undecorrelated,
-            elbo,
-        )
-    };
+    let bound = &subject.bound_of_two;
     vec![
         weighted(
             subject,
@@ -575,9 +574,6 @@ fn since_2020(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
             &Arms,
             bound,
         ),
-        undecorrelated("disarm-sb"),
-        undecorrelated("disarm-tree"),
-        undecorrelated("disarm-iw"),
     ]
 }
 
@@ -619,13 +615,18 @@ fn relaxed(subject: &Subject<Sbn<Tape>>) -> Vec<Twin> {
     forms.into_iter().map(form).collect()
 }
 
-fn logits(
-    subject: &Subject<Sbn<Tape>>,
+fn logits<V, M>(
+    subject: &Subject<M>,
     of: &'static str,
     fault: &'static str,
-    wrong: &impl LogitGradient<Bits>,
+    wrong: &impl LogitGradient<V>,
     exact: &[f64],
-) -> Twin {
+) -> Twin
+where
+    V: Variables,
+    M: Model<Tape> + Layered<Tape, Variables = V>,
+    M::InnerModule: Layered<Inner, Variables = V> + Joint<Inner>,
+{
     twin(subject, of, fault, exact, |stream| {
         subject.gradient(|model, x| estimate_logits(wrong, model, x, 2, stream))
     })

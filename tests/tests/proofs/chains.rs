@@ -1,7 +1,9 @@
 //! Chains over many steps, and single runs of them traced by hand.
 
 use burn::tensor::{DType, Tensor, TensorData};
-use helmholtz_estimators::{Chains, Jsa, Propose, Weighting, estimate, refresh, scatter};
+use helmholtz_estimators::{
+    Chains, EstimateError, Jsa, Propose, Weighting, estimate, refresh, scatter,
+};
 use helmholtz_random::{Chance, Purpose, Stream};
 use helmholtz_samplers::{ChainStore, FrozenReferenceMis, Latents, Layer, MemoryStore};
 use helmholtz_tests::expectation::exact;
@@ -279,6 +281,19 @@ fn states_of_any_width_are_started_and_kept() {
         rows: &[0, 1],
     };
     refresh(&model, x.clone(), &mut chains, &mut noise).unwrap();
+    // As many words of bits, which another model has.
+    let mut others = MemoryStore::new(&Latents::new(&[41]).unwrap(), 2).unwrap();
+    let mut other = Chains {
+        store: &mut others,
+        rows: &[0, 1],
+    };
+    let refused = refresh(
+        &model,
+        x.clone(),
+        &mut other,
+        &mut Stream::new(9, TEST, [2, 0]),
+    );
+    assert!(matches!(refused, Err(EstimateError::OtherLatents { .. })));
     let read = |store: &MemoryStore| {
         let mut packed = vec![0; 2 * wide.latents().bytes_per_row()];
         store.load(&[0, 1], &mut packed).unwrap();

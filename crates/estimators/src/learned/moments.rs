@@ -15,7 +15,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Moves both towards those of a batch of signals.
+    /// c ← 0.8 c + 0.2 s̄ and v ← 0.8 v + 0.2 (1/n) Σ_i (s_i − s̄)², s̄ the mean of n ≥ 1 signals; of none both become NaN.
     pub fn update(&mut self, signals: &[f64]) {
         let count = signals.len() as f64;
         let mean = signals.iter().sum::<f64>() / count;

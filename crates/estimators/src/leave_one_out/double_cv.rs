@@ -15,7 +15,7 @@ use crate::{
 /// REINFORCE with leave-one-out baselines, f_k + c_k in place of f_k throughout. Here c_k = α ḡ_kᵀ (h_k − μ) is the linear term
 /// of f's Taylor expansion with the mean slope ḡ_k = mean_{j≠k} ∂f/∂h_j of the other particles. The estimate is
 ///
-/// (1/K) Σ_k (f_k + c_k − mean_{j≠k}(f_j + c_j)) (h_k − μ) − α ḡ_k ∘ μ (1 − μ)
+/// (1/K) Σ_k \[(f_k + c_k − mean_{j≠k}(f_j + c_j)) (h_k − μ) − α ḡ_k ∘ μ (1 − μ)\]
 ///
 /// in the logits (Titsias & Shi 2022).
 ///

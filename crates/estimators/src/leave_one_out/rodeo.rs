@@ -15,16 +15,16 @@ use crate::{
 
 /// REINFORCE with leave-one-out baselines and two control variates of mean zero:
 ///
-/// (1/K) Σ_k (f_k − mean_{j≠k}(f_j + α (A H_j)(h_j))) (h_k − μ) + β (A (H̃_k ∇ log q))(h_k)
+/// (1/K) Σ_k \[(f_k − mean_{j≠k}(f_j + α (A H_j)(h_j))) (h_k − μ) + β (A (H̃_k ∇ log q))(h_k)\]
 ///
 /// in the logits (Shi et al. 2022). A is the Gibbs operator, which for bits is Barker's too: the mean over bits i of what
 /// redrawing bit i from q changes,
 ///
-/// (A g)(h) = (1/D) Σ_i P(h_i turns) (g(h with bit i turned) − g(h)),
+/// (A g)(h) = (1/D) Σ_i |h_i − μ_i| (g(h with bit i flipped) − g(h)),
 ///
 /// with E_q\[A g\] = 0 for every g, since q is invariant under the redrawing. The function g may be made of other particles. H_k and H̃_k
 /// are the two outputs of a net of 100 leaky-rectified units on f_j and the linear surrogate
-/// ∂f/∂h_jᵀ(h − h_j), averaged over j ≠ k. No other value of f is needed at the turned bits.
+/// ∂f/∂h_jᵀ(h − h_j), averaged over j ≠ k. No other value of f is needed at the flipped bits.
 ///
 /// Unbiased for ∇ELBO whatever is learned. The net and the α and β of each layer, which start at 0, where this is
 /// [`Rloo`](crate::Rloo), are trained on the squared gradient. K ≥ 2 values of f and their derivatives, and K (K − 1) (D + 1) of the

@@ -13,8 +13,9 @@ use crate::{
     kl_to_prior,
 };
 
-/// As [`estimate_logits`](crate::estimate_logits), with the divergence in closed form: the estimator is given log p(x | h), and
-/// ∇ KL is added.
+/// As [`estimate_logits`](crate::estimate_logits), with the divergence in closed form, as in the released code of Yin & Zhou (2019).
+/// The loss is −(1/R) Σ_r \[⟨G_r, a_r⟩ + log p(x_r | h_r)\] + (1/B) Σ_b KL(q(h | x_b) ‖ p(h)) over R rows, G an estimate of
+/// ∂ E log p(x | h) / ∂a.
 ///
 /// # Errors
 /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`], [`EstimateError::SeveralLayers`].

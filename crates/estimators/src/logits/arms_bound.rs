@@ -33,7 +33,7 @@ use crate::{
 /// Several layers, and what the direct derivative is taken less, are as in [`DisarmBound`](crate::DisarmBound).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArmsBound {
-    /// n, 2 or more.
+    /// n, 2 or more, which is not checked: with 1 the gradient is NaN.
     pub copies: usize,
 }
 

@@ -40,7 +40,7 @@ pub trait LogitGradient<V: Variables> {
 ///
 /// A path h ~ q is drawn for each of `paths` rows of a datum. θ gets ∇ log p(x, h) there. For each layer l the path below it
 /// is kept, and G_l, an estimate of ∂ E f / ∂a_l, is pushed through that layer's logits alone. The surrogate is
-/// −(1/rows) Σ ⟨G_l, a_l⟩ + log p(x, h). What −log q inside f would add directly has mean zero and is left out.
+/// −(1/R) Σ_r \[Σ_l ⟨G_rl, a_rl⟩ + log p(x_r, h_r)\] over R rows. What −log q inside f would add directly has mean zero and is left out.
 ///
 /// # Errors
 /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`].

@@ -11,8 +11,8 @@ use crate::{Batch, Estimate, EstimateError, Factored, Layered, Particles, kl_to_
 
 use super::{Reparameterise, estimate_pathwise};
 
-/// As [`estimate_pathwise`](crate::estimate_pathwise), with the divergence in closed form: the samples carry the gradient of
-/// log p(x | h) alone, and KL is differentiated as it is.
+/// As [`estimate_pathwise`](crate::estimate_pathwise), with the divergence in closed form, as in the released code of Ou & Song (2020):
+/// the loss is −(1/(K B)) Σ log p(x | h) + (1/B) Σ_b KL(q(h | x_b) ‖ p(h)).
 ///
 /// # Errors
 /// [`EstimateError::TooFewParticles`], [`EstimateError::NoData`], [`EstimateError::SeveralLayers`].

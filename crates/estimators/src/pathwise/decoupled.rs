@@ -13,8 +13,8 @@ use crate::{
     Learned, Reparameterise, Target, estimate_pathwise_batch,
 };
 
-/// The value that φ/τ_f + G stands for, with the gradient of the relaxed value of (φ + G)/τ_b. The noise G is the same in both
-/// (Shah, Yan, Mozer & Liu 2024, arXiv 2410.13331).
+/// h = one-hot argmax(φ/τ_f + G) with the Jacobian of softmax((φ + G)/τ_b) in φ. The Gumbel noise G is the same in both; bits have
+/// logistic noise, a sign and a sigmoid (Shah, Yan, Mozer & Liu 2024, arXiv 2410.13331).
 ///
 /// So the value is drawn from softmax(φ/τ_f), while f holds the density of softmax(φ). A temperature that divided the noise as
 /// well would change no value. With τ_f = 1 values are drawn from q, and it is [`GumbelSoftmax`](crate::GumbelSoftmax) with `hard` at

@@ -16,8 +16,10 @@ use crate::{
 /// For bits z = σ((a + ln u − ln(1 − u)) / τ), binary Concrete; for classes z = softmax((φ + G) / τ), G Gumbel (Maddison, Mnih &
 /// Teh 2017; Jang, Gu & Poole 2017).
 ///
-/// The function that is differentiated is f at relaxed values, with the discrete log-probabilities of p and q evaluated there. The
-/// gradient is unbiased for that function, not for the ELBO.
+/// The objective is f at relaxed values, with the discrete log-probabilities of p and q evaluated there: biased for ∇ELBO. log q is
+/// scored under logits that are constants ([`estimate_pathwise`](crate::estimate_pathwise)). For relaxed bits the term that is left out
+/// has mean E\[z\] − σ(a), which is not 0. With an analytic KL, which has no such term, and without `hard`, the gradient is unbiased for
+/// E\[log p(x | z)\] − KL. With `hard` the values are hard and their Jacobian is ∂z/∂a.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GumbelSoftmax {
     /// τ > 0.

@@ -25,7 +25,7 @@ use crate::{
 pub struct GumbelRao {
     /// τ > 0.
     pub temperature: f64,
-    /// M, 1 or more.
+    /// M, 1 or more; with 0 an estimate panics.
     pub draws: usize,
 }
 

@@ -26,7 +26,7 @@ use crate::{
 pub struct ReinMaxRao {
     /// τ > 0.
     pub temperature: f64,
-    /// M, 1 or more.
+    /// M, 1 or more; with 0 an estimate panics.
     pub draws: usize,
 }
 
@@ -50,7 +50,7 @@ impl ReinMaxRao {
 pub struct ReinMaxCv {
     /// τ > 0.
     pub temperature: f64,
-    /// M, 1 or more.
+    /// M, 1 or more; with 0 an estimate panics.
     pub draws: usize,
     /// η.
     pub scale: f64,

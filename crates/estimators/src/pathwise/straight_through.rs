@@ -1,4 +1,4 @@
-//! Samples whose gradient is made up: straight-through estimators. Biased.
+//! Straight-through estimators: hard samples with a surrogate Jacobian. Biased.
 
 use burn::module::AutodiffModule;
 use burn::tensor::{Tensor, activation};
@@ -12,8 +12,8 @@ use crate::{
     Layered, Learned, Reparameterise, Target, estimate_pathwise, estimate_pathwise_batch,
 };
 
-/// A sample with the Jacobian of its mean: b ~ Bernoulli(p), p = σ(a), with ∂b/∂a := p (1 − p); a class with that of the softmax
-/// (Bengio, Léonard & Courville 2013).
+/// A sample h ~ q with the Jacobian of its mean, ∂h/∂a := ∂E\[h\]/∂a (Bengio, Léonard & Courville 2013): p (1 − p) for bits,
+/// diag(p) − p pᵀ for classes, λ or n p (1 − p) for counts.
 ///
 /// Exact in expectation for f linear in the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use crate::{
     Estimator, Factored, Joint, Layered, Learned, Particles, Target,
 };
 
-/// With the mean field μ^l = σ(a_l(μ^{l−1})), μ⁰ = x, the local signal L̄_l and its derivative L̄'_l = ∂L̄_l/∂μ^l there, and
-/// m_l = σ(a_l(h^{l−1})) the conditional mean on the sampled path:
+/// The mean field is μ^l = E\[h^l | h^{l−1} = μ^{l−1}\], μ⁰ = x. There the local signal is L̄_l, and its derivative
+/// L̄'_l = ∂L̄_l/∂μ^l. On the sampled path m_l = E\[h^l | h^{l−1}\] is the conditional mean, and
 ///
 /// s_l = L_l(h) − η₀ L̄_l − η₁ L̄'_lᵀ (h^l − μ^l) − C_l(h^{l−1}),
 /// g_φ = Σ_l s_l ∇ log q(h^l | h^{l−1}) + (η₁ L̄'_l)ᵀ ∇ m_l

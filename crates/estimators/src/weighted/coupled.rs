@@ -21,14 +21,17 @@ use crate::{
 /// p(h | x). Both start from q, X moves once alone, and then both move together: on the same proposals, their choices coupled as
 /// closely as can be, until X_τ = Y_{τ−1}. The estimate is
 ///
-/// g(X_1) + Σ_{1<t<τ} g(X_t) − g(Y_{t−1}),  g(h) = ∇ log p(x, h) + ∇ log q(h | x)
+/// g(X_1) + Σ_{1<t<τ} \[g(X_t) − g(Y_{t−1})\],  g(h) = ∇ log p(x, h) + ∇ log q(h | x)
 ///
 /// (Ruiz, Titsias, Cemgil & Doucet 2021, after Jacob, O'Leary & Atchadé 2020). Unbiased at every K ≥ 1 for ∇_θ log p(x) and for
 /// −∇_φ KL(p(h | x) ‖ q(h | x)): the targets of [`Jsa`](crate::Jsa), without a chain that is kept and without its
 /// stationarity.
 ///
-/// K + 2 values of f, and K more for each step of the slowest pair of the batch, all data being offered proposals until the
-/// last pair has met. Pairs meet the sooner the larger K is and the nearer q is to p(h | x).
+/// 2 + K τ values of f a datum, τ ≥ 2 the largest meeting time of the batch: all data are offered proposals until the last pair
+/// has met. Pairs meet the sooner the larger K is and the nearer q is to p(h | x).
+///
+/// # Errors
+/// [`EstimateError::NotMet`] if a pair has not met after 10,000 steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoupledChains;
 
@@ -45,13 +48,13 @@ impl Declaration for CoupledChains {
         }
     }
 
-    /// Those of a pair that meets at once.
+    /// Those of a batch whose pairs all meet as early as they can, at τ = 2.
     fn evaluations(&self, particles: usize, _layers: usize, _retained: bool) -> usize {
-        particles + 2
+        2 * particles + 2
     }
 
     fn evaluations_of_classes(&self) -> Option<&'static str> {
-        Some("K (τ − 1) + 2, τ the meeting time")
+        Some("K τ + 2, τ ≥ 2 the meeting time")
     }
 }
 

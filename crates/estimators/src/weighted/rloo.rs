@@ -8,7 +8,7 @@ use crate::{Coefficient, Description, Outcome, Target, Weighting};
 /// (Kool, van Hoof & Welling 2019).
 ///
 /// This is what the released code of joint stochastic approximation (Ou & Song 2020) runs under the name "VIMCO". There it is written
-/// K/(K−1) · (ℓ_k − mean_j ℓ_j), which is the same number.
+/// K/(K−1) · (ℓ_k − mean_j ℓ_j), which is the same number. Log-weights must be finite: another gives NaN or infinite coefficients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rloo;
 

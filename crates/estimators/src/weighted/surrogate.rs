@@ -14,7 +14,9 @@ use crate::{
     Proposals, Propose, Weighting,
 };
 
-/// Estimates the gradient for a batch x `[batch, visible]`.
+/// Estimates the gradient for a batch x `[batch, visible]`: the loss is
+/// −(1/B) Σ_b Σ_k \[θ_bk log p(x_b, h_bk) + φ_bk log q(h_bk | x_b)\] with the coefficients that [`Weighting::weigh`] gives, and the mean of
+/// −log q over dreams of a method that has them.
 ///
 /// With `chains` (stage II, of a method that [keeps](Weighting::keeps_chains) them) each datum's state is loaded, and its
 /// log-weight recomputed under the present parameters. The state in which the chain ends is written back. Without them (stage I)
@@ -24,8 +26,9 @@ use crate::{
 /// The log-densities of all particles reach the host in one transaction, together with the particles where there are
 /// chains to write back; nothing differentiates through the weights.
 ///
-/// # Errors [`EstimateError`]: too few particles, no data, chains for a method that keeps none, chains that don't fit
-/// the model or the batch or were not started, or what the store reports. Nothing is written back then.
+/// # Errors
+/// [`EstimateError`]: too few particles, no data, chains for a method that keeps none, chains that don't fit the model or the
+/// batch or were not started, or what the store reports. Nothing is written back then.
 pub fn estimate<B, M, W, S>(
     method: &W,
     model: &M,
