@@ -4,7 +4,7 @@ use crate::cell::Cell;
 use crate::error::HarnessError;
 use crate::registry::Registry;
 use crate::spec::Profile;
-use helmholtz_datasets::{DatasetName, Error, Event, Locator, OwnData, Splits, is_own};
+use helmholtz_datasets::{DatasetName, Error, Event, FRACTIONS, Locator, OwnData, Splits, is_own};
 use helmholtz_report::files::write_text;
 use serde_json::{Value, json};
 use std::convert::Infallible;
@@ -92,14 +92,14 @@ impl Wanted {
             (Self::Own(own), shares) if own.files.len() == 1 => {
                 let fractions = match shares {
                     None => own.fractions,
-                    Some(&[train, valid, test]) => [train, valid, test],
+                    Some(&[train, valid, test]) => Some([train, valid, test]),
                     Some(_) => {
                         return rejected(
                             "`--split` takes three shares, such as `--split 0.8,0.1,0.1`",
                         );
                     }
                 };
-                let seed = seed.unwrap_or(own.seed);
+                let seed = seed.or(own.seed);
                 Ok(Self::Own(OwnData {
                     fractions,
                     seed,
@@ -166,10 +166,12 @@ fn remembered(folder: &Path) -> Option<Wanted> {
     })?;
     let told: Value = serde_json::from_str(&text).ok()?;
     let files: Vec<PathBuf> = serde_json::from_value(told["files"].clone()).ok()?;
+    // Where nothing was asked, earlier programs told what they took: the same division, and none of a file with its own parts.
+    let fractions: Option<[f64; 3]> = serde_json::from_value(told["split"].clone()).ok()?;
     Some(Wanted::Own(OwnData {
         files,
-        fractions: serde_json::from_value(told["split"].clone()).ok()?,
-        seed: told["split_seed"].as_u64()?,
+        fractions: fractions.filter(|fractions| *fractions != FRACTIONS),
+        seed: told["split_seed"].as_u64().filter(|&seed| seed != 1),
     }))
 }
 
@@ -380,7 +382,10 @@ mod tests {
         let Ok(Wanted::Own(own)) = of("x.npz").divided(Some(&[0.5, 0.25, 0.25]), Some(7)) else {
             panic!("own data")
         };
-        assert_eq!((own.fractions, own.seed), ([0.5, 0.25, 0.25], 7));
+        assert_eq!(
+            (own.fractions, own.seed),
+            (Some([0.5, 0.25, 0.25]), Some(7))
+        );
         for (word, shares) in [
             ("glyphs", &[0.5, 0.3, 0.2][..]),
             ("a.npy,b.npy,c.npy", &[0.5, 0.3, 0.2]),
@@ -426,7 +431,7 @@ mod tests {
         };
         assert_eq!(
             (own.files[0].clone(), own.seed),
-            (file.canonicalize().unwrap(), 3)
+            (file.canonicalize().unwrap(), Some(3))
         );
     }
 

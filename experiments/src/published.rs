@@ -68,6 +68,10 @@ pub struct Row {
 pub struct Entries<T> {
     /// Authors, year, title, table.
     pub source: String,
+    /// Gradient steps of the published runs, by experiment.
+    pub steps: BTreeMap<String, u64>,
+    /// Published seeds.
+    pub seeds: u64,
     /// The entries, in the publication's order.
     pub entry: Vec<T>,
 }

@@ -277,6 +277,48 @@ fn the_gradients_variance_is_measured_on_an_added_net_and_added_data() {
 }
 
 #[test]
+fn what_is_added_has_figures_and_its_variance_in_training() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("runs").display().to_string();
+    let written = |name: &str, text: String| {
+        let path = dir.path().join(format!("{name}.toml"));
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let small = |args: &[&str]| {
+        let place = ["--dataset", "dots", "--out", &out, "--epochs", "2"];
+        let args = [&["reproduce"], args, &place].concat();
+        assert!(succeeded(run(&args)), "{args:?}");
+    };
+    let variance = include_str!("../fig3.toml")
+        .replace("\"fig3\"", "\"noise\"")
+        .replace("\"table2\"", "\"table1\"")
+        .replace("\"categorical\"", "\"linear\"")
+        .replace(
+            "\"jsa\", \"rloo\", \"st-gumbel-softmax-learned\", \"arsm\"",
+            "\"rloo\", \"own-rloo\"",
+        )
+        .replace("images = 200", "images = 7");
+    small(&[&written("noise", variance), "--jobs", "1"]);
+    let of = |folder: &str| {
+        let folder = dir.path().join("runs").join(folder);
+        let inside = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap());
+        let of_data = inside.map(|entry| entry.path()).find(|path| path.is_dir());
+        of_data.expect("a folder of the data")
+    };
+    let curve = fs::read_to_string(of("noise/quick-2-epochs").join("noise.csv")).unwrap();
+    assert!(curve.contains("own-rloo"), "{curve}");
+
+    let method = ["--method", "rloo,own-rloo", "--net", "linear"];
+    small(&[&["estimators", "--jobs", "1"], &method[..]].concat());
+    let figure = "kind = \"curves\"\nname = \"course\"\ntitle = \"Course\"\ntable = \"estimators\"\nmethods = [\"rloo\", \"own-rloo\"]\n\
+                  from = 0.05\ncolumns = 1\n[[panel]]\ntitle = \"Linear\"\nnet = \"linear\"\nagainst = \"epochs\"\n";
+    small(&[&written("course", figure.into())]);
+    let drawn = fs::read_to_string(of("course/quick-2-epochs").join("course.csv")).unwrap();
+    assert!(drawn.contains("own-rloo"), "{drawn}");
+}
+
+#[test]
 fn an_added_estimator_is_certified_and_its_twin_fails() {
     assert!(succeeded(run(&[
         "certify",

@@ -55,7 +55,7 @@ pub trait Conditional<B: Backend, M: Model<B>, C: ?Sized>: Sync {
     /// The law given z_−b, which is read off `z`. Of z_b in `z` nothing may be read.
     fn law(&self, model: &M, x: &M::Data, z: &M::State) -> Self::Law;
 
-    /// The same law, known to no tape.
+    /// The same law, detached from the tape.
     fn detach(&self, law: &Self::Law) -> Self::Law;
 
     /// z with its block drawn anew; a constant.

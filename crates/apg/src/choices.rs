@@ -36,7 +36,7 @@ impl<B: Backend> Choices<B> {
         &self.logits
     }
 
-    /// The same law, known to no tape.
+    /// The same law, detached from the tape.
     pub fn detach(&self) -> Self {
         Self {
             logits: self.logits.clone().detach(),

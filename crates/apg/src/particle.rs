@@ -52,7 +52,7 @@ pub trait Particle: Clone {
         }
     }
 
-    /// The same particles, known to no tape.
+    /// The same particles, detached from the tape.
     fn detach(self) -> Self {
         self.map(&mut Detach)
     }

@@ -41,3 +41,7 @@ pub use log::{Change, Log};
 pub use recorder::{promise, record};
 pub use states::States;
 pub use twins::Twin;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

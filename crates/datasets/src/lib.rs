@@ -76,6 +76,10 @@ pub use locate::Locator;
 pub use mat::{Matrix, read_mat};
 pub use mnist::{binarized_mnist_files, mnist_files};
 pub use name::DatasetName;
-pub use own::{ENDINGS, OwnData};
+pub use own::{ENDINGS, FRACTIONS, OwnData};
 pub use reading::Reading;
 pub use subset::random_subset;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

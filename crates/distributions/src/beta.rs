@@ -11,9 +11,9 @@ use crate::{Entropy, LogProb, Mean, SampleReal};
 /// Beta(a, b), element by element: density x^(a−1) (1 − x)^(b−1) / B(a, b) for 0 < x < 1.
 #[derive(Clone, Debug)]
 pub struct Beta<B: Backend, const D: usize> {
-    /// a > 0, the power of x.
+    /// a > 0, the first shape: the density holds x^(a−1).
     pub a: Tensor<B, D>,
-    /// b > 0, the power of 1 − x.
+    /// b > 0, the second shape: the density holds (1 − x)^(b−1).
     pub b: Tensor<B, D>,
 }
 

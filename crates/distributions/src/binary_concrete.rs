@@ -29,7 +29,10 @@ impl<B: Backend> BinaryConcrete<B> {
 impl<B: Backend> LogProb<B> for BinaryConcrete<B> {
     type Value = Tensor<B, 2>;
 
-    /// Σ_d ln τ + d − 2 softplus(d), d = a − τ y; differentiable in a and y.
+    /// Σ_d \[ln τ + δ_d − 2 softplus(δ_d)\] `[rows]` in nats, δ = a − τ y, for y `[rows, bits]`; differentiable in a and y.
+    ///
+    /// # Panics
+    /// If the rows of y are no multiple of those of the logits.
     fn log_prob(&self, value: Tensor<B, 2>) -> Tensor<B, 1> {
         let [rows, bits] = value.dims();
         let few = self.logits.dims()[0];

@@ -39,7 +39,11 @@ pub trait SampleReal<B: Backend, const D: usize> {
     /// Independent draws for each element of `shape`, to which the parameters are broadcast; without gradient.
     ///
     /// They are made on the host in row order, in f64, and rounded to the parameters' dtype: the same on every device, given
-    /// the same parameters. An element with impossible parameters is NaN.
+    /// the same parameters. Parameters are not checked: impossible shapes, means and trials give NaN, a negative scale or rate
+    /// gives a number without meaning.
+    ///
+    /// # Panics
+    /// If a parameter does not broadcast to `shape`.
     fn sample(&self, shape: [usize; D], draws: &mut impl Draws) -> Self::Value;
 }
 

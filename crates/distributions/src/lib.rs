@@ -27,7 +27,7 @@
 //! | [`Laplace`] | mean and scale, elementwise |
 //! | [`Student`] | degrees of freedom, location and scale, elementwise |
 //! | [`Gamma`] | shape and rate, elementwise |
-//! | [`Beta`] | the powers of x and 1 − x, elementwise |
+//! | [`Beta`] | the two shapes, elementwise |
 //! | [`Poisson`], [`Binomial`] | rate; trials and logit, elementwise |
 //! | [`NormalGamma`] | mean, ν, shape and rate, elementwise; conjugate to normal observations |
 //! | [`Dirichlet`] | concentrations, along the last dimension |

@@ -37,7 +37,7 @@ pub struct NormalGamma<B: Backend, const D: usize> {
 }
 
 impl<B: Backend, const D: usize> NormalGamma<B, D> {
-    /// The same distribution, known to no tape.
+    /// The same distribution, detached from the tape.
     pub fn detach(&self) -> Self {
         Self {
             mean: self.mean.clone().detach(),

@@ -9,7 +9,8 @@ use crate::noise::{Noise, uniforms};
 
 /// The variables of a layer: how rows of logits, values and uniforms are laid out, and what can be done with them.
 ///
-/// Values are 0 and 1, packed where the backend multiplies them so, or relaxed numbers between; parameters repeat cyclically under more rows of values.
+/// Values are bits, one-hot classes, counts, or relaxed numbers; binary ones are packed where the backend multiplies them so. Rows
+/// of parameters repeat cyclically under more rows of values.
 pub trait Variables: Copy + Debug + PartialEq {
     /// Columns of logits.
     fn logits(&self) -> usize;
@@ -37,11 +38,11 @@ pub trait Variables: Copy + Debug + PartialEq {
     /// Mean values: `[M, values]`.
     fn mean<B: Backend>(&self, logits: Tensor<B, 2>) -> Tensor<B, 2>;
 
-    /// The linear map of logits that is the derivative of the mean where the mean is m, applied to the logits: `[N, values]`
-    /// for logits `[N, logits]` and m `[N, values]`.
+    /// J(m) a `[N, values]` for logits a `[N, logits]` and m `[N, values]`, where J(m) is the Jacobian ∂E\[value\]/∂a at the logits
+    /// whose mean is m.
     fn tangent<B: Backend>(&self, logits: Tensor<B, 2>, m: Tensor<B, 2>) -> Tensor<B, 2>;
 
-    /// The logits under which the mean is m, strictly between 0 and 1: `[N, logits]` for m `[N, values]`.
+    /// The logits under which the mean is m, strictly inside the range of means: `[N, logits]` for m `[N, values]`.
     fn logits_of<B: Backend>(&self, m: Tensor<B, 2>) -> Tensor<B, 2>;
 }
 

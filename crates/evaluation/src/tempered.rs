@@ -98,10 +98,11 @@ where
 /// Both bounds on data drawn from the model, in place of these rows: bidirectional Monte Carlo (Grosse, Ghahramani & Adams 2015).
 ///
 /// A draw (x, h) ~ p has an exact sample of the posterior. From it L chains go the ladder down, by the same moves in reverse order. The
-/// mean over chains of the inverse weights is unbiased for 1 / p(x), so that minus its logarithm is above ln p(x) in expectation.
-/// Means over data hold the mean of ln p(x) between them.
+/// mean over chains of the inverse weights, (1/L) Σ_l Π_t (p(x, h_lt) / q(h_lt | x))^{β_{t−1} − β_t}, is unbiased for 1 / p(x). So minus its
+/// logarithm is above ln p(x) in expectation, as `lower` ([`tempered_log_evidence`]) is below. Means over data hold the mean of ln p(x)
+/// between them, in nats.
 ///
-/// A model of a part of x given the rest takes the rest from the rows.
+/// A model of a part of x given the rest takes the rest from the rows. `None` without particles or steps, or if `progress` says no.
 ///
 /// # Panics
 /// If there are no such data.

@@ -42,3 +42,7 @@ mod write;
 
 pub use document::{Block, Cell, Document, Kind, Note, Section, Severity, Table};
 pub use error::ReportError;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -90,3 +90,7 @@ pub use pieces::Pieces;
 pub use provenance::{Begun, Provenance, built_from};
 pub use status::Status;
 pub use stint::{Position, Stint};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -9,7 +9,7 @@
 //!
 //! > ‖law(X_t) - π‖_TV ≤ E\[max(0, ⌈(τ - L - t) / L⌉)\]  ([`LaggedChains::total_variation_bound`]),
 //! >
-//! > E\[H_k\] = E_π\[h\],  H_k = h(X_k) + Σ_{j≥1} h(X_{k+jL}) - h(Y_{k+(j-1)L})  ([`LaggedChains::estimate`]).
+//! > E\[H_k\] = E_π\[h\],  H_k = h(X_k) + Σ_{j≥1, k+jL<τ} \[h(X_{k+jL}) - h(Y_{k+(j-1)L})\]  ([`LaggedChains::estimate`]).
 //!
 //! Averages over independent pairs estimate both. (Glynn and Rhee, 2014; Jacob, O'Leary and Atchadé, 2020, "Unbiased
 //! Markov chain Monte Carlo methods with couplings"; Biswas, Jacob and Vanetti, 2019, "Estimating convergence of Markov

@@ -44,7 +44,7 @@ pub fn groups<'a>(records: &'a [Record], registry: &'a Registry) -> Vec<Curves<'
     }
     let mut groups = Vec::new();
     for ((place, experiment, dataset), mut runs) in found {
-        let (title, spec) = match bundled(experiment) {
+        let (title, spec) = match bundled(experiment, registry) {
             Some((settings, spec)) => (settings.title, Some(spec)),
             None => (format!("Experiment {experiment}"), None),
         };
@@ -66,9 +66,9 @@ pub fn groups<'a>(records: &'a [Record], registry: &'a Registry) -> Vec<Curves<'
 }
 
 /// The experiment of this name that comes with the program, and the table that it stands on.
-fn bundled(experiment: &str) -> Option<(Settings, Spec)> {
+fn bundled(experiment: &str, registry: &Registry) -> Option<(Settings, Spec)> {
     let name = Source::bundled().find(|name| *name == experiment)?;
-    Settings::parse(&Source::find(name).ok()?).ok()
+    Settings::parse(&Source::find(name).ok()?, registry).ok()
 }
 
 impl Curves<'_> {
@@ -165,7 +165,8 @@ mod tests {
 
     /// A run of Figure 3 in its folder; with a result or without.
     fn make(out: &Path, dataset: &str, method: &str, seed: u64, finished: bool) {
-        let (settings, spec) = Settings::parse(&Source::find("fig3").unwrap()).unwrap();
+        let source = Source::find("fig3").unwrap();
+        let (settings, spec) = Settings::parse(&source, &Registry::default()).unwrap();
         let profile = settings.profile("quick").unwrap();
         let cells = settings.cells(&spec, profile, &[method.into()], &[seed], dataset);
         let cell = cells.unwrap().remove(0);

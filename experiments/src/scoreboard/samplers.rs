@@ -22,8 +22,9 @@ struct Number<'a> {
     /// Its spread, where one is published.
     sd: Option<f64>,
     rounding: f64,
-    /// Gradient steps of the published runs.
+    /// Gradient steps of the published runs, and their seeds.
     steps: u64,
+    seeds: u64,
 }
 
 /// Nats: the rounding of published KL(p‖q).
@@ -70,7 +71,8 @@ fn log_joints(columns: &[Column]) -> Vec<Line> {
             value: own.log_joint,
             sd: None,
             rounding: TENTH,
-            steps: 200_000,
+            steps: published.steps[own.experiment.as_str()],
+            seeds: published.seeds,
         };
         line(number, found.collect())
     };
@@ -93,7 +95,8 @@ fn squared_errors(errors: &[([usize; 3], String, Found)]) -> Vec<Line> {
             value,
             sd: None,
             rounding: TENTH,
-            steps: 20_000,
+            steps: published.steps["apg-bmnist"],
+            seeds: published.seeds,
         };
         line(number, found.collect())
     };
@@ -124,7 +127,8 @@ fn inclusive_kl(ends: &[(Division, Found)]) -> Vec<Line> {
             value: low.midpoint(high),
             sd: Some((high - low) / 2.0),
             rounding: KL_ROUNDING,
-            steps: 200_000,
+            steps: published.steps["apg-kl"],
+            seeds: published.seeds,
         };
         line(number, found.map(|(_, found)| *found).collect())
     };
@@ -150,7 +154,7 @@ fn line(number: Number<'_>, found: Vec<Found>) -> Line {
         is_target: true,
         ours: ours.map(|ours| ours.mean),
         ours_sd: ours.and_then(|ours| ours.sd),
-        seeds: [if whole { by_seed.len() as u64 } else { 0 }, 1],
+        seeds: [if whole { by_seed.len() as u64 } else { 0 }, number.seeds],
         steps: [longest, number.steps],
         unit: "steps",
         word: Word::NotRun,

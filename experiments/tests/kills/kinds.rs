@@ -78,6 +78,12 @@ pub const KINDS: &[Kind] = &[
         ..OWN
     },
     Kind {
+        name: "grid",
+        args: "small.toml --dataset bits.amat --net linear --method rws --epochs 8 --jobs 1",
+        prepare: grid,
+        ..OWN
+    },
+    Kind {
         name: "evaluations",
         args: "small.toml --dataset bits.amat --net linear --method jsa,rws --epochs 12 --jobs 1",
         prepare: evaluations,
@@ -292,6 +298,11 @@ fn variance(folder: &Path) {
         ("profile.quick.replicates", "4"),
     ];
     cut(folder, include_str!("../../fig3.toml"), &set);
+}
+
+fn grid(folder: &Path) {
+    let set = [("values", "[1e-3, 3e-3]")];
+    cut(folder, include_str!("../../rates.toml"), &set);
 }
 
 fn evaluations(folder: &Path) {

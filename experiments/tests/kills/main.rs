@@ -115,18 +115,29 @@ fn campaign(kind: &Kind, kills: u32) -> (u32, u32) {
     (killed, folders)
 }
 
+/// Kills runs of all kinds, two at a time.
 fn all(kills: u32) {
-    let (mut killed, mut folders) = (0, 0);
     let asked = std::env::var("HELMHOLTZ_KIND").ok();
     let is_asked = |kind: &&Kind| asked.as_ref().is_none_or(|name| name == kind.name);
-    for kind in KINDS.iter().filter(is_asked) {
+    let kinds: Vec<&Kind> = KINDS.iter().filter(is_asked).collect();
+    let each = |kind: &&Kind| {
         if kind.needs_digits && std::env::var_os("HELMHOLTZ_DATA").is_none() {
             println!("SKIPPED: {} needs HELMHOLTZ_DATA", kind.name);
-            continue;
+            return (0, 0);
         }
-        let (own, finished) = campaign(kind, kills);
-        (killed, folders) = (killed + own, folders + finished);
-    }
+        campaign(kind, kills)
+    };
+    let every_second = |first| kinds.iter().skip(first).step_by(2).map(each);
+    let ends: Vec<(u32, u32)> = thread::scope(|scope| {
+        let half = scope.spawn(|| every_second(1).collect::<Vec<_>>());
+        let mut ends: Vec<_> = every_second(0).collect();
+        ends.extend(half.join().unwrap());
+        ends
+    });
+    let [killed, folders]: [u32; 2] = [
+        ends.iter().map(|end| end.0).sum(),
+        ends.iter().map(|end| end.1).sum(),
+    ];
     println!("{killed} kills over {folders} folders, nothing lost");
 }
 
@@ -140,6 +151,25 @@ fn a_program_that_is_killed_twice_ends_as_one_that_is_not() {
 fn a_program_that_is_killed_a_thousand_times_ends_as_one_that_is_not() {
     let kills = std::env::var("HELMHOLTZ_KILLS").ok();
     all(kills.and_then(|kills| kills.parse().ok()).unwrap_or(110));
+}
+
+/// A bundled file names its kind, and there is one of each.
+#[test]
+fn every_kind_is_killed() {
+    let files = std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let paths = files.map(|entry| entry.unwrap().path());
+    let kinds = paths.filter(|path| path.extension().is_some_and(|end| end == "toml"));
+    let kinds = kinds.filter_map(|path| {
+        let text = std::fs::read_to_string(path).unwrap();
+        let kind = text.lines().find_map(|line| line.strip_prefix("kind = "))?;
+        Some(kind.trim_matches('"').to_owned())
+    });
+    let mut kinds: Vec<String> = kinds.chain(["table".into()]).collect();
+    kinds.sort();
+    kinds.dedup();
+    let mut killed: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    killed.sort_unstable();
+    assert_eq!(kinds, killed);
 }
 
 #[test]

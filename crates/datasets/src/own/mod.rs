@@ -48,25 +48,28 @@ const LARGEST: u64 = 4 * MOST as u64;
 pub struct OwnData {
     /// One file, or those of the training, validation and test data.
     pub files: Vec<PathBuf>,
-    /// The shares of the training, validation and test data of one file.
-    pub fractions: [f64; 3],
-    /// Names the division of one file.
-    pub seed: u64,
+    /// The shares of the training, validation and test data of one file of all rows, [`FRACTIONS`] where none are given.
+    pub fractions: Option<[f64; 3]>,
+    /// Names the division of such a file; 1 where none is given.
+    pub seed: Option<u64>,
 }
+
+/// The shares of the training, validation and test data where none are given.
+pub const FRACTIONS: [f64; 3] = [0.8, 0.1, 0.1];
 
 impl OwnData {
     /// The data in these files, divided 0.8 / 0.1 / 0.1 by seed 1 where it is one file of all rows.
     pub fn new(files: Vec<PathBuf>) -> Self {
         Self {
             files,
-            fractions: [0.8, 0.1, 0.1],
-            seed: 1,
+            fractions: None,
+            seed: None,
         }
     }
 
-    /// Whether it says how to divide the rows of one file, in another way than where nothing is said.
+    /// Whether it says how to divide the rows of one file.
     fn divides(&self) -> bool {
-        *self != Self::new(self.files.clone())
+        self.fractions.is_some() || self.seed.is_some()
     }
 
     /// Whether a word names files, by their endings, with commas between them.
@@ -91,6 +94,10 @@ impl OwnData {
                 Ok(parts) => parts,
                 Err((all, labels)) => self.divided(file, &all, labels.as_deref())?,
             },
+            [train, _, _] if self.divides() => {
+                let problem = "it is one of three parts: leave out how to divide them";
+                return Err(unsuitable(train, problem.into()));
+            }
             [train, valid, test] => {
                 let mut whole = |file: &Path| Ok(read(file, progress)?.whole(file)?.0.images());
                 [whole(train)?, whole(valid)?, whole(test)?]
@@ -117,7 +124,8 @@ impl OwnData {
         all: &Array,
         labels: Option<&[i64]>,
     ) -> Result<[Images; 3], Error> {
-        let parts = rows_of_parts(all.rows(), labels, self.fractions, self.seed);
+        let (fractions, seed) = (self.fractions.unwrap_or(FRACTIONS), self.seed.unwrap_or(1));
+        let parts = rows_of_parts(all.rows(), labels, fractions, seed);
         let parts = parts.map_err(|problem| unsuitable(file, problem))?;
         let images = all.images();
         Ok(parts.map(|rows| images.select(&rows)))

@@ -238,18 +238,24 @@ fn parts_come_from_arrays_or_from_files() {
         splits.fingerprint
     };
     let one = write(folder.path(), "Own Data!.npz", &npz(&parts));
-    let divided = OwnData {
-        seed: 2,
-        ..OwnData::new(vec![one.clone()])
-    };
-    let text = load(divided).unwrap_err().to_string();
-    assert!(text.contains("leave out how to divide it"), "{text}");
-    let one = load(OwnData::new(vec![one])).unwrap();
-    assert!(one.name.starts_with("own-own-data-"), "{}", one.name);
     let three = parts
         .each_ref()
         .map(|(name, bytes)| write(folder.path(), &format!("{name}.npy"), bytes));
-    let three = load(OwnData::new(three.to_vec())).unwrap();
+    let [one, three] = [vec![one], three.to_vec()].map(OwnData::new);
+    for whole in [&one, &three] {
+        // Even as where nothing is said.
+        for (fractions, seed) in [(Some(FRACTIONS), None), (None, Some(1))] {
+            let divided = OwnData {
+                fractions,
+                seed,
+                ..whole.clone()
+            };
+            let text = load(divided).unwrap_err().to_string();
+            assert!(text.contains("leave out how to divide"), "{text}");
+        }
+    }
+    let [one, three] = [one, three].map(|whole| load(whole).unwrap());
+    assert!(one.name.starts_with("own-own-data-"), "{}", one.name);
     assert_eq!(check(one), check(three));
 }
 
@@ -265,8 +271,8 @@ fn a_split_is_named_by_its_seed_and_shares_and_gives_each_class_its_share() {
         let files = vec![file.clone()];
         load(OwnData {
             files,
-            fractions,
-            seed,
+            fractions: Some(fractions),
+            seed: Some(seed),
         })
     };
     let shares = [0.5, 0.25, 0.25];
@@ -302,11 +308,9 @@ fn a_column_of_labels_is_no_number_of_a_row() {
         "a.parquet",
         &table(&numbers(bits), Some(&labels)),
     );
-    let fractions = [0.6, 0.2, 0.2];
     let splits = load(OwnData {
-        files: vec![file],
-        fractions,
-        seed: 1,
+        fractions: Some([0.6, 0.2, 0.2]),
+        ..OwnData::new(vec![file])
     })
     .unwrap();
     assert_eq!((splits.train.pixels(), splits.valid.len()), (3, 2));
@@ -505,7 +509,7 @@ fn a_class_is_a_whole_number_up_to_a_million() {
         let classes: Vec<f64> = (0..10).map(|i| if i < 5 { 0.0 } else { class }).collect();
         let arrays = [("x", npy(&[10, 1], &data)), ("y", npy(&[10], &classes))];
         load(OwnData {
-            fractions: [0.6, 0.2, 0.2],
+            fractions: Some([0.6, 0.2, 0.2]),
             ..OwnData::new(vec![write(folder.path(), "a.npz", &npz(&arrays))])
         })
     };

@@ -2,11 +2,11 @@
 
 use helmholtz_apg::least_cost;
 
-/// The share of data whose ring is right, for the best matching of the M found labels to the true ones: labels mean nothing by
-/// themselves. `found` and `truth` are labels below M, at most 8.
+/// max_π (1/N) Σ_n 1\[π(found_n) = truth_n\] over the permutations π of M labels: the share of data whose ring is right, labels meaning
+/// nothing by themselves; 0 of no data.
 ///
 /// # Panics
-/// If they are not as many, or M is above 8: all M! matchings are tried.
+/// If they are not as many, a label is not below M, or M is above 8: all M! matchings are tried.
 pub fn clustering_accuracy(found: &[usize], truth: &[usize], clusters: usize) -> f64 {
     assert_eq!(found.len(), truth.len(), "a label for each datum");
     let mut wrong = vec![vec![0.0; clusters]; clusters];

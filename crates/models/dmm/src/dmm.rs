@@ -83,7 +83,7 @@ impl<B: Backend> Dmm<B> {
         self.conditional.law(features)
     }
 
-    /// q(c, h | x, μ).
+    /// q(c, h | x, μ), for x `[B, N, 2]` and μ `[L, B, M, 2]`.
     pub fn places(&self, x: &Tensor<B, 3>, mean: &Tensor<B, 4>) -> Places<B> {
         let [hidden, output] = self.affinity.layers() else {
             unreachable!("the net for c has one hidden layer")
@@ -110,7 +110,7 @@ impl<B: Backend> Dmm<B> {
         }
     }
 
-    /// g_θ(h), for h `[.., 1]`: `[.., 2]`.
+    /// g_θ(h) = R u / √(‖u‖² + 1e-12) `[L, B, N, 2]` for h `[L, B, N, 1]`, u the decoder's output at 2π h.
     pub fn decode(&self, angle: &Tensor<B, 4>) -> Tensor<B, 4> {
         let [particles, instances, data, _] = angle.dims();
         let turn = angle.clone().reshape([particles * instances * data, 1]) * TAU;

@@ -14,7 +14,8 @@ use crate::state::displacements;
 /// ln a and ln b of a Beta law are kept within this.
 const LIMIT: f64 = 10.0;
 
-/// q(c, h | x, μ), independent for each datum: c_n, then h_n ~ Beta(a, b) by nets of the displacement x_n − μ_{c_n}.
+/// q(c, h | x, μ) = Π_n q(c_n | x_n, μ) Beta(h_n; a_n, b_n). The logit of c_n = m is a net of x_n − μ_m; ln a_n and ln b_n are nets of
+/// x_n − μ_{c_n}, kept within ±10.
 #[derive(Clone, Debug)]
 pub struct Places<B: Backend> {
     /// Of c `[L, B, N, M]`.
@@ -33,7 +34,7 @@ impl<B: Backend> Places<B> {
         &self.choices
     }
 
-    /// The same law, known to no tape.
+    /// The same law, detached from the tape.
     pub(crate) fn detach(&self) -> Self {
         Self {
             choices: self.choices.detach(),

@@ -23,6 +23,9 @@ impl<B: Backend> Gmm<B> {
     /// q does not read c, so that none reaches 0. Its mean over the posterior of c exceeds KL(p(μ, τ | x)‖q) by the mutual
     /// information of (μ, τ) and c given x, which no parameter changes. The names of the clusters mean nothing to q: they are
     /// matched to its own, to the least divergence.
+    ///
+    /// # Panics
+    /// If there are more than 8 clusters: all M! matchings are tried.
     pub fn one_shot_kl(&self, x: &Tensor<B, 3>, assignment: &Tensor<B, 4>) -> Vec<f64> {
         let (p, q) = (self.exact_law(x, assignment), self.one_shot_law(x));
         let m = self.clusters();
@@ -55,8 +58,8 @@ impl<B: Backend> Gmm<B> {
         (0..x.dims()[0]).map(instance).collect()
     }
 
-    /// The inclusive divergence KL(p‖q) of the proposal for c, given the true (μ, τ) `[1, B, M, D]`, in nats, summed over data:
-    /// `[B]`.
+    /// The inclusive divergence KL(p‖q) = Σ_n Σ_m p_nm (ln p_nm − ln q_nm) `[B]`, nats, of the proposal q for c from its exact
+    /// conditional p, given the true (μ, τ) `[1, B, M, D]`.
     pub fn assignment_kl(&self, x: &Tensor<B, 3>, z: &GmmState<B>) -> Tensor<B, 1> {
         let (mean, precision) = (&z.mean, &z.precision);
         let p = log_softmax(self.exact_choices(x, mean, precision).logits().clone(), 3);

@@ -155,7 +155,8 @@ impl<B: Backend> Gmm<B> {
         self.posterior(x, Sums::new(assignment.clone(), x.clone().unsqueeze()))
     }
 
-    /// q(c | x, μ, τ): a net's logits from (x_n, μ_m, τ_m), the same net for every pair.
+    /// q(c_n = m | x, μ, τ) ∝ exp s(x_n, μ_m, τ_m), s a net, the same for every pair: logits `[L, B, N, M]` for x `[B, N, D]`, μ and τ
+    /// `[L, B, M, D]`.
     pub fn choices(
         &self,
         x: &Tensor<B, 3>,
@@ -182,7 +183,7 @@ impl<B: Backend> Gmm<B> {
         Choices::new(logits.reshape([groups / instances, instances, data, m]))
     }
 
-    /// p(c | x, μ, τ), the exact conditional.
+    /// p(c_n = m | x, μ, τ) ∝ Π_d N(x_nd; μ_md, 1/τ_md), the exact conditional; shapes as in [`choices`](Self::choices).
     pub fn exact_choices(
         &self,
         x: &Tensor<B, 3>,

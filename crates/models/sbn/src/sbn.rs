@@ -14,7 +14,8 @@ use helmholtz_ops::{Values, bernoulli_log_prob};
 
 use crate::{ConfigError, MixedSbnConfig, SbnConfig};
 
-/// A sigmoid belief network and its inference net, whose stochastic layers are V.
+/// The sigmoid belief network p(x, h) = p(h^L) Π_{l<L} p(h^l | h^{l+1}) · p(x | h¹) and its inference net q(h | x) = Π_l q(h^l | h^{l−1}),
+/// h⁰ = x (Neal 1992). V says what the variables of a stochastic layer are.
 #[derive(Module, Debug)]
 pub struct Sbn<B: Backend, V = Bits> {
     /// `recognition[l]`: logits of q(h^{l+1} | h^l), h⁰ = x.

@@ -6,8 +6,9 @@ use crate::{Aggregation, Canvas};
 
 /// A model of frames in which digits move, and proposals for where they are and what they look like: what to build.
 ///
-/// Appearance w_d ~ N(0, I), first position z_d1 ~ N(0, s² I), z_dt ~ N(z_{d, t−1}, r² I). The pixels of frame t are Bernoulli
-/// with mean min(Σ_d place(g_θ(w_d), z_dt), 1), grey values taken as probabilities (Wu et al. 2020, section 6.4).
+/// Appearance w_d ~ N(0, I), first position z_d1 ~ N(0, s² I), z_dt ~ N(z_{d, t−1}, r² I). The log-likelihood of frame t, nats, is
+/// Σ_px \[x ln(ρ + ε) + (1 − x) ln(1 − ρ + ε)\] with ρ = min(Σ_d place(g_θ(w_d), z_dt), 1) and ε = 1e-9 (Wu et al. 2020, section
+/// 6.4). For bits x it is Bernoulli's; over grey values it is not normalised.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TrackerConfig {

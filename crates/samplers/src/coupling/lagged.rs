@@ -73,8 +73,8 @@ impl<S: Clone + PartialEq> LaggedChains<S> {
     }
 
     /// H_{k:m}, the mean over l = `burn_in`, ..., `last` of
-    /// H_l = h(X_l) + Σ_{j≥1, l+jL<τ} h(X_{l+jL}) - h(Y_{l+(j-1)L}): without bias for E_π\[h\], whatever the two are (Jacob, O'Leary and
-    /// Atchadé, 2020, eq. 2.2). A burn-in that most meeting times are below makes the corrections few.
+    /// H_l = h(X_l) + Σ_{j≥1, l+jL<τ} \[h(X_{l+jL}) - h(Y_{l+(j-1)L})\]: unbiased for E_π\[h\] whatever `burn_in` and `last` are (Jacob,
+    /// O'Leary and Atchadé, 2020, eq. 2.2). Corrections are few if most pairs meet before `burn_in`.
     ///
     /// # Errors
     /// [`SamplerError::Length`] if `last` is below `burn_in`, or beyond the steps that X was run for.

@@ -4,10 +4,12 @@ use super::curves::Quantity;
 use super::runs::{Found, Run, command, figure, runs};
 use super::settings::Settings;
 use crate::cli::Reproduce;
+use crate::data::Wanted;
 use crate::device::Device;
 use crate::folders::base_folder;
 use crate::names::lookup;
 use crate::request::Request;
+use helmholtz_datasets::is_own;
 use helmholtz_harness::driver::Observer;
 use helmholtz_harness::engine::job::quoted;
 use helmholtz_harness::error::HarnessError;
@@ -36,7 +38,7 @@ pub struct Curves {
 /// A flag that means nothing here, an unknown name, no runs at all.
 pub fn open(request: &Request<'_>) -> Result<Curves, HarnessError> {
     let args = request.args;
-    let (mut settings, spec) = Settings::parse(request.source)?;
+    let (mut settings, spec) = Settings::parse(request.source, request.registry)?;
     args.reject(
         &settings.name,
         &[
@@ -67,8 +69,8 @@ pub fn open(request: &Request<'_>) -> Result<Curves, HarnessError> {
     }
     let of_profile = spec.epochs(&args.profile)?;
     let epochs = args.epochs.filter(|&epochs| epochs != of_profile);
-    let dataset = match &args.data.dataset {
-        Some(name) => name.to_string(),
+    let dataset = match &args.data.wanted()? {
+        Some(wanted) => name_of(wanted, request)?,
         None => spec.dataset_of(&args.profile)?.to_string(),
     };
     let seeds = args.seeds.as_deref().unwrap_or_default();
@@ -107,6 +109,15 @@ pub fn open(request: &Request<'_>) -> Result<Curves, HarnessError> {
         searched,
         missing,
     })
+}
+
+/// The name that runs on these data have. One's own are read for it, unless they are called by it.
+fn name_of(wanted: &Wanted, request: &Request<'_>) -> Result<String, HarnessError> {
+    match wanted {
+        Wanted::Known(name) => Ok(name.to_string()),
+        Wanted::Added(name) if is_own(name) => Ok(name.clone()),
+        wanted => Ok(request.load(wanted)?.name),
+    }
 }
 
 impl Experiment for Curves {

@@ -166,11 +166,12 @@ pub fn command(settings: &Settings, runs: &[Run], flags: &str) -> Option<String>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::Registry;
     use crate::source::Source;
     use std::path::Path;
 
     fn fig1() -> (Settings, Spec) {
-        Settings::parse(&Source::find("fig1").unwrap()).unwrap()
+        Settings::parse(&Source::find("fig1").unwrap(), &Registry::default()).unwrap()
     }
 
     fn recorded(folder: &str) -> PathBuf {

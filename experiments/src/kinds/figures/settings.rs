@@ -3,6 +3,7 @@
 use super::curves::{Against, Quantity};
 use crate::error::HarnessError;
 use crate::names::lookup;
+use crate::registry::Registry;
 use crate::source::{Kind, Source};
 use crate::spec::{Profile, Spec};
 use serde::Deserialize;
@@ -56,11 +57,11 @@ impl Settings {
     ///
     /// # Errors
     /// A file that is not well-formed, holds an unknown key or makes no sense; an unknown experiment, net or method.
-    pub fn parse(source: &Source) -> Result<(Self, Spec), HarnessError> {
+    pub fn parse(source: &Source, registry: &Registry) -> Result<(Self, Spec), HarnessError> {
         let settings: Self = source.parse()?;
         let empty = settings.panel.is_empty() || settings.methods.is_empty();
         source.check(empty.then_some("a figure has at least one panel and one method"))?;
-        let spec = Spec::load(&settings.table)?;
+        let spec = Spec::parse(&Source::find(&settings.table)?, registry)?;
         for (index, method) in settings.methods.iter().enumerate() {
             lookup("method", method, &spec.method, |m| &m.name)?;
             let twice = settings.methods[..index].contains(method);
@@ -107,7 +108,7 @@ mod tests {
             if source.kind().unwrap() != Kind::Curves {
                 continue;
             }
-            let (settings, spec) = Settings::parse(&source).unwrap();
+            let (settings, spec) = Settings::parse(&source, &Registry::default()).unwrap();
             for panel in &settings.panel {
                 let selection = Selection {
                     nets: vec![panel.net.clone()],
@@ -127,7 +128,9 @@ mod tests {
         let rejection = |from: &str, to: &str| {
             let mut source = Source::find("fig1").unwrap();
             source.text = source.text.replace(from, to);
-            Settings::parse(&source).unwrap_err().to_string()
+            Settings::parse(&source, &Registry::default())
+                .unwrap_err()
+                .to_string()
         };
         assert!(rejection("columns = 2", "columns = 0").contains("`columns` is 0"));
         assert!(
@@ -145,7 +148,9 @@ mod tests {
             let mut source = Source::find(figure).unwrap();
             assert!(source.text.contains(from), "{from}");
             source.text = source.text.replace(from, to);
-            Settings::parse(&source).unwrap_err().to_string()
+            Settings::parse(&source, &Registry::default())
+                .unwrap_err()
+                .to_string()
         };
         let text = rejection("fig1", "\"nonlinear\"", "\"nonlinaer\"");
         assert!(text.contains("Did you mean `nonlinear`?"), "{text}");

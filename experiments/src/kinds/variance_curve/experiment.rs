@@ -52,7 +52,7 @@ pub struct VarianceCurves {
 /// A flag that means nothing here, an unknown name, data or a device that are not there.
 pub fn open(request: &Request<'_>) -> Result<VarianceCurves, HarnessError> {
     let args = request.args;
-    let (settings, spec) = Settings::parse(request.source)?;
+    let (settings, spec) = Settings::parse(request.source, request.registry)?;
     args.reject(
         &settings.name,
         &[

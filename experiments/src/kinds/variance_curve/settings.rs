@@ -36,14 +36,22 @@ pub struct Settings {
 
 pub use crate::works::track::Profile;
 
+/// The profile of the table whose settings the runs have.
+const PROFILE: &str = "paper";
+
 impl Settings {
     /// The experiment that a file describes, and the table that it stands on.
     ///
     /// # Errors
     /// A file that is not well-formed, holds an unknown key or makes no sense.
-    pub fn parse(source: &Source) -> Result<(Self, Spec), HarnessError> {
+    pub fn parse(source: &Source, registry: &Registry) -> Result<(Self, Spec), HarnessError> {
         let settings: Self = source.parse()?;
-        let spec = Spec::load(&settings.table)?;
+        let spec = Spec::parse(&Source::find(&settings.table)?, registry)?;
+        let table = &settings.table;
+        let without = (!spec.profile.contains_key(PROFILE)).then(|| {
+            format!("`{table}` has no profile `{PROFILE}`, from which settings are taken")
+        });
+        source.check(without)?;
         Ok((settings, spec))
     }
 
@@ -74,7 +82,7 @@ impl Settings {
             epochs: Some(profile.epochs),
             ..Selection::default()
         };
-        let mut cells = spec.cells("paper", &selection, dataset)?;
+        let mut cells = spec.cells(PROFILE, &selection, dataset)?;
         for cell in &mut cells {
             cell.experiment = self.name.clone();
             self.settings.apply(&mut cell.settings);
@@ -87,7 +95,7 @@ impl Settings {
                 let file = cell.label();
                 return Err(HarnessError::Spec { file, problem });
             }
-            Registry::default().trial(cell)?;
+            spec.registry.trial(cell)?;
         }
         Ok(cells)
     }
@@ -98,7 +106,19 @@ mod tests {
     use super::*;
 
     fn fig3() -> (Settings, Spec) {
-        Settings::parse(&Source::find("fig3").unwrap()).unwrap()
+        Settings::parse(&Source::find("fig3").unwrap(), &Registry::default()).unwrap()
+    }
+
+    #[test]
+    fn a_table_without_the_papers_settings_is_refused() {
+        let mut source = Source::find("fig3").unwrap();
+        source.text = source.text.replace("\"table2\"", "\"estimators\"");
+        let refused = Settings::parse(&source, &Registry::default());
+        let text = refused.unwrap_err().to_string();
+        assert!(
+            text.contains("`estimators` has no profile `paper`"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -135,7 +155,9 @@ mod tests {
     fn a_profile_that_leads_out_of_the_folder_is_refused() {
         let mut source = Source::find("fig3").unwrap();
         source.text = source.text.replace("profile.quick", "profile.\"../quick\"");
-        let text = Settings::parse(&source).unwrap_err().to_string();
+        let text = Settings::parse(&source, &Registry::default())
+            .unwrap_err()
+            .to_string();
         assert!(text.contains("`../quick` names a folder"), "{text}");
     }
 

@@ -119,8 +119,8 @@ impl<T: GradientTarget> Hmc<T> {
     /// found anew. A thousand steps are customary, fewer than 20 find no mass. A mass given by
     /// [`with_mass`](Self::with_mass) stays as it is.
     ///
-    /// L is 0.65 of the 80 % quantile of the lengths after which trajectories turned back (Hoffman and Gelman, 2014;
-    /// Wu, Stoehr and Robert, 2018). Trajectories are followed for up to 1000 steps, and 250 before a mass is found.
+    /// L is 0.65 T / ε rounded, from 1 to 1000. T is the 80 % quantile of the times after which trajectories turned back, at
+    /// (x − x_0)ᵀ r < 0 (Hoffman and Gelman, 2014; Wu, Stoehr and Robert, 2018). Trajectories are followed for up to 1000 steps, and 250 before a mass is found.
     /// Some transitions follow their trajectory until it turns, for this alone, and move along a random part of it. The
     /// transitions are burn-in: do not average over them.
     ///

@@ -17,9 +17,9 @@ use crate::{Info, Kernel, SamplerError};
 /// the sum over all orders need not be known: detailed balance holds path by path. (Sun, Dai, Xia and Ramamurthy, 2022,
 /// "Path auxiliary proposal for MCMC in discrete space", §3.3 and Algorithm 2.)
 ///
-/// L is drawn anew for each step, whatever the state. Forty-nine times in fifty it is the whole number below ρ or the
-/// one above, ρ on average over these. Else it is 1, without which an even L would keep the parity of the number of ones
-/// for ever. The mean over all steps is 0.98 ρ + 0.02. More than all sites are never changed. Find ρ by [`warm_up`](Self::warm_up).
+/// L is drawn anew for each step, independent of the state. With probability 0.98 it is ⌊ρ⌋ or ⌊ρ⌋ + 1, with mean ρ. Else it
+/// is 1: an even L alone would never change the parity of the number of ones. Its mean is 0.98 ρ + 0.02, unless the number
+/// of sites bounds it. Find ρ by [`warm_up`](Self::warm_up).
 ///
 /// A step costs one evaluation of all differences whatever L is, and another one where the chain was moved by something
 /// else before. It also costs about 6 L √N operations on weights of N sites:
