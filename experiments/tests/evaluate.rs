@@ -244,4 +244,10 @@ fn finished_runs_of_a_table_are_evaluated_with_several_numbers_of_samples() {
     let again = helmholtz(dir.path(), args);
     let out = String::from_utf8_lossy(&again.stdout).into_owned();
     assert!(out.contains("1 run, all done."), "{out}");
+    // A report has the same table from the run's own numbers.
+    assert!(helmholtz(dir.path(), "report --out runs").status.success());
+    let tables = dir.path().join("report/tables");
+    let shown = tables.join("runs-table1-samples-quick-2-epochs-glyphs-samples.csv");
+    let read = |path| std::fs::read_to_string(path).unwrap();
+    assert_eq!(read(shown), read(base.join("table.csv")));
 }

@@ -323,6 +323,18 @@ fn a_grid_trains_a_table_at_each_value_and_shows_each_cell_at_its_best() {
     );
     let again = run(dir.path(), &grid_toml, "glyphs", &args);
     assert!(again.contains("6 runs, all done."), "{again}");
+    // A report has it from the numbers, whose table is gone.
+    fs::remove_file(base.join("table.md")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_helmholtz"))
+        .args(["report", "--out", "runs"])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let csv = dir
+        .path()
+        .join("report/tables/runs-rates-quick-2-epochs-glyphs-grid.csv");
+    assert_eq!(fs::read_to_string(csv).unwrap(), shown);
 }
 
 #[test]

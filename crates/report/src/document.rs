@@ -215,6 +215,9 @@ pub struct Cell {
     pub text: String,
     /// The number with every digit, where it is one.
     pub value: Option<f64>,
+    /// What stands after its ± with every digit, where there is that: a standard deviation, or a standard error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
     /// Whose number it is.
     pub kind: Kind,
     /// The place in the page where it comes from.
@@ -251,6 +254,17 @@ impl Cell {
     /// A number of ours with so many digits, and an exponent.
     pub fn scientific(value: f64, digits: usize) -> Self {
         Self::number(Kind::Ours, format!("{value:.digits$e}"), value)
+    }
+
+    /// A number of ours and its spread, both with so many digits after the point.
+    pub fn measured(value: f64, spread: f64, digits: usize) -> Self {
+        let text = format!("{value:.digits$} ± {spread:.digits$}");
+        Self::number(Kind::Ours, text, value).with_spread(Some(spread))
+    }
+
+    /// The same with what stands after its ±.
+    pub fn with_spread(self, spread: Option<f64>) -> Self {
+        Self { spread, ..self }
     }
 
     /// A count or a setting.

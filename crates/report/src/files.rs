@@ -47,6 +47,24 @@ pub fn write(
     Ok(paths)
 }
 
+/// Writes a document into `folder` as `table.md`, and its tables with every digit: one as `table.csv`, several as `table-<name>.csv`;
+/// gives all paths.
+///
+/// # Errors
+/// A folder or file that cannot be written.
+pub fn write_tables(document: &Document, folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
+    let mut written = vec![write_text(folder, "table.md", &markdown::render(document))?];
+    let tables = tables(document);
+    for (_, table) in &tables {
+        let name = match tables.len() {
+            1 => "table.csv".to_string(),
+            _ => format!("table-{}.csv", table.name),
+        };
+        written.push(write_text(folder, &name, &csv::render(table))?);
+    }
+    Ok(written)
+}
+
 /// The page.
 const PAGE: &str = "report.html";
 

@@ -17,7 +17,7 @@ pub mod apg_gmm;
 pub(crate) mod apg_kl;
 mod apg_table;
 pub mod arm_toy;
-mod evaluations;
+pub(crate) mod evaluations;
 pub(crate) mod figures;
 mod grid;
 pub mod likelihood;
@@ -37,6 +37,8 @@ pub const READERS: &[Reader] = &[
     population::reader::<apg_bmnist::Settings>(),
     arm_toy::READER,
     apg_table::READER,
+    apg_kl::READER,
+    grid::READER,
 ];
 
 /// What the samplers of amortized population Gibbs reached in a recorded run, or in those of a recorded table.

@@ -20,8 +20,8 @@ use helmholtz_harness::plan_text::count;
 use helmholtz_harness::status::{Status, last_checkpoint, status};
 use helmholtz_harness::unit::Unit;
 use helmholtz_harness::work::{Count, Work};
-use helmholtz_report::files::write_text;
-use helmholtz_report::markdown;
+use helmholtz_report::Document;
+use helmholtz_report::files::write_tables;
 use helmholtz_runs::{FINGERPRINT, OpenMode, RunFolder};
 use serde_json::{Map, Value, json, to_value};
 use std::path::{Path, PathBuf};
@@ -352,8 +352,7 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
             stop,
         };
         let outcome = compute(&run.experiment, request)?;
-        let table = markdown::render(&run.experiment.document(&outcome));
-        write_text(folder.path(), "table.md", &table)?;
+        write_tables(&run.experiment.document(&outcome), folder.path())?;
         let mut result = to_value(&outcome).expect("an outcome is plain data");
         result[EVALUATION] = run.evaluation.clone();
         if let Some(fingerprint) = unit.config.get(FINGERPRINT) {
@@ -371,20 +370,17 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
 
     fn outcome(&self, results: &[Option<Value>]) -> Result<Option<Outcome<'_>>, HarnessError> {
         let mut shown = Vec::new();
-        let mut files: Vec<PathBuf> = Vec::new();
-        let mut tables: Vec<(&Path, String)> = Vec::new();
+        let mut tables: Vec<(&Path, Document)> = Vec::new();
         for (index, result) in results.iter().enumerate() {
             let Some(result) = result else { continue };
             let (unit, experiment) = (&self.units[index], &self.runs[index].experiment);
             let document = experiment.document(&self.read(index, result)?);
-            tables.push((&unit.folder, markdown::render(&document)));
+            tables.push((&unit.folder, document.clone()));
             shown.push(SeedDocument {
                 seed: unit.seed,
                 document,
                 json: result.clone(),
             });
-            let names = std::iter::once(&"table.md").chain(E::FILES);
-            files.extend(names.map(|name| unit.folder.join(name)));
         }
         let together = together(self.runs[0].experiment.title(), shown);
         Ok(together.map(|(document, json)| Outcome {
@@ -392,8 +388,10 @@ impl<E: Stepwise> Experiment for Population<'_, E> {
             json,
             // As a run wrote it, or as it reads today: a run that was finished before writes nothing itself.
             write: Box::new(move || {
-                for (folder, table) in tables {
-                    write_text(folder, "table.md", &table)?;
+                let mut files = Vec::new();
+                for (folder, document) in &tables {
+                    files.extend(write_tables(document, folder)?);
+                    files.extend(E::FILES.iter().map(|name| folder.join(name)));
                 }
                 files.retain(|file| file.exists());
                 Ok(files)

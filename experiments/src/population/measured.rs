@@ -26,8 +26,7 @@ impl Measured {
 
     /// `1.25 ± 0.07`, of our runs.
     pub fn cell(&self, digits: usize) -> Cell {
-        let text = format!("{:.digits$} ± {:.digits$}", self.mean, self.standard_error);
-        Cell::number(helmholtz_report::Kind::Ours, text, self.mean)
+        Cell::measured(self.mean, self.standard_error, digits)
     }
 }
 

@@ -10,10 +10,11 @@ use crate::cell::Cell;
 use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
 use crate::folders::CellStatus;
-use crate::works::outcome::Outcome;
+use crate::works::outcome::{Evaluation, Outcome};
 use helmholtz_report::figure::Figure;
 use helmholtz_report::{Block, Note};
 use helmholtz_runs::{Provenance, RunError, RunFolder, Status, read_config, read_metrics};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -66,16 +67,18 @@ pub struct OtherRun {
     /// The other figures and pictures that it keeps: name and content.
     pub images: Vec<(String, Vec<u8>)>,
     /// Measurement, where a net is trained for that.
-    pub measured: Option<Measured>,
+    pub measured: Option<OfCell<Outcome>>,
+    /// Evaluation, where a net that is trained is evaluated again.
+    pub evaluated: Option<OfCell<Evaluation>>,
 }
 
-/// A net trained by a method, and measured on the way.
+/// What came of a net with a method, beside its training: measurements on the way, or an evaluation after it.
 #[derive(Debug, Clone)]
-pub struct Measured {
-    /// Cell that is trained.
+pub struct OfCell<T> {
+    /// The cell.
     pub cell: Cell,
     /// Outcome; nothing before it is finished.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<T>,
 }
 
 impl Record {
@@ -187,7 +190,8 @@ impl OtherRun {
                 Some(document) => document.into_blocks(),
                 None => verbatim(&folder.join("table.md"))?.into_iter().collect(),
             },
-            measured: Measured::of(config, kept.result.cloned()),
+            measured: OfCell::of(kept, "replicates"),
+            evaluated: OfCell::of(kept, "samples"),
             figures,
             images,
         })
@@ -201,12 +205,15 @@ impl OtherRun {
     }
 }
 
-impl Measured {
-    /// Reads a configuration and a result, if they are of such a run.
-    fn of(config: &Value, result: Option<Value>) -> Option<Self> {
-        let cell = serde_json::from_value(config["cell"].clone()).ok()?;
-        let outcome = result.map(serde_json::from_value).transpose().ok()?;
-        Some(Self { cell, outcome })
+impl<T: DeserializeOwned> OfCell<T> {
+    /// Reads a configuration and a result, if they are of such a run, which has this key beside its cell.
+    fn of(kept: &Kept<'_>, key: &str) -> Option<Self> {
+        let cell = read(&kept.config["cell"]).filter(|_| kept.config.get(key).is_some())?;
+        let outcome = kept.result.cloned().map(serde_json::from_value).transpose();
+        Some(Self {
+            cell,
+            outcome: outcome.ok()?,
+        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! From runs to a document.
 
 use super::group::{Group, groups};
-use super::{curves, results, variance_curve};
+use super::part::Part;
+use super::{curves, evaluations, results, variance_curve};
 use crate::cell_runner::CellResult;
 use crate::folders::CellStatus;
 use crate::records::{CellRun, OtherRun, Record, What};
@@ -11,7 +12,7 @@ use crate::source;
 use crate::table::{self, Row, Source};
 use helmholtz_harness::schedule::format_duration;
 use helmholtz_report::document::slug;
-use helmholtz_report::{Block, Cell, Document, Kind, Note, Section, Table};
+use helmholtz_report::{Block, Cell, Document, Note, Section, Table};
 use helmholtz_runs::Provenance;
 
 pub use crate::works::draw::Drawn as Picture;
@@ -62,21 +63,15 @@ fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) ->
             true => found.root.clone(),
             false => format!("{}/{place}", found.root),
         };
-        for group in groups(&found.records, registry) {
-            let place = at(&group.place);
+        let groups = groups(&found.records, registry).into_iter().map(of_cells);
+        let parts = groups
+            .chain(evaluations::parts(&found.records))
+            .chain(variance_curve::parts(&found.records, registry));
+        for part in parts {
+            let place = at(&part.place);
             let id = distinct(&place, &mut ids);
-            let section = of_group(&group, &place, id, pictures);
-            let done = |(_, run): &&(&Record, &CellRun)| run.status.is_done();
-            let (all, done) = (group.runs.len(), group.runs.iter().filter(done).count());
-            let left = (all - done).to_string();
-            overview.push(overview_row(&section, &place, [all, done], left));
-            sections.push(section);
-        }
-        for group in variance_curve::groups(&found.records, registry) {
-            let place = at(&group.place);
-            let id = distinct(&place, &mut ids);
-            let section = group.section(&place, id);
-            let (all, done) = (group.runs.len(), group.finished());
+            let section = (part.section)(&place, id, pictures);
+            let [all, done] = part.runs;
             let left = (all - done).to_string();
             overview.push(overview_row(&section, &place, [all, done], left));
             sections.push(section);
@@ -86,6 +81,7 @@ fn of_runs(found: &[Found], registry: &Registry, pictures: &mut Pictures<'_>) ->
         for record in records {
             if let What::Other(run) = &record.what
                 && run.measured.is_none()
+                && run.evaluated.is_none()
                 && !run.is_empty()
             {
                 let place = at(&record.place);
@@ -168,6 +164,15 @@ fn summary(rows: Vec<Vec<Cell>>, problems: Vec<Note>) -> Section {
         id: OVERVIEW.into(),
         title: "Overview".into(),
         blocks,
+    }
+}
+
+fn of_cells(group: Group<'_>) -> Part<'_> {
+    let done = group.runs.iter().filter(|(_, run)| run.status.is_done());
+    Part {
+        place: group.place.clone(),
+        runs: [group.runs.len(), done.count()],
+        section: Box::new(move |place, id, pictures| of_group(&group, place, id, pictures)),
     }
 }
 
@@ -363,10 +368,9 @@ fn of_result(result: &CellResult, seed: &str) -> Vec<Cell> {
         true => format!("ended at {done} of {planned}"),
         false => format!("{done} of {planned}"),
     };
-    let valid = format!("{:.2} ± {:.2}", result.valid_nll, result.valid_se);
     vec![
-        Cell::number(Kind::Ours, format!("{nll:.2} ± {error:.2}"), nll),
-        Cell::number(Kind::Ours, valid, result.valid_nll),
+        Cell::measured(nll, error, 2),
+        Cell::measured(result.valid_nll, result.valid_se, 2),
         result.selected_epoch.to_string().into(),
         epochs.into(),
         seed.into(),

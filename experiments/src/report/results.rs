@@ -2,6 +2,7 @@
 
 use super::build::{anchor, below};
 use super::group::Group;
+use crate::blocks::or_none;
 use crate::cell_runner::CellResult;
 use crate::records::Record;
 use crate::table::Row;
@@ -11,7 +12,9 @@ use helmholtz_report::{Cell, Kind, Table};
 pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
     let published = |row: &Row| row.published.or(row.published_bound).is_some();
     let beside = rows.iter().any(published);
+    let bounded = rows.iter().any(|row| row.bound.is_some());
     let mut columns = vec!["Net", "Method", "Ours"];
+    columns.extend(bounded.then_some("Bound"));
     if beside {
         columns.extend(["Published", "Difference"]);
     }
@@ -42,21 +45,17 @@ pub fn table(group: &Group, rows: &[Row], id: &str) -> Table {
             .iter()
             .map(|record| below(&group.place, record))
             .collect();
-        let text = row.ours_of(&group.dataset, group.synthetic(), group.spec.standard_error);
-        let text = match row.results.len() {
-            0 | 1 => text,
-            several => format!("{text}, {several} runs"),
-        };
-        let ours = Cell {
-            value: row.ours.map(|ours| ours.mean),
-            link: of_row.first().map(|record| anchor(id, &record.place)),
-            ..Cell::of(Kind::Ours, text)
-        };
+        let mut ours = row.ours_of(&group.dataset, group.synthetic(), group.spec.standard_error);
+        if row.results.len() > 1 {
+            ours.text += &format!(", {} runs", row.results.len());
+        }
+        ours.link = of_row.first().map(|record| anchor(id, &record.place));
         let mut data: Vec<Cell> = vec![
             row.group_label().into(),
             row.method_label.as_str().into(),
             ours,
         ];
+        data.extend(bounded.then(|| or_none(row.bound, |bound| Cell::fixed(bound.mean, 2))));
         if beside {
             data.push(row.published_cell());
             let text = row.difference_text();

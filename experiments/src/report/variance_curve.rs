@@ -1,14 +1,16 @@
 //! Runs that train a net and measure gradients on the way: those of an experiment on a data set as one figure and one table.
 
-use super::build::{below, provenance, titled};
+use super::build::titled;
 use super::group::base;
+use super::part::{Part, behind, blocks_of};
 use crate::kinds::figures::label;
 use crate::kinds::variance_curve::Settings;
 use crate::kinds::variance_curve::document::{self as view, Run};
-use crate::records::{Measured, OtherRun, Record, What};
+use crate::records::{OfCell, OtherRun, Record, What};
 use crate::registry::Registry;
 use crate::source::Source;
 use crate::spec::Spec;
+use crate::works::outcome::Outcome;
 use helmholtz_report::{Block, Note, Section};
 use std::collections::BTreeMap;
 
@@ -26,12 +28,12 @@ pub struct Curves<'a> {
     /// The data set's name.
     dataset: String,
     /// The runs, in the experiment's order.
-    pub runs: Vec<(&'a Record, &'a OtherRun, &'a Measured)>,
+    pub runs: Vec<(&'a Record, &'a OtherRun, &'a OfCell<Outcome>)>,
 }
 
 /// The groups of these runs, by place.
-pub fn groups<'a>(records: &'a [Record], registry: &'a Registry) -> Vec<Curves<'a>> {
-    let mut found: BTreeMap<_, Vec<(&Record, &OtherRun, &Measured)>> = BTreeMap::new();
+fn groups<'a>(records: &'a [Record], registry: &'a Registry) -> Vec<Curves<'a>> {
+    let mut found: BTreeMap<_, Vec<(&Record, &OtherRun, &OfCell<Outcome>)>> = BTreeMap::new();
     for record in records {
         if let What::Other(run) = &record.what
             && let Some(measured) = &run.measured
@@ -71,13 +73,24 @@ fn bundled(experiment: &str, registry: &Registry) -> Option<(Settings, Spec)> {
     Settings::parse(&Source::find(name).ok()?, registry).ok()
 }
 
-impl Curves<'_> {
-    /// Number of the runs that are finished.
-    pub fn finished(&self) -> usize {
-        let runs = self.runs.iter();
-        runs.filter(|(_, run, _)| run.unfinished.is_none()).count()
-    }
+/// The parts that these groups make.
+pub fn parts<'a>(records: &'a [Record], registry: &'a Registry) -> Vec<Part<'a>> {
+    let groups = groups(records, registry).into_iter();
+    let part = |group: Curves<'a>| {
+        let done = group
+            .runs
+            .iter()
+            .filter(|(_, run, _)| run.unfinished.is_none());
+        Part {
+            place: group.place.clone(),
+            runs: [group.runs.len(), done.count()],
+            section: Box::new(move |place, id, _| group.section(place, id)),
+        }
+    };
+    groups.map(part).collect()
+}
 
+impl Curves<'_> {
     fn label(&self, method: &str) -> String {
         let known = || self.registry.method(method);
         match &self.spec {
@@ -87,7 +100,7 @@ impl Curves<'_> {
     }
 
     /// The section of these runs, whose folder the report calls `place`.
-    pub fn section(&self, place: &str, id: String) -> Section {
+    fn section(&self, place: &str, id: String) -> Section {
         let left = self.runs.iter().filter_map(|(_, run, of)| {
             let seed = of.cell.seed;
             let what = run.unfinished.as_ref()?;
@@ -111,14 +124,10 @@ impl Curves<'_> {
         }
         if !done.is_empty() {
             blocks.extend(self.measured(&done, &id));
-            let from = self.runs.iter().filter_map(|(record, run, _)| {
-                let folder = format!("{place}/{}", below(&self.place, record));
-                Some((folder, run.provenance.as_ref()?))
-            });
-            blocks.push(Block::Folded {
-                title: "Runs behind the numbers".into(),
-                blocks: vec![Block::Table(provenance(from, &id))],
-            });
+            let runs = self.runs.iter();
+            let from =
+                runs.filter_map(|(record, run, _)| Some((*record, run.provenance.as_ref()?)));
+            blocks.push(behind(from, (&self.place, place), &id));
         }
         Section {
             id,
@@ -129,13 +138,9 @@ impl Curves<'_> {
 
     /// The table with its notes, and the figure.
     fn measured(&self, done: &[Run], id: &str) -> Vec<Block> {
-        let mut blocks = view::document(&self.title, &self.dataset, done).into_blocks();
-        for block in &mut blocks {
-            if let Block::Table(table) = block {
-                table.name = format!("{id}-{}", table.name);
-                table.caption = format!("{}, on {}", self.title, self.dataset);
-            }
-        }
+        let document = view::document(&self.title, &self.dataset, done);
+        let caption = format!("{}, on {}", self.title, self.dataset);
+        let mut blocks = blocks_of(document, id, &caption);
         blocks.push(Block::Text(
             "Solid: given the chain states, on the right scale; dashed: over the chain states too, or on the released code's \
              scale. A vertical line: the chains of stage II begin."

@@ -101,10 +101,7 @@ fn of_source((index, lines): (usize, &[Line])) -> Section {
         let published = format!("{}{sd}{star}", line.published);
         let digits = if line.rounding < TENTH { 6 } else { 2 };
         let ours = match (line.ours, line.ours_sd) {
-            (Some(ours), Some(sd)) => {
-                let text = format!("{ours:.digits$} ± {sd:.digits$}");
-                Cell::number(Kind::Ours, text, ours)
-            }
+            (Some(ours), Some(sd)) => Cell::measured(ours, sd, digits),
             (Some(ours), None) => Cell::fixed(ours, digits),
             (None, _) => Cell::of(Kind::Ours, "-"),
         };
@@ -116,7 +113,7 @@ fn of_source((index, lines): (usize, &[Line])) -> Section {
             line.setting.clone().into(),
             line.method.clone().into(),
             line.quantity.into(),
-            Cell::number(kind, published, line.published),
+            Cell::number(kind, published, line.published).with_spread(line.published_sd),
             ours,
             format!("{} of {}", line.seeds[0], line.seeds[1]).into(),
             format!("{} of {} {}", line.steps[0], line.steps[1], line.unit).into(),

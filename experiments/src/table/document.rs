@@ -53,11 +53,10 @@ fn cells(row: &Row, table: &Table, errors: String, images: String) -> Vec<Cell> 
         Some(value) => Cell::number(kind, text, value),
         None => Cell::of(kind, "-"),
     };
-    let ours = number(Kind::Ours, row.ours_text(table), row.ours.map(|o| o.mean));
     let mut cells = vec![
         row.group_label().into(),
         row.method_label.clone().into(),
-        ours,
+        row.ours_in(table),
     ];
     if !table.synthetic {
         cells.push(row.published_cell());
@@ -96,7 +95,9 @@ fn quoted(table: &Table) -> report::Table {
         let numbers = row.numbers.iter().zip(&row.bounds).map(|(&nll, &bound)| {
             let text = published_text(nll, bound);
             match nll.or(bound) {
-                Some(number) => Cell::number(Kind::Quoted, text, number.mean),
+                Some(number) => {
+                    Cell::number(Kind::Quoted, text, number.mean).with_spread(number.sd)
+                }
                 None => Cell::of(Kind::Quoted, text),
             }
         });

@@ -479,7 +479,7 @@ mod tests {
             .iter()
             .map(|row| {
                 (
-                    row.ours_text(&table),
+                    row.ours_in(&table).text,
                     row.published_text(),
                     row.difference_text(),
                 )
@@ -537,7 +537,7 @@ mod tests {
         let row = &table.rows[0];
         assert_eq!(row.method_label, "JSA (K = 11)");
         // sd √(0.18/3) = 0.245, over four seeds.
-        assert_eq!(row.ours_text(&table), "98.30 ± 0.12");
+        assert_eq!(row.ours_in(&table).text, "98.30 ± 0.12");
         let notes = notes_text(&table);
         assert_contains(
             &notes,
@@ -595,7 +595,7 @@ mod tests {
             ],
         );
         for row in &table.rows {
-            assert!(row.ours_text(&table).ends_with("[glyphs]"));
+            assert!(row.ours_in(&table).text.ends_with("[glyphs]"));
             assert_eq!((row.published, row.difference), (None, None));
         }
         assert!(table.quoted.is_empty());

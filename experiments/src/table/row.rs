@@ -72,24 +72,31 @@ impl Row {
     }
 
     /// [`ours_of`](Self::ours_of) in this table.
-    pub(super) fn ours_text(&self, table: &Table) -> String {
+    pub(super) fn ours_in(&self, table: &Table) -> report::Cell {
         self.ours_of(&table.dataset, table.synthetic, table.standard_error)
     }
 
     /// `121.32`, `105.48 ± 0.12`, `103.51 (112.70)` with the bound, and the mark of generated images; ± is the standard error over
     /// seeds where that is asked for, else their sd.
-    pub(crate) fn ours_of(&self, dataset: &str, synthetic: bool, standard_error: bool) -> String {
+    pub(crate) fn ours_of(
+        &self,
+        dataset: &str,
+        synthetic: bool,
+        standard_error: bool,
+    ) -> report::Cell {
         let mark = match synthetic {
             true => format!(" [{dataset}]"),
             false => String::new(),
         };
-        let error = |ours: Ours| match standard_error {
+        let ours = self.ours.map(|ours| match standard_error {
             true => ours.with_error(self.results.len()),
             false => ours,
-        };
+        });
         let bound = self.bound.map(|bound| format!(" ({:.2})", bound.mean));
-        self.ours.map_or("-".to_string(), |ours| {
-            format!("{}{}{mark}", error(ours).text(), bound.unwrap_or_default())
+        let bound = bound.unwrap_or_default();
+        ours.map_or(report::Cell::of(Kind::Ours, "-"), |ours| {
+            let text = format!("{}{bound}{mark}", ours.text());
+            report::Cell::number(Kind::Ours, text, ours.mean).with_spread(ours.sd)
         })
     }
 
@@ -114,8 +121,13 @@ impl Row {
     pub(crate) fn published_cell(&self) -> report::Cell {
         let text = self.published_text();
         match self.published.or(self.published_bound) {
-            Some(number) if number.quoted => report::Cell::number(Kind::Quoted, text, number.mean),
-            Some(number) => report::Cell::number(Kind::Published, text, number.mean),
+            Some(number) => {
+                let kind = match number.quoted {
+                    true => Kind::Quoted,
+                    false => Kind::Published,
+                };
+                report::Cell::number(kind, text, number.mean).with_spread(number.sd)
+            }
             None => report::Cell::of(Kind::Published, text),
         }
     }

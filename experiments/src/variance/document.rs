@@ -3,11 +3,11 @@
 use super::report::Report;
 use helmholtz_evaluation::Variance;
 use helmholtz_report::csv::lines;
-use helmholtz_report::{Block, Cell, Document, Kind, Note, Table};
+use helmholtz_report::{Block, Cell, Document, Note, Table};
 
 fn ln(variance: &Variance) -> Cell {
     let (ln, error) = variance.ln();
-    Cell::number(Kind::Ours, format!("{ln:.2} ± {error:.2}"), ln)
+    Cell::measured(ln, error, 2)
 }
 
 /// The measured methods and what must be known to read them.

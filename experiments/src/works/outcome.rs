@@ -1,9 +1,21 @@
-//! Outcome of a run with its measurements.
+//! Outcome of a run with its measurements, and of a run's evaluation.
 
 use super::variance::{Chains, Row};
-use helmholtz_evaluation::Variance;
+use crate::cell_runner::KeptFile;
+use helmholtz_evaluation::{Nll, Variance};
 use helmholtz_runs::Provenance;
 use serde::{Deserialize, Serialize};
+
+/// A run's evaluation, as its folder keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// For each S.
+    pub rows: Vec<Nll>,
+    /// The file beside the result with the estimate of each image.
+    pub log_likelihoods: KeptFile,
+    /// Provenance of the numbers.
+    pub provenance: Provenance,
+}
 
 /// A measurement before the updates of an epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

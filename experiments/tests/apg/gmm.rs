@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::support::{check_run, cut, reproduce, text};
 
@@ -156,6 +157,18 @@ fn trainings_with_other_sweeps_and_particles_are_drawn_together() {
     // Three checks, at 0, 2 and 4 steps; with one sweep there are no blocks.
     assert_eq!(points("\"K = 2, L = 50\""), 4 * 3, "{csv}");
     assert_eq!(points("\"K = 1, L = 6\""), 2 * 3, "{csv}");
+    // A report has the table from the numbers of the folder.
+    fs::remove_file(folder.join("table.md")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
+    command
+        .args(["report", "--out", "runs"])
+        .current_dir(dir.path());
+    assert!(command.status().unwrap().success());
+    let shown = dir
+        .path()
+        .join("report/tables/runs-kl-quick-seed-1-ends.csv");
+    let read = |path| fs::read_to_string(path).unwrap();
+    assert_eq!(read(shown), read(folder.join("table.csv")));
     // The profile's own number of steps is no other.
     let args = ["kl.toml", "--steps", "4"];
     let again = text(&reproduce(dir.path(), &args).stdout);

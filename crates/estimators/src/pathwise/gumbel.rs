@@ -18,8 +18,8 @@ use crate::{
 ///
 /// The objective is f at relaxed values, with the discrete log-probabilities of p and q evaluated there: biased for ∇ELBO. log q is
 /// scored under logits that are constants ([`estimate_pathwise`](crate::estimate_pathwise)). For relaxed bits the term that is left out
-/// has mean E\[z\] − σ(a), which is not 0. With an analytic KL, which has no such term, and without `hard`, the gradient is unbiased for
-/// E\[log p(x | z)\] − KL. With `hard` the values are hard and their Jacobian is ∂z/∂a.
+/// has mean E\[z\] − σ(a), which is not 0: so the gradient is of no objective. With an analytic KL, which has no such term, and without
+/// `hard`, it is unbiased for E\[log p(x | z)\] − KL at relaxed values. With `hard` the values are hard and their Jacobian is ∂z/∂a.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GumbelSoftmax {
     /// τ > 0.
@@ -49,7 +49,7 @@ impl Declaration for GumbelSoftmax {
                 name: "gumbel-softmax",
                 label: "Gumbel-softmax",
                 idea: "relaxed latents at temperature 2/3, the discrete densities at them",
-                target: Target::Relaxed,
+                target: Target::Nothing,
             },
             true => Description {
                 name: "st-gumbel-softmax",

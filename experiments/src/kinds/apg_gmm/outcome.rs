@@ -106,7 +106,8 @@ impl Outcome {
                 Cell::count(row.sweeps),
                 row.log_joint.cell(2),
                 Cell::fixed(row.plain, 2),
-                Cell::number(Kind::Ours, over_text, over.mean),
+                Cell::number(Kind::Ours, over_text, over.mean)
+                    .with_spread(Some(over.standard_error)),
             ];
             table.push(own.into_iter().chain(theirs));
         }

@@ -1,13 +1,15 @@
 //! The figure as an experiment: a run of the mixtures for each way to divide the budget.
 
-use super::{Division, Settings, Trained, document, figure};
+use super::ends::{End, Ends};
+use super::{Division, Settings, Trained, figure};
 use crate::kinds::apg_gmm;
+use crate::population::stepwise::points;
 use crate::population::{Figure, Joint, Member, Members, opened, reject};
 use crate::request::Request;
 use helmholtz_harness::error::HarnessError;
 use helmholtz_harness::experiment::Experiment;
-use helmholtz_report::files::write_text;
-use helmholtz_report::{Document, markdown};
+use helmholtz_report::Document;
+use helmholtz_report::files::write_tables;
 use helmholtz_runs::read_metrics;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -57,6 +59,15 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Figure<'a, KlCurves>, HarnessEr
     Ok(Figure { joint, members })
 }
 
+impl KlCurves {
+    fn ends(&self, runs: &[Trained]) -> Ends {
+        Ends {
+            title: self.settings.title.clone(),
+            ends: runs.iter().map(|run| run.end.clone()).collect(),
+        }
+    }
+}
+
 impl Joint for KlCurves {
     type Part = Trained;
 
@@ -74,28 +85,39 @@ impl Joint for KlCurves {
         let column = member.column(own, result)?;
         let (division, clusters) = self.of_units[index].clone();
         let folder = members.units[index].folder.clone();
-        Ok(Trained {
+        let metrics = read_metrics(&folder)?;
+        let last = |key| points(&metrics, key).last().map(|[_, value]| *value);
+        let end = End {
             published: self.settings.published(&division),
-            division,
+            sweeps: division.sweeps,
+            particles: division.particles,
             clusters,
             steps: column.steps,
-            metrics: read_metrics(&folder)?,
             folder,
+            kl: last("kl"),
+            assignment_kl: last("assignment_kl"),
+            one_shot_kl: last("one_shot_kl"),
+            ess_eta: last("ess_eta"),
+            ess_c: last("ess_c"),
             provenance: column.provenance,
-        })
+        };
+        Ok(Trained { end, metrics })
     }
 
     fn document(&self, runs: &[Trained]) -> Document {
-        document(self.title(), runs)
+        self.ends(runs).document()
     }
 
     fn json(&self, runs: &[Trained]) -> Value {
-        json!(runs.iter().map(Trained::json).collect::<Vec<_>>())
+        json!(self.ends(runs).ends)
+    }
+
+    fn record(&self, runs: &[Trained]) -> Option<Value> {
+        Some(json!(self.ends(runs)))
     }
 
     fn write(&self, runs: &[Trained], folder: &Path) -> Result<Vec<PathBuf>, HarnessError> {
-        let text = markdown::render(&self.document(runs));
-        let mut files = vec![write_text(folder, "table.md", &text)?];
+        let mut files = write_tables(&self.document(runs), folder)?;
         files.extend(figure(self.title(), runs).write(folder, "kl")?);
         Ok(files)
     }

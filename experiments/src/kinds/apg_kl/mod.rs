@@ -4,14 +4,17 @@
 //! |---|---|
 //! | [`Settings`], [`Division`] | `experiments/apg-kl.toml`: how a budget is divided |
 //! | [`end`] | where a finished run ended, for the scoreboard |
-//! | [`figure`], [`document`] | the runs' checks, drawn and at their end |
+//! | [`figure`] | the runs' checks, drawn |
+//! | `ends` | where the runs end, side by side |
 
 mod end;
+mod ends;
 mod experiment;
 mod figure;
 mod settings;
 
 pub use end::end;
+pub use ends::READER;
 pub use experiment::open;
-pub use figure::{Trained, document, figure};
+pub use figure::{Trained, figure};
 pub use settings::{Division, Settings};

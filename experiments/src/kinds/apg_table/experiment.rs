@@ -6,8 +6,8 @@ use crate::population::{Column, Figure, Joint, Member, Members, opened, reject};
 use crate::request::Request;
 use crate::source::{Kind, Source};
 use helmholtz_harness::error::HarnessError;
-use helmholtz_report::files::write_text;
-use helmholtz_report::{Document, csv, markdown};
+use helmholtz_report::Document;
+use helmholtz_report::files::{write_tables, write_text};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -84,10 +84,8 @@ impl Joint for Settings {
     fn write(&self, columns: &[Column], folder: &Path) -> Result<Vec<PathBuf>, HarnessError> {
         let table = Table::new(self, columns.to_vec());
         let pretty = serde_json::to_string_pretty(&table).expect("a table is plain data");
-        Ok(vec![
-            write_text(folder, "table.md", &markdown::render(&table.document()))?,
-            write_text(folder, "table.csv", &csv::render(&table.samplers_table()))?,
-            write_text(folder, "table.json", &(pretty + "\n"))?,
-        ])
+        let mut files = write_tables(&table.document(), folder)?;
+        files.push(write_text(folder, "table.json", &(pretty + "\n"))?);
+        Ok(files)
     }
 }

@@ -11,11 +11,11 @@ use helmholtz_harness::experiment::{self as harness, Cost, Experiment, Heading};
 use helmholtz_harness::machine::{Machine, Needs};
 use helmholtz_harness::unit::Unit;
 use helmholtz_harness::work::{Count, Work};
-use helmholtz_report::files::write_text;
-use helmholtz_report::markdown;
+use helmholtz_report::Document;
+use helmholtz_report::files::write_tables;
 use helmholtz_runs::{OpenMode, Pieces, RunFolder};
 use serde_json::{Map, Value, json, to_value};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -212,8 +212,7 @@ impl Experiment for Toy {
             numbers: report.numbers,
             provenance: folder.provenance(settings.seed, Device::Cpu.as_str()),
         };
-        let table = markdown::render(&outcome.document(settings));
-        write_text(folder.path(), "table.md", &table)?;
+        write_tables(&outcome.document(settings), folder.path())?;
         let result = to_value(&outcome).expect("an outcome is plain data");
         folder.finish(&result)?;
         Ok(result)
@@ -229,30 +228,37 @@ impl Experiment for Toy {
         results: &[Option<Value>],
     ) -> Result<Option<harness::Outcome<'_>>, HarnessError> {
         let mut shown = Vec::new();
-        let mut files: Vec<PathBuf> = Vec::new();
+        let mut tables: Vec<(&Path, Document)> = Vec::new();
         for (index, result) in results.iter().enumerate() {
             let Some(result) = result else { continue };
             let (settings, unit) = (&self.settings[index], &self.units[index]);
             let outcome: Outcome = unit.result(result)?;
+            let document = outcome.document(settings);
+            tables.push((&unit.folder, document.clone()));
             shown.push(SeedDocument {
                 seed: settings.seed,
-                document: outcome.document(settings),
+                document,
                 json: result.clone(),
             });
-            files.extend(FILES.map(|name| unit.folder.join(name)));
         }
         let together = together(&self.settings[0].title, shown);
         Ok(together.map(|(document, json)| harness::Outcome {
             document,
             json,
-            write: Box::new(|| Ok(files)),
+            write: Box::new(move || {
+                let mut files = Vec::new();
+                for (folder, document) in &tables {
+                    files.extend(write_tables(document, folder)?);
+                    files.extend(FIGURES.map(|name| folder.join(name)));
+                }
+                Ok(files)
+            }),
         }))
     }
 }
 
-/// Files that a run writes, beside each figure's data.
-const FILES: [&str; 5] = [
-    "table.md",
+/// Figures that a run draws, each beside its data.
+const FIGURES: [&str; 4] = [
     "trajectories.svg",
     "gradients.svg",
     "variance.svg",

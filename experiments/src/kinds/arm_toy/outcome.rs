@@ -112,13 +112,12 @@ fn ascents(settings: &Settings, ends: &[Ends]) -> [Block; 2] {
     ];
     let mut table = Table::new("ascents", "", heads);
     for e in ends {
-        let last = format!("{:.4} ± {:.4}", e.mean, e.sd);
         table.push([
             Cell::count(e.target),
             Cell::fixed(e.exact, 4),
             e.estimator.label().into(),
             Cell::count(e.samples),
-            Cell::number(Kind::Ours, last, e.mean),
+            Cell::measured(e.mean, e.sd, 4),
             Cell::number(Kind::Ours, format!("{:.1} %", 100.0 * e.right), e.right),
             Cell::fixed(e.first_gradient, 6),
             Cell::fixed(e.first_sd, 6),
@@ -213,11 +212,10 @@ fn t1(settings: &Settings, variances: &[GradientVariance]) -> [Block; 2] {
     let mut table = Table::new("t1", "", ["Estimator", "K", "Variance"]);
     for row in variances {
         let phi = &row.phi;
-        let variance = format!("{:.3} ± {:.3}", phi.variance, phi.standard_error);
         table.push([
             row.estimator.label().into(),
             Cell::count(row.samples),
-            Cell::number(Kind::Ours, variance, phi.variance),
+            Cell::measured(phi.variance, phi.standard_error, 3),
         ]);
     }
     [Block::Text(text), Block::Table(table)]

@@ -1,5 +1,6 @@
 //! The finished runs of a table, a unit each.
 
+use super::document::{Evaluated, document};
 use crate::backend::on_net;
 use crate::cell::Cell;
 use crate::data::Wanted;
@@ -13,7 +14,8 @@ use crate::spec::{Selection, Spec};
 use crate::trained::Run;
 use crate::trial::Trial;
 use crate::works::evaluate::{Work, in_pieces};
-use helmholtz_datasets::{Splits, caution};
+use crate::works::outcome::Evaluation;
+use helmholtz_datasets::Splits;
 use helmholtz_evaluation::{LogLikelihoods, LogWeights, Nll};
 use helmholtz_harness::driver::{Event, Observer};
 use helmholtz_harness::experiment::{Cost, Experiment, Heading, Outcome};
@@ -21,11 +23,10 @@ use helmholtz_harness::machine::Needs;
 use helmholtz_harness::plan_text::count;
 use helmholtz_harness::unit::Unit;
 use helmholtz_harness::work::{Count, Work as Seconds};
-use helmholtz_report::files::write_text;
-use helmholtz_report::{Block, Cell as TableCell, Document, Kind as Whose, Note, Table, markdown};
-use helmholtz_runs::{OpenMode, Provenance, RunFolder};
+use helmholtz_report::files::write_tables;
+use helmholtz_runs::{OpenMode, RunFolder};
 use helmholtz_training::Parameters;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, json, to_value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -88,16 +89,6 @@ pub struct Evaluations {
     base: PathBuf,
     device: Device,
     threads: usize,
-}
-
-/// A run's result, as its folder keeps it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Result_ {
-    /// For each S.
-    rows: Vec<Nll>,
-    /// The file beside the result with the estimate of each image.
-    log_likelihoods: crate::cell_runner::KeptFile,
-    provenance: Provenance,
 }
 
 /// Bytes of an estimate of an image: two numbers as text in a piece, and one in the file beside the result.
@@ -285,7 +276,7 @@ impl Experiment for Evaluations {
         })?
         .concat();
         let kept = LogLikelihoods::new(&self.samples, &weights);
-        let result = Result_ {
+        let result = Evaluation {
             rows: Nll::each(&weights, &self.samples),
             log_likelihoods: crate::log_likelihoods::write(folder.path(), &kept)?,
             provenance: folder.provenance(run.cell.seed, self.device.as_str()),
@@ -296,7 +287,7 @@ impl Experiment for Evaluations {
     }
 
     fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
-        let Result_ { rows, .. } = self.units[index].result(result)?;
+        let Evaluation { rows, .. } = self.units[index].result(result)?;
         let rows = rows
             .iter()
             .map(|row| format!("{:.2} (S = {})", row.mean, row.samples));
@@ -307,22 +298,23 @@ impl Experiment for Evaluations {
         let mut found = Vec::new();
         for (index, result) in results.iter().enumerate() {
             if let Some(result) = result {
-                found.push((index, self.units[index].result(result)?));
+                let Evaluation { rows, .. } = self.units[index].result(result)?;
+                found.push(Evaluated::new(&self.runs[index].cell, rows));
             }
         }
         if found.is_empty() {
             return Ok(None);
         }
-        let document = self.document(&found);
+        let document = document(&self.title, &self.data.name, &found);
         let rows: Vec<Value> = found
             .iter()
-            .map(|(index, result)| json!({"run": self.units[*index].label, "rows": result.rows}))
+            .map(|run| json!({"run": run.label, "rows": run.rows}))
             .collect();
-        let text = markdown::render(&document);
+        let shown = document.clone();
         Ok(Some(Outcome {
             document,
             json: json!(rows),
-            write: Box::new(move || Ok(vec![write_text(&self.base, "table.md", &text)?])),
+            write: Box::new(move || Ok(write_tables(&shown, &self.base)?)),
         }))
     }
 }
@@ -351,32 +343,5 @@ impl Evaluations {
         };
         let evaluated = on_net(self.device, net.clone(), run.cell.seed, work)?;
         Ok(evaluated.map(|evaluated| evaluated.weights))
-    }
-
-    fn document(&self, found: &[(usize, Result_)]) -> Document {
-        let heads = ["Net", "Method", "Seed"].map(String::from).into_iter();
-        let heads = heads.chain(self.samples.iter().map(|s| format!("NLL, S = {s}")));
-        let mut table = Table::new("samples", "", heads.chain(["Last fall".to_string()]));
-        for (index, result) in found {
-            let unit = &self.units[*index];
-            let names = unit.names.iter().map(|name| TableCell::from(name.as_str()));
-            let mut row: Vec<TableCell> = names.chain([TableCell::count(unit.seed)]).collect();
-            row.extend(result.rows.iter().map(|nll| {
-                let text = format!("{:.2} ± {:.2}", nll.mean, nll.standard_error);
-                TableCell::number(Whose::Ours, text, nll.mean)
-            }));
-            row.push(match result.rows.as_slice() {
-                [.., before, last] => TableCell::fixed(before.mean - last.mean, 2),
-                _ => TableCell::of(Whose::Ours, "-"),
-            });
-            table.push(row);
-        }
-        let remark = "Test NLL in nats, ± its standard error over images, by the same samples: those of a smaller S are the first of a \
-                      larger. The estimate is too high by more, the fewer the samples and the broader q. Methods can be compared at an S \
-                      from which on none of them falls.";
-        let cautions = caution(&self.data.name).map(Note::caution).into_iter();
-        let notes = cautions.chain([Note::remark(remark)]).collect();
-        let blocks = vec![Block::Table(table), Block::Notes(notes)];
-        Document::of_blocks(&self.title, blocks)
     }
 }

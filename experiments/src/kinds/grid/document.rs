@@ -1,14 +1,65 @@
 //! Validation NLL by value, and the test NLL at the best.
 
 use super::settings::Settings;
+use crate::cell_runner::CellResult;
+use crate::records::{Reader, read};
 use crate::table::Ours;
 use helmholtz_datasets::caution;
 use helmholtz_harness::plan_text::count;
 use helmholtz_report::{Block, Cell as TableCell, Document, Kind, Note, Table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+/// What a grid shows, as its folder keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shown {
+    /// The grid.
+    pub settings: Settings,
+    /// The data set's name.
+    pub dataset: String,
+    /// The cells.
+    pub cells: Cells,
+}
+
+/// Reader of a grid's folder.
+pub const READER: Reader =
+    Reader::of_documents(|kept| Some(document(&read(kept.result?.get(KEPT)?)?)));
+
+/// Its key in a result.
+pub const KEPT: &str = "grid";
+
+/// The cells of a grid, in the order of their first runs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cells {
+    /// The cells.
+    pub all: Vec<Cell>,
+    /// The epochs of the shortest and of the longest run; none without runs.
+    epochs: Option<[u64; 2]>,
+}
+
+impl Cells {
+    /// Adds a run of a net and method, which is at one of so many values.
+    pub fn add(&mut self, names: &[String], [value, values]: [usize; 2], run: &CellResult) {
+        let at = self.all.iter().position(|cell| cell.names == names);
+        let at = at.unwrap_or_else(|| {
+            self.all.push(Cell::new(names, values));
+            self.all.len() - 1
+        });
+        self.all[at].runs[value].push([run.valid_nll, run.reported_nll()]);
+        let [least, most] = self.epochs.unwrap_or([run.epochs_done; 2]);
+        self.epochs = Some([least.min(run.epochs_done), most.max(run.epochs_done)]);
+    }
+
+    /// Whether there is no run.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
 
 /// A net with a method, at each of the values.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cell {
     /// Net and method.
     pub names: Vec<String>,
@@ -50,13 +101,13 @@ impl Cell {
 
 fn number(ours: Option<Ours>) -> TableCell {
     match ours {
-        Some(ours) => TableCell::number(Kind::Ours, ours.text(), ours.mean),
+        Some(ours) => TableCell::number(Kind::Ours, ours.text(), ours.mean).with_spread(ours.sd),
         None => TableCell::of(Kind::Ours, "-"),
     }
 }
 
 /// The table of these cells, one at least.
-pub fn table(settings: &Settings, cells: &[Cell]) -> Table {
+fn table(settings: &Settings, cells: &[Cell]) -> Table {
     let (setting, values) = (&settings.setting, &settings.values);
     let at = |value| format!("Valid NLL at {value}");
     let heads = ["Net", "Method"].map(String::from).into_iter();
@@ -81,8 +132,15 @@ pub fn table(settings: &Settings, cells: &[Cell]) -> Table {
     table
 }
 
-/// The table, with what is to be known of its numbers. `epochs` are those of the shortest and of the longest run.
-pub fn document(settings: &Settings, dataset: &str, epochs: [u64; 2], cells: &[Cell]) -> Document {
+/// The table, with what is to be known of its numbers.
+pub fn document(shown: &Shown) -> Document {
+    let Shown {
+        settings,
+        dataset,
+        cells,
+    } = shown;
+    let [least, most] = cells.epochs.unwrap_or_default();
+    let cells = &cells.all;
     let mut notes: Vec<Note> = caution(dataset).map(Note::caution).into_iter().collect();
     let names = |wanted: &dyn Fn(&&Cell) -> bool| {
         let names = cells
@@ -102,7 +160,6 @@ pub fn document(settings: &Settings, dataset: &str, epochs: [u64; 2], cells: &[C
             "AT THE EDGE: the best value is the first or the last, and one beyond it may be better, of {names}."
         )));
     }
-    let [least, most] = epochs;
     let epochs = match least == most {
         true => count(most as usize, "epoch"),
         false => format!("{least} to {most} epochs"),
@@ -132,7 +189,16 @@ mod tests {
 
     fn shown(cells: &[Cell]) -> (Vec<Vec<String>>, Vec<String>) {
         let settings = Settings::parse(&Source::find("rates").unwrap()).unwrap();
-        let document = document(&settings, "binarized-mnist", [10, 10], cells);
+        let cells = Cells {
+            all: cells.to_vec(),
+            epochs: Some([10, 10]),
+        };
+        let dataset = "binarized-mnist".into();
+        let document = document(&Shown {
+            settings,
+            dataset,
+            cells,
+        });
         let [Block::Table(table), Block::Notes(notes)] = &document.sections[0].blocks[..] else {
             panic!("a table and its notes")
         };

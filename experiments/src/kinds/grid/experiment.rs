@@ -1,8 +1,7 @@
 //! The tables of all values as one experiment.
 
-use super::document::{Cell, document, table};
+use super::document::{Cells, KEPT, Shown, document};
 use super::settings::Settings;
-use crate::cell_runner::CellResult;
 use crate::error::HarnessError;
 use crate::kinds::likelihood::{self, Likelihood};
 use crate::request::Request;
@@ -10,8 +9,8 @@ use crate::source::Source;
 use helmholtz_harness::driver::Observer;
 use helmholtz_harness::experiment::{Cost, Experiment, Heading, Outcome};
 use helmholtz_harness::unit::Unit;
-use helmholtz_report::files::write_text;
-use helmholtz_report::{csv, markdown};
+use helmholtz_report::files::write_tables;
+use helmholtz_runs::{OpenMode, RunFolder};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +23,9 @@ pub struct Grid<'a> {
     units: Vec<Unit>,
     /// For each unit its table, and its place there.
     places: Vec<(usize, usize)>,
+    /// Where their comparison is kept.
     folder: PathBuf,
+    device: &'static str,
 }
 
 /// Opens it.
@@ -49,13 +50,31 @@ pub fn open<'a>(request: &Request<'a>) -> Result<Grid<'a>, HarnessError> {
             places.push((t, u));
         }
     }
-    Ok(Grid {
+    let grid = Grid {
         folder: tables[0].folder_of(&settings.name),
+        device: request.args.device.as_str(),
         settings,
         tables,
         units,
         places,
-    })
+    };
+    if !request.args.fresh {
+        RunFolder::peek_as(&grid.folder, &grid.config())?;
+    }
+    Ok(grid)
+}
+
+impl Grid<'_> {
+    /// What a comparison is of; values may be added to it.
+    fn config(&self) -> Value {
+        let Settings {
+            title,
+            table,
+            setting,
+            ..
+        } = &self.settings;
+        json!({"title": title, "table": table, "setting": setting})
+    }
 }
 
 impl Experiment for Grid<'_> {
@@ -108,45 +127,48 @@ impl Experiment for Grid<'_> {
         self.tables[table].run(unit, observer, stop)
     }
 
+    fn archive_folders(&self) -> Result<(), HarnessError> {
+        if self.folder.exists() {
+            RunFolder::open(&self.folder, &self.config(), OpenMode::Fresh)?;
+        }
+        Ok(())
+    }
+
     fn summary(&self, index: usize, result: &Value) -> Result<String, HarnessError> {
         let (table, unit) = self.places[index];
         self.tables[table].summary(unit, result)
     }
 
     fn outcome(&self, results: &[Option<Value>]) -> Result<Option<Outcome<'_>>, HarnessError> {
-        let mut cells: Vec<Cell> = Vec::new();
-        let mut epochs = [u64::MAX, 0];
+        let mut cells = Cells::default();
         for (index, result) in results.iter().enumerate() {
             let (unit, (table, _)) = (&self.units[index], self.places[index]);
             let Some(result) = result else { continue };
-            let result: CellResult = unit.result(result)?;
-            let names = &unit.names[1..];
-            let at = cells.iter().position(|cell| cell.names == names);
-            let at = at.unwrap_or_else(|| {
-                cells.push(Cell::new(names, self.tables.len()));
-                cells.len() - 1
-            });
-            cells[at].runs[table].push([result.valid_nll, result.reported_nll()]);
-            epochs = [
-                epochs[0].min(result.epochs_done),
-                epochs[1].max(result.epochs_done),
-            ];
+            cells.add(
+                &unit.names[1..],
+                [table, self.tables.len()],
+                &unit.result(result)?,
+            );
         }
         if cells.is_empty() {
             return Ok(None);
         }
-        let document = document(&self.settings, self.tables[0].dataset(), epochs, &cells);
-        let text = markdown::render(&document);
-        let table = csv::render(&table(&self.settings, &cells));
-        let folder = &self.folder;
+        let shown = Shown {
+            settings: self.settings.clone(),
+            dataset: self.tables[0].dataset().into(),
+            cells,
+        };
+        let document = document(&shown);
+        let (written, seed) = (document.clone(), self.units[0].seed);
         Ok(Some(Outcome {
             document,
-            json: json!(cells),
+            json: json!(shown.cells.all),
             write: Box::new(move || {
-                Ok(vec![
-                    write_text(folder, "table.md", &text)?,
-                    write_text(folder, "table.csv", &table)?,
-                ])
+                let mut folder = RunFolder::open(&self.folder, &self.config(), OpenMode::Resume)?;
+                let files = write_tables(&written, folder.path())?;
+                let provenance = folder.provenance(seed, self.device);
+                folder.finish(&json!({KEPT: shown, "provenance": provenance}))?;
+                Ok(files)
             }),
         }))
     }

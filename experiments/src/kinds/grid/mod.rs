@@ -10,4 +10,5 @@ mod document;
 mod experiment;
 mod settings;
 
+pub use document::READER;
 pub use experiment::open;

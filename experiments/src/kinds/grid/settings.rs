@@ -2,11 +2,11 @@
 
 use crate::error::HarnessError;
 use crate::source::{Kind, Source};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 /// `experiments/rates.toml`, or a file like it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// [`Kind::Grid`].

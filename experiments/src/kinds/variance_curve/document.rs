@@ -5,7 +5,7 @@ use crate::kinds::figures::label::label;
 use helmholtz_datasets::caution;
 use helmholtz_evaluation::Variance;
 use helmholtz_report::figure::{Axis, Figure, Mark, Panel, Series};
-use helmholtz_report::{Block, Cell, Document, Kind, Note, Table};
+use helmholtz_report::{Block, Cell, Document, Note, Table};
 
 /// A method's run.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,8 +131,7 @@ fn table(runs: &[Run]) -> Table {
     let mut table = Table::new("variance", "", heads);
     let ln = |variance: &Variance, add: f64| {
         let (ln, error) = variance.ln();
-        let text = format!("{:.2} ± {error:.2}", ln + add);
-        Cell::number(Kind::Ours, text, ln + add)
+        Cell::measured(ln + add, error, 2)
     };
     for run in runs {
         let scale = released(&run.method, run.outcome.images, run.outcome.particles);

@@ -22,8 +22,7 @@ use helmholtz_harness::machine::Machine;
 use helmholtz_harness::plan_text::count;
 use helmholtz_harness::unit::Unit;
 use helmholtz_harness::work::{Count, Work};
-use helmholtz_report::files::write_text;
-use helmholtz_report::markdown;
+use helmholtz_report::files::write_tables;
 use helmholtz_runs::{OpenMode, RunFolder};
 use serde_json::{Map, Value, json, to_value};
 use std::path::PathBuf;
@@ -233,8 +232,7 @@ impl Experiment for VarianceCurves {
             outcome: outcome.clone(),
         };
         let title = unit.config["title"].as_str().unwrap_or_default();
-        let table = markdown::render(&view::document(title, &self.dataset, &[own]));
-        write_text(folder.path(), "table.md", &table)?;
+        write_tables(&view::document(title, &self.dataset, &[own]), folder.path())?;
         let result = to_value(&outcome).expect("an outcome is plain data");
         folder.finish(&result)?;
         Ok(result)
@@ -266,9 +264,9 @@ impl Experiment for VarianceCurves {
         let document = view::document(&self.settings.title, &self.dataset, &done);
         let outcomes: Vec<_> = done.iter().map(|run| &run.outcome).collect();
         let json = json!(outcomes);
-        let text = markdown::render(&document);
+        let shown = document.clone();
         let write = move || {
-            let mut files = vec![write_text(&self.base, "table.md", &text)?];
+            let mut files = write_tables(&shown, &self.base)?;
             let title = titled(&self.settings.title, &self.dataset);
             files.extend(view::figure(&title, &done).write(&self.base, &self.settings.name)?);
             Ok(files)
