@@ -49,7 +49,6 @@ pub mod kinds;
 pub mod log_likelihoods;
 pub mod nets;
 mod population;
-mod profiles;
 mod program;
 mod published;
 mod ranges;
@@ -71,5 +70,5 @@ mod works;
 
 pub use artifacts::Artifacts;
 pub use backend::OnDevices;
-pub use helmholtz_harness::{error, names};
+pub use helmholtz_harness::{error, names, profiles};
 pub use program::Program;

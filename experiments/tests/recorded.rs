@@ -35,10 +35,12 @@ fn parses(config: &Value, folder: &Path) -> bool {
         parsed.is_ok_and(|parsed| to_value(parsed).unwrap() == *value)
     }
     let mut settings = config["settings"].clone();
-    if settings["evaluation"].is_null()
-        && let Ok(Status::Finished(result)) = RunFolder::peek(folder)
-    {
-        settings["evaluation"] = result["evaluation_settings"].clone();
+    if settings["evaluation"].is_null() {
+        settings["evaluation"] = match RunFolder::peek(folder) {
+            Ok(Status::Finished(result)) => result["evaluation_settings"].clone(),
+            // A run that was not finished says of none: that of the program's own file.
+            _ => bundled_evaluation(&settings["kind"]),
+        };
     }
     match settings["kind"].as_str().or(config["kind"].as_str()) {
         Some("apg-gmm") => from_value::<apg_gmm::Settings>(settings).is_ok(),
@@ -56,6 +58,16 @@ fn parses(config: &Value, folder: &Path) -> bool {
         }
         _ => round::<Cell>(config),
     }
+}
+
+/// The settings of the evaluation in the file that is called as a kind is.
+fn bundled_evaluation(kind: &Value) -> Value {
+    let Some(kind) = kind.as_str() else {
+        return Value::Null;
+    };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{kind}.toml"));
+    let file: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
+    to_value(&file["evaluation"]).unwrap()
 }
 
 /// What the profile that a cell's folder names makes of the folder today.

@@ -78,7 +78,7 @@ fn folders(line: &str) -> Vec<&str> {
     field.split(", ").collect()
 }
 
-/// Every likelihood of a recorded result, as it is written.
+/// Every likelihood of a recorded result and its error, as it is written.
 fn all_numbers(results: &Path) -> BTreeSet<String> {
     let numbers = |of: &Value| {
         let keys = [
@@ -87,6 +87,9 @@ fn all_numbers(results: &Path) -> BTreeSet<String> {
             "valid_nll",
             "bound",
             "released_nll",
+            "final_se",
+            "test_se",
+            "valid_se",
         ];
         let own = keys.map(|key| of[key].as_f64());
         // A training bound is shown with its sign turned, and so are test bounds of each number of samples.

@@ -12,7 +12,7 @@
 //! | handing them to a cluster, and running there | [`engine`] |
 //! | watching them | [`progress`], [`overview`] |
 //! | where a command writes | [`streams`], [`loading`] |
-//! | names that a user types | [`names`] |
+//! | names that a user types, profiles of a file | [`names`], [`profiles`] |
 //! | what can go wrong | [`error`] |
 //! | the whole | [`reproduce`](mod@reproduce) |
 
@@ -30,6 +30,7 @@ pub mod names;
 pub mod overview;
 pub mod plan;
 pub mod plan_text;
+pub mod profiles;
 pub mod progress;
 pub mod reproduce;
 pub mod schedule;

@@ -33,6 +33,7 @@
 //! | [`evaluation`] | `helmholtz-evaluation` | importance-sampled likelihoods with their error; the variance of gradient estimates |
 //! | [`runs`] | `helmholtz-runs` | run folders, checkpoints, metrics, provenance |
 //! | [`training`] | `helmholtz-training` | the loop |
+//! | `program` | `helmholtz-experiments` | `Program`: published experiments, with what a crate adds; with the feature `program` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -58,6 +59,9 @@ pub use helmholtz_runs as runs;
 pub use helmholtz_samplers as samplers;
 pub use helmholtz_sbn as sbn;
 pub use helmholtz_training as training;
+
+#[cfg(feature = "program")]
+pub use helmholtz_experiments::{self as program, Program};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,7 +1,7 @@
 //! A crate outside the workspace: the program with an estimator and a net of its own.
 mod median;
 mod spikes;
-use helmholtz_experiments::Program;
+use helmholtz::Program;
 
 fn net() -> spikes::Sizes {
     let (cells, causes) = (4, 3);

@@ -8,8 +8,8 @@ use helmholtz::estimators::{OneLayer, one_layer};
 use helmholtz::nets::{Activation, Initialisation, Initialiser, Net};
 use helmholtz::ops::{Backend, Values};
 use helmholtz::random::Stream;
-use helmholtz_experiments::Artifacts;
-use helmholtz_experiments::nets::{Failed, NetConfig};
+use helmholtz::program::Artifacts;
+use helmholtz::program::nets::{Failed, NetConfig};
 
 /// Spike counts x ~ Poisson(exp(W h + c)) of causes h, fair bits; q(h | x) = Bernoulli(σ(V x + b)).
 #[derive(Module, Debug)]

@@ -45,7 +45,7 @@ pub trait Stepwise: Clone + Serialize + DeserializeOwned + Sync {
     /// # Errors
     /// A file that makes no sense; an unknown profile, with the choices.
     fn parse(source: &Source, name: &str) -> Result<(Self, u64), HarnessError> {
-        let (experiment, steps) = profile::<Self>(source, name)?;
+        let (experiment, steps) = profile::<Self>(&source.file, source.parse()?, name)?;
         match experiment.problem() {
             Some(problem) => Err(source.reject(problem)),
             None => Ok((experiment, steps)),

@@ -92,6 +92,7 @@ fn of_net(
         source: published.source.clone(),
         experiment: spec.name.clone(),
         setting: format!("{label}{particles}{of_dataset}"),
+        cell: format!("{label}{particles}"),
         method: row.label.clone(),
         quantity,
         published: value,

@@ -11,6 +11,9 @@ pub struct Line {
     pub experiment: String,
     /// Net, data set and K, or the model.
     pub setting: String,
+    /// The same without the data set: what tells a number that two lines are of.
+    #[serde(skip)]
+    pub cell: String,
     /// Name of the method in the publication.
     pub method: String,
     /// `NLL`, `-ELBO`, `log joint`, `KL`.
@@ -21,7 +24,7 @@ pub struct Line {
     pub published_sd: Option<f64>,
     /// What rounding makes of it: an sd below this counts as this.
     pub rounding: f64,
-    /// Whether the publication took it from elsewhere, or it is probably a slip.
+    /// Whether the publication measured it itself, and it is probably no slip.
     pub is_target: bool,
     /// The mean over our runs.
     pub ours: Option<f64>,

@@ -145,6 +145,7 @@ fn line(number: Number<'_>, found: Vec<Found>) -> Line {
     Line {
         source: number.source.into(),
         experiment: number.experiment.into(),
+        cell: number.setting.clone(),
         setting: number.setting,
         method: number.method,
         quantity: number.quantity,

