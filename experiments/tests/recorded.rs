@@ -101,6 +101,12 @@ fn by_profile(record: &Record, cell: &Cell) -> &'static str {
     }
 }
 
+/// Runs of amortized population Gibbs from before their settings had all of today's keys. They are shown by their own files.
+const OLDER: [&str; 2] = [
+    "apg-bmnist/paper-cut-at-274-steps",
+    "apg-gmm/paper-30000-steps",
+];
+
 #[test]
 fn every_recorded_configuration_parses_keeps_its_hash_and_is_recognised() {
     let mut found = String::new();
@@ -111,6 +117,12 @@ fn every_recorded_configuration_parses_keeps_its_hash_and_is_recognised() {
             What::Other(_) => "-",
         };
         let (hash, parses) = (config_hash(&config), parses(&config, &record.folder));
+        assert_eq!(
+            parses,
+            !OLDER.contains(&record.place.as_str()),
+            "{}",
+            record.place
+        );
         writeln!(found, "{} {hash} {parses} {profile}", record.place).unwrap();
     }
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/recorded.txt");

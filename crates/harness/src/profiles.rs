@@ -51,8 +51,7 @@ pub fn profile<T: DeserializeOwned>(
     })?;
     overlay(&mut file, own);
     let described = T::deserialize(Value::Table(file));
-    let described =
-        described.map_err(|error| reject(format!("by profile {profile}: {error}")))?;
+    let described = described.map_err(|error| reject(format!("by profile {profile}: {error}")))?;
     Ok((described, steps.unsigned_abs()))
 }
 

@@ -254,3 +254,24 @@ fn axes_say_what_they_are() {
     // Three in the legend.
     assert_eq!((lines(Axis::linear("y")), lines(Axis::log("y"))), (6, 5));
 }
+
+#[test]
+fn one_table_has_a_file_of_its_own_name_and_several_say_which() {
+    let dir = tempfile::tempdir().unwrap();
+    let written = |names: &[&str]| {
+        let tables = names
+            .iter()
+            .map(|name| Block::Table(Table::new(*name, "", ["a"])));
+        let document = Document::of_blocks("Title", tables.collect());
+        let paths = files::write_tables(&document, dir.path()).unwrap();
+        let names = paths
+            .iter()
+            .map(|path| path.file_name().unwrap().to_string_lossy());
+        names.map(String::from).collect::<Vec<_>>()
+    };
+    assert_eq!(written(&["ends"]), ["table.md", "table.csv"]);
+    assert_eq!(
+        written(&["first", "second"]),
+        ["table.md", "table-first.csv", "table-second.csv"]
+    );
+}
