@@ -8,8 +8,8 @@ use helmholtz_experiments::error::HarnessError;
 use helmholtz_harness::reproduce::End;
 use helmholtz_runs::{OpenMode, RunFolder, read_config};
 
-use crate::support::{command, data, metrics, reproduce, stopped, text};
-use crate::{bmnist, dmm, gmm};
+use super::support::{command, data, metrics, reproduce, stopped, text};
+use super::{bmnist, dmm, gmm};
 
 /// Many enough that the run is not at its end when it is killed.
 const STEPS: &str = "60";

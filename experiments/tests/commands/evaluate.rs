@@ -31,7 +31,7 @@ const RUN: &str = "runs/table1/quick-2-epochs/glyphs/linear/rws/seed-3";
 
 /// A run of two epochs, of a net that has taken the pixels' means from the training images; and its result.
 fn run(folder: &Path) -> Value {
-    let text = include_str!("../table1.toml")
+    let text = include_str!("../../table1.toml")
         .replace(
             "valid_images = 1000 ",
             "final_samples = 7\nvalid_images = 5 ",
@@ -214,7 +214,7 @@ fn what_cannot_be_evaluated_is_refused_with_the_remedy() {
 #[test]
 fn finished_runs_of_a_table_are_evaluated_with_several_numbers_of_samples() {
     let dir = tempfile::tempdir().unwrap();
-    let text = include_str!("../table1-samples.toml").replace("[10, 100, 1000]", "[1, 7]");
+    let text = include_str!("../../table1-samples.toml").replace("[10, 100, 1000]", "[1, 7]");
     std::fs::write(dir.path().join("samples.toml"), text).unwrap();
     let args =
         "reproduce samples.toml --dataset glyphs --net linear --method rws --epochs 2 --seeds 3";

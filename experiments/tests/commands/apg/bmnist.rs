@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{command, cut, data, metrics, reproduce, text};
+use super::support::{command, cut, data, metrics, reproduce, text};
 
 /// A small cut of the experiment, as a file of the user's in `folder`.
 pub fn small(folder: &Path) {
@@ -39,7 +39,7 @@ pub fn small(folder: &Path) {
         ("leapfrog = [1, 5, 10]", "leapfrog = [2]"),
         ("warm_up = 20", "warm_up = 3"),
     ];
-    cut(folder, include_str!("../../apg-bmnist.toml"), &replaced);
+    cut(folder, include_str!("../../../apg-bmnist.toml"), &replaced);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn without_the_images_it_says_which_are_missing() {
 #[test]
 fn more_frames_than_the_memory_holds_are_refused_before_anything_starts() {
     let dir = tempfile::tempdir().unwrap();
-    let long = include_str!("../../apg-bmnist.toml").to_string();
+    let long = include_str!("../../../apg-bmnist.toml").to_string();
     let long = long
         .replace("name = \"apg-bmnist\"", "name = \"long\"")
         .replacen("[[6, 2], [20, 2], [20, 3]]", "[[6, 2], [2000000000, 3]]", 1);

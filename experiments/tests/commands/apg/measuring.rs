@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{data, metrics, reproduce, text};
-use crate::{bmnist, dmm, gmm};
+use super::support::{data, metrics, reproduce, text};
+use super::{bmnist, dmm, gmm};
 
 #[test]
 fn a_trained_run_is_measured_again_by_other_settings_and_not_trained_again() {

@@ -1,13 +1,11 @@
 //! Own data and own nets: the program itself, from files to the table.
 
-mod npy;
-
 use std::fs;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use npy::npy;
+use crate::npy::npy;
 
 /// A file of 200 rows of nine numbers, those of bits times `scale`.
 fn npz(folder: &Path, name: &str, scale: f32) -> PathBuf {
@@ -146,7 +144,7 @@ fn a_table_of_own_data_has_nothing_published_and_its_runs_know_their_data() {
 fn figure_3_is_measured_on_own_data() {
     let dir = tempfile::tempdir().unwrap();
     npz(dir.path(), "x.npz", 1.0);
-    let text = include_str!("../fig3.toml")
+    let text = include_str!("../../fig3.toml")
         .replace(
             "images = 200\nreplicates = 20\n",
             "images = 20\nreplicates = 4\n",
@@ -224,7 +222,7 @@ fn a_net_of_ones_own_trains_on_data_of_ones_own() {
     let dir = tempfile::tempdir().unwrap();
     npz(dir.path(), "x.npz", 1.0);
     let own = "name = \"3x5\"\nfamily = \"sbn\"\nlatent = [5, 5, 5]\nlearned_prior = true\n";
-    let text = include_str!("../table1.toml");
+    let text = include_str!("../../table1.toml");
     let text = text
         .replace("name = \"linear\"\n", own)
         .replace("\"linear\"", "\"3x5\"");

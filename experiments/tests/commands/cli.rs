@@ -122,7 +122,7 @@ fn without_a_driver_cuda_names_it_and_the_other_devices() {
 #[test]
 fn an_experiment_file_with_an_unknown_key_names_file_line_and_keys() {
     let dir = tempfile::tempdir().unwrap();
-    let text = include_str!("../table1.toml").replace("particles = 2", "particels = 2");
+    let text = include_str!("../../table1.toml").replace("particles = 2", "particels = 2");
     std::fs::write(dir.path().join("mine.toml"), &text).unwrap();
     let output = helmholtz(dir.path(), &["reproduce", "mine.toml"]);
     assert!(!output.status.success());
@@ -305,22 +305,22 @@ fn a_present_folder_that_was_removed_is_no_panic() {
 fn numbers_beyond_any_machine_are_refused_before_anything_is_measured() {
     for (file, from, to) in [
         (
-            include_str!("../apg-gmm.toml"),
+            include_str!("../../apg-gmm.toml"),
             "hidden = ",
             "hidden = 1000000000 # ",
         ),
         (
-            include_str!("../apg-gmm.toml"),
+            include_str!("../../apg-gmm.toml"),
             "sweeps = ",
             "sweeps = 100000000 # ",
         ),
         (
-            include_str!("../arm-toy.toml"),
+            include_str!("../../arm-toy.toml"),
             "values = ",
             "values = 100000000 # ",
         ),
         (
-            include_str!("../apg-dmm.toml"),
+            include_str!("../../apg-dmm.toml"),
             "check_instances = ",
             "check_instances = 4294967296 # ",
         ),

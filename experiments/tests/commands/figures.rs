@@ -97,7 +97,7 @@ fn a_figure_without_runs_names_the_command_that_makes_them_and_writes_nothing() 
 
 /// A small cut of figure 3, of two methods.
 fn small_fig3(folder: &Path) {
-    let text = include_str!("../fig3.toml");
+    let text = include_str!("../../fig3.toml");
     let text = text
         .replace("epochs = 4\n", "epochs = 3\n")
         .replace(
@@ -155,7 +155,7 @@ fn figure_3_trains_measures_and_draws_and_is_done_once() {
 fn training_nll_is_recorded_where_it_is_asked_for_and_changes_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let metrics = |name: &str, more: &str| -> Vec<serde_json::Value> {
-        let text = include_str!("../table1.toml")
+        let text = include_str!("../../table1.toml")
             .replace("name = \"table1\"", &format!("name = \"{name}\""))
             .replace("epochs = 10\n", "epochs = 2\n")
             .replace(

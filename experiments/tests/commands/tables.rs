@@ -1,17 +1,15 @@
 //! Tables 2 and 3, and those of the ARM slides, small: the program itself, from an edited file to the table, on generated images; stopped, and gone on with.
 
-mod few;
-mod npy;
-
+use crate::few;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-const TABLE_2: &str = include_str!("../table2.toml");
-const TABLE_3: &str = include_str!("../table3.toml");
-const ARM_TABLE_2: &str = include_str!("../arm-table2.toml");
-const ARM_TABLE_3: &str = include_str!("../arm-table3.toml");
+const TABLE_2: &str = include_str!("../../table2.toml");
+const TABLE_3: &str = include_str!("../../table3.toml");
+const ARM_TABLE_2: &str = include_str!("../../arm-table2.toml");
+const ARM_TABLE_3: &str = include_str!("../../arm-table3.toml");
 
 /// A file of two epochs with few images at checks, in `folder`.
 fn small(folder: &Path, name: &str, text: &str) -> PathBuf {
@@ -285,9 +283,9 @@ fn arm_table_3_completes_images_without_an_inference_net() {
 #[test]
 fn a_grid_trains_a_table_at_each_value_and_shows_each_cell_at_its_best() {
     let dir = tempfile::tempdir().unwrap();
-    let table = include_str!("../table1.toml").replace("batch = 50 ", "batch = 500 ");
+    let table = include_str!("../../table1.toml").replace("batch = 50 ", "batch = 500 ");
     small(dir.path(), "table", &table);
-    let grid = include_str!("../rates.toml")
+    let grid = include_str!("../../rates.toml")
         .replace("\"table1\"", "\"table.toml\"")
         .replace("values = [1e-4, 3e-4, 1e-3]", "values = [1e-4, 1e-3, 1.0]");
     let grid_toml = dir.path().join("grid.toml");

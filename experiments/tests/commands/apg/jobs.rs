@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::support::{metrics, reproduce, text};
-use crate::{dmm, gmm};
+use super::support::{metrics, reproduce, text};
+use super::{dmm, gmm};
 
 fn check(small: fn(&Path), steps: &str) {
     let [alone, together] = ["1", "2"].map(|jobs| {

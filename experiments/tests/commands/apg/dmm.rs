@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{check_run, cut, reproduce, text};
+use super::support::{check_run, cut, reproduce, text};
 
 /// A small cut of the experiment, as a file of the user's in `folder`.
 pub fn small(folder: &Path) {
@@ -29,7 +29,7 @@ pub fn small(folder: &Path) {
             "[1, 2], step_size = 1e-3, warm_up = 5",
         ),
     ];
-    cut(folder, include_str!("../../apg-dmm.toml"), &replaced);
+    cut(folder, include_str!("../../../apg-dmm.toml"), &replaced);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{check_run, cut, reproduce, text};
+use super::support::{check_run, cut, reproduce, text};
 
 /// A small cut of the experiment, as a file of the user's in `folder`.
 pub fn small(folder: &Path) {
@@ -30,7 +30,7 @@ pub fn small(folder: &Path) {
         ("budget = 1000", "budget = 4"),
         ("[1, 5, 10, 20, 25]", "[1, 2, 4]"),
     ];
-    cut(folder, include_str!("../../apg-gmm.toml"), &replaced);
+    cut(folder, include_str!("../../../apg-gmm.toml"), &replaced);
 }
 
 #[test]

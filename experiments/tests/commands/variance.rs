@@ -46,7 +46,7 @@ fn row<'a>(table: &'a Value, method: &str, chains: &str) -> &'a Value {
 
 /// A run of JSA on the linear net, an epoch of its second stage.
 fn run(folder: &Path) -> PathBuf {
-    let text = include_str!("../table1.toml")
+    let text = include_str!("../../table1.toml")
         .replace("switch = 0.6", "switch = 0.0")
         .replace("valid_images = 1000 ", "valid_images = 5 ")
         .replace("test_images = 1000\n", "test_images = 5\n")

@@ -12,7 +12,7 @@ const SHORT: u32 = 3;
 
 /// One small cell, with a check and a checkpoint an epoch; `name`, `learning_rate` and `epochs` as given.
 fn experiment(folder: &Path, name: &str, learning_rate: &str, epochs: u32) -> PathBuf {
-    let text = include_str!("../table1.toml")
+    let text = include_str!("../../table1.toml")
         .replace("name = \"table1\"", &format!("name = \"{name}\""))
         .replace(
             "learning_rate = 3e-4",

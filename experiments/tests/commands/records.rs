@@ -14,7 +14,7 @@ const RUN: &str = "runs/table1/quick-3-epochs/glyphs/linear/rws/seed-1";
 
 /// An edited table 1 with these lines among its quick settings, in `folder`.
 fn file(folder: &Path, lines: &str) -> PathBuf {
-    let text = include_str!("../table1.toml")
+    let text = include_str!("../../table1.toml")
         .replace("valid_images = 1000 ", "valid_images = 20 ")
         .replace("test_images = 1000\n", "test_images = 20\n")
         .replace("valid_samples = 100\n", "valid_samples = 2\n")
