@@ -1,18 +1,13 @@
 //! Figures of runs by the program itself: drawn from what is recorded, refused with a command where there is nothing; and
 //! figure 3, small, on generated images.
 
+use crate::support::{self, helmholtz, text};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-fn helmholtz(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
-    command.args(["reproduce"]).args(args).current_dir(folder);
-    command.output().unwrap()
-}
-
-fn text_of(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
+fn reproduce(folder: &Path, args: &[&str]) -> Output {
+    helmholtz(folder, &[&["reproduce"], args].concat())
 }
 
 /// Copies the files of recorded run folders, as a user's `runs` would have them.
@@ -36,11 +31,11 @@ fn figure_1_draws_the_runs_that_are_there_and_names_the_command_for_the_others()
         &dir.path()
             .join("runs/table1/paper-100-epochs/binarized-mnist"),
     );
-    let output = helmholtz(
+    let output = reproduce(
         dir.path(),
         &["fig1", "--profile", "paper", "--epochs", "100"],
     );
-    let out = text_of(&output);
+    let out = text(&output);
     assert!(output.status.success(), "{out}");
     let command = "cargo xtask reproduce table1 --net nonlinear,two-layers --method jsa,rws,rloo --profile paper --epochs 100";
     assert!(
@@ -82,15 +77,15 @@ fn a_figure_without_runs_names_the_command_that_makes_them_and_writes_nothing() 
             "cargo xtask reproduce table3 --net structured --method jsa,rws,rloo,vimco --particles 5,20",
         ),
     ] {
-        let output = helmholtz(dir.path(), &[figure]);
+        let output = reproduce(dir.path(), &[figure]);
         assert!(!output.status.success());
-        assert!(text_of(&output).contains(command), "{}", text_of(&output));
+        assert!(text(&output).contains(command), "{}", text(&output));
     }
-    let output = helmholtz(dir.path(), &["fig1", "--jobs", "2"]);
+    let output = reproduce(dir.path(), &["fig1", "--jobs", "2"]);
     assert!(
-        text_of(&output).contains("it trains nothing"),
+        text(&output).contains("it trains nothing"),
         "{}",
-        text_of(&output)
+        text(&output)
     );
     assert!(!dir.path().join("runs").exists());
 }
@@ -117,8 +112,8 @@ fn figure_3_trains_measures_and_draws_and_is_done_once() {
     let dir = tempfile::tempdir().unwrap();
     small_fig3(dir.path());
     let args = ["small.toml", "--dataset", "glyphs", "--method", "jsa,rloo"];
-    let output = helmholtz(dir.path(), &args);
-    let out = text_of(&output);
+    let output = reproduce(dir.path(), &args);
+    let out = text(&output);
     assert!(output.status.success(), "{out}");
     let base = dir.path().join("runs/fig3/quick/glyphs");
     let table = fs::read_to_string(base.join("table.md")).unwrap();
@@ -136,7 +131,7 @@ fn figure_3_trains_measures_and_draws_and_is_done_once() {
     );
     let svg = fs::read_to_string(base.join("fig3.svg")).unwrap();
     assert!(svg.contains("RLOO, released scale") && svg.contains("JSA: chains begin"));
-    let again = text_of(&helmholtz(dir.path(), &args));
+    let again = text(&reproduce(dir.path(), &args));
     assert_eq!(again.matches("  done").count(), 2, "{again}");
     // And the report shows both methods in one figure.
     let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
@@ -154,8 +149,8 @@ fn figure_3_trains_measures_and_draws_and_is_done_once() {
 #[test]
 fn training_nll_is_recorded_where_it_is_asked_for_and_changes_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
-    let metrics = |name: &str, more: &str| -> Vec<serde_json::Value> {
-        let text = include_str!("../../table1.toml")
+    let metrics = |name: &str, more: &str| {
+        let toml = include_str!("../../table1.toml")
             .replace("name = \"table1\"", &format!("name = \"{name}\""))
             .replace("epochs = 10\n", "epochs = 2\n")
             .replace(
@@ -163,7 +158,7 @@ fn training_nll_is_recorded_where_it_is_asked_for_and_changes_nothing_else() {
                 &format!("valid_images = 20\n{more} "),
             )
             .replace("test_images = 1000", "test_images = 20");
-        fs::write(dir.path().join(format!("{name}.toml")), text).unwrap();
+        fs::write(dir.path().join(format!("{name}.toml")), toml).unwrap();
         let file = format!("{name}.toml");
         let cell = [
             "--net",
@@ -175,16 +170,10 @@ fn training_nll_is_recorded_where_it_is_asked_for_and_changes_nothing_else() {
             "--jobs",
             "1",
         ];
-        let output = helmholtz(dir.path(), &[&[file.as_str()], &cell[..]].concat());
-        assert!(output.status.success(), "{}", text_of(&output));
-        let run = format!("runs/{name}/quick/glyphs/linear/jsa/seed-1/metrics.jsonl");
-        let lines = fs::read_to_string(dir.path().join(run)).unwrap();
-        let line = |line| {
-            let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
-            line.as_object_mut().unwrap().remove("seconds");
-            line
-        };
-        lines.lines().map(line).collect()
+        let output = reproduce(dir.path(), &[&[file.as_str()], &cell[..]].concat());
+        assert!(output.status.success(), "{}", text(&output));
+        let run = format!("runs/{name}/quick/glyphs/linear/jsa/seed-1");
+        support::metrics(&dir.path().join(run))
     };
     let plain = metrics("plain", "");
     let mut asked = metrics("asked", "train_images = 30");
@@ -212,8 +201,8 @@ fn a_run_that_cannot_be_read_is_named_and_the_command_is_one_that_a_shell_takes(
         .path()
         .join(base)
         .join("linear/rws/seed-1/metrics.jsonl");
-    let text = fs::read_to_string(&damaged).unwrap();
-    fs::write(&damaged, format!("{{{text}")).unwrap();
+    let rows = fs::read_to_string(&damaged).unwrap();
+    fs::write(&damaged, format!("{{{rows}")).unwrap();
     let args = [
         "fig1",
         "--profile",
@@ -223,8 +212,8 @@ fn a_run_that_cannot_be_read_is_named_and_the_command_is_one_that_a_shell_takes(
         "--out",
         "my runs",
     ];
-    let output = helmholtz(dir.path(), &args);
-    let out = text_of(&output);
+    let output = reproduce(dir.path(), &args);
+    let out = text(&output);
     assert!(output.status.success(), "{out}");
     let warning = format!("warning: {base}/linear/rws/seed-1: ");
     assert!(

@@ -13,6 +13,7 @@ mod recorded;
 mod records;
 mod report;
 mod shell;
+mod support;
 mod tables;
 mod trouble;
 mod variance;

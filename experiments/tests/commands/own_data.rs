@@ -3,9 +3,10 @@
 use std::fs;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use crate::npy::npy;
+use crate::support::helmholtz;
 
 /// A file of 200 rows of nine numbers, those of bits times `scale`.
 fn npz(folder: &Path, name: &str, scale: f32) -> PathBuf {
@@ -18,11 +19,6 @@ fn npz(folder: &Path, name: &str, scale: f32) -> PathBuf {
     let path = folder.join(name);
     fs::write(&path, archive.finish().unwrap().into_inner()).unwrap();
     path
-}
-
-fn helmholtz(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
-    command.args(args).current_dir(folder).output().unwrap()
 }
 
 fn reproduce(folder: &Path, args: &[&str]) -> Output {

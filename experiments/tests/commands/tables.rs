@@ -1,9 +1,10 @@
 //! Tables 2 and 3, and those of the ARM slides, small: the program itself, from an edited file to the table, on generated images; stopped, and gone on with.
 
 use crate::few;
+use crate::support::{helmholtz, metrics, text};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const TABLE_2: &str = include_str!("../../table2.toml");
@@ -41,10 +42,6 @@ fn command(folder: &Path, toml: &Path, data: &str, more: &[&str]) -> Command {
     command
 }
 
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
-}
-
 /// The text of a run that ends well.
 fn run(folder: &Path, toml: &Path, data: &str, more: &[&str]) -> String {
     let output = command(folder, toml, data, more).output().unwrap();
@@ -55,17 +52,6 @@ fn run(folder: &Path, toml: &Path, data: &str, more: &[&str]) -> String {
 fn result(run: &Path) -> serde_json::Value {
     let text = fs::read_to_string(run.join("result.json")).unwrap();
     serde_json::from_str::<serde_json::Value>(&text).unwrap()["content"].take()
-}
-
-/// What a run measured, without the times.
-fn metrics(run: &Path) -> Vec<serde_json::Value> {
-    let lines = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-    let timeless = |line: &str| {
-        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
-        line.as_object_mut().unwrap().remove("seconds");
-        line
-    };
-    lines.lines().map(timeless).collect()
 }
 
 /// Width, height and pixels of a grey PNG.
@@ -323,11 +309,7 @@ fn a_grid_trains_a_table_at_each_value_and_shows_each_cell_at_its_best() {
     assert!(again.contains("6 runs, all done."), "{again}");
     // A report has it from the numbers, whose table is gone.
     fs::remove_file(base.join("table.md")).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_helmholtz"))
-        .args(["report", "--out", "runs"])
-        .current_dir(dir.path())
-        .output()
-        .unwrap();
+    let output = helmholtz(dir.path(), &["report", "--out", "runs"]);
     assert!(output.status.success(), "{output:?}");
     let csv = dir
         .path()

@@ -1,6 +1,7 @@
 //! What goes wrong while the program trains. The error names the thing and the remedy, the exit status is not zero,
 //! nothing is lost, and the same command ends where an undisturbed run ends.
 
+use crate::support::{metrics, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -45,10 +46,6 @@ fn run(before: &str, folder: &Path, toml: &Path) -> Output {
     command(before, folder, toml).output().unwrap()
 }
 
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
-}
-
 fn rejected(output: &Output, parts: &[&str]) {
     let text = text(output);
     assert!(!output.status.success(), "{text}");
@@ -59,17 +56,6 @@ fn rejected(output: &Output, parts: &[&str]) {
 
 fn cell(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("runs/{name}/quick/glyphs/linear/jsa/seed-1"))
-}
-
-/// What a run measured, without the times.
-fn metrics(cell: &Path) -> Vec<serde_json::Value> {
-    let lines = fs::read_to_string(cell.join("metrics.jsonl")).unwrap();
-    let timeless = |line: &str| {
-        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
-        line.as_object_mut().unwrap().remove("seconds");
-        line
-    };
-    lines.lines().map(timeless).collect()
 }
 
 /// The metrics of a run that nothing disturbed.

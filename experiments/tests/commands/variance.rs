@@ -1,9 +1,9 @@
 //! `variance`, the program itself: a table at fresh parameters and at those of a run, and refusals with their remedy.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::support::helmholtz;
 use clap::Parser;
 use helmholtz_datasets::Locator;
 use helmholtz_experiments::cli::{self, Cli};
@@ -12,14 +12,6 @@ use helmholtz_experiments::registry::Registry;
 use helmholtz_harness::reproduce::End;
 use helmholtz_harness::streams::Captured;
 use serde_json::Value;
-
-fn helmholtz(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_helmholtz"))
-        .args(args)
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
 
 /// A measurement small enough for a test.
 const SMALL: [&str; 5] = ["variance", "--replicates", "4", "--batch", "5"];

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+
+use crate::support::helmholtz;
 
 use super::support::{check_run, cut, reproduce, text};
 
@@ -159,11 +160,8 @@ fn trainings_with_other_sweeps_and_particles_are_drawn_together() {
     assert_eq!(points("\"K = 1, L = 6\""), 2 * 3, "{csv}");
     // A report has the table from the numbers of the folder.
     fs::remove_file(folder.join("table.md")).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_helmholtz"));
-    command
-        .args(["report", "--out", "runs"])
-        .current_dir(dir.path());
-    assert!(command.status().unwrap().success());
+    let output = helmholtz(dir.path(), &["report", "--out", "runs"]);
+    assert!(output.status.success(), "{output:?}");
     let shown = dir
         .path()
         .join("report/tables/runs-kl-quick-seed-1-ends.csv");

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+pub use crate::support::metrics;
 use clap::Parser;
 use helmholtz_datasets::Locator;
 use helmholtz_experiments::cli::{self, Cli};
@@ -93,17 +94,6 @@ pub fn cut(folder: &Path, bundled: &str, replaced: &[(&str, &str)]) {
         text = text.replacen(from, to, 1);
     }
     fs::write(folder.join("small.toml"), text).unwrap();
-}
-
-/// What a run has written of its checks, without the time.
-pub fn metrics(run: &Path) -> Vec<serde_json::Value> {
-    let text = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-    let rows = text.lines().map(|line| {
-        let mut row: serde_json::Value = serde_json::from_str(line).unwrap();
-        row.as_object_mut().unwrap().remove("seconds");
-        row
-    });
-    rows.collect()
 }
 
 /// A mixture's run by five gradient steps: planned first, its figures and this in its table; shown again without training; the same
