@@ -5,6 +5,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::support::{helmholtz, text};
 use helmholtz_experiments::cell::Cell;
 use helmholtz_experiments::folders;
 use helmholtz_experiments::folders::{CellStatus, profile_of};
@@ -173,4 +174,48 @@ fn tables_of_other_kinds_are_rebuilt_from_results_with_the_recorded_numbers() {
         rebuilt += 1;
     }
     assert!(rebuilt >= 2, "{rebuilt}");
+}
+
+/// Tables of recorded runs whose profiles have other settings today, and of those that measure gradients: a report of the records
+/// has their numbers. All others are made again whole, beside the code that makes them.
+#[test]
+fn a_report_has_the_numbers_of_every_other_recorded_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = results();
+    let args = ["report", "--results", all.to_str().unwrap()];
+    let output = helmholtz(dir.path(), &args);
+    assert!(output.status.success(), "{}", text(&output));
+    for place in [
+        "arm-table2/quick-omniglot",
+        "fig3/quick",
+        "fig3/quick-12-epochs",
+        "table1/paper-100-epochs",
+        "table1/paper-s100",
+        "table2/paper",
+    ] {
+        let kept = std::fs::read_to_string(all.join(place).join("table.md")).unwrap();
+        let (own, _quoted) = kept.split_once("\nQuoted").unwrap_or((&kept, ""));
+        let folder = format!("{}/{place}", all.display());
+        let own = numbers(own);
+        let shown = shown(&dir.path().join("report/tables"), &folder);
+        let missing: Vec<&String> = own.iter().filter(|own| !shown.contains(own)).collect();
+        assert!(
+            !own.is_empty() && missing.is_empty(),
+            "{place}: {missing:?}"
+        );
+    }
+}
+
+/// The numbers in the tables of a report's section on `folder`.
+fn shown(tables: &Path, folder: &str) -> Vec<String> {
+    let stem = format!("{}-", helmholtz_report::document::slug(folder));
+    let files = std::fs::read_dir(tables).unwrap();
+    let own = files.map(|file| file.unwrap()).filter(|file| {
+        let name = file.file_name().into_string().unwrap();
+        ["results.csv", "runs.csv", "variance.csv"]
+            .contains(&name.strip_prefix(&stem).unwrap_or_default())
+    });
+    let rows = own.map(|file| std::fs::read_to_string(file.path()).unwrap());
+    rows.flat_map(|text| numbers(&text.replace('\n', "\n|")))
+        .collect()
 }
