@@ -3,7 +3,7 @@
 use helmholtz_distributions::Noise;
 use helmholtz_estimators::{
     Batch as Given, Chains, Entry, Estimate, EstimateError, LatentKind, Learned, Logits, Method,
-    Moments, MuProp, Nvil, Rloo, Signals, Target, estimate,
+    Moments, MuProp, Nvil, Rloo, Signals, estimate,
 };
 use helmholtz_ops::Values;
 use helmholtz_random::{Purpose, Stream};
