@@ -66,16 +66,12 @@ impl Request<'_> {
             .map_or_else(|| self.cores(), |jobs| jobs as usize)
     }
 
-    /// Threads of each of so many runs.
+    /// Threads of each of so many runs: as many as are asked for, or the cores that the runs at once leave. A device other than the
+    /// processor is one run's at a time.
     pub fn threads(&self, runs: usize) -> usize {
-        (self.cores() / self.jobs().min(runs).max(1)).max(1)
-    }
-
-    /// Threads of each of so many runs, if not as many as are asked for. A device other than the processor is one run's at a time.
-    pub fn threads_each(&self, runs: usize) -> usize {
-        let asked = self.args.threads.map(|threads| threads as usize);
+        let left = || self.cores() / self.jobs().min(runs).max(1);
         match self.args.device {
-            Device::Cpu => asked.unwrap_or_else(|| self.threads(runs)),
+            Device::Cpu => self.args.threads.map_or_else(left, |threads| threads as usize).max(1),
             Device::Wgpu | Device::Cuda => 1,
         }
     }

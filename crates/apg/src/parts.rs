@@ -1,20 +1,17 @@
 //! The parts of a batch on threads of their own.
 
-use std::cell::RefCell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use burn::module::{AutodiffModule, ModuleMapper, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Tensor, backend::AutodiffBackend};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use helmholtz_ops::with_helpers;
 
 /// What `of` gives for 0, 1, .. `count` − 1, in this order. At most `threads` of them, the caller's thread among them, take the next
 /// number that is left.
 ///
-/// The others are the caller's own and stay for its next call: a thread made for each step would start with no memory of its own.
-/// There are no more than there is work for, since they would take turns with those that work. Where the system refuses them they
-/// are done without.
+/// There are no more than there is work for, since they would take turns with those that work.
 ///
 /// # Panics
 /// If `of` does.
@@ -87,29 +84,6 @@ struct Done<'a>(&'a AtomicUsize);
 impl Drop for Done<'_> {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::Release);
-    }
-}
-
-/// Does `work` on so many threads at once, the caller's among them.
-fn with_helpers(threads: usize, work: impl Fn() + Sync) {
-    thread_local! {
-        static HELPERS: RefCell<Option<ThreadPool>> = const { RefCell::new(None) };
-    }
-    if threads < 2 {
-        return work();
-    }
-    let kept = HELPERS.take();
-    let kept = kept.filter(|pool| pool.current_num_threads() >= threads - 1);
-    let build = || ThreadPoolBuilder::new().num_threads(threads - 1).build();
-    match kept.or_else(|| build().ok()) {
-        None => work(),
-        Some(helpers) => {
-            helpers.in_place_scope(|scope| {
-                (1..threads).for_each(|_| scope.spawn(|_| work()));
-                work();
-            });
-            HELPERS.set(Some(helpers));
-        }
     }
 }
 

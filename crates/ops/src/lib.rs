@@ -50,6 +50,8 @@
 //! | [`log_gamma`], [`digamma`], [`trigamma`] | ln Γ and its derivatives |
 //! | [`adam`] | one Adam update of a parameter and its moments |
 //!
+//! [`spread`] lets the operations of one thread share several, with the same bits.
+//!
 //! [`try_device`] says whether a backend's device is there and computes, before it gets work.
 //!
 //! Rows are broadcast **cyclically**: with `N` rows on one side and `M` on the other, `M` dividing `N`, row `n` meets
@@ -73,6 +75,7 @@ mod flex;
 mod ndarray;
 mod pieces;
 mod primitive;
+mod threads;
 mod values;
 
 pub use burn;
@@ -100,6 +103,7 @@ pub use cat::cat;
 pub use device::find_cuda;
 pub use device::{DeviceError, try_device};
 pub use pieces::{Piece, Pieces};
+pub use threads::{spread, with_helpers};
 pub use values::{PackedBits, Values};
 
 #[cfg(feature = "flex")]

@@ -68,7 +68,7 @@ pub struct TrainConfig<E = Method> {
     pub final_samples: Vec<usize>,
     /// Seconds from one checkpoint to the next. One is also made after each check.
     pub checkpoint_seconds: f64,
-    /// Threads of an evaluation; training itself runs on one.
+    /// Threads of a step on the CPU and of an evaluation: results have the same bits for any number.
     pub threads: usize,
     /// Name of the device in the provenance, such as `cpu`.
     pub device_name: String,

@@ -8,7 +8,7 @@ use burn::module::{AutodiffModule, Module};
 use helmholtz_datasets::{Data, Read, Reading, Splits, Subset, random_subset};
 use helmholtz_estimators::{Dream, Estimator, Joint, Layered, Parts};
 use helmholtz_evaluation::{Evaluation, LogLikelihoods, LogWeights, Nll, log_weights_at};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, spread};
 use helmholtz_random::{Purpose, Stream};
 use helmholtz_runs::{Failure, Provenance, RunError, RunFolder};
 use helmholtz_samplers::Scan;
@@ -273,7 +273,9 @@ where
         loop {
             let step = self.progress.step;
             let rows = self.scan.batch(epoch, step)?;
-            let report = self.trainer.step(self.train, &rows, epoch, step)?;
+            let report = spread(self.config.threads, || {
+                self.trainer.step(self.train, &rows, epoch, step)
+            })?;
             if report.elbo.is_nan() {
                 return Err(self.not_a_number("the loss", step));
             }

@@ -209,7 +209,7 @@ pub struct Reproduce {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub jobs: Option<u64>,
 
-    /// Threads of each run of amortized population Gibbs; results do not depend on them [default: the cores that are left by the runs at once]
+    /// Threads of each run; results do not depend on them [default: the cores that are left by the runs at once]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
 

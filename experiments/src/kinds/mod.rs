@@ -60,16 +60,9 @@ pub(crate) fn columns(kept: &Kept<'_>) -> Vec<Column> {
 /// A flag that means nothing to it, a file that makes no sense, an unknown name, data or a device that are not there.
 pub fn open<'a>(request: &Request<'a>) -> Result<Box<dyn Experiment + 'a>, HarnessError> {
     let kind = request.source.kind()?;
-    let in_parts = [
-        Kind::ApgGmm,
-        Kind::ApgDmm,
-        Kind::ApgBmnist,
-        Kind::ApgKl,
-        Kind::ApgTable,
-    ];
-    if !in_parts.contains(&kind) {
+    if matches!(kind, Kind::ArmToy | Kind::Curves | Kind::VarianceCurve) {
         let flags = [("--threads", request.args.threads.is_some())];
-        let remedy = "its runs have a thread each, and `--jobs` says how many run at once; runs of amortized population Gibbs take it";
+        let remedy = "its runs have a thread each, and `--jobs` says how many run at once";
         request
             .args
             .reject(&request.args.experiment, &flags, remedy)?;

@@ -114,7 +114,7 @@ pub fn opened<'a, E: Stepwise>(
         of_profile,
         steps: steps.unwrap_or(of_profile),
         device: args.device,
-        threads: request.threads_each(seeds.len() * beside),
+        threads: request.threads(seeds.len() * beside),
         machine: request.machine(),
         locator: request.locator,
         stop: request.stop,

@@ -4,10 +4,17 @@ use burn_flex::FlexTensor;
 
 use super::exp::exp;
 use super::{dispatch, elements};
+use crate::threads::{block, each, threads};
+
+/// What an element costs, in multiplications of a product.
+const COST: usize = 8;
 
 /// See [`crate::Backend::fused_leaky_relu`].
 pub fn leaky_relu(mut x: FlexTensor, slope: f32) -> FlexTensor {
-    dispatch!(rectify(x.storage_mut(), slope));
+    let all = x.storage_mut::<f32>();
+    let threads = threads(all.len() * COST);
+    let blocks = all.chunks_mut(block(all.len(), threads));
+    each(threads, blocks, |_, x| dispatch!(rectify(x, slope)));
     x
 }
 
@@ -20,11 +27,13 @@ fn rectify<const FMA: bool>((x, slope): (&mut [f32], f32)) {
 
 /// See [`crate::Backend::fused_leaky_relu_backward`].
 pub fn leaky_relu_backward(output: &FlexTensor, mut grad: FlexTensor, slope: f32) -> FlexTensor {
-    dispatch!(rectify_gradient(
-        elements(output),
-        grad.storage_mut(),
-        slope
-    ));
+    let (output, all) = (elements(output), grad.storage_mut::<f32>());
+    let threads = threads(all.len() * COST);
+    let block = block(all.len(), threads);
+    let blocks = output.chunks(block).zip(all.chunks_mut(block));
+    each(threads, blocks, |_, (output, grad)| {
+        dispatch!(rectify_gradient(output, grad, slope));
+    });
     grad
 }
 

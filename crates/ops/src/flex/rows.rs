@@ -5,10 +5,14 @@ use burn_flex::FlexTensor;
 use super::exp::{EXP_IS_ZERO, exp};
 use super::words::{Rows, unpack_row};
 use super::{LANES, dispatch, elements, multiply_add, size, zeros};
+use crate::threads::{block, each, threads};
 
 /// Lane products of (1 + e^−|a|) ≤ 2 are turned into a logarithm after this many factors: 2⁶⁰ per lane fits f32, and the
 /// product of the 16 lanes, 2⁹⁶⁰, fits f64.
 const FLUSH: usize = 60;
+
+/// What an element costs, in multiplications of a product.
+const COST: usize = 32;
 
 /// See [`crate::Backend::bernoulli_log_prob`].
 pub fn log_prob(logits: &FlexTensor, values: &FlexTensor) -> FlexTensor {
@@ -33,7 +37,7 @@ pub(super) fn log_prob_of(logits: &FlexTensor, values: impl ValueRows) -> FlexTe
 /// Of rows of values, numbers or bits; the logits' memory becomes the residual's where they are as many.
 pub(super) fn log_prob_and_residual_of(
     mut logits: FlexTensor,
-    values: impl ValueRows,
+    values: impl ValueRows + Sync,
 ) -> (FlexTensor, FlexTensor) {
     let (few, width) = (size(&logits, 0), size(&logits, 1));
     let count = few.max(values.count());
@@ -45,13 +49,15 @@ pub(super) fn log_prob_and_residual_of(
         copies.for_each(|copy| copy.copy_from_slice(block));
         logits = repeated;
     }
-    let residual = logits.storage_mut();
-    dispatch!(rows_to_residuals(
-        width,
-        residual,
-        values,
-        output.storage_mut()
-    ));
+    let threads = threads(count * width * COST);
+    let block = block(count, threads);
+    let residual = logits.storage_mut::<f32>();
+    let blocks = residual.chunks_mut((block * width).max(1));
+    let blocks = blocks.zip(output.storage_mut::<f32>().chunks_mut(block));
+    each(threads, blocks, |number, (residual, output)| {
+        let first = number * block;
+        dispatch!(rows_to_residuals(width, residual, (&values, first), output));
+    });
     (output, logits)
 }
 
@@ -113,16 +119,21 @@ fn rows<const FMA: bool>(
     }
 }
 
-/// Rows of logits become rows of v − σ(a).
+/// Rows of logits become rows of v − σ(a), with the values from a first row on.
 #[inline(always)]
 fn rows_to_residuals<const FMA: bool>(
-    (width, rows, values, log_prob): (usize, &mut [f32], impl ValueRows, &mut [f32]),
+    (width, rows, (values, first), log_prob): (
+        usize,
+        &mut [f32],
+        (&impl ValueRows, usize),
+        &mut [f32],
+    ),
 ) {
     let (scratch, logits) = (&mut vec![0.0; width], &mut vec![0.0; width]);
     let rows = rows.chunks_exact_mut(width).zip(log_prob);
     for (n, (residual, out)) in rows.enumerate() {
         logits.copy_from_slice(residual);
-        let values = values.row(n, scratch);
+        let values = values.row(first + n, scratch);
         *out = exact_if_small(row::<FMA>(logits, values, Some(residual)), logits, values) as f32;
     }
 }
@@ -356,8 +367,13 @@ fn sigmoid_from(a: f32, e: f32) -> f32 {
 pub fn fold(weights: &FlexTensor, mut rows: FlexTensor, folded: usize) -> FlexTensor {
     let width = size(&rows, 1);
     if size(&rows, 0) == folded {
-        let scaled = rows.storage_mut::<f32>();
-        dispatch!(scale_rows(elements(weights), scaled, width));
+        let threads = threads(folded * width * COST / 4);
+        let block = block(folded, threads);
+        let scaled = rows.storage_mut::<f32>().chunks_mut((block * width).max(1));
+        let blocks = elements(weights).chunks(block).zip(scaled);
+        each(threads, blocks, |_, (weights, scaled)| {
+            dispatch!(scale_rows(weights, scaled, width));
+        });
         return rows;
     }
     let mut output = zeros([folded, width]);

@@ -14,8 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A runner on `device` for these images; each evaluation spreads over `threads` threads of the processor, or is fed to a
-/// GPU by one.
+/// A runner on `device` for these images, whose steps and evaluations spread over `threads` threads of the processor.
 ///
 /// # Errors
 /// If the device isn't there, or this binary was built without it.
@@ -24,10 +23,6 @@ pub fn new(
     data: Arc<Splits>,
     threads: usize,
 ) -> Result<Box<dyn CellRunner>, HarnessError> {
-    let threads = match device {
-        Device::Cpu => threads,
-        Device::Wgpu | Device::Cuda => 1,
-    };
     let name = device.as_str().into();
     on_device(
         device,

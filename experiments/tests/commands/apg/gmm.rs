@@ -59,7 +59,7 @@ fn flags_that_mean_nothing_are_refused() {
         ),
         (&["apg-gmm", "--profile", "papr"], "Did you mean `paper`?"),
         (&["table1", "--steps", "3"], "give --epochs"),
-        (&["table1", "--threads", "2"], "has no use for `--threads`"),
+        (&["arm-toy", "--threads", "2"], "has no use for `--threads`"),
     ] {
         let output = reproduce(dir.path(), args);
         let err = text(&output.stderr);

@@ -1,0 +1,177 @@
+//! Work that several threads share.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Mutex;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+thread_local! {
+    /// See [`spread`].
+    static THREADS: Cell<usize> = const { Cell::new(1) };
+    /// See [`with_helpers`].
+    static HELPERS: RefCell<Option<ThreadPool>> = const { RefCell::new(None) };
+}
+
+/// Does `work`, whose operations on burn's CPU backend share so many threads, the caller's among them.
+///
+/// Matrix products and operations on rows share them, if they are large enough. Rows are independent, so that results have the same
+/// bits for any number of threads. It holds for this thread alone, and until `work` is done.
+pub fn spread<T>(threads: usize, work: impl FnOnce() -> T) -> T {
+    /// The number before, also after a panic.
+    struct Before(usize);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            THREADS.set(self.0);
+        }
+    }
+    let _before = Before(THREADS.replace(threads.max(1)));
+    work()
+}
+
+/// Does `work` on so many threads at once, the caller's among them.
+///
+/// The others are the caller's own and stay for its next call: a thread made for each step would start with no memory of its own.
+/// Where the system refuses them they are done without.
+///
+/// # Panics
+/// If `work` does.
+pub fn with_helpers(threads: usize, work: impl Fn() + Sync) {
+    if threads < 2 {
+        return work();
+    }
+    let kept = HELPERS.take();
+    let kept = kept.filter(|pool| pool.current_num_threads() >= threads - 1);
+    let build = || ThreadPoolBuilder::new().num_threads(threads - 1).build();
+    match kept.or_else(|| build().ok()) {
+        None => work(),
+        Some(helpers) => {
+            helpers.in_place_scope(|scope| {
+                (1..threads).for_each(|_| scope.spawn(|_| work()));
+                work();
+            });
+            HELPERS.set(Some(helpers));
+        }
+    }
+}
+
+/// Threads of an operation that takes so many multiplications, of those that [`spread`] gives: to wake one costs as much as 10⁶.
+#[cfg(feature = "flex")]
+pub(crate) fn threads(multiplications: usize) -> usize {
+    THREADS.get().min(multiplications >> 22).max(1)
+}
+
+/// Rows of each block, for so many blocks of at least 64 rows, a multiple of what a product takes at once.
+#[cfg(feature = "flex")]
+pub(crate) fn block(rows: usize, blocks: usize) -> usize {
+    rows.div_ceil(blocks).next_multiple_of(64).max(64)
+}
+
+/// Does `of` for each item and its number, on so many threads that take the next as they become free.
+#[cfg(feature = "flex")]
+pub(crate) fn each<I: Iterator<Item: Send> + Send>(
+    threads: usize,
+    items: I,
+    of: impl Fn(usize, I::Item) + Sync,
+) {
+    let items = Mutex::new(items.enumerate());
+    let next = || items.lock().expect("no item panics").next();
+    with_helpers(threads, || {
+        while let Some((number, item)) = next() {
+            of(number, item);
+        }
+    });
+}
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use std::collections::HashSet;
+    use std::panic::catch_unwind;
+    use std::sync::Mutex;
+
+    use burn::tensor::{Tensor, TensorData};
+    use burn_flex::Flex;
+    use helmholtz_random::{Purpose, Stream};
+
+    use super::{block, each, spread, threads};
+    use crate::{bernoulli_log_prob, leaky_relu, linear};
+
+    type B = burn::backend::Autodiff<Flex>;
+
+    fn uniform(rows: usize, columns: usize, index: u64) -> Tensor<B, 2> {
+        let mut stream = Stream::new(1, Purpose::new("threads"), [index, 0]);
+        let mut values = vec![0.0f32; rows * columns];
+        stream.fill_uniform_f32(&mut values);
+        values.iter_mut().for_each(|value| *value -= 0.5);
+        Tensor::from_data(
+            TensorData::new(values, [rows, columns]),
+            &Default::default(),
+        )
+    }
+
+    /// The value and all gradients of a decoder of one hidden layer, in bits.
+    fn decoder(shared: usize) -> Vec<u32> {
+        let hidden = 600;
+        let (rows, columns) = (1003, 301);
+        let [x, first, second] = [
+            uniform(rows, 50, 0),
+            uniform(50, hidden, 1),
+            uniform(hidden, columns, 2),
+        ]
+        .map(Tensor::require_grad);
+        let biases = [uniform(1, hidden, 3), uniform(1, columns, 4)].map(Tensor::require_grad);
+        let [one, two] = biases.clone().map(|bias| bias.squeeze_dim(0));
+        let seen = uniform(17, columns, 5).greater_elem(0.0).float();
+        spread(shared, || {
+            let hidden = leaky_relu(linear(x.clone(), first.clone(), one), 0.2);
+            let logits = linear(hidden, second.clone(), two);
+            let log_prob = bernoulli_log_prob(logits, seen);
+            let weights = uniform(rows, 1, 6).squeeze_dim(1);
+            let gradients = (log_prob.clone() * weights).sum().backward();
+            let of = |tensor: &Tensor<B, 2>| tensor.grad(&gradients).unwrap().into_data();
+            let mut all = vec![log_prob.into_data()];
+            all.extend([&x, &first, &second, &biases[0], &biases[1]].map(of));
+            let bits = |data: TensorData| data.iter::<f32>().map(f32::to_bits).collect::<Vec<_>>();
+            all.into_iter().flat_map(bits).collect()
+        })
+    }
+
+    #[test]
+    fn a_net_and_its_gradients_have_the_same_bits_on_any_number_of_threads() {
+        let alone = decoder(1);
+        for threads in [2, 3, 8] {
+            assert_eq!(decoder(threads), alone, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn small_work_is_not_shared_and_large_is_by_as_many_as_it_feeds() {
+        assert_eq!(threads(usize::MAX), 1);
+        let of = |multiplications| spread(8, || threads(multiplications));
+        assert_eq!([0, 1 << 22, 1 << 23, 1 << 24, 1 << 30].map(of), [1, 1, 2, 4, 8]);
+        assert_eq!(spread(0, || threads(1 << 30)), 1);
+    }
+
+    #[test]
+    fn threads_are_shared_until_the_end_or_a_panic() {
+        spread(2, || {
+            spread(4, || assert_eq!(threads(1 << 30), 4));
+            assert!(catch_unwind(|| spread(8, || panic!("of the test"))).is_err());
+            assert_eq!(threads(1 << 30), 2);
+        });
+        assert_eq!(threads(1 << 30), 1);
+    }
+
+    #[test]
+    fn blocks_cover_all_rows_and_each_is_done_once() {
+        for (rows, blocks) in [(0, 1), (1, 3), (63, 2), (64, 2), (65, 2), (1000, 3)] {
+            let size = block(rows, blocks);
+            assert!(size > 0 && size % 64 == 0 && size * blocks >= rows);
+        }
+        let done = Mutex::new(Vec::new());
+        each(3, 10..20, |number, item| done.lock().unwrap().push((number, item)));
+        let done = done.into_inner().unwrap();
+        assert_eq!(done.len(), 10);
+        let all: HashSet<_> = done.into_iter().collect();
+        assert_eq!(all, (0..10).map(|n| (n, n + 10)).collect());
+    }
+}
