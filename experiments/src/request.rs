@@ -71,7 +71,11 @@ impl Request<'_> {
     pub fn threads(&self, runs: usize) -> usize {
         let left = || self.cores() / self.jobs().min(runs).max(1);
         match self.args.device {
-            Device::Cpu => self.args.threads.map_or_else(left, |threads| threads as usize).max(1),
+            Device::Cpu => self
+                .args
+                .threads
+                .map_or_else(left, |threads| threads as usize)
+                .max(1),
             Device::Wgpu | Device::Cuda => 1,
         }
     }

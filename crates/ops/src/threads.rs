@@ -60,10 +60,13 @@ pub(crate) fn threads(multiplications: usize) -> usize {
     THREADS.get().min(multiplications >> 22).max(1)
 }
 
-/// Rows of each block, for so many blocks of at least 64 rows, a multiple of what a product takes at once.
+/// Rows of each block, for so many blocks at most. None is of 64 rows or fewer, whose products gemm adds up in another order.
 #[cfg(feature = "flex")]
 pub(crate) fn block(rows: usize, blocks: usize) -> usize {
-    rows.div_ceil(blocks).next_multiple_of(64).max(64)
+    let least = rows.div_ceil(blocks).next_multiple_of(64).max(64);
+    let mut sizes = (least..).step_by(64);
+    let fits = |size: &usize| *size >= rows || !(1..=64).contains(&(rows % size));
+    sizes.find(fits).expect("one is larger than all rows")
 }
 
 /// Does `of` for each item and its number, on so many threads that take the next as they become free.
@@ -139,7 +142,7 @@ mod tests {
     fn a_net_and_its_gradients_have_the_same_bits_on_any_number_of_threads() {
         let alone = decoder(1);
         for threads in [2, 3, 8] {
-            assert_eq!(decoder(threads), alone, "{threads} threads");
+            assert!(decoder(threads) == alone, "{threads} threads");
         }
     }
 
@@ -147,7 +150,10 @@ mod tests {
     fn small_work_is_not_shared_and_large_is_by_as_many_as_it_feeds() {
         assert_eq!(threads(usize::MAX), 1);
         let of = |multiplications| spread(8, || threads(multiplications));
-        assert_eq!([0, 1 << 22, 1 << 23, 1 << 24, 1 << 30].map(of), [1, 1, 2, 4, 8]);
+        assert_eq!(
+            [0, 1 << 22, 1 << 23, 1 << 24, 1 << 30].map(of),
+            [1, 1, 2, 4, 8]
+        );
         assert_eq!(spread(0, || threads(1 << 30)), 1);
     }
 
@@ -163,12 +169,27 @@ mod tests {
 
     #[test]
     fn blocks_cover_all_rows_and_each_is_done_once() {
-        for (rows, blocks) in [(0, 1), (1, 3), (63, 2), (64, 2), (65, 2), (1000, 3)] {
+        for (rows, blocks) in [
+            (0, 1),
+            (1, 3),
+            (64, 2),
+            (65, 2),
+            (129, 2),
+            (1000, 3),
+            (1003, 7),
+        ] {
             let size = block(rows, blocks);
             assert!(size > 0 && size % 64 == 0 && size * blocks >= rows);
+            let last = rows % size;
+            assert!(
+                size >= rows || last == 0 || last > 64,
+                "{rows} rows, {last} in the last block"
+            );
         }
         let done = Mutex::new(Vec::new());
-        each(3, 10..20, |number, item| done.lock().unwrap().push((number, item)));
+        each(3, 10..20, |number, item| {
+            done.lock().unwrap().push((number, item))
+        });
         let done = done.into_inner().unwrap();
         assert_eq!(done.len(), 10);
         let all: HashSet<_> = done.into_iter().collect();

@@ -470,7 +470,7 @@ mod tests {
                 let (logits, bits) = row_of(width, scale);
                 let (mut log_prob, mut residual) = ([0.0], logits.clone());
                 let of = |v| Cyclic::new(v, width);
-                rows_to_residuals::<FMA>((width, &mut residual, of(&bits), &mut log_prob));
+                rows_to_residuals::<FMA>((width, &mut residual, (&of(&bits), 0), &mut log_prob));
                 let mut alone = [0.0];
                 rows::<FMA>((width, &logits, of(&bits), &mut alone));
                 assert_eq!(log_prob, alone);
