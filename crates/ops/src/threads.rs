@@ -54,10 +54,11 @@ pub fn with_helpers(threads: usize, work: impl Fn() + Sync) {
     }
 }
 
-/// Threads of an operation that takes so many multiplications, of those that [`spread`] gives: to wake one costs as much as 10⁶.
+/// Threads, of those that [`spread`] gives, of an operation that takes as long as so many multiplications of a product. To wake one
+/// costs as much as some five million.
 #[cfg(feature = "flex")]
 pub(crate) fn threads(multiplications: usize) -> usize {
-    THREADS.get().min(multiplications >> 22).max(1)
+    THREADS.get().min(multiplications >> 23).max(1)
 }
 
 /// Rows of each block, for so many blocks at most. None is of 64 rows or fewer, whose products gemm adds up in another order.
@@ -96,7 +97,7 @@ mod tests {
     use helmholtz_random::{Purpose, Stream};
 
     use super::{block, each, spread, threads};
-    use crate::{bernoulli_log_prob, leaky_relu, linear};
+    use crate::{Values, bernoulli_log_prob, leaky_relu, linear};
 
     type B = burn::backend::Autodiff<Flex>;
 
@@ -146,12 +147,44 @@ mod tests {
         }
     }
 
+    /// The value and all gradients of a layer on packed bits, one in so many of them set, in bits.
+    fn layer(shared: usize, one_in: u32) -> Vec<u32> {
+        let (rows, inner, columns) = (2003, 600, 501);
+        let mut stream = Stream::new(2, Purpose::new("threads"), [0, 0]);
+        let values = (0..rows * inner).map(|_| f32::from(u8::from(stream.below(one_in) == 0)));
+        let values = TensorData::new(values.collect(), [rows, inner]);
+        let values = Values::binary(Tensor::<B, 2>::from_data(values, &Default::default()));
+        let weight = uniform(inner, columns, 1).require_grad();
+        let bias = uniform(1, columns, 2).require_grad();
+        spread(shared, || {
+            let outputs = linear(values, weight.clone(), bias.clone().squeeze_dim(0));
+            let gradients = (outputs.clone() * uniform(rows, columns, 3))
+                .sum()
+                .backward();
+            let of = |tensor: &Tensor<B, 2>| tensor.grad(&gradients).unwrap().into_data();
+            let all = [outputs.into_data(), of(&weight), of(&bias)];
+            let bits = |data: TensorData| data.iter::<f32>().map(f32::to_bits).collect::<Vec<_>>();
+            all.into_iter().flat_map(bits).collect()
+        })
+    }
+
+    #[test]
+    fn a_layer_on_bits_has_the_same_bits_on_any_number_of_threads() {
+        for one_in in [2, 20] {
+            let alone = layer(1, one_in);
+            for threads in [2, 3, 8] {
+                let shared = layer(threads, one_in);
+                assert!(shared == alone, "one in {one_in}, {threads} threads");
+            }
+        }
+    }
+
     #[test]
     fn small_work_is_not_shared_and_large_is_by_as_many_as_it_feeds() {
         assert_eq!(threads(usize::MAX), 1);
         let of = |multiplications| spread(8, || threads(multiplications));
         assert_eq!(
-            [0, 1 << 22, 1 << 23, 1 << 24, 1 << 30].map(of),
+            [0, 1 << 23, 1 << 24, 1 << 25, 1 << 30].map(of),
             [1, 1, 2, 4, 8]
         );
         assert_eq!(spread(0, || threads(1 << 30)), 1);

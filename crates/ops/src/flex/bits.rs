@@ -1,6 +1,7 @@
 //! Products with bits, and what else is done with them, on packed words. f32 and f64.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use burn::tensor::{DType, Element, TensorData};
 use burn_flex::FlexTensor;
@@ -25,6 +26,10 @@ use super::rows;
 use super::vector::Number;
 use super::words::{Codes, Lists, Rows, WORD, unpack_row};
 use super::{elements, size};
+use crate::threads::{block, each, threads};
+
+/// How many times as fast as a dense product one with bits is, about.
+const FASTER: usize = 4;
 
 /// A whole tensor of words as rows of `columns` bits.
 fn rows_of(words: &FlexTensor, columns: usize) -> Rows<'_> {
@@ -89,24 +94,46 @@ fn forward<T: Number + Element>(
     let bias = Some(numbers::<T>(bias));
     let arch = pulp::Arch::new();
     written([bits.count(), columns], |out: &mut [MaybeUninit<T>]| {
+        let shape = [bits.count(), inner, columns];
         if way == Way::Sums {
             let lists = &Lists::of_rows(bits);
-            arch.dispatch(Sums {
-                lists,
-                matrix,
-                bias,
-                out,
+            share(out, shape, |rows, out| {
+                arch.dispatch(Sums {
+                    lists,
+                    rows,
+                    matrix,
+                    bias,
+                    out,
+                });
             });
         } else {
             let codes = &Codes::of_rows(bits);
-            arch.dispatch(Tables {
-                codes,
-                matrix,
-                bias,
-                out,
+            share(out, shape, |rows, out| {
+                arch.dispatch(Tables {
+                    codes,
+                    rows,
+                    matrix,
+                    bias,
+                    out,
+                });
             });
         }
     })
+}
+
+/// Does `of` for blocks of the rows of a product `[N, K]` · `[K, M]`, which share the threads.
+fn share<T: Send>(
+    out: &mut [MaybeUninit<T>],
+    [rows, inner, columns]: [usize; 3],
+    of: impl Fn(Range<usize>, &mut [MaybeUninit<T>]) + Sync,
+) {
+    let threads = threads(rows * inner * columns / FASTER);
+    let block = block(rows, threads);
+    let blocks = out.chunks_mut((block * columns).max(1));
+    each(threads, blocks, |number, out| {
+        let first = number * block;
+        of(first..rows.min(first + block), out);
+    });
 }
 
 /// See [`crate::Backend::bit_linear_backward`]. Rows of g that are zero throughout take no part.
@@ -136,21 +163,28 @@ fn gradients<T: Number + Element>(
     let matrix = Source::new(delta, bits.count(), width).only(&live);
     let arch = pulp::Arch::new();
     let weight = written([columns, width], |out: &mut [MaybeUninit<T>]| {
+        let shape = [columns, live.len(), width];
         if way == Way::Sums {
             let lists = &Lists::of_columns(bits, &live);
-            arch.dispatch(Sums {
-                lists,
-                matrix,
-                bias: None,
-                out,
+            share(out, shape, |rows, out| {
+                arch.dispatch(Sums {
+                    lists,
+                    rows,
+                    matrix,
+                    bias: None,
+                    out,
+                });
             });
         } else {
             let codes = &Codes::of_columns(bits, &live);
-            arch.dispatch(Tables {
-                codes,
-                matrix,
-                bias: None,
-                out,
+            share(out, shape, |rows, out| {
+                arch.dispatch(Tables {
+                    codes,
+                    rows,
+                    matrix,
+                    bias: None,
+                    out,
+                });
             });
         }
     });

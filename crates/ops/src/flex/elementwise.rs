@@ -6,8 +6,8 @@ use super::exp::exp;
 use super::{dispatch, elements};
 use crate::threads::{block, each, threads};
 
-/// What an element costs, in multiplications of a product.
-const COST: usize = 8;
+/// How long an element takes, in multiplications of a product: it is read and written, and little else.
+const COST: usize = 64;
 
 /// See [`crate::Backend::fused_leaky_relu`].
 pub fn leaky_relu(mut x: FlexTensor, slope: f32) -> FlexTensor {

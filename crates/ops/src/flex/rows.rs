@@ -11,8 +11,8 @@ use crate::threads::{block, each, threads};
 /// product of the 16 lanes, 2⁹⁶⁰, fits f64.
 const FLUSH: usize = 60;
 
-/// What an element costs, in multiplications of a product.
-const COST: usize = 32;
+/// How long an element takes, in multiplications of a product.
+const COST: usize = 128;
 
 /// See [`crate::Backend::bernoulli_log_prob`].
 pub fn log_prob(logits: &FlexTensor, values: &FlexTensor) -> FlexTensor {
@@ -367,7 +367,7 @@ fn sigmoid_from(a: f32, e: f32) -> f32 {
 pub fn fold(weights: &FlexTensor, mut rows: FlexTensor, folded: usize) -> FlexTensor {
     let width = size(&rows, 1);
     if size(&rows, 0) == folded {
-        let threads = threads(folded * width * COST / 4);
+        let threads = threads(folded * width * COST / 2);
         let block = block(folded, threads);
         let scaled = rows.storage_mut::<f32>().chunks_mut((block * width).max(1));
         let blocks = elements(weights).chunks(block).zip(scaled);

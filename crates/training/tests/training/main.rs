@@ -12,6 +12,7 @@ mod forged;
 mod objective;
 mod open;
 mod protocols;
+mod threads;
 
 type Ad = Autodiff<Flex>;
 

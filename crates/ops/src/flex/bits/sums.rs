@@ -1,6 +1,7 @@
 //! Products of bits with a matrix as sums of its rows, for few set bits: images are one in eight, one-hot classes one in C.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
@@ -12,13 +13,15 @@ use super::source::Source;
 /// Bytes of the matrix at a time, in panels: they stay in a first cache of 32 KiB.
 const CACHED: usize = 25 << 10;
 
-/// `out[n, :] = bias + Σ_{i in list n} W[i, :]`.
+/// `out[n, :] = bias + Σ_{i in list n} W[i, :]`, of some n: in the same bits as of all.
 pub struct Sums<'a, T> {
     pub lists: &'a Lists,
+    /// Lists that are added up.
+    pub rows: Range<usize>,
     /// W.
     pub matrix: Source<'a, T>,
     pub bias: Option<&'a [T]>,
-    /// `[lists, columns of W]`; written throughout.
+    /// `[rows, columns of W]`; written throughout.
     pub out: &'a mut [MaybeUninit<T>],
 }
 
@@ -71,20 +74,21 @@ impl<T: Number> Sums<'_, T> {
     fn straight<S: Simd, const P: usize>(self, simd: S) {
         let Self {
             lists,
+            rows,
             matrix,
             bias,
             out,
         } = self;
         let columns = matrix.columns();
-        assert_eq!(out.len(), lists.rows() * columns, "a row for each list");
+        assert_eq!(out.len(), rows.len() * columns, "a row for each list");
         let lanes = size_of::<Panel<T, S, P>>() / size_of::<T>();
         for first in (0..columns).step_by(lanes) {
             let width = lanes.min(columns - first);
             let zero = zeros::<T, S, P>(simd);
             let start = bias.map_or(zero, |bias| load::<T, S, P>(simd, &bias[first..]));
-            for n in 0..lists.rows() {
-                let rows = lists.row(n).iter().map(|&i| usize::from(i));
-                let sum = rows.fold(start, |sum, i| {
+            for (n, list) in rows.clone().enumerate() {
+                let positions = lists.row(list).iter().map(|&i| usize::from(i));
+                let sum = positions.fold(start, |sum, i| {
                     add::<T, S, P>(simd, sum, load::<T, S, P>(simd, matrix.from(i, first)))
                 });
                 store::<T, S, P>(sum, &mut out[n * columns + first..][..width]);
@@ -96,19 +100,20 @@ impl<T: Number> Sums<'_, T> {
     fn run<S: Simd, const P: usize>(self, simd: S) {
         let Self {
             lists,
+            rows,
             matrix,
             bias,
             out,
         } = self;
         let (inner, columns) = (matrix.rows(), matrix.columns());
-        assert_eq!(out.len(), lists.rows() * columns, "a row for each list");
+        assert_eq!(out.len(), rows.len() * columns, "a row for each list");
         let zero = zeros::<T, S, P>(simd);
         let lanes = size_of::<Panel<T, S, P>>() / size_of::<T>();
         let passes = passes(inner, size_of::<Panel<T, S, P>>());
         let each = inner.div_ceil(passes);
-        let ends = ends(lists, inner, each);
+        let ends = ends(lists, rows.clone(), inner, each);
         let mut panels = vec![Line(zero); each];
-        let mut sums = vec![zero; if passes > 1 { lists.rows() } else { 0 }];
+        let mut sums = vec![zero; if passes > 1 { rows.len() } else { 0 }];
         for first in (0..columns).step_by(lanes) {
             let width = lanes.min(columns - first);
             let start = bias.map_or(zero, |bias| load::<T, S, P>(simd, &bias[first..]));
@@ -117,14 +122,13 @@ impl<T: Number> Sums<'_, T> {
                 for (panel, i) in panels.iter_mut().zip(from..inner) {
                     *panel = Line(load::<T, S, P>(simd, matrix.from(i, first)));
                 }
-                for n in 0..lists.rows() {
-                    let [begin, end] =
-                        [pass, pass + 1].map(|p| ends[p * lists.rows() + n] as usize);
+                for (n, list) in rows.clone().enumerate() {
+                    let [begin, end] = [pass, pass + 1].map(|p| ends[p * rows.len() + n] as usize);
                     let start = match pass {
                         0 => start,
                         _ => sums[n],
                     };
-                    let list = &lists.row(n)[begin..end];
+                    let list = &lists.row(list)[begin..end];
                     // SAFETY: the positions are from `from` on, below `from + each` and below `inner`, as `ends` cuts the lists.
                     let sum = unsafe { sum::<T, S, P>(simd, start, list, &panels, from) };
                     if pass + 1 < passes {
@@ -182,9 +186,9 @@ unsafe fn sum<T: Number, S: Simd, const P: usize>(
 }
 
 /// For each pass over `each` of the `inner` rows of the matrix, and first for none, how many positions of each list are done
-/// then: `[passes + 1, lists]`.
-fn ends(lists: &Lists, inner: usize, each: usize) -> Vec<u32> {
-    let mut ends = vec![0u32; lists.rows()];
+/// then: `[passes + 1, rows]`.
+fn ends(lists: &Lists, rows: Range<usize>, inner: usize, each: usize) -> Vec<u32> {
+    let mut ends = vec![0u32; rows.len()];
     for first in (0..inner.max(1)).step_by(each.max(1)) {
         let end = first + each;
         let of_list = |n| {
@@ -195,7 +199,7 @@ fn ends(lists: &Lists, inner: usize, each: usize) -> Vec<u32> {
             );
             below as u32
         };
-        ends.extend((0..lists.rows()).map(of_list));
+        ends.extend(rows.clone().map(of_list));
     }
     ends
 }

@@ -5,6 +5,7 @@
 //! rows of bits, so that R rows are at most 4R/(R + 32) times as fast as dense products.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
@@ -18,13 +19,15 @@ const ENTRIES: usize = 1 << BITS;
 /// The most tables at a time: 26 KiB, which leaves room in a first cache of 32 for the sums and the codes.
 const TABLES: usize = 26;
 
-/// bits · W + bias: `out[n, :] = bias + Σ_i bit(n, i) W[i, :]`.
+/// bits · W + bias: `out[n, :] = bias + Σ_i bit(n, i) W[i, :]`, of some n: in the same bits as of all.
 pub struct Tables<'a, T> {
     pub codes: &'a Codes,
+    /// Rows of codes that are multiplied, from the first of a block on.
+    pub rows: Range<usize>,
     /// W.
     pub matrix: Source<'a, T>,
     pub bias: Option<&'a [T]>,
-    /// `[rows of codes, columns of W]`; written throughout.
+    /// `[rows, columns of W]`; written throughout.
     pub out: &'a mut [MaybeUninit<T>],
 }
 
@@ -42,16 +45,17 @@ impl<T: Number> Tables<'_, T> {
     fn run<S: Simd, const P: usize>(self, simd: S) {
         let Self {
             codes,
+            rows,
             matrix,
             bias,
             out,
         } = self;
         let columns = matrix.columns();
-        assert_eq!(
-            out.len(),
-            codes.rows() * columns,
-            "a row for each of the codes"
+        assert!(
+            rows.start % BLOCK == 0 && rows.end <= codes.rows(),
+            "rows of codes, from a block on"
         );
+        assert_eq!(out.len(), rows.len() * columns, "a row for each of them");
         assert_eq!(
             codes.groups(),
             matrix.rows().div_ceil(BITS),
@@ -61,7 +65,7 @@ impl<T: Number> Tables<'_, T> {
         let passes = codes.groups().div_ceil(TABLES).max(1);
         let each = codes.groups().div_ceil(passes);
         let mut tables = vec![Line([zero; ENTRIES]); each];
-        let blocks = codes.rows().div_ceil(BLOCK);
+        let (skipped, blocks) = (rows.start / BLOCK, rows.len().div_ceil(BLOCK));
         let mut sums = vec![Line([zero; BLOCK]); if passes > 1 { blocks } else { 0 }];
         for first in (0..columns).step_by(lanes::<T>()) {
             let width = lanes::<T>().min(columns - first);
@@ -76,7 +80,7 @@ impl<T: Number> Tables<'_, T> {
                     fill::<T, S, P>(simd, &mut table.0, [row(0), row(1), row(2), row(3)]);
                 }
                 for block in 0..blocks {
-                    let own = codes.block(block, groups.clone());
+                    let own = codes.block(skipped + block, groups.clone());
                     let mut sum = match pass {
                         0 => [start; BLOCK],
                         _ => sums[block].0,

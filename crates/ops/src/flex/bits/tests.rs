@@ -105,6 +105,7 @@ impl<T: Number + From<f32> + Into<f64>> Case<T> {
         let (codes, lists) = (&Codes::of_rows(self.bits()), &Lists::of_rows(self.bits()));
         let found = run(simd, rows * columns, |out| Tables {
             codes,
+            rows: 0..rows,
             matrix,
             bias,
             out,
@@ -112,6 +113,7 @@ impl<T: Number + From<f32> + Into<f64>> Case<T> {
         compare(found, false, "tables");
         let found = run(simd, rows * columns, |out| Sums {
             lists,
+            rows: 0..rows,
             matrix,
             bias,
             out,
@@ -121,6 +123,7 @@ impl<T: Number + From<f32> + Into<f64>> Case<T> {
         let codes = &Codes::of_columns(self.bits(), &self.live);
         let found = run(simd, inner * columns, |out| Tables {
             codes,
+            rows: 0..inner,
             matrix: delta,
             bias: None,
             out,
@@ -129,6 +132,7 @@ impl<T: Number + From<f32> + Into<f64>> Case<T> {
         let lists = &Lists::of_columns(self.bits(), &self.live);
         let found = run(simd, inner * columns, |out| Sums {
             lists,
+            rows: 0..inner,
             matrix: delta,
             bias: None,
             out,
