@@ -1,7 +1,10 @@
 //! A layer of categorical variables.
 
-use burn::tensor::{Tensor, activation};
-use helmholtz_ops::{Backend, Values, cat, categorical_log_prob, draw_categorical, pinned_logits};
+use burn::tensor::Tensor;
+use helmholtz_ops::{
+    Backend, Values, categorical_log_prob, categorical_log_probabilities, draw_categorical,
+    largest_classes, pinned_logits, softmax_rows,
+};
 
 use crate::bits::{CLIP, softplus};
 use crate::{Categorical, Mean, Relaxable, Variables};
@@ -32,7 +35,7 @@ impl Classes {
 
     /// ln p `[N, V, C]`.
     fn log_probabilities<B: Backend>(&self, logits: Tensor<B, 2>) -> Tensor<B, 3> {
-        activation::log_softmax(pinned_logits(logits, self.classes), 2)
+        self.by_variable(categorical_log_probabilities(logits, self.classes))
     }
 
     /// The entry of the class that is the value, at every class: `[N, V, C]`.
@@ -108,23 +111,17 @@ impl Relaxable for Classes {
     }
 
     fn perturb<B: Backend>(&self, logits: Tensor<B, 2>, noise: Tensor<B, 2>) -> Tensor<B, 2> {
-        let log_p = self.log_probabilities(logits).flatten::<2>(1, 2);
-        log_p - noise.log()
+        categorical_log_probabilities(logits, self.classes) - noise.log()
     }
 
     fn harden<B: Backend>(&self, z: Tensor<B, 2>) -> Tensor<B, 2> {
-        let dtype = z.dtype();
-        let z = self.by_variable(z);
-        let number = |class: usize| z.clone().narrow(2, 0, 1).zeros_like() + class as f64;
-        let numbers = cat((0..self.classes).map(number).collect(), 2);
-        // One class even where several are largest.
-        let largest = z.argmax(2).float().cast(dtype).expand(numbers.dims());
-        numbers.equal(largest).float().cast(dtype).flatten(1, 2)
+        largest_classes(z, self.classes)
     }
 
     fn relax<B: Backend>(&self, z: Tensor<B, 2>, temperature: Tensor<B, 2>) -> Tensor<B, 2> {
-        let z = self.by_variable(z / temperature);
-        activation::softmax(z, 2).flatten(1, 2)
+        let [rows, columns] = z.dims();
+        let by_variable = (z / temperature).reshape([rows * self.variables, self.classes]);
+        softmax_rows(by_variable).reshape([rows, columns])
     }
 
     /// With exponential noise E: z_b = −ln E_b of the class b that is the value, z_c = −ln(E_c / p_c + E_b) of the others.

@@ -28,7 +28,10 @@ use densities::{
 };
 use elementwise::{BoundedExp, Digamma, LogGamma, Sigmoid};
 use nets::{AdditiveScores, BitLinear, LeakyRelu, Linear, LinearSplines, Perceptron};
-use rows::{BitRowPass, CategoricalMove, Directions, SoftmaxRows, SquaredNorms, row_pass};
+use rows::{
+    BitRowPass, CategoricalLogProbabilities, CategoricalMove, Directions, SoftmaxRows,
+    SquaredNorms, row_pass,
+};
 use sums::{SoftmaxMoments, SoftmaxSums};
 
 impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
@@ -380,6 +383,29 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
                 constant::<B>(B::add_pieces(rows, sources.primitive, pieces, weight))
             }
         }
+    }
+
+    fn categorical_log_probabilities(
+        logits: FloatTensor<Self>,
+        classes: usize,
+    ) -> FloatTensor<Self> {
+        match CategoricalLogProbabilities
+            .prepare::<C>([logits.node.clone()])
+            .compute_bound()
+            .stateful()
+        {
+            OpsKind::Tracked(prep) => {
+                let output = B::categorical_log_probabilities(logits.primitive, classes);
+                prep.finish((output.clone(), classes), output)
+            }
+            OpsKind::UnTracked(_) => {
+                constant::<B>(B::categorical_log_probabilities(logits.primitive, classes))
+            }
+        }
+    }
+
+    fn largest_classes(entries: FloatTensor<Self>, classes: usize) -> FloatTensor<Self> {
+        constant::<B>(B::largest_classes(entries.primitive, classes))
     }
 
     fn softmax_rows(x: FloatTensor<Self>) -> FloatTensor<Self> {

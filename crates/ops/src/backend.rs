@@ -145,6 +145,28 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::categorical_log_prob_and_residual::<Self>(logits, values, classes)
     }
 
+    /// ln softmax(φ) of each variable, the first classes too, for logits `[N, V (C − 1)]`: `[N, V C]`.
+    fn categorical_log_probabilities(
+        logits: FloatTensor<Self>,
+        classes: usize,
+    ) -> FloatTensor<Self> {
+        portable::categorical_log_probabilities::<Self>(logits, classes)
+    }
+
+    /// The gradient of [`Backend::categorical_log_probabilities`] from its **output** y: g − e^y Σ_c g without the first classes.
+    fn categorical_log_probabilities_backward(
+        output: FloatTensor<Self>,
+        grad: FloatTensor<Self>,
+        classes: usize,
+    ) -> FloatTensor<Self> {
+        portable::categorical_log_probabilities_backward::<Self>(output, grad, classes)
+    }
+
+    /// The one-hot value of each variable's largest entry, the first of several, for entries `[N, V C]`.
+    fn largest_classes(entries: FloatTensor<Self>, classes: usize) -> FloatTensor<Self> {
+        portable::largest_classes::<Self>(entries, classes)
+    }
+
     /// Moves from classes z to drawn classes z', one variable a row. For all logits φ `[N, C]`, uniforms in [0, 1) `[N]` and one-hot
     /// z `[N, C]`: z' `[N, C]` as [`Backend::sample_categorical`] has it, z'·ln softmax(φ) `[N]` and z·ln softmax(φ) `[N]`.
     ///

@@ -38,6 +38,7 @@ mod perceptron;
 mod pieces;
 mod posterior;
 mod product;
+mod relaxation;
 mod rows;
 mod softmax;
 mod splines;
@@ -441,6 +442,31 @@ impl Backend for Flex {
         match all_f32([&grad]) {
             true => pieces::backward(&grad.to_contiguous(), sources, pieces, weight as f32),
             false => portable::add_pieces_backward::<Self>(grad, sources, pieces, weight),
+        }
+    }
+
+    fn categorical_log_probabilities(logits: FlexTensor, classes: usize) -> FlexTensor {
+        match all_f32([&logits]) {
+            true => relaxation::log_probabilities(&logits.to_contiguous(), classes),
+            false => portable::categorical_log_probabilities::<Self>(logits, classes),
+        }
+    }
+
+    fn categorical_log_probabilities_backward(
+        output: FlexTensor,
+        grad: FlexTensor,
+        classes: usize,
+    ) -> FlexTensor {
+        if !all_f32([&output, &grad]) {
+            return portable::categorical_log_probabilities_backward::<Self>(output, grad, classes);
+        }
+        relaxation::backward(&output.to_contiguous(), &grad.to_contiguous(), classes)
+    }
+
+    fn largest_classes(entries: FlexTensor, classes: usize) -> FlexTensor {
+        match all_f32([&entries]) {
+            true => relaxation::largest(&entries.to_contiguous(), classes),
+            false => portable::largest_classes::<Self>(entries, classes),
         }
     }
 

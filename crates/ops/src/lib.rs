@@ -23,6 +23,7 @@
 //! | [`bernoulli_mean_log_prob`] | log-probability of rows of grey values under means |
 //! | [`sample_bernoulli`], [`draw_bernoulli`] | thresholded sampling from given uniforms: as numbers; packed |
 //! | [`categorical_log_prob`] | log-probability of rows of one-hot values under logits |
+//! | [`categorical_log_probabilities`], [`largest_classes`] | log-probabilities of all classes; the class of the largest entry |
 //! | [`sample_categorical`], [`draw_categorical`] | sampling by inversion of given uniforms: as numbers; packed |
 //! | [`categorical_move`] | a draw of a class, its log-probability, and that of the class before |
 //! | [`Values`], [`PackedBits`] | rows of values: numbers, or bits packed into words |
@@ -86,12 +87,12 @@ pub use burn_ndarray::NdArray;
 
 pub use api::{
     adam, add_pieces, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, beta_log_prob,
-    bounded_exp, categorical_log_prob, categorical_move, cross_correlation, digamma, directions,
-    draw_bernoulli, draw_categorical, leaky_relu, linear, linear_splines, log_gamma,
-    normal_gamma_log_prob, normal_gamma_posterior, normal_log_prob, normal_log_probs,
-    own_differences, own_normal_log_probs, perceptron, pinned_logits, sample_bernoulli,
-    sample_categorical, side_by_side, sigmoid, softmax_moments, softmax_rows, softmax_sums,
-    squared_norms, trigamma,
+    bounded_exp, categorical_log_prob, categorical_log_probabilities, categorical_move,
+    cross_correlation, digamma, directions, draw_bernoulli, draw_categorical, largest_classes,
+    leaky_relu, linear, linear_splines, log_gamma, normal_gamma_log_prob, normal_gamma_posterior,
+    normal_log_prob, normal_log_probs, own_differences, own_normal_log_probs, perceptron,
+    pinned_logits, sample_bernoulli, sample_categorical, side_by_side, sigmoid, softmax_moments,
+    softmax_rows, softmax_sums, squared_norms, trigamma,
 };
 pub use arguments::{
     Activation, AdamStep, AdditiveGradients, LinearGradients, OwnNormalGradients,

@@ -1,9 +1,11 @@
-//! Softmaxes of rows, sigmoids and bounded exponentials: the fast paths in f32 against the portable definitions in f64.
+//! Softmaxes of rows, log-probabilities of classes, sigmoids and bounded exponentials: the fast paths in f32 against the portable definitions in f64.
 
 use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
-use helmholtz_ops::{bounded_exp, sigmoid, softmax_rows};
+use helmholtz_ops::{
+    bounded_exp, categorical_log_probabilities, largest_classes, sigmoid, softmax_rows,
+};
 use proptest::prelude::*;
 
 use crate::data::{Matrix, ROUNDING, assert_within, cases, read};
@@ -40,6 +42,48 @@ proptest! {
         assert_within("gradient", &fast[1], &exact[1], |_| 4.0 * bound);
         let sums = fast[0].chunks_exact(shape[1]).map(|row| row.iter().sum::<f64>());
         prop_assert!(sums.map(|sum| (sum - 1.0).abs()).fold(0.0, f64::max) < bound);
+    }
+
+    /// With C classes and ρ = 2⁻²⁴: ln Σ_c e^(φ − m) errs by at most ρ (3 C / 2 + 5), and three roundings are of numbers up to
+    /// |ln p| + ln C. A gradient takes the sum of C numbers up to 1, times e to ln p.
+    #[test]
+    fn log_probabilities_agree_with_those_in_f64(
+        [rows, variables, classes] in [1usize..6, 1usize..5, 2usize..20],
+        scale in prop::sample::select(vec![0.1f32, 5.0, 300.0]),
+        seed in any::<u64>(),
+    ) {
+        let x = Matrix::symmetric([rows, variables * (classes - 1)], scale, seed);
+        let c = Matrix::symmetric([rows, variables * classes], 1.0, seed.wrapping_add(1));
+        let f = |x| categorical_log_probabilities(x, classes);
+        let [fast, exact] = [DType::F32, DType::F64].map(|t| outcome(f, [&x, &c], t));
+        let all = classes as f64;
+        let bound = |log_p: f64| ROUNDING * (1.5 * all + 5.0 + 3.0 * (log_p.abs() + all.ln()));
+        assert_within("ln p", &fast[0], &exact[0], |at| bound(exact[0][at]));
+        assert_within("gradient", &fast[1], &exact[1], |at| {
+            let (variable, class) = (at / (classes - 1), at % (classes - 1) + 1);
+            let log_p = exact[0][variable * classes + class];
+            let of_p = log_p.exp() * (bound(log_p) + (6.0 + log_p.abs()) * ROUNDING);
+            all * (of_p + (all + 2.0) * ROUNDING * log_p.exp()) + 2.0 * ROUNDING + 1e-30
+        });
+    }
+
+    /// Entries of five numbers, so that several are largest.
+    #[test]
+    fn the_first_of_the_largest_entries_is_the_class(
+        [rows, variables, classes] in [1usize..6, 1usize..5, 2usize..20],
+        seed in any::<u64>(),
+    ) {
+        let entries = Matrix::symmetric([rows, variables * classes], 2.0, seed).map(f32::round);
+        let mut expected = vec![];
+        for entries in entries.elements.chunks_exact(classes) {
+            let most = entries.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let first = entries.iter().position(|&entry| entry == most);
+            expected.extend((0..classes).map(|class| f64::from(u8::from(Some(class) == first))));
+        }
+        for dtype in [DType::F32, DType::F64] {
+            let found = read(largest_classes(entries.tensor::<Flex>(dtype), classes));
+            prop_assert_eq!(&found, &expected);
+        }
     }
 
     #[test]

@@ -4,9 +4,10 @@ use burn::tensor::{Tensor, activation};
 use helmholtz_ops::{
     Activation, Backend, Piece, Pieces, add_pieces, additive_scores, bernoulli_log_prob,
     bernoulli_mean_log_prob, beta_log_prob, bounded_exp, cat, categorical_log_prob,
-    categorical_move, directions, leaky_relu, linear, linear_splines, normal_gamma_log_prob,
-    normal_gamma_posterior, normal_log_prob, normal_log_probs, own_normal_log_probs, perceptron,
-    sigmoid, softmax_moments, softmax_rows, softmax_sums, squared_norms,
+    categorical_log_probabilities, categorical_move, directions, leaky_relu, linear,
+    linear_splines, normal_gamma_log_prob, normal_gamma_posterior, normal_log_prob,
+    normal_log_probs, own_normal_log_probs, perceptron, sigmoid, softmax_moments, softmax_rows,
+    softmax_sums, squared_norms,
 };
 
 use crate::data::Matrix;
@@ -354,6 +355,21 @@ impl Function for Exponentials {
     }
 }
 
+/// Σ c ∘ (ln p)² of all classes.
+pub struct LogProbabilities;
+
+impl Function for LogProbabilities {
+    fn shapes(&self) -> Vec<[usize; 2]> {
+        vec![[2, 4]]
+    }
+
+    fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
+        let y = categorical_log_probabilities(arguments[0].clone(), 3);
+        let c: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.5).collect();
+        (y.clone() * y * constant(&c, [2, 6])).sum()
+    }
+}
+
 /// Σ c ∘ leaky(x)², away from the kink.
 pub struct Rectifier;
 
@@ -495,6 +511,7 @@ fn the_gradient_of_own_normal_log_densities_is_theirs() {
 #[test]
 fn the_gradients_of_exponentials_and_pieces_are_theirs() {
     check(&Exponentials);
+    check(&LogProbabilities);
 }
 
 #[test]

@@ -7,9 +7,9 @@ use crate::data::Matrix;
 use crate::differences::{Function, check_gradient, gradient, hessian_times};
 use crate::first_derivatives::{
     AdditiveScores, Affine, BetaLogProb, COLUMNS, CategoricalMove, CategoricalRows, Exponentials,
-    Lengths, LinearSplines, MeanRows, Network, NormalGammaLogProb, NormalGammaPosterior,
-    NormalLogProb, NormalLogProbs, OwnNormalLogProbs, Perceptron, Rectifier, RowPass,
-    SoftmaxMoments, SoftmaxSums,
+    Lengths, LinearSplines, LogProbabilities, MeanRows, Network, NormalGammaLogProb,
+    NormalGammaPosterior, NormalLogProb, NormalLogProbs, OwnNormalLogProbs, Perceptron, Rectifier,
+    RowPass, SoftmaxMoments, SoftmaxSums,
 };
 
 /// The gradient along a direction is a function like any other.
@@ -128,6 +128,7 @@ fn the_gradient_of_own_normal_log_densities_can_be_differentiated() {
 #[test]
 fn the_gradients_of_exponentials_and_pieces_can_be_differentiated() {
     check(&Exponentials);
+    check(&LogProbabilities);
 }
 
 #[test]

@@ -27,6 +27,39 @@ pub fn pinned_logits<B: Backend>(logits: Tensor<B, 2>, classes: usize) -> Tensor
     portable::pinned(logits, classes)
 }
 
+/// ln softmax(φ) of V variables of C classes `[N, V C]`, variable by variable, from logits that are not pinned `[N, V (C − 1)]`.
+/// Differentiable.
+///
+/// # Panics
+/// With fewer than 2 classes, or if C − 1 doesn't divide the columns.
+pub fn categorical_log_probabilities<B: Backend>(
+    logits: Tensor<B, 2>,
+    classes: usize,
+) -> Tensor<B, 2> {
+    variables(logits.dims()[1], classes);
+    wrap(B::categorical_log_probabilities(
+        logits.into_primitive().tensor(),
+        classes,
+    ))
+}
+
+/// The one-hot value of the largest of each variable's entries `[N, V C]`, the first of several. No gradient.
+///
+/// # Panics
+/// With fewer than 2 classes, or if C doesn't divide the columns.
+pub fn largest_classes<B: Backend>(entries: Tensor<B, 2>, classes: usize) -> Tensor<B, 2> {
+    assert!(classes >= 2, "{classes} classes: give at least 2");
+    let columns = entries.dims()[1];
+    assert!(
+        columns.is_multiple_of(classes),
+        "{columns} columns are not {classes} a variable"
+    );
+    wrap(B::largest_classes(
+        entries.into_primitive().tensor(),
+        classes,
+    ))
+}
+
 /// log p(z) = Σ_v z_v·φ_v − ln Σ_c e^φ_vc of each row of one-hot values z under the logits φ of V variables of C classes, in
 /// nats. The first logit of each variable is pinned to 0 and left out.
 ///

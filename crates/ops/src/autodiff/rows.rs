@@ -89,6 +89,20 @@ impl<B: Backend> Backward<B, 1> for CategoricalMove {
 }
 
 #[derive(Debug)]
+pub struct CategoricalLogProbabilities;
+
+impl<B: Backend> Backward<B, 1> for CategoricalLogProbabilities {
+    type State = (FloatTensor<B>, usize);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let (output, classes) = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            B::categorical_log_probabilities_backward(output, grad, classes)
+        });
+    }
+}
+
+#[derive(Debug)]
 pub struct SoftmaxRows;
 
 impl<B: Backend> Backward<B, 1> for SoftmaxRows {

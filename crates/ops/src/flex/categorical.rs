@@ -99,7 +99,7 @@ fn invert<const FMA: bool>(
 }
 
 /// What follows from one row of logits.
-struct Row {
+pub(super) struct Row {
     classes: usize,
     /// φ of all classes, the pinned ones too: `[V, C]`.
     logits: Vec<f32>,
@@ -110,7 +110,7 @@ struct Row {
 }
 
 impl Row {
-    fn new(variables: usize, classes: usize) -> Self {
+    pub(super) fn new(variables: usize, classes: usize) -> Self {
         Self {
             classes,
             logits: vec![0.0; variables * classes],
@@ -125,7 +125,7 @@ impl Row {
     }
 
     #[inline(always)]
-    fn set<const FMA: bool>(&mut self, logits: &[f32]) {
+    pub(super) fn set<const FMA: bool>(&mut self, logits: &[f32]) {
         let all = self.logits.chunks_exact_mut(self.classes);
         let shifted = self.weights.chunks_exact_mut(self.classes);
         let variables = all.zip(shifted).zip(&mut self.largest);
@@ -156,6 +156,19 @@ impl Row {
             }
         }
         sum + product.ln()
+    }
+
+    /// φ − m − ln Σ_c e^(φ − m): `[V, C]`.
+    #[inline(always)]
+    pub(super) fn log_probabilities(&self, out: &mut [f32]) {
+        let own = self.logits.chunks_exact(self.classes);
+        let variables = own.zip(self.by_variable()).zip(&self.largest);
+        for (((logits, weights), largest), out) in variables.zip(out.chunks_exact_mut(self.classes))
+        {
+            let logarithm = weights.iter().sum::<f32>().ln();
+            let pairs = out.iter_mut().zip(logits);
+            pairs.for_each(|(out, logit)| *out = logit - largest - logarithm);
+        }
     }
 
     /// Weights become probabilities.

@@ -6,11 +6,19 @@ use super::columns::{Lanes, total};
 use super::exp::{EXP_IS_ZERO, exp};
 use super::rows::sigmoid as sigmoids;
 use super::{LANES, dispatch, elements, size};
+use crate::threads::{block, each, threads};
+
+/// How long an element takes, in multiplications of a product.
+const COST: usize = 128;
 
 /// See [`crate::Backend::softmax_rows`].
 pub fn softmax(mut x: FlexTensor) -> FlexTensor {
-    let width = size(&x, 1).max(1);
-    dispatch!(normalise(width, x.storage_mut()));
+    let (rows, width) = (size(&x, 0), size(&x, 1).max(1));
+    let threads = threads(rows * width * COST);
+    let blocks = x
+        .storage_mut::<f32>()
+        .chunks_mut(block(rows, threads) * width);
+    each(threads, blocks, |_, x| dispatch!(normalise(width, x)));
     x
 }
 
@@ -63,11 +71,17 @@ fn greatest(row: &[f32]) -> f32 {
 /// See [`crate::Backend::softmax_rows_backward`].
 pub fn softmax_backward(output: &FlexTensor, mut grad: FlexTensor) -> FlexTensor {
     let width = size(output, 1).max(1);
-    let rows = elements(output).chunks_exact(width);
-    for (y, g) in rows.zip(grad.storage_mut::<f32>().chunks_exact_mut(width)) {
-        let mean: f32 = y.iter().zip(&*g).map(|(y, g)| y * g).sum();
-        g.iter_mut().zip(y).for_each(|(g, y)| *g = y * (*g - mean));
-    }
+    let threads = threads(size(output, 0) * width * COST);
+    let block = block(size(output, 0), threads) * width;
+    let blocks = elements(output).chunks(block);
+    let blocks = blocks.zip(grad.storage_mut::<f32>().chunks_mut(block));
+    each(threads, blocks, |_, (output, grad)| {
+        let rows = output.chunks_exact(width);
+        for (y, g) in rows.zip(grad.chunks_exact_mut(width)) {
+            let mean: f32 = y.iter().zip(&*g).map(|(y, g)| y * g).sum();
+            g.iter_mut().zip(y).for_each(|(g, y)| *g = y * (*g - mean));
+        }
+    });
     grad
 }
 

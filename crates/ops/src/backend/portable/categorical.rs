@@ -19,6 +19,39 @@ pub fn pinned_rows<B: Backend>(logits: FloatTensor<B>, classes: usize) -> FloatT
     unwrap(pinned(wrap::<B, 2>(logits), classes).flatten::<2>(1, 2))
 }
 
+pub fn categorical_log_probabilities<B: Backend>(
+    logits: FloatTensor<B>,
+    classes: usize,
+) -> FloatTensor<B> {
+    let all = pinned(wrap::<B, 2>(logits), classes);
+    unwrap(activation::log_softmax(all, 2).flatten::<2>(1, 2))
+}
+
+pub fn categorical_log_probabilities_backward<B: Backend>(
+    output: FloatTensor<B>,
+    grad: FloatTensor<B>,
+    classes: usize,
+) -> FloatTensor<B> {
+    let (output, grad) = (wrap::<B, 2>(output), wrap::<B, 2>(grad));
+    let [rows, columns] = output.dims();
+    let shape = [rows, columns / classes, classes];
+    let (output, grad) = (output.reshape(shape), grad.reshape(shape));
+    let all = grad.clone() - output.exp() * grad.sum_dim(2);
+    unwrap(all.narrow(2, 1, classes - 1).flatten::<2>(1, 2))
+}
+
+pub fn largest_classes<B: Backend>(entries: FloatTensor<B>, classes: usize) -> FloatTensor<B> {
+    let entries = wrap::<B, 2>(entries);
+    let ([rows, columns], dtype) = (entries.dims(), entries.dtype());
+    let entries = entries.reshape([rows, columns / classes, classes]);
+    let number = |class: usize| entries.clone().narrow(2, 0, 1).zeros_like() + class as f64;
+    let numbers = cat((0..classes).map(number).collect(), 2);
+    // One class even where several are largest.
+    let largest = entries.argmax(2).float().cast(dtype).expand(numbers.dims());
+    let value = numbers.equal(largest).float().cast(dtype);
+    unwrap(value.flatten::<2>(1, 2))
+}
+
 /// Σ_v z·φ + ln softmax(φ)_0, the second being −ln Σ_c e^φ_c, since φ_0 = 0.
 pub fn categorical_log_prob<B: Backend>(
     logits: FloatTensor<B>,
