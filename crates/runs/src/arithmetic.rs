@@ -21,7 +21,8 @@
 /// | 10 | the gradient of data under their own normals by hand |
 /// | 11 | normal-gamma laws of moments and normal log-densities in one pass |
 /// | 12 | log-densities of the paths of tracked digits in one pass |
-pub const ARITHMETIC: u32 = 12;
+/// | 13 | log-probabilities and softmaxes of relaxed classes in one pass |
+pub const ARITHMETIC: u32 = 13;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {
