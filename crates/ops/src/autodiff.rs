@@ -27,7 +27,7 @@ use densities::{
     BetaLogProb, NormalGammaLogProb, NormalGammaPosterior, NormalLogProb, OwnNormalLogProbs,
 };
 use elementwise::{BoundedExp, Digamma, LogGamma, Sigmoid};
-use nets::{AdditiveScores, BitLinear, LeakyRelu, Linear, LinearSplines, Perceptron};
+use nets::{Activated, AdditiveScores, BitLinear, Linear, LinearSplines, Perceptron};
 use rows::{
     BitRowPass, CategoricalLogProbabilities, CategoricalMove, Directions, SoftmaxRows,
     SquaredNorms, row_pass,
@@ -525,17 +525,17 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         constant::<B>(log_probs)
     }
 
-    fn fused_leaky_relu(x: FloatTensor<Self>, slope: f64) -> FloatTensor<Self> {
-        match LeakyRelu
+    fn fused_activation(x: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        match Activated
             .prepare::<C>([x.node.clone()])
             .compute_bound()
             .stateful()
         {
             OpsKind::Tracked(prep) => {
-                let output = B::fused_leaky_relu(x.primitive, slope);
-                prep.finish((output.clone(), slope), output)
+                let output = B::fused_activation(x.primitive, activation);
+                prep.finish((output.clone(), activation), output)
             }
-            OpsKind::UnTracked(_) => constant::<B>(B::fused_leaky_relu(x.primitive, slope)),
+            OpsKind::UnTracked(_) => constant::<B>(B::fused_activation(x.primitive, activation)),
         }
     }
 

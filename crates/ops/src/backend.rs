@@ -503,19 +503,19 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::cross_correlation::<Self>(images, templates)
     }
 
-    /// max(x, 0) + slope · min(x, 0), elementwise.
-    fn fused_leaky_relu(x: FloatTensor<Self>, slope: f64) -> FloatTensor<Self> {
-        portable::leaky_relu::<Self>(x, slope)
+    /// t = f(x), elementwise.
+    fn fused_activation(x: FloatTensor<Self>, activation: Activation) -> FloatTensor<Self> {
+        portable::activation::<Self>(x, activation)
     }
 
-    /// The gradient of [`Backend::fused_leaky_relu`]: grad · (1 where output > 0, else slope), from its **output** (slope ≥ 0
-    /// keeps the sign).
-    fn fused_leaky_relu_backward(
+    /// The gradient of [`Backend::fused_activation`] from its **output** t: grad · (1 − t²) of tanh; grad · (1 where t > 0, else slope)
+    /// of a rectifier (slope ≥ 0 keeps the sign).
+    fn fused_activation_backward(
         output: FloatTensor<Self>,
         grad: FloatTensor<Self>,
-        slope: f64,
+        activation: Activation,
     ) -> FloatTensor<Self> {
-        portable::leaky_relu_backward::<Self>(output, grad, slope)
+        portable::activation_backward::<Self>(output, grad, activation)
     }
 
     /// exp(min(max(x, −bound), bound)) of a vector.

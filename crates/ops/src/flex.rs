@@ -603,22 +603,26 @@ impl Backend for Flex {
         }
     }
 
-    fn fused_leaky_relu(x: FlexTensor, slope: f64) -> FlexTensor {
+    fn fused_activation(x: FlexTensor, activation: Activation) -> FlexTensor {
         match all_f32([&x]) {
-            true => elementwise::leaky_relu(x.to_contiguous_owned(), slope as f32),
-            false => portable::leaky_relu::<Self>(x, slope),
+            true => activation::activate(x.to_contiguous_owned(), activation),
+            false => portable::activation::<Self>(x, activation),
         }
     }
 
-    fn fused_leaky_relu_backward(output: FlexTensor, grad: FlexTensor, slope: f64) -> FlexTensor {
-        match all_f32([&output, &grad]) {
-            true => elementwise::leaky_relu_backward(
-                &output.to_contiguous(),
-                grad.to_contiguous_owned(),
-                slope as f32,
-            ),
-            false => portable::leaky_relu_backward::<Self>(output, grad, slope),
+    fn fused_activation_backward(
+        output: FlexTensor,
+        grad: FlexTensor,
+        activation: Activation,
+    ) -> FlexTensor {
+        if !all_f32([&output, &grad]) {
+            return portable::activation_backward::<Self>(output, grad, activation);
         }
+        activation::backward(
+            &output.to_contiguous(),
+            grad.to_contiguous_owned(),
+            activation,
+        )
     }
 
     fn bounded_exp(x: FlexTensor, bound: f64) -> FlexTensor {

@@ -29,6 +29,7 @@
 //! | [`Values`], [`PackedBits`] | rows of values: numbers, or bits packed into words |
 //! | [`pinned_logits`] | all logits, with the constant 0 of each first class |
 //! | [`linear`] | x W + b |
+//! | [`tanh`], [`leaky_relu`] | what is between layers |
 //! | [`additive_scores`] | a net of one hidden layer on pairs |
 //! | [`perceptron`], [`Activation`] | a small net of one hidden layer |
 //! | [`linear_splines`] | a net of rectifiers along one of its inputs |
@@ -92,7 +93,7 @@ pub use api::{
     leaky_relu, linear, linear_splines, log_gamma, normal_gamma_log_prob, normal_gamma_posterior,
     normal_log_prob, normal_log_probs, own_differences, own_normal_log_probs, perceptron,
     pinned_logits, sample_bernoulli, sample_categorical, side_by_side, sigmoid, softmax_moments,
-    softmax_rows, softmax_sums, squared_norms, trigamma,
+    softmax_rows, softmax_sums, squared_norms, tanh, trigamma,
 };
 pub use arguments::{
     Activation, AdamStep, AdditiveGradients, LinearGradients, OwnNormalGradients,

@@ -55,10 +55,10 @@ pub fn with_helpers(threads: usize, work: impl Fn() + Sync) {
 }
 
 /// Threads, of those that [`spread`] gives, of an operation that takes as long as so many multiplications of a product. To wake one
-/// costs as much as some five million.
+/// costs as much as some five million, and it finds the data in another cache.
 #[cfg(feature = "flex")]
 pub(crate) fn threads(multiplications: usize) -> usize {
-    THREADS.get().min(multiplications >> 23).max(1)
+    THREADS.get().min(multiplications >> 24).max(1)
 }
 
 /// Rows of each block, for so many blocks at most. None is of 64 rows or fewer, whose products gemm adds up in another order.
@@ -97,7 +97,7 @@ mod tests {
     use helmholtz_random::{Purpose, Stream};
 
     use super::{block, each, spread, threads};
-    use crate::{Values, bernoulli_log_prob, leaky_relu, linear};
+    use crate::{Values, bernoulli_log_prob, leaky_relu, linear, tanh};
 
     type B = burn::backend::Autodiff<Flex>;
 
@@ -127,7 +127,7 @@ mod tests {
         let seen = uniform(17, columns, 5).greater_elem(0.0).float();
         spread(shared, || {
             let hidden = leaky_relu(linear(x.clone(), first.clone(), one), 0.2);
-            let logits = linear(hidden, second.clone(), two);
+            let logits = tanh(linear(hidden, second.clone(), two));
             let log_prob = bernoulli_log_prob(logits, seen);
             let weights = uniform(rows, 1, 6).squeeze_dim(1);
             let gradients = (log_prob.clone() * weights).sum().backward();
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(threads(usize::MAX), 1);
         let of = |multiplications| spread(8, || threads(multiplications));
         assert_eq!(
-            [0, 1 << 23, 1 << 24, 1 << 25, 1 << 30].map(of),
+            [0, 1 << 24, 1 << 25, 1 << 26, 1 << 30].map(of),
             [1, 1, 2, 4, 8]
         );
         assert_eq!(spread(0, || threads(1 << 30)), 1);

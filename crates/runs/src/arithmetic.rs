@@ -21,7 +21,7 @@
 /// | 10 | the gradient of data under their own normals by hand |
 /// | 11 | normal-gamma laws of moments and normal log-densities in one pass |
 /// | 12 | log-densities of the paths of tracked digits in one pass |
-/// | 13 | log-probabilities and softmaxes of relaxed classes in one pass |
+/// | 13 | tanh between layers, and log-probabilities and softmaxes of relaxed classes, as vector instructions |
 pub const ARITHMETIC: u32 = 13;
 
 /// The version of provenance that names none.

@@ -1,11 +1,11 @@
-//! The leaky rectifier and thresholded sampling on the fast path; what in-place operations leave alone.
+//! The leaky rectifier, the hyperbolic tangent and thresholded sampling on the fast path; what in-place operations leave alone.
 
 use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_ops::{
     Activation, AdamStep, Backend, adam, additive_scores, bernoulli_log_prob, leaky_relu,
-    perceptron, sample_bernoulli, sample_categorical,
+    perceptron, sample_bernoulli, sample_categorical, tanh,
 };
 use proptest::prelude::*;
 
@@ -35,6 +35,28 @@ proptest! {
         let (found, expected) = (outcome(DType::F32), outcome(DType::F64));
         assert_within("y", &found.0, &expected.0, |i| 2.0 * ROUNDING * expected.0[i].abs());
         assert_within("gradient", &found.1, &expected.1, |i| 2.0 * ROUNDING * expected.1[i].abs());
+    }
+
+    /// The value errs by 4 units in the last place, and its slope 1 − t² by 2 |t| of them and two roundings.
+    #[test]
+    fn the_fast_hyperbolic_tangent_agrees_with_the_portable_one(
+        (rows, columns) in (1usize..6, 1usize..41),
+        scale in prop::sample::select(vec![1e-3f32, 1.0, 20.0]),
+        transposed in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let x = Matrix::symmetric([rows, columns], scale, seed);
+        let weights = Matrix::symmetric([1, rows * columns], 1.0, seed.wrapping_add(1));
+        let outcome = |dtype| {
+            let x = x.tensor::<Autodiff<Flex>>(dtype).require_grad();
+            let y = if transposed { x.clone().transpose() } else { x.clone() };
+            let y = tanh(y);
+            let gradients = (y.clone().flatten(0, 1) * weights.vector(dtype)).sum().backward();
+            (read(y), read(x.grad(&gradients).unwrap()))
+        };
+        let (found, expected) = (outcome(DType::F32), outcome(DType::F64));
+        assert_within("y", &found.0, &expected.0, |i| 8.0 * ROUNDING * expected.0[i].abs());
+        assert_within("gradient", &found.1, &expected.1, |_| 20.0 * ROUNDING);
     }
 
     /// A bit may differ only where u is within the rounding error of σ(a), 4 ρ σ(a).
@@ -103,7 +125,10 @@ fn arguments_that_are_held_elsewhere_stay_as_they_were() {
     leaky_relu(x.clone() - 0.5, 0.1);
     leaky_relu(x.clone(), 0.1);
     let primitive = |tensor: &Tensor<Flex, 2>| tensor.clone().into_primitive().tensor();
-    Flex::fused_leaky_relu_backward(primitive(&x), primitive(&y), 0.1);
+    tanh(x.clone());
+    for activation in [Activation::Tanh, Activation::LeakyRelu(0.1)] {
+        Flex::fused_activation_backward(primitive(&x), primitive(&y), activation);
+    }
     let weights = Matrix::uniform([1, 4], 9).vector::<Flex>(DType::F32);
     Flex::fold_rows(weights.into_primitive().tensor(), primitive(&x), 4);
     Flex::fused_linear_backward(Some(primitive(&x)), None, primitive(&y));

@@ -370,7 +370,7 @@ impl Function for LogProbabilities {
     }
 }
 
-/// Σ c ∘ leaky(x)², away from the kink.
+/// Σ c ∘ (leaky(x) + tanh x)², away from the kink.
 pub struct Rectifier;
 
 impl Function for Rectifier {
@@ -379,7 +379,7 @@ impl Function for Rectifier {
     }
 
     fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
-        let y = leaky_relu(arguments[0].clone(), 0.2);
+        let y = leaky_relu(arguments[0].clone(), 0.2) + tanh(arguments[0].clone());
         let c: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.5).collect();
         (y.clone() * y * constant(&c, [3, 4])).sum()
     }

@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Tensor, backend::Backend};
 use helmholtz_nets::{Activation, Initialisation, Initialiser, Linear, Net};
-use helmholtz_ops::{Values, linear};
+use helmholtz_ops::{Values, linear, tanh};
 
 /// Linear layers with tanh between them, from latents and context side by side to logits.
 ///
@@ -50,7 +50,8 @@ impl<B: helmholtz_ops::Backend> Decoder<B> {
         let of_latents = linear(h, weight.clone().narrow(0, 0, latent), bias);
         let none = Tensor::zeros([units], (&weight.device(), weight.dtype()));
         let of_context = linear(context, weight.narrow(0, latent, given), none);
-        let sum = of_latents.reshape([rows / batch, batch, units]) + of_context.unsqueeze::<3>();
-        self.rest.forward(sum.reshape([rows, units]).tanh())
+        let data = batch * units;
+        let sum = of_latents.reshape([rows / batch, data]) + of_context.reshape([1, data]);
+        self.rest.forward(tanh(sum.reshape([rows, units])))
     }
 }

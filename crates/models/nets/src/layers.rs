@@ -1,7 +1,7 @@
 //! Layers one after the other.
 
 use burn::tensor::Tensor;
-use helmholtz_ops::{Activation, Backend, Values, leaky_relu, linear, perceptron};
+use helmholtz_ops::{Activation, Backend, Values, leaky_relu, linear, perceptron, tanh};
 
 use crate::Linear;
 
@@ -39,7 +39,7 @@ pub(crate) fn forward<B: Backend>(
     rest.iter()
         .fold(linear(inputs, weight, bias), |units, layer| {
             let units = match activation {
-                Activation::Tanh => units.tanh(),
+                Activation::Tanh => tanh(units),
                 Activation::LeakyRelu(slope) => leaky_relu(units, slope),
             };
             layer.forward(units)

@@ -157,7 +157,14 @@ fn assert_slope(activation: Activation) {
 /// If the slope is negative: its sign could not be told from the output's.
 pub fn leaky_relu<B: Backend>(x: Tensor<B, 2>, slope: f64) -> Tensor<B, 2> {
     assert!(slope >= 0.0, "the slope must not be negative");
-    wrap(B::fused_leaky_relu(x.into_primitive().tensor(), slope))
+    let rectifier = Activation::LeakyRelu(slope);
+    wrap(B::fused_activation(x.into_primitive().tensor(), rectifier))
+}
+
+/// tanh x, elementwise, in vector instructions where the backend can. Differentiable.
+pub fn tanh<B: Backend>(x: Tensor<B, 2>) -> Tensor<B, 2> {
+    let x = x.into_primitive().tensor();
+    wrap(B::fused_activation(x, Activation::Tanh))
 }
 
 /// One Adam update (Kingma & Ba 2015, algorithm 1): the new parameter and moments, in one pass where the backend can.

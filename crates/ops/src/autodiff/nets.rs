@@ -130,15 +130,15 @@ impl<B: Backend> Backward<B, 5> for LinearSplines {
 }
 
 #[derive(Debug)]
-pub struct LeakyRelu;
+pub struct Activated;
 
-impl<B: Backend> Backward<B, 1> for LeakyRelu {
-    type State = (FloatTensor<B>, f64);
+impl<B: Backend> Backward<B, 1> for Activated {
+    type State = (FloatTensor<B>, Activation);
 
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let (output, slope) = ops.state;
+        let (output, activation) = ops.state;
         unary::<B, _>(ops.parents, ops.node, grads, |grad| {
-            B::fused_leaky_relu_backward(output, grad, slope)
+            B::fused_activation_backward(output, grad, activation)
         });
     }
 }

@@ -210,17 +210,17 @@ pub fn linear_splines_backward<B: Backend>(
     }
 }
 
-pub fn leaky_relu<B: Backend>(x: FloatTensor<B>, slope: f64) -> FloatTensor<B> {
-    unwrap(activate(wrap::<B, 2>(x), Activation::LeakyRelu(slope)))
+pub fn activation<B: Backend>(x: FloatTensor<B>, activation: Activation) -> FloatTensor<B> {
+    unwrap(activate(wrap::<B, 2>(x), activation))
 }
 
-pub fn leaky_relu_backward<B: Backend>(
+pub fn activation_backward<B: Backend>(
     output: FloatTensor<B>,
     grad: FloatTensor<B>,
-    slope: f64,
+    activation: Activation,
 ) -> FloatTensor<B> {
     let (output, grad) = (wrap::<B, 2>(output), wrap::<B, 2>(grad));
-    unwrap(times_slope(output, grad, Activation::LeakyRelu(slope)))
+    unwrap(times_slope(output, grad, activation))
 }
 
 /// m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← θ − α · m̂ / (√v̂ + ε), shapes flattened by the caller's choice.
