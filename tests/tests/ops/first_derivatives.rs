@@ -7,7 +7,7 @@ use helmholtz_ops::{
     categorical_log_probabilities, categorical_move, directions, leaky_relu, linear,
     linear_splines, normal_gamma_log_prob, normal_gamma_posterior, normal_log_prob,
     normal_log_probs, own_normal_log_probs, perceptron, sigmoid, softmax_moments, softmax_rows,
-    softmax_sums, squared_norms,
+    softmax_sums, squared_norms, tanh,
 };
 
 use crate::data::Matrix;
