@@ -212,7 +212,7 @@ mod tests {
             (1003, 7),
         ] {
             let size = block(rows, blocks);
-            assert!(size > 0 && size % 64 == 0 && size * blocks >= rows);
+            assert!(size > 0 && size.is_multiple_of(64) && size * blocks >= rows);
             let last = rows % size;
             assert!(
                 size >= rows || last == 0 || last > 64,

@@ -52,7 +52,7 @@ impl<T: Number> Tables<'_, T> {
         } = self;
         let columns = matrix.columns();
         assert!(
-            rows.start % BLOCK == 0 && rows.end <= codes.rows(),
+            rows.start.is_multiple_of(BLOCK) && rows.end <= codes.rows(),
             "rows of codes, from a block on"
         );
         assert_eq!(out.len(), rows.len() * columns, "a row for each of them");
