@@ -242,15 +242,20 @@ fn not_taken(error: &str) -> HarnessError {
 pub(super) mod tests {
     use super::*;
     use crate::streams::assert_contains;
-    use std::fs;
 
     /// A Slurm of shell scripts: a program's name and its body each.
     pub(in crate::engine) fn fake(folder: &Path, programs: &[(&str, &str)]) -> Slurm {
-        use std::os::unix::fs::PermissionsExt;
+        // Written by a process of its own: what another test starts meanwhile would keep a file open that is written here, and what is
+        // open for writing cannot be started.
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"";
         for (name, body) in programs {
-            let path = folder.join(name);
-            fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            let mut writing = Command::new("sh");
+            writing
+                .args(["-c", write, "sh"])
+                .arg(folder.join(name))
+                .arg(body);
+            let written = writing.status();
+            assert!(written.unwrap().success(), "{name} cannot be written");
         }
         let programs = Some(folder.to_path_buf());
         Slurm { programs }
