@@ -147,6 +147,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn log_probabilities_without_gradient_have_the_same_bits_on_any_number_of_threads() {
+        let (rows, columns) = (1003, 784);
+        let logits = uniform(rows, columns, 7).inner();
+        let seen = uniform(17, columns, 8).inner().greater_elem(0.0).float();
+        for seen in [Values::from(seen.clone()), Values::binary(seen)] {
+            let of = |threads| {
+                let log_prob = || bernoulli_log_prob(logits.clone(), seen.clone());
+                spread(threads, log_prob).into_data()
+            };
+            for threads in [2, 3, 8] {
+                assert_eq!(of(threads), of(1), "{threads} threads");
+            }
+        }
+    }
+
     /// The value and all gradients of a layer on packed bits, one in so many of them set, in bits.
     fn layer(shared: usize, one_in: u32) -> Vec<u32> {
         let (rows, inner, columns) = (2003, 600, 501);

@@ -1,9 +1,10 @@
 //! What AR, ARS and ARSM compare: a layer drawn by an exponential race, and drawn again with two rates swapped.
 
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Tensor, s};
 use helmholtz_distributions::{Classes, Noise, Relaxable};
 use helmholtz_ops::{Backend, Values, cat, pinned_logits};
 
+use crate::logits::logit_gradient::repeat;
 use crate::{Joint, Layered, Objective, Race};
 
 /// A layer's race, and f of its outcomes with classes swapped.
@@ -60,30 +61,36 @@ where
     /// each: `[pairs, rows]`. A pair of equal classes swaps nothing.
     pub fn values(&self, pairs: &[(usize, usize)], noise: &mut impl Noise) -> Tensor<B, 2> {
         let copies = pairs.len() * self.rows;
-        let drawn = pairs.iter().map(|&pair| self.swapped(pair)).collect();
+        let drawn = self.variables.values_of(self.swapped(pairs));
         let mut layers: Vec<_> = self.below.iter().map(|layer| layer.cycle(copies)).collect();
-        layers.push(Values::binary(cat(drawn, 0)));
+        layers.push(Values::binary(drawn));
         let values = self
             .objective
             .value(&self.objective.complete(layers, copies, noise));
         values.reshape([pairs.len(), self.rows])
     }
 
-    /// The layer's values with two classes swapped: `[rows, values]`.
-    fn swapped(&self, (c, j): (usize, usize)) -> Tensor<B, 2> {
+    /// One-hot classes with the two of each pair swapped: `[pairs rows, V C]`.
+    ///
+    /// A swap changes two columns of φ − ln π: the logarithms are taken once for all pairs.
+    fn swapped(&self, pairs: &[(usize, usize)]) -> Tensor<B, 2> {
         let [rows, count, classes] = self.simplex.dims();
-        let mut order: Vec<i64> = (0..classes as i64).collect();
-        order.swap(c, j);
-        let order = TensorData::new(order, [classes]);
-        let order = Tensor::<B, 1, Int>::from_data(order, &self.simplex.device());
-        let simplex = self.simplex.clone().select(2, order);
-        let batch = self.logits.dims()[0];
-        let logits = self.logits.clone().reshape([1, batch, count * classes]);
-        let logits = logits.expand([rows / batch, batch, count * classes]);
-        let logits = logits.reshape([rows, count * classes]);
-        let race = logits - simplex.log().reshape([rows, count * classes]);
-        self.variables
-            .values_of(self.variables.classes().harden(race))
+        let by_variable = [rows * count, classes];
+        let logits = repeat(self.logits.clone().flatten(1, 2), rows).reshape(by_variable);
+        let logarithms = self.simplex.clone().log().reshape(by_variable);
+        let race = logits.clone() - logarithms.clone();
+        let of_other = |c: usize, j: usize| {
+            logits.clone().narrow(1, c, 1) - logarithms.clone().narrow(1, j, 1)
+        };
+        let races = pairs.iter().map(|&(c, j)| match c == j {
+            true => race.clone(),
+            false => race
+                .clone()
+                .slice_assign(s![.., c..c + 1], of_other(c, j))
+                .slice_assign(s![.., j..j + 1], of_other(j, c)),
+        });
+        let races = cat(races.collect(), 0).reshape([pairs.len() * rows, count * classes]);
+        self.variables.classes().harden(races)
     }
 }
 

@@ -26,11 +26,22 @@ pub fn log_prob_and_residual(logits: FlexTensor, values: &FlexTensor) -> (FlexTe
 }
 
 /// Of rows of values, numbers or bits.
-pub(super) fn log_prob_of(logits: &FlexTensor, values: impl ValueRows) -> FlexTensor {
+pub(super) fn log_prob_of(logits: &FlexTensor, values: impl ValueRows + Sync) -> FlexTensor {
     let (few, width) = (size(logits, 0), size(logits, 1));
-    let mut output = zeros([few.max(values.count())]);
-    let (logits, log_prob) = (elements(logits), output.storage_mut());
-    dispatch!(rows(width, logits, values, log_prob));
+    let count = few.max(values.count());
+    let mut output = zeros([count]);
+    let (logits, log_prob) = (elements(logits), output.storage_mut::<f32>());
+    if few < count {
+        dispatch!(rows_of_few(width, logits, values, log_prob));
+        return output;
+    }
+    let threads = threads(count * width * COST);
+    let block = block(count, threads);
+    each(threads, log_prob.chunks_mut(block), |number, log_prob| {
+        let first = number * block;
+        let logits = &logits[first * width..][..log_prob.len() * width];
+        dispatch!(rows(width, logits, (&values, first), log_prob));
+    });
     output
 }
 
@@ -93,29 +104,41 @@ impl ValueRows for Rows<'_> {
     }
 }
 
+/// As many rows of logits as of log-probabilities, with the values from a first row on.
 #[inline(always)]
 fn rows<const FMA: bool>(
+    (width, logits, (values, first), log_prob): (
+        usize,
+        &[f32],
+        (&impl ValueRows, usize),
+        &mut [f32],
+    ),
+) {
+    let scratch = &mut vec![0.0; width];
+    let logits = logits.chunks_exact(width);
+    for (n, (a, out)) in logits.zip(log_prob).enumerate() {
+        let v = values.row(first + n, scratch);
+        *out = exact_if_small(row::<FMA>(a, v, None), a, v) as f32;
+    }
+}
+
+/// Fewer rows of logits than of values.
+#[inline(always)]
+fn rows_of_few<const FMA: bool>(
     (width, logits, values, log_prob): (usize, &[f32], impl ValueRows, &mut [f32]),
 ) {
     let logits = Cyclic::new(logits, width);
     let scratch = &mut vec![0.0; width];
-    if logits.rows == log_prob.len() {
-        for (n, out) in log_prob.iter_mut().enumerate() {
-            let (a, v) = (logits.row(n), values.row(n, scratch));
-            *out = exact_if_small(row::<FMA>(a, v, None), a, v) as f32;
-        }
-    } else {
-        // A loop of its own: what `collect` calls is compiled without the instruction set.
-        let mut likelier = vec![0.0; width];
-        let mut logarithms = Vec::with_capacity(logits.rows);
-        for n in 0..logits.rows {
-            logarithms.push(self::logarithms::<FMA>(logits.row(n), &mut likelier));
-        }
-        for (n, out) in log_prob.iter_mut().enumerate() {
-            let (a, v) = (logits.row(n), values.row(n, scratch));
-            let log_prob = linear::<FMA>(a, v) - logarithms[n % logits.rows];
-            *out = exact_if_small(log_prob, a, v) as f32;
-        }
+    // A loop of its own: what `collect` calls is compiled without the instruction set.
+    let mut likelier = vec![0.0; width];
+    let mut logarithms = Vec::with_capacity(logits.rows);
+    for n in 0..logits.rows {
+        logarithms.push(self::logarithms::<FMA>(logits.row(n), &mut likelier));
+    }
+    for (n, out) in log_prob.iter_mut().enumerate() {
+        let (a, v) = (logits.row(n), values.row(n, scratch));
+        let log_prob = linear::<FMA>(a, v) - logarithms[n % logits.rows];
+        *out = exact_if_small(log_prob, a, v) as f32;
     }
 }
 
@@ -472,12 +495,12 @@ mod tests {
                 let of = |v| Cyclic::new(v, width);
                 rows_to_residuals::<FMA>((width, &mut residual, (&of(&bits), 0), &mut log_prob));
                 let mut alone = [0.0];
-                rows::<FMA>((width, &logits, of(&bits), &mut alone));
+                rows::<FMA>((width, &logits, (&of(&bits), 0), &mut alone));
                 assert_eq!(log_prob, alone);
                 // The same logits for two rows of values.
                 let (mut both, values) = ([0.0; 2], [bits.clone(), logits.clone()].concat());
-                rows::<FMA>((width, &logits, of(&values), &mut both));
-                rows::<FMA>((width, &logits, of(&logits), &mut alone));
+                rows_of_few::<FMA>((width, &logits, of(&values), &mut both));
+                rows::<FMA>((width, &logits, (&of(&values), 1), &mut alone));
                 assert_eq!(both, [log_prob[0], alone[0]]);
 
                 let pairs = || logits.iter().zip(&bits).map(|(&a, &v)| (f64::from(a), v));
