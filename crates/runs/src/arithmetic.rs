@@ -22,7 +22,8 @@
 /// | 11 | normal-gamma laws of moments and normal log-densities in one pass |
 /// | 12 | log-densities of the paths of tracked digits in one pass |
 /// | 13 | tanh between layers, and log-probabilities and softmaxes of relaxed classes, as vector instructions |
-pub const ARITHMETIC: u32 = 13;
+/// | 14 | particles of population Gibbs with a weight below 2⁻⁶⁴ have no gradient |
+pub const ARITHMETIC: u32 = 14;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {
