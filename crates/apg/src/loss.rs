@@ -11,8 +11,8 @@ const NOTHING: f64 = 1.0 / (1u128 << 64) as f64;
 ///
 /// > −Σ_n Σ_l W_nl log q_φ(z'_nl | x, z_l)  and  −Σ_n Σ_l W_nl log p_θ(x, z'_l)_n.
 ///
-/// W_n are the self-normalised weights of part n. Below 2⁻⁶⁴ they count for nothing, whatever the density. Nothing differentiates through a weight or a draw, so that a loss has a
-/// tape of its own, which can be freed before the next block.
+/// W_n are the self-normalised weights of part n; below 2⁻⁶⁴ they count for nothing, whatever the density. Nothing differentiates
+/// through a weight or a draw, so that a loss has a tape of its own, which can be freed before the next block.
 #[derive(Clone, Debug)]
 pub struct Loss<B: Backend> {
     /// W, constants `[L, B, N]`.
