@@ -23,7 +23,8 @@
 /// | 12 | log-densities of the paths of tracked digits in one pass |
 /// | 13 | tanh between layers, and log-probabilities and softmaxes of relaxed classes, as vector instructions |
 /// | 14 | particles of population Gibbs with a weight below 2⁻⁶⁴ have no gradient |
-pub const ARITHMETIC: u32 = 14;
+/// | 15 | bounded standard deviations in the tracker's proposals |
+pub const ARITHMETIC: u32 = 15;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {

@@ -4,11 +4,15 @@ use burn::module::Module;
 use burn::tensor::{Tensor, backend::Backend};
 use helmholtz_distributions::{LogProb, Normal, SampleReal};
 use helmholtz_nets::{Linear, Net};
-use helmholtz_ops::{cat, cross_correlation, leaky_relu, softmax_rows};
+use helmholtz_ops::{bounded_exp, cat, cross_correlation, leaky_relu, softmax_rows};
 use helmholtz_random::Draws;
 
 use crate::Canvas;
 use crate::placement::without;
+
+/// The logarithm of a standard deviation is at most so far from 0. Without a bound one that a net makes 0 gives densities that are no
+/// numbers.
+pub(crate) const LIMIT: f64 = 30.0;
 
 /// q(z_t | x_t, templates): for each digit in turn, nets of the softmax of the cross-correlation of its template with what is left of
 /// the frame give the mean, within \[−1, 1\]², and the standard deviations of its position.
@@ -71,7 +75,7 @@ impl<B: helmholtz_ops::Backend> Locate<B> {
         let shape = [map.dims()[0] / instances, instances, 2];
         Normal {
             mean: self.mean.forward(shared.clone()).tanh().reshape(shape),
-            deviation: self.log_deviation.forward(shared).exp().reshape(shape),
+            deviation: bounded_exp(self.log_deviation.forward(shared), LIMIT).reshape(shape),
         }
     }
 
