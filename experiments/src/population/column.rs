@@ -27,6 +27,14 @@ pub struct Reached {
     pub entries: Vec<Entry>,
 }
 
+impl Entry {
+    /// Whether it is of this sampler, at any setting of it.
+    pub fn is_of(&self, sampler: &str) -> bool {
+        let rest = self.sampler.strip_prefix(sampler);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
+    }
+}
+
 /// Results of the run of a model's experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Column {
@@ -35,6 +43,9 @@ pub struct Column {
     /// What its samplers reached.
     #[serde(flatten)]
     pub reached: Reached,
+    /// The sampler that the run trained its nets for, if it gives the rows of that one alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<String>,
     /// Gradient steps.
     pub steps: u64,
     /// The run folder.

@@ -86,8 +86,12 @@ impl<'a> Members<'a> {
 
     /// The member and its own index of a unit.
     pub fn of(&self, index: usize) -> (&(dyn Member + 'a), usize) {
-        let seeds = self.folders.len();
-        (&*self.all[index / seeds], index % seeds)
+        (&*self.all[self.number(index)], index % self.folders.len())
+    }
+
+    /// Number of the member of a unit.
+    pub fn number(&self, index: usize) -> usize {
+        index / self.folders.len()
     }
 
     /// Sets aside what the seeds showed together.

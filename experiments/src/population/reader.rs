@@ -42,6 +42,7 @@ pub(super) fn column_of<E: Stepwise>(
     Column {
         experiment: experiment.name().into(),
         reached: experiment.reached(&outcome),
+        rows: None,
         steps: outcome.steps,
         folder: folder.display().to_string(),
         provenance: outcome.provenance,

@@ -66,7 +66,14 @@ impl Joint for Settings {
         result: &Value,
     ) -> Result<Column, HarnessError> {
         let (member, own) = members.of(index);
-        member.column(own, result)
+        let mut column = member.column(own, result)?;
+        column
+            .rows
+            .clone_from(&self.members[members.number(index)].rows);
+        if let Some(sampler) = &column.rows {
+            column.reached.entries.retain(|entry| entry.is_of(sampler));
+        }
+        Ok(column)
     }
 
     fn document(&self, columns: &[Column]) -> Document {

@@ -45,6 +45,9 @@ pub struct Member {
     /// Gradient steps instead of the profile's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
+    /// The sampler whose rows are of this run, in the column of the last run before it that has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<String>,
 }
 
 impl Settings {
@@ -57,6 +60,20 @@ impl Settings {
         let members = named("profile", profile, &file.profile)?.clone();
         if members.is_empty() {
             return Err(source.reject("a profile needs the run of an experiment"));
+        }
+        let mut column = None;
+        for member in &members {
+            match &member.rows {
+                None => column = Some(&member.experiment),
+                Some(rows) if column != Some(&member.experiment) => {
+                    let problem = format!(
+                        "`rows = \"{rows}\"` of `{}` needs a run of that experiment before it, whose column they stand in",
+                        member.experiment
+                    );
+                    return Err(source.reject(problem));
+                }
+                Some(_) => {}
+            }
         }
         Ok(Self {
             name: file.name,
@@ -77,7 +94,7 @@ mod tests {
     #[test]
     fn every_member_of_the_bundled_file_is_an_experiment() {
         let source = Source::find("apg-table1").unwrap();
-        for profile in ["quick", "cpu", "paper"] {
+        for profile in ["quick", "cpu", "cpu-trained", "paper"] {
             let settings = Settings::parse(&source, profile).unwrap();
             for member in &settings.members {
                 let kind = Source::find(&member.experiment).unwrap().kind().unwrap();
@@ -94,5 +111,29 @@ mod tests {
         }
         let text = Settings::parse(&source, "quik").unwrap_err().to_string();
         assert!(text.contains("Did you mean `quick`?"), "{text}");
+    }
+
+    #[test]
+    fn rows_of_a_run_need_a_column_to_stand_in() {
+        let of = |members: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("table.toml");
+            let text = format!(
+                "kind = \"apg-table\"\nname = \"t\"\ntitle = \"T\"\n[profile]\nquick = [{members}]\n"
+            );
+            std::fs::write(&path, text).unwrap();
+            Settings::parse(&Source::find(path.to_str().unwrap()).unwrap(), "quick")
+        };
+        let column = "{ experiment = \"apg-gmm\", profile = \"quick\" }";
+        let rows = "{ experiment = \"apg-gmm\", profile = \"rws\", rows = \"RWS\" }";
+        assert!(of(&format!("{column}, {rows}, {rows}")).is_ok());
+        let other = "{ experiment = \"apg-dmm\", profile = \"quick\" }";
+        for members in [rows.to_string(), format!("{column}, {other}, {rows}")] {
+            let text = of(&members).unwrap_err().to_string();
+            assert!(
+                text.contains("needs a run of that experiment before it"),
+                "{text}"
+            );
+        }
     }
 }

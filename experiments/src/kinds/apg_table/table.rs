@@ -45,13 +45,31 @@ impl Table {
         }
     }
 
+    /// The columns, with the rows that other runs give in place of their own.
+    fn whole(&self) -> Vec<Column> {
+        let mut whole: Vec<Column> = Vec::new();
+        for column in &self.columns {
+            let model = |own: &&mut Column| {
+                own.experiment == column.experiment && own.reached.title == column.reached.title
+            };
+            match (&column.rows, whole.iter_mut().rev().find(model)) {
+                (Some(sampler), Some(own)) => {
+                    let entries = &mut own.reached.entries;
+                    let first = entries.iter().position(|entry| entry.is_of(sampler));
+                    entries.retain(|entry| !entry.is_of(sampler));
+                    let at = first.unwrap_or(entries.len());
+                    entries.splice(at..at, column.reached.entries.iter().cloned());
+                }
+                _ => whole.push(column.clone()),
+            }
+        }
+        whole
+    }
+
     /// The samplers, in the order of their first appearance.
-    fn samplers(&self) -> Vec<&str> {
+    fn samplers(columns: &[Column]) -> Vec<&str> {
         let mut samplers: Vec<&str> = Vec::new();
-        let entries = self
-            .columns
-            .iter()
-            .flat_map(|column| &column.reached.entries);
+        let entries = columns.iter().flat_map(|column| &column.reached.entries);
         for entry in entries {
             if !samplers.contains(&entry.sampler.as_str()) {
                 samplers.push(&entry.sampler);
@@ -71,21 +89,33 @@ impl Table {
 
     /// The numbers as a document: for each model a column of ours, and one of published numbers where there are any.
     pub fn document(&self) -> Document {
-        let text = "Mean log joint, nats an instance ± standard error over instances. RWS is the one-shot proposal of the same nets \
-                    with as many particles as the others use in all. K counts it as the first sweep. Where n is given, a number \
-                    is over the first n instances of its column. HMC-RWS moves particles from the same proposal; for bouncing \
-                    digits by nearest pixels, where the likelihood pulls at no position, and by bilinear ones.";
+        let trained = self.columns.iter().any(|column| column.rows.is_some());
+        let [nets, proposal] = match trained {
+            false => ["the same nets with", "the same proposal"],
+            true => [
+                "the same nets, or of those of a run that is named below with the rows that it gives, with",
+                "such a proposal",
+            ],
+        };
+        let text = format!(
+            "Mean log joint, nats an instance ± standard error over instances. RWS is the one-shot proposal of {nets} as many \
+             particles as the others use in all. K counts it as the first sweep. Where n is given, a number is over the first n \
+             instances of its column. HMC-RWS moves particles from {proposal}; for bouncing digits by nearest pixels, where the \
+             likelihood pulls at no position, and by bilinear ones."
+        );
         let published = "The published numbers are the best of their rows, the only ones that can be read in the paper's text. They \
                          are printed without their scale, which is inferred; the settings behind them are the paper's own.";
         let run = |column: &Column| {
             let Provenance { commit, device, .. } = &column.provenance;
+            let rows = column.rows.as_ref();
+            let rows = rows.map_or(String::new(), |sampler| format!("{sampler} of "));
             Note::remark(format!(
-                "{}: {} gradient steps, {}; commit {commit}, {device}.",
+                "{rows}{}: {} gradient steps, {}; commit {commit}, {device}.",
                 column.reached.title, column.steps, column.folder,
             ))
         };
         let blocks = vec![
-            Block::Text(text.into()),
+            Block::Text(text),
             Block::Table(self.samplers_table()),
             Block::Text(published.into()),
             Block::Notes(self.columns.iter().map(run).collect()),
@@ -95,11 +125,12 @@ impl Table {
 
     /// A row for each sampler.
     pub fn samplers_table(&self) -> helmholtz_report::Table {
+        let columns = self.whole();
         let has_published = |column: &Column| {
             let mut entries = column.reached.entries.iter();
             entries.any(|entry| self.published(column, &entry.sampler).is_some())
         };
-        let heads = self.columns.iter().flat_map(|column| {
+        let heads = columns.iter().flat_map(|column| {
             let published =
                 has_published(column).then(|| format!("{}, published", column.reached.title));
             [Some(column.reached.title.clone()), published]
@@ -108,8 +139,8 @@ impl Table {
         });
         let heads = std::iter::once("Sampler".to_string()).chain(heads);
         let mut table = helmholtz_report::Table::new("samplers", "", heads);
-        for sampler in self.samplers() {
-            let cells = self.columns.iter().flat_map(|column| {
+        for sampler in Self::samplers(&columns) {
+            let cells = columns.iter().flat_map(|column| {
                 let theirs = || match self.published(column, sampler) {
                     Some(value) => Cell::number(Kind::Published, value.to_string(), value),
                     None => Cell::of(Kind::Published, ""),
@@ -169,6 +200,7 @@ mod tests {
                 setting: [("N".into(), points)].into(),
                 entries: vec![entry("RWS"), entry("APG, K = 20")],
             },
+            rows: None,
             steps: 3,
             folder: "runs/apg-gmm".into(),
             provenance: Provenance::of(&serde_json::json!({}), 1, "cpu"),
@@ -186,5 +218,77 @@ mod tests {
         );
         assert!(!text.contains("N = 9, published"), "{text}");
         assert_eq!(text.matches("-446.9").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn rows_of_a_run_of_their_own_take_the_place_of_those_of_the_column() {
+        let entry = |(sampler, mean): &(&str, f64)| Entry {
+            sampler: sampler.to_string(),
+            log_joint: Measured {
+                mean: *mean,
+                standard_error: 1.0,
+            },
+            instances: 20,
+        };
+        let column = |rows: Option<&str>, title: &str, entries: &[(&str, f64)]| Column {
+            experiment: "apg-dmm".into(),
+            reached: Reached {
+                title: title.into(),
+                setting: Default::default(),
+                entries: entries.iter().map(entry).collect(),
+            },
+            rows: rows.map(String::from),
+            steps: 3,
+            folder: "runs/apg-dmm".into(),
+            provenance: Provenance::of(&serde_json::json!({}), 1, "cpu"),
+        };
+        let swept = [
+            ("RWS", -1.0),
+            ("HMC-RWS, LF = 1", -2.0),
+            ("HMC-RWS, LF = 5", -3.0),
+            ("APG, K = 5", -4.0),
+        ];
+        let moved = [("HMC-RWS, LF = 1", -12.0), ("HMC-RWS, LF = 10", -13.0)];
+        let table = |columns| Table {
+            title: String::new(),
+            columns,
+            published: Vec::new(),
+        };
+        let whole = table(vec![
+            column(None, "Rings", &swept),
+            column(Some("RWS"), "Rings", &[("RWS", -11.0)]),
+            column(Some("HMC-RWS"), "Rings", &moved),
+            column(Some("RWS"), "Others", &[("RWS", -21.0)]),
+        ])
+        .whole();
+        let entries = |column: &Column| {
+            let of = |entry: &Entry| (entry.sampler.clone(), entry.log_joint.mean);
+            column.reached.entries.iter().map(of).collect::<Vec<_>>()
+        };
+        let expected = [
+            ("RWS", -11.0),
+            ("HMC-RWS, LF = 1", -12.0),
+            ("HMC-RWS, LF = 10", -13.0),
+            ("APG, K = 5", -4.0),
+        ];
+        assert_eq!(
+            entries(&whole[0]),
+            expected.map(|(name, mean)| (name.to_string(), mean))
+        );
+        // Of a run without its column, the rows stand by themselves.
+        assert_eq!(whole.len(), 2);
+        assert_eq!(entries(&whole[1]), [("RWS".to_string(), -21.0)]);
+        let text = helmholtz_report::markdown::render(
+            &table(vec![
+                column(None, "Rings", &swept),
+                column(Some("RWS"), "Rings", &swept[..1]),
+            ])
+            .document(),
+        );
+        assert!(
+            text.contains("\n- RWS of Rings: 3 gradient steps"),
+            "{text}"
+        );
+        assert!(text.contains("named below"), "{text}");
     }
 }
