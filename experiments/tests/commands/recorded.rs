@@ -49,10 +49,11 @@ fn parses(config: &Value, folder: &Path) -> bool {
         Some("apg-bmnist") => from_value::<apg_bmnist::Settings>(settings).is_ok(),
         Some("arm-toy") => from_value::<arm_toy::Settings>(config.clone()).is_ok(),
         _ if config["cell"].is_object() => round::<Cell>(&config["cell"]),
-        // The configuration of what several runs show together: its title, and of the proposals' figure its runs.
+        // The configuration of what several runs show together: its title, and its runs.
         _ if config.as_object().is_some_and(|all| {
             let figure = ["divisions", "experiment", "profile", "steps", "title"];
-            all.keys().eq(["title"]) || all.keys().eq(figure)
+            let of = |keys: &[&str]| all.keys().eq(keys.iter().copied());
+            of(&["title"]) || of(&["members", "title"]) || of(&figure)
         }) =>
         {
             true
