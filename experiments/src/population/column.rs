@@ -16,6 +16,14 @@ pub struct Entry {
     pub instances: u64,
 }
 
+impl Entry {
+    /// Whether it is of this sampler, at any setting of it.
+    pub fn is_of(&self, sampler: &str) -> bool {
+        let rest = self.sampler.strip_prefix(sampler);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
+    }
+}
+
 /// What the samplers of a run reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reached {
@@ -25,14 +33,6 @@ pub struct Reached {
     pub setting: Setting,
     /// Sampler by sampler.
     pub entries: Vec<Entry>,
-}
-
-impl Entry {
-    /// Whether it is of this sampler, at any setting of it.
-    pub fn is_of(&self, sampler: &str) -> bool {
-        let rest = self.sampler.strip_prefix(sampler);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
-    }
 }
 
 /// Results of the run of a model's experiment.

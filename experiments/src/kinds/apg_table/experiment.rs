@@ -72,6 +72,13 @@ impl Joint for Settings {
             .clone_from(&self.members[members.number(index)].rows);
         if let Some(sampler) = &column.rows {
             column.reached.entries.retain(|entry| entry.is_of(sampler));
+            if column.reached.entries.is_empty() {
+                let problem = format!("no row of the run in {} is of `{sampler}`", column.folder);
+                return Err(HarnessError::Spec {
+                    file: self.name.clone(),
+                    problem,
+                });
+            }
         }
         Ok(column)
     }

@@ -119,6 +119,26 @@ fn runs_stand_side_by_side_in_a_table() {
     assert_eq!(fs::read_to_string(folder.join("table.md")).unwrap(), table);
     assert!(!dir.path().join("runs/small/quick-2-steps").exists());
 
+    // A run gives a sampler's rows of the column before it, if it has any.
+    for (sampler, ends) in [("RWS", true), ("RSW", false)] {
+        let own = settings
+            .replace("\"both\"", &format!("\"{}\"", sampler.to_lowercase()))
+            .replace(
+                "steps = 3 }",
+                &format!("steps = 3, rows = \"{sampler}\" }}"),
+            );
+        fs::write(dir.path().join("own.toml"), own).unwrap();
+        let output = reproduce(dir.path(), &["own.toml"]);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.success(), ends, "{err}");
+        assert!(ends || err.contains("is of `RSW`"), "{err}");
+        assert_eq!(
+            out.contains("RWS of Gaussian mixtures, N = 9"),
+            ends,
+            "{out}"
+        );
+    }
+
     let wrong = reproduce(dir.path(), &["both.toml", "--steps", "3"]);
     assert!(text(&wrong.stderr).contains("has no use for `--steps`"));
 }
