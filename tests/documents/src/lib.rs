@@ -5,7 +5,8 @@
 //! | [`tree`] | which files are documents |
 //! | [`prose`] | sentences, and how many are long |
 //! | [`links`] | links that lead nowhere, or out of where they may lead |
-//! | [`parts`] | parts of documents that are copies of records and of sources |
+//! | [`parts`] | parts of documents that are made of records and of sources |
+//! | [`records`] | tables that are made of recorded runs |
 //! | [`imports`] | which file of a crate imports which, and the circles of them |
 //! | [`layers`] | the layers of the architecture, and crates that know one above them |
 //! | [`sources`] | the sources that are checked: circles, and functions that are too long |
@@ -16,6 +17,7 @@ pub mod layers;
 pub mod links;
 pub mod parts;
 pub mod prose;
+pub mod records;
 pub mod sources;
 pub mod tree;
 pub mod tutorial;

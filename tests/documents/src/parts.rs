@@ -1,13 +1,15 @@
-//! Parts of documents that are copies of records and of sources.
+//! Parts of documents that are made of records and of sources.
 //!
 //! Between `<!-- from PATH -->` and `<!-- end -->` stands what the file at PATH, from the workspace's root, holds.
 //! That is a document without its title, its headings one level lower; a source as a code block. `<!-- table from PATH
 //! -->` takes the tables alone, and `<!-- first table from PATH, PATH -->` the rows of the first table of each, which
-//! must have one heading. Links of a copied document that stay in the book are kept, others are written as their text.
+//! must have one heading. Tables that are made of runs are those of [`records`]. Links of a copied document that stay in the book are kept, others are written as their text.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::records;
 
 /// Documents that have a page of their own in the book, by their path from the workspace's root.
 pub type Pages = HashMap<PathBuf, PathBuf>;
@@ -43,31 +45,47 @@ pub fn renew(page: &Path, root: &Path, pages: &Pages) -> Result<String, String> 
     while let Some(line) = lines.next() {
         renewed.push_str(line);
         renewed.push('\n');
-        if let Some((kind, source)) = marker(line) {
-            if kind == "first table" {
-                let part = first_tables(source, root)?;
-                renewed.push_str(&format!("\n{part}\n<!-- end -->\n"));
-                if !lines.any(|line| line == "<!-- end -->") {
-                    return Err(format!("{}: a part without end", page.display()));
-                }
-                continue;
-            }
-            let source = root.join(source);
-            let content = fs::read_to_string(&source)
-                .map_err(|e| format!("{}: {}: {e}", page.display(), source.display()))?;
-            let part = match source.extension().and_then(|e| e.to_str()) {
-                Some("md") if kind == "table" => tables(&content),
-                Some("md") => document(&content, page, &source, pages),
-                Some(language) => code(language, &content),
-                None => return Err(format!("{}: of what kind is it?", source.display())),
-            };
-            renewed.push_str(&format!("\n{}\n\n<!-- end -->\n", part.trim_end()));
-            if !lines.any(|line| line == "<!-- end -->") {
-                return Err(format!("{}: a part without end", page.display()));
-            }
+        let part = if let Some((kind, source)) = marker(line) {
+            copied(kind, source, page, root, pages)
+        } else if let Some(head) = records::opening(line) {
+            let entries: Vec<&str> = lines.by_ref().take_while(|line| *line != "-->").collect();
+            entries.iter().for_each(|entry| {
+                renewed.push_str(entry);
+                renewed.push('\n');
+            });
+            renewed.push_str("-->\n");
+            records::table(head, &entries, page.parent().expect("a page's folder"))
+        } else {
+            continue;
+        };
+        let part = part.map_err(|e| format!("{}: {e}", page.display()))?;
+        renewed.push_str(&format!("\n{}\n\n<!-- end -->\n", part.trim_end()));
+        if !lines.any(|line| line == "<!-- end -->") {
+            return Err(format!("{}: a part without end", page.display()));
         }
     }
     Ok(renewed)
+}
+
+/// What the file at `source` holds, as this kind of part has it.
+fn copied(
+    kind: &str,
+    source: &str,
+    page: &Path,
+    root: &Path,
+    pages: &Pages,
+) -> Result<String, String> {
+    if kind == "first table" {
+        return first_tables(source, root);
+    }
+    let source = root.join(source);
+    let content = fs::read_to_string(&source).map_err(|e| format!("{}: {e}", source.display()))?;
+    match source.extension().and_then(|e| e.to_str()) {
+        Some("md") if kind == "table" => Ok(tables(&content)),
+        Some("md") => Ok(document(&content, page, &source, pages)),
+        Some(language) => Ok(code(language, &content)),
+        None => Err(format!("{}: of what kind is it?", source.display())),
+    }
 }
 
 /// The rows of the first table of each of these files.
@@ -87,12 +105,12 @@ fn first_tables(sources: &str, root: &Path) -> Result<String, String> {
     Ok(table.join("\n") + "\n")
 }
 
-/// A text without its copied parts.
+/// A text without these parts.
 pub fn own(text: &str) -> String {
     let mut own = String::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        if marker(line).is_some() {
+        if marker(line).is_some() || records::opening(line).is_some() {
             lines.find(|line| *line == "<!-- end -->");
         } else {
             own.push_str(line);
@@ -123,11 +141,28 @@ fn tables(content: &str) -> String {
     found
 }
 
+/// A text with its parts, and without the comments that say where they are.
+fn unmarked(text: &str) -> String {
+    let mut unmarked: Vec<&str> = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if records::opening(line).is_some() {
+            lines.find(|line| *line == "-->");
+        } else if marker(line).is_none()
+            && line != "<!-- end -->"
+            && (!line.is_empty() || unmarked.last().is_some_and(|last| !last.is_empty()))
+        {
+            unmarked.push(line);
+        }
+    }
+    unmarked.join("\n")
+}
+
 /// A document without its title, its headings one level lower, its links rewritten.
 fn document(content: &str, page: &Path, source: &Path, pages: &Pages) -> String {
     let mut lines = Vec::new();
     let mut in_code = false;
-    for line in content.lines() {
+    for line in unmarked(content).lines() {
         in_code ^= line.starts_with("```");
         if in_code || !line.starts_with('#') {
             lines.push(line.to_string());
@@ -250,6 +285,33 @@ mod tests {
     fn copied_parts_are_not_a_pages_own() {
         let page = "Mine.\n<!-- from a.md -->\nIts.\n<!-- end -->\nMine.\n";
         assert_eq!(own(page), "Mine.\n\nMine.\n");
+    }
+
+    #[test]
+    fn a_table_of_runs_is_made_from_the_documents_folder() {
+        let page = "<!-- courses at 1\nvalid of . as A\n-->\nold\n<!-- end -->\nAfter\n";
+        let folder = tempfile::tempdir().unwrap();
+        let (metrics, path) = ("metrics.jsonl", folder.path().join("page.md"));
+        let line = r#"{"epoch":1,"kind":"check","valid":{"mean":2.5}}"#;
+        fs::write(folder.path().join(metrics), line).unwrap();
+        fs::write(&path, page).unwrap();
+        let made = renew(&path, folder.path(), &Pages::new()).unwrap();
+        let table = "| epoch | A |\n|---|---|\n| 1 | 2.50 |";
+        assert_eq!(made, page.replace("old", &format!("\n{table}\n")));
+        assert_eq!(own(page), "\nAfter\n");
+    }
+
+    #[test]
+    fn a_copied_document_keeps_its_parts_without_their_comments() {
+        let part = "<!-- runs\na as A\n-->\n\n| a |\n|---|\n\n<!-- end -->\n";
+        let source = format!("# T\n\nOne\n\n{part}\n{part}Two\n");
+        let page = "<!-- from a.md -->\n<!-- end -->\nAfter\n";
+        let made = renewed(("a.md", &source), page).unwrap();
+        let copy = "One\n\n| a |\n|---|\n\n| a |\n|---|\n\nTwo";
+        assert_eq!(
+            made,
+            format!("<!-- from a.md -->\n\n{copy}\n\n<!-- end -->\nAfter\n")
+        );
     }
 
     #[test]
