@@ -135,11 +135,14 @@ fn check(root: &Path) -> Result<(), String> {
 
 fn write(root: &Path) -> Result<(), String> {
     let pages = parts::pages(root, &files(&root.join("docs/src"), "md")?);
-    for path in files(root, "md")? {
-        let (old, new) = (read(&path)?, parts::renew(&path, root, &pages)?);
-        if old != new {
-            fs::write(&path, new).map_err(|e| format!("{}: {e}", path.display()))?;
-            println!("{}", path.display());
+    // A page of the book may copy a document whose tables are made: those first, then their copies.
+    for _ in 0..2 {
+        for path in files(root, "md")? {
+            let (old, new) = (read(&path)?, parts::renew(&path, root, &pages)?);
+            if old != new {
+                fs::write(&path, new).map_err(|e| format!("{}: {e}", path.display()))?;
+                println!("{}", path.display());
+            }
         }
     }
     Ok(())
