@@ -7,50 +7,50 @@
 //! | `<!-- runs` | `FOLDER as LABEL` | selected epoch, test NLL, its standard error over images, bound |
 //! | `<!-- evaluations` | `FOLDER as LABEL` | NLL by the number of samples S, the last with its standard error, −ELBO |
 //! | `<!-- courses at 5, 100` | `QUANTITY of FOLDER as LABEL` | a quantity at these epochs, a column for each line |
+//! | `<!-- courses at steps 5, 100` | the same | at these steps |
 //!
-//! `-->` on a line of its own ends the comment, and `<!-- end -->` the table. Quantities are those of [`Quantity`].
+//! `-->` on a line of its own ends the comment, and `<!-- end -->` the table. Quantities are `valid`, `test`, `bound` and `accepted`, or what a
+//! check has under another name.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-/// What a course shows, of a run's metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// `valid`: the NLL of validation images at a check.
-    Valid,
-    /// `test`: the NLL of test images at a check.
-    Test,
-    /// `bound`: −ELBO of validation images at a check.
-    Bound,
-    /// `accepted`: the share of proposals that the epoch's chains accepted.
-    Accepted,
+/// A quantity in a line of metrics, as a course writes it; `None` in a line without it.
+///
+/// | name | quantity |
+/// |---|---|
+/// | `valid`, `test` | the NLL of validation or test images at a check |
+/// | `bound` | −ELBO of validation images at a check |
+/// | `accepted` | the share of proposals that the epoch's chains accepted |
+/// | another | what a check has under this name |
+fn quantity(name: &str, line: &Value) -> Option<String> {
+    let (kind, value) = match name {
+        "valid" | "test" => ("check", &line[name]["mean"]),
+        "bound" => ("check", &line["valid"]["elbo"]),
+        "accepted" => ("epoch", &line["acceptance"]),
+        _ => ("check", &line[name]),
+    };
+    let value = (line["kind"] == kind).then(|| value.as_f64()).flatten()?;
+    Some(match name {
+        "valid" | "test" => format!("{value:.2}"),
+        "bound" => format!("{:.2}", -value),
+        "accepted" => format!("{value:.3}"),
+        _ => digits(value),
+    })
 }
 
-impl Quantity {
-    fn named(name: &str) -> Result<Self, String> {
-        match name {
-            "valid" => Ok(Self::Valid),
-            "test" => Ok(Self::Test),
-            "bound" => Ok(Self::Bound),
-            "accepted" => Ok(Self::Accepted),
-            _ => Err(format!("{name}: no quantity of a course")),
-        }
-    }
-
-    /// The quantity in a line of metrics of this epoch, as a table writes it; `None` in a line of another kind.
-    fn of(self, line: &Value) -> Option<String> {
-        let (kind, value, decimals) = match self {
-            Self::Valid => ("check", &line["valid"]["mean"], 2),
-            Self::Test => ("check", &line["test"]["mean"], 2),
-            Self::Bound => ("check", &line["valid"]["elbo"], 2),
-            Self::Accepted => ("epoch", &line["acceptance"], 3),
-        };
-        let sign = if self == Self::Bound { -1.0 } else { 1.0 };
-        let value = (line["kind"] == kind).then(|| value.as_f64()).flatten()?;
-        Some(format!("{:.decimals$}", sign * value))
-    }
+/// With three significant digits; a power of ten with two below a thousandth.
+fn digits(value: f64) -> String {
+    let size = value.abs();
+    let text = match size {
+        0.0 => "0".into(),
+        _ if size < 1e-3 => format!("{size:.1e}"),
+        _ => format!("{size:.*}", (2.0 - size.log10().floor()).max(0.0) as usize),
+    };
+    let sign = if value < 0.0 { "−" } else { "" };
+    format!("{sign}{text}")
 }
 
 /// What a line of a document opens, if it opens such a table.
@@ -197,38 +197,41 @@ fn evaluations(lines: &[&str], folder: &Path) -> Result<String, String> {
     Ok(table)
 }
 
-fn courses(epochs: &str, lines: &[&str], folder: &Path) -> Result<String, String> {
+fn courses(at: &str, lines: &[&str], folder: &Path) -> Result<String, String> {
+    let (unit, numbers) = match at.strip_prefix("steps ") {
+        Some(steps) => ("step", steps),
+        None => ("epoch", at),
+    };
     let number = |text: &str| {
         let number = text.trim().parse();
-        number.map_err(|_| format!("{text}: no epoch"))
+        number.map_err(|_| format!("{text}: no {unit}"))
     };
-    let epochs: Vec<u64> = epochs.split(',').map(number).collect::<Result<_, _>>()?;
+    let numbers: Vec<u64> = numbers.split(',').map(number).collect::<Result<_, _>>()?;
     let mut columns: Vec<Vec<String>> = Vec::new();
-    let mut labels = vec!["epoch"];
+    let mut labels = vec![unit];
     for line in lines {
         let (of, label) = labelled(line)?;
-        let (quantity, run) = of
+        let (name, run) = of
             .split_once(" of ")
             .ok_or_else(|| format!("`{line}` is no `QUANTITY of FOLDER as LABEL`"))?;
-        let quantity = Quantity::named(quantity)?;
         let path = folder.join(run).join("metrics.jsonl");
         let metrics: Vec<Value> = read(&path)?
             .lines()
             .map(|line| json(line, &path))
             .collect::<Result<_, _>>()?;
-        let at = |epoch: &u64| {
-            let mut lines = metrics.iter().filter(|line| line["epoch"] == *epoch);
+        let at = |number: &u64| {
+            let mut lines = metrics.iter().filter(|line| line[unit] == *number);
             lines
-                .find_map(|line| quantity.of(line))
-                .ok_or_else(|| format!("{}: no {quantity:?} at epoch {epoch}", path.display()))
+                .find_map(|line| quantity(name, line))
+                .ok_or_else(|| format!("{}: no {name} at {unit} {number}", path.display()))
         };
-        columns.push(epochs.iter().map(at).collect::<Result<_, _>>()?);
+        columns.push(numbers.iter().map(at).collect::<Result<_, _>>()?);
         labels.push(label);
     }
     let mut table = heading(&labels);
-    for (n, epoch) in epochs.iter().enumerate() {
+    for (n, &number) in numbers.iter().enumerate() {
         let cells = columns.iter().map(|column| column[n].clone());
-        table += &row([epoch.to_string()].into_iter().chain(cells));
+        table += &row([count(number)].into_iter().chain(cells));
     }
     Ok(table)
 }
@@ -244,6 +247,8 @@ mod tests {
     const METRICS: &str = r#"{"acceptance":0.9154,"epoch":5,"kind":"epoch"}
 {"epoch":5,"kind":"check","valid":{"elbo":-120.444,"mean":67.716}}
 {"acceptance":null,"epoch":10,"kind":"epoch"}
+{"kind":"check","kl":1.0765e-4,"slope":-0.33,"step":0}
+{"kind":"check","kl":226.4,"slope":0.0,"step":5000}
 "#;
     const EVALUATION: &str = "# T\n\n| S | NLL | Error over images | -ELBO |\n| --- | --- | --- | --- |\n\
         | 100 | 115.077 | 0.825 | 139.297 |\n| 10000 | 110.113 | 0.778 | 139.270 |\n\n- Words.\n";
@@ -289,6 +294,19 @@ mod tests {
     }
 
     #[test]
+    fn courses_by_steps_have_the_digits_that_count() {
+        let lines = ["kl of a as KL", "slope of a as slope"];
+        assert_eq!(
+            made("courses at steps 0, 5000", &lines).unwrap(),
+            "| step | KL | slope |\n|---|---|---|\n| 0 | 1.1e-4 | −0.330 |\n| 5,000 | 226 | 0 |\n"
+        );
+        assert_eq!(
+            [0.00326, 9.995, -40.09, 0.0955].map(digits),
+            ["0.00326", "9.99", "−40.1", "0.0955"]
+        );
+    }
+
+    #[test]
     fn evaluations_have_a_column_for_each_number_of_samples() {
         assert_eq!(
             made("evaluations", &["a as 200, JSA"]).unwrap(),
@@ -307,6 +325,7 @@ mod tests {
             ("courses at 10", "accepted of a as JSA"),
             ("courses at 5", "test of a as JSA"),
             ("courses at 5", "entropy of a as JSA"),
+            ("courses at steps 1", "kl of a as JSA"),
             ("courses at last", "valid of a as JSA"),
             ("courses at 5", "a as JSA"),
         ] {
