@@ -10,7 +10,7 @@
 //! | `<!-- courses at steps 5, 100` | the same | at these steps |
 //!
 //! `-->` on a line of its own ends the comment, and `<!-- end -->` the table. Quantities are `valid`, `test`, `bound` and `accepted`, or what a
-//! check has under another name.
+//! check has under another name; `A to B` has both.
 
 use std::fs;
 use std::path::Path;
@@ -41,12 +41,13 @@ fn quantity(name: &str, line: &Value) -> Option<String> {
     })
 }
 
-/// With three significant digits; a power of ten with two below a thousandth.
+/// With three significant digits, from a thousand on with all; below a thousandth a power of ten with two.
 fn digits(value: f64) -> String {
     let size = value.abs();
     let text = match size {
         0.0 => "0".into(),
         _ if size < 1e-3 => format!("{size:.1e}"),
+        _ if size >= 1e3 => count(size.round() as u64),
         _ => format!("{size:.*}", (2.0 - size.log10().floor()).max(0.0) as usize),
     };
     let sign = if value < 0.0 { "−" } else { "" };
@@ -221,8 +222,14 @@ fn courses(at: &str, lines: &[&str], folder: &Path) -> Result<String, String> {
             .collect::<Result<_, _>>()?;
         let at = |number: &u64| {
             let mut lines = metrics.iter().filter(|line| line[unit] == *number);
-            lines
-                .find_map(|line| quantity(name, line))
+            let all = |line| {
+                name.split(" to ")
+                    .map(|name| quantity(name, line))
+                    .collect()
+            };
+            let cells: Option<Vec<String>> = lines.find_map(all);
+            cells
+                .map(|cells| cells.join(" to "))
                 .ok_or_else(|| format!("{}: no {name} at {unit} {number}", path.display()))
         };
         columns.push(numbers.iter().map(at).collect::<Result<_, _>>()?);
@@ -295,14 +302,14 @@ mod tests {
 
     #[test]
     fn courses_by_steps_have_the_digits_that_count() {
-        let lines = ["kl of a as KL", "slope of a as slope"];
+        let lines = ["kl of a as KL", "slope to kl of a as both"];
         assert_eq!(
             made("courses at steps 0, 5000", &lines).unwrap(),
-            "| step | KL | slope |\n|---|---|---|\n| 0 | 1.1e-4 | −0.330 |\n| 5,000 | 226 | 0 |\n"
+            "| step | KL | both |\n|---|---|---|\n| 0 | 1.1e-4 | −0.330 to 1.1e-4 |\n| 5,000 | 226 | 0 to 226 |\n"
         );
         assert_eq!(
-            [0.00326, 9.995, -40.09, 0.0955].map(digits),
-            ["0.00326", "9.99", "−40.1", "0.0955"]
+            [0.00326, 9.996, -40.09, -38176.4].map(digits),
+            ["0.00326", "10.00", "−40.1", "−38,176"]
         );
     }
 
