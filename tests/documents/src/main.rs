@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use helmholtz_documents::prose::{Count, LONG, Sentence};
-use helmholtz_documents::{links, parts, prose, tree, tutorial};
+use helmholtz_documents::{links, parts, prose, records, tree, tutorial};
 
 const HELP: &str = "\
 Usage: cargo xtask documents [--write | --long [PATH [WORDS]] | --tutorials [PAGE]...]
 
-Checks every Markdown file and doc comment: links, copied parts, the length of sentences.
+Checks every Markdown file and doc comment: links, parts and numbers of records, the length of sentences.
 
   --write              Makes the copied parts anew
   --long [PATH [WORDS]]
@@ -89,7 +89,12 @@ fn check(root: &Path) -> Result<(), String> {
     let mut problems = Vec::new();
     let documents = files(root, "md")?;
     for path in &documents {
-        problems.extend(links::problems(path, home(path, root), &read(path)?));
+        let text = read(path)?;
+        problems.extend(links::problems(path, home(path, root), &text));
+        let folder = path.parent().unwrap_or(root);
+        for unlike in records::unlike(&text, folder)? {
+            problems.push(format!("{}: {unlike}", path.display()));
+        }
     }
     let book = root.join("docs/src");
     let pages = files(&book, "md")?;

@@ -17,6 +17,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::links;
+
 /// A quantity in a line of metrics, as a course writes it; `None` in a line without it.
 ///
 /// | name | quantity |
@@ -112,6 +114,11 @@ fn heading(cells: &[&str]) -> String {
     row(cells.iter().map(|cell| cell.to_string())) + "|" + &"---|".repeat(cells.len()) + "\n"
 }
 
+/// What a run reports. One whose checks have fewer samples or images reports its selected epoch once more, at the last.
+fn number(result: &Value, last: &str, check: &str) -> Option<f64> {
+    result[last].as_f64().or(result[check].as_f64())
+}
+
 fn runs(lines: &[&str], folder: &Path) -> Result<String, String> {
     let columns = [
         "run",
@@ -125,8 +132,7 @@ fn runs(lines: &[&str], folder: &Path) -> Result<String, String> {
         let (run, label) = labelled(line)?;
         let path = folder.join(run).join("result.json");
         let result = json(&read(&path)?, &path)?["content"].take();
-        // A run whose checks have fewer samples or images reports its selected epoch once more.
-        let number = |last: &str, check: &str| result[last].as_f64().or(result[check].as_f64());
+        let number = |last: &str, check: &str| number(&result, last, check);
         let epoch = |key: &str| result[key].as_u64();
         let (Some(nll), Some(error), Some(selected), Some(planned)) = (
             number("final_nll", "test_nll"),
@@ -243,6 +249,43 @@ fn courses(at: &str, lines: &[&str], folder: &Path) -> Result<String, String> {
     Ok(table)
 }
 
+/// Each row of a table that links to one run's result, or evaluation, and lacks an NLL of it.
+///
+/// # Errors
+///
+/// A record that cannot be read.
+pub fn unlike(text: &str, folder: &Path) -> Result<Vec<String>, String> {
+    let mut unlike = Vec::new();
+    for row in text
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.starts_with('|'))
+    {
+        let targets = links::targets(row);
+        let is_record = |to: &&String| to.ends_with("result.json") || to.ends_with("evaluation.md");
+        let records: Vec<&String> = targets.iter().filter(is_record).collect();
+        let [record] = records[..] else {
+            continue;
+        };
+        let path = folder.join(record);
+        let numbers: Vec<f64> = if record.ends_with(".json") {
+            let result = json(&read(&path)?, &path)?["content"].take();
+            number(&result, "final_nll", "test_nll")
+                .into_iter()
+                .collect()
+        } else {
+            let rows = samples(&read(&path)?);
+            rows.iter().map(|(_, [nll, ..])| *nll).collect()
+        };
+        let numbers = numbers.iter().map(|number| format!("{number:.2}"));
+        let missing: Vec<String> = numbers.filter(|number| !row.contains(number)).collect();
+        if !missing.is_empty() {
+            unlike.push(format!("{record} has {}: {row}", missing.join(", ")));
+        }
+    }
+    Ok(unlike)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -339,6 +382,26 @@ mod tests {
             assert!(made(head, &[line]).is_err(), "{head}, {line}");
         }
         assert!(made("runs", &[]).is_err());
+    }
+
+    #[test]
+    fn a_row_without_the_number_of_its_record_is_found() {
+        let folder = folder();
+        let of = |text: &str| unlike(text, folder.path()).unwrap().len();
+        assert_eq!(
+            of("| [A](a/result.json) | 45.53 |\n  | A ([record](a/result.json)) | 45.53 ± 0.17 |"),
+            0
+        );
+        assert_eq!(of("| [A](a/evaluation.md) | 115.08 | 110.11 |"), 0);
+        assert_eq!(
+            of("| [A](a/result.json), [B](b/result.json) | 9 |\n[A](a/result.json)"),
+            0
+        );
+        assert_eq!(
+            of("| [A](a/result.json) | 45.52 |\n| [A](a/evaluation.md) | 115.08 |"),
+            2
+        );
+        assert!(unlike("| [C](c/result.json) |", folder.path()).is_err());
     }
 
     #[test]
