@@ -223,6 +223,19 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_was_stopped_is_cut_and_has_no_number() {
+        let Record { what, .. } = recorded("jsa", 1, 0.0, 1000);
+        let What::Cell(run) = what else {
+            unreachable!("a cell's record")
+        };
+        let stopped = (run.cell.clone(), CellStatus::Partial { done: 300 });
+        let lines = lines(&[record("table1/paper/linear/jsa/seed-1", stopped)]);
+        let jsa = of(&lines, "Linear", "JSA");
+        let expected = (Word::Cut, None, [300, 1000], [0, 5]);
+        assert_eq!((jsa.word, jsa.ours, jsa.steps, jsa.seeds), expected);
+    }
+
+    #[test]
     fn every_published_number_has_a_line() {
         let lines = lines(&[]);
         let tables = ["jsa-table1", "jsa-table2", "jsa-table3", "jsa-poster"];

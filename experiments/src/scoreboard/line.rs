@@ -88,7 +88,9 @@ impl Line {
     /// With the word that its numbers call for; `whole` if runs were made to the published end.
     pub(super) fn judged(mut self, whole: bool) -> Self {
         self.word = match self.sds() {
-            None => Word::NotRun,
+            None if self.steps[0] == 0 => Word::NotRun,
+            // One that was stopped has no number yet.
+            None => Word::Cut,
             Some(_) if !whole => Word::Cut,
             Some(sds) if sds.abs() <= TOLERANCE => Word::Reproduced,
             Some(_) => Word::Differs,
