@@ -3,7 +3,8 @@
 //! Between `<!-- from PATH -->` and `<!-- end -->` stands what the file at PATH, from the workspace's root, holds.
 //! That is a document without its title, its headings one level lower; a source as a code block. `<!-- table from PATH
 //! -->` takes the tables alone, and `<!-- first table from PATH, PATH -->` the rows of the first table of each, which
-//! must have one heading. Tables that are made of runs are those of [`records`]. Links of a copied document that stay in the book are kept, others are written as their text.
+//! must have one heading. Tables that are made of runs are those of [`records`]. Links of a copied document that stay in
+//! the book are kept, others are written as their text.
 
 use std::collections::HashMap;
 use std::fs;
@@ -141,7 +142,7 @@ fn tables(content: &str) -> String {
     found
 }
 
-/// A text with its parts, and without the comments that say where they are.
+/// A text with its parts, without the comments that say where they are, and with one blank line in place of several.
 fn unmarked(text: &str) -> String {
     let mut unmarked: Vec<&str> = Vec::new();
     let mut lines = text.lines();
