@@ -2,8 +2,8 @@
 
 use burn::tensor::Tensor;
 use helmholtz_ops::{
-    Backend, Values, categorical_log_prob, categorical_log_probabilities, draw_categorical,
-    largest_classes, pinned_logits, softmax_rows,
+    Backend, Values, bounded_log, categorical_log_prob, categorical_log_probabilities,
+    draw_categorical, largest_classes, pinned_logits, softmax_rows,
 };
 
 use crate::bits::{CLIP, softplus};
@@ -11,6 +11,14 @@ use crate::{Categorical, Mean, Relaxable, Variables};
 
 /// Noise of 0, where two entries are equal, would have no logarithm.
 const SMALLEST: f64 = 1e-30;
+
+/// Noise is no larger, as a number of f32 that is finite.
+const LARGEST: f64 = f32::MAX as f64;
+
+/// ln E.
+fn log_noise<B: Backend>(noise: Tensor<B, 2>) -> Tensor<B, 2> {
+    bounded_log(noise, SMALLEST, LARGEST)
+}
 
 /// Independent variables of C classes, P(class c) = softmax(φ)_c, the logit φ of the first class pinned to 0. Each variable
 /// has C − 1 logits, C values (one-hot) and a uniform, variable by variable. Class c iff F(c − 1) ≤ u < F(c), F the cumulative
@@ -107,11 +115,11 @@ impl Relaxable for Classes {
 
     /// Exponential: −ln u.
     fn noise<B: Backend>(&self, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
-        uniforms.clamp(CLIP, 1.0 - CLIP).log().neg()
+        bounded_log(uniforms, CLIP, 1.0 - CLIP).neg()
     }
 
     fn perturb<B: Backend>(&self, logits: Tensor<B, 2>, noise: Tensor<B, 2>) -> Tensor<B, 2> {
-        categorical_log_probabilities(logits, self.classes) - noise.log()
+        categorical_log_probabilities(logits, self.classes) - log_noise(noise)
     }
 
     fn harden<B: Backend>(&self, z: Tensor<B, 2>) -> Tensor<B, 2> {
@@ -131,7 +139,7 @@ impl Relaxable for Classes {
         values: Tensor<B, 2>,
         noise: Tensor<B, 2>,
     ) -> Tensor<B, 2> {
-        let (values, log_noise) = (self.by_variable(values), self.by_variable(noise.log()));
+        let (values, log_noise) = (self.by_variable(values), self.by_variable(log_noise(noise)));
         let largest = self.of_value(&log_noise, &values);
         let others = (values - 1.0).neg();
         // ln(E_c / p_c + E_b) = ln E_b + softplus(ln E_c − ln p_c − ln E_b).

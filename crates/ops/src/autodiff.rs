@@ -553,6 +553,13 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         }
     }
 
+    fn bounded_log(x: FloatTensor<Self>, low: f64, high: f64) -> FloatTensor<Self> {
+        match x.is_tracked() {
+            true => portable::bounded_log::<Self>(x, low, high),
+            false => constant::<B>(B::bounded_log(x.primitive, low, high)),
+        }
+    }
+
     fn beta_log_prob(
         a: FloatTensor<Self>,
         b: FloatTensor<Self>,

@@ -532,6 +532,11 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::bounded_exp_backward::<Self>(x, bound, grad)
     }
 
+    /// ln(min(max(x, low), high)) of a vector.
+    fn bounded_log(x: FloatTensor<Self>, low: f64, high: f64) -> FloatTensor<Self> {
+        portable::bounded_log::<Self>(x, low, high)
+    }
+
     /// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b) of vectors a, b > 0 and 0 < x < 1.
     fn beta_log_prob(
         a: FloatTensor<Self>,

@@ -640,6 +640,13 @@ impl Backend for Flex {
         elementwise::bounded_exp_backward(&x.to_contiguous(), bound as f32, grad)
     }
 
+    fn bounded_log(x: FlexTensor, low: f64, high: f64) -> FlexTensor {
+        match all_f32([&x]) {
+            true => elementwise::bounded_log(x.to_contiguous_owned(), low as f32, high as f32),
+            false => portable::bounded_log::<Self>(x, low, high),
+        }
+    }
+
     fn beta_log_prob(a: FlexTensor, b: FlexTensor, x: FlexTensor) -> FlexTensor {
         if !all_f32([&a, &b, &x]) {
             return portable::beta_log_prob::<Self>(a, b, x);

@@ -41,6 +41,7 @@
 //! | [`side_by_side`] | columns of several matrices, rows repeated |
 //! | [`own_differences`] | differences of data from their own centres |
 //! | [`bounded_exp`] | a positive number of a net's output |
+//! | [`bounded_log`] | the logarithm of a number that may be 0 |
 //! | [`normal_gamma_log_prob`] | log-densities of normal-gamma laws |
 //! | [`normal_gamma_posterior`] | normal-gamma laws given moments of data |
 //! | [`normal_log_prob`] | log-densities of normal laws |
@@ -88,12 +89,13 @@ pub use burn_ndarray::NdArray;
 
 pub use api::{
     adam, add_pieces, additive_scores, bernoulli_log_prob, bernoulli_mean_log_prob, beta_log_prob,
-    bounded_exp, categorical_log_prob, categorical_log_probabilities, categorical_move,
-    cross_correlation, digamma, directions, draw_bernoulli, draw_categorical, largest_classes,
-    leaky_relu, linear, linear_splines, log_gamma, normal_gamma_log_prob, normal_gamma_posterior,
-    normal_log_prob, normal_log_probs, own_differences, own_normal_log_probs, perceptron,
-    pinned_logits, sample_bernoulli, sample_categorical, side_by_side, sigmoid, softmax_moments,
-    softmax_rows, softmax_sums, squared_norms, tanh, trigamma,
+    bounded_exp, bounded_log, categorical_log_prob, categorical_log_probabilities,
+    categorical_move, cross_correlation, digamma, directions, draw_bernoulli, draw_categorical,
+    largest_classes, leaky_relu, linear, linear_splines, log_gamma, normal_gamma_log_prob,
+    normal_gamma_posterior, normal_log_prob, normal_log_probs, own_differences,
+    own_normal_log_probs, perceptron, pinned_logits, sample_bernoulli, sample_categorical,
+    side_by_side, sigmoid, softmax_moments, softmax_rows, softmax_sums, squared_norms, tanh,
+    trigamma,
 };
 pub use arguments::{
     Activation, AdamStep, AdditiveGradients, LinearGradients, OwnNormalGradients,

@@ -20,6 +20,19 @@ pub fn bounded_exp<B: Backend, const D: usize>(x: Tensor<B, D>, bound: f64) -> T
     elementwise(x, |x| B::bounded_exp(x, bound))
 }
 
+/// ln(min(max(x, low), high)), elementwise: of a number that may be 0, or round to it. The gradient outside is 0.
+///
+/// # Panics
+/// If the bounds are not 0 < low ≤ high.
+pub fn bounded_log<B: Backend, const D: usize>(
+    x: Tensor<B, D>,
+    low: f64,
+    high: f64,
+) -> Tensor<B, D> {
+    assert!(low > 0.0 && low <= high, "the bounds are {low} and {high}");
+    elementwise(x, |x| B::bounded_log(x, low, high))
+}
+
 /// `function`, which knows vectors, of each element.
 pub(super) fn elementwise<B: Backend, const D: usize>(
     x: Tensor<B, D>,

@@ -1,9 +1,13 @@
-//! The bounded exponential and its gradient, in place.
+//! The bounded exponential, its gradient, and the bounded logarithm, in place.
 
 use burn_flex::FlexTensor;
 
 use super::exp::exp;
 use super::{dispatch, elements};
+use crate::threads::{block, each, threads};
+
+/// How long a logarithm takes, in multiplications of a product.
+const LOG_COST: usize = 128;
 
 /// See [`crate::Backend::bounded_exp`].
 pub fn bounded_exp(mut x: FlexTensor, bound: f32) -> FlexTensor {
@@ -37,4 +41,17 @@ fn exponentiate_gradient<const FMA: bool>((x, bound, grad): (&[f32], f32, &mut [
         let of_x = *g * exp::<FMA>(if outside { 0.0 } else { x });
         *g = if outside { 0.0 } else { of_x };
     }
+}
+
+/// See [`crate::Backend::bounded_log`]. The logarithm is the platform's, whose bits the portable definition has; blocks share the threads.
+pub fn bounded_log(mut x: FlexTensor, low: f32, high: f32) -> FlexTensor {
+    let values = x.storage_mut::<f32>();
+    let threads = threads(values.len() * LOG_COST);
+    let block = block(values.len(), threads);
+    each(threads, values.chunks_mut(block), |_, values| {
+        for x in values {
+            *x = x.clamp(low, high).ln();
+        }
+    });
+    x
 }

@@ -23,6 +23,10 @@ pub fn bounded_exp<B: Backend>(x: FloatTensor<B>, bound: f64) -> FloatTensor<B> 
     unwrap(wrap::<B, 1>(x).clamp(-bound, bound).exp())
 }
 
+pub fn bounded_log<B: Backend>(x: FloatTensor<B>, low: f64, high: f64) -> FloatTensor<B> {
+    unwrap(wrap::<B, 1>(x).clamp(low, high).log())
+}
+
 pub fn bounded_exp_backward<B: Backend>(
     x: FloatTensor<B>,
     bound: f64,
