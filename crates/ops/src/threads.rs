@@ -97,7 +97,9 @@ mod tests {
     use helmholtz_random::{Purpose, Stream};
 
     use super::{block, each, spread, threads};
-    use crate::{Values, bernoulli_log_prob, leaky_relu, linear, tanh};
+    use crate::{
+        AdamStep, Values, adam, bernoulli_log_prob, bounded_log, leaky_relu, linear, tanh,
+    };
 
     type B = burn::backend::Autodiff<Flex>;
 
@@ -160,6 +162,43 @@ mod tests {
             for threads in [2, 3, 8] {
                 assert_eq!(of(threads), of(1), "{threads} threads");
             }
+        }
+    }
+
+    #[test]
+    fn logarithms_have_the_platforms_bits_on_any_number_of_threads() {
+        let (low, high) = (1e-2, 0.9);
+        let x = uniform(1003, 784, 9).inner() + 0.5;
+        let values = x.to_data();
+        let expected: Vec<f32> = values
+            .iter::<f32>()
+            .map(|x| x.clamp(low as f32, high as f32).ln())
+            .collect();
+        for threads in [1, 2, 3, 8] {
+            let log = spread(threads, || bounded_log(x.clone(), low, high));
+            let found: Vec<f32> = log.into_data().iter().collect();
+            assert!(found == expected, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn an_update_has_the_same_bits_on_any_number_of_threads() {
+        let step = AdamStep {
+            learning_rate: 1e-3,
+            beta_1: 0.9,
+            beta_2: 0.999,
+            epsilon: 1e-8,
+            time: 3,
+        };
+        let [parameter, grad, m, v] = [10, 11, 12, 13].map(|i| uniform(1003, 784, i).inner());
+        let of = |threads| {
+            let v = v.clone().abs();
+            let update = || adam(parameter.clone(), grad.clone(), m.clone(), v, step);
+            let (parameter, m, v) = spread(threads, update);
+            [parameter, m, v].map(Tensor::into_data)
+        };
+        for threads in [2, 3, 8] {
+            assert_eq!(of(threads), of(1), "{threads} threads");
         }
     }
 

@@ -1,10 +1,10 @@
-//! Softmaxes of rows, log-probabilities of classes, sigmoids and bounded exponentials: the fast paths in f32 against the portable definitions in f64.
+//! Softmaxes of rows, log-probabilities of classes, sigmoids, bounded exponentials and logarithms: the fast paths in f32 against the portable definitions in f64.
 
 use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_ops::{
-    bounded_exp, categorical_log_probabilities, largest_classes, sigmoid, softmax_rows,
+    bounded_exp, bounded_log, categorical_log_probabilities, largest_classes, sigmoid, softmax_rows,
 };
 use proptest::prelude::*;
 
@@ -113,6 +113,29 @@ proptest! {
             prop_assert!((exact[0][at] / bounded - 1.0).abs() < 1e-14);
         }
     }
+
+    /// Outside its bounds it is constant, and has no slope. The fast path is of what has no gradient.
+    #[test]
+    fn bounded_logarithms_agree_with_those_in_f64(
+        shape in [1usize..6, 1usize..70],
+        seed in any::<u64>(),
+    ) {
+        let (low, high) = (0.25, 0.75);
+        let x = Matrix::uniform(shape, seed);
+        let c = Matrix::symmetric(shape, 1.0, seed.wrapping_add(1));
+        let f = |x| bounded_log(x, low, high);
+        let [tracked, exact] = [DType::F32, DType::F64].map(|t| outcome(f, [&x, &c], t));
+        let fast = read(bounded_log(x.tensor::<Flex>(DType::F32), low, high));
+        assert_within("log", &fast, &exact[0], |at| 2.0 * ROUNDING * exact[0][at].abs());
+        prop_assert_eq!(&fast, &tracked[0]);
+        for (at, &x) in x.elements.iter().enumerate() {
+            let (x, c) = (f64::from(x), f64::from(c.elements[at]));
+            prop_assert!((exact[0][at] - x.clamp(low, high).ln()).abs() < 1e-14);
+            let slope = if (low..=high).contains(&x) { c / x } else { 0.0 };
+            prop_assert!((exact[1][at] - slope).abs() < 1e-14);
+            prop_assert!((tracked[1][at] - slope).abs() <= 4.0 * ROUNDING * slope.abs());
+        }
+    }
 }
 
 /// A weight that f32 cannot hold is zero, not the least number.
@@ -133,7 +156,11 @@ fn what_is_no_number_stays_so() {
     for dtype in [DType::F32, DType::F64] {
         let [softmax, _] = outcome(softmax_rows, [&x, &c], dtype);
         assert!(softmax.iter().all(|y| y.is_nan()));
-        for f in [sigmoid::<B, 2>, |x| bounded_exp(x, 10.0)] {
+        for f in [
+            sigmoid::<B, 2>,
+            |x| bounded_exp(x, 10.0),
+            |x| bounded_log(x, 0.5, 2.0),
+        ] {
             let [y, _] = outcome(f, [&x, &c], dtype);
             let same = y
                 .iter()
@@ -142,6 +169,16 @@ fn what_is_no_number_stays_so() {
             assert!(same);
         }
     }
+}
+
+/// The other bound.
+#[test]
+#[should_panic(expected = "log, element")]
+fn a_logarithm_with_another_bound_is_caught() {
+    let x = Matrix::uniform([3, 20], 6);
+    let of = |low, dtype| read(bounded_log(x.tensor::<Flex>(dtype), low, 1.0));
+    let (wrong, right) = (of(0.5, DType::F32), of(0.25, DType::F64));
+    assert_within("log", &wrong, &right, |at| 2.0 * ROUNDING * right[at].abs());
 }
 
 /// Rows turned about.

@@ -145,6 +145,6 @@ pub(crate) fn repeat<B: Backend>(rows: Tensor<B, 2>, count: usize) -> Tensor<B, 
         return rows;
     }
     rows.reshape([1, few, columns])
-        .expand([count / few, few, columns])
+        .repeat_dim(0, count / few)
         .reshape([count, columns])
 }

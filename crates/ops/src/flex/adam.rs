@@ -4,6 +4,10 @@ use burn_flex::FlexTensor;
 
 use super::{dispatch, elements, multiply_add};
 use crate::AdamStep;
+use crate::threads::{block, each, threads};
+
+/// How long an element takes, in multiplications of a product.
+const COST: usize = 96;
 
 /// See [`crate::Backend::adam`]. In place where the tensors are not shared.
 pub fn update(
@@ -23,13 +27,15 @@ pub fn update(
         root_scale: (1.0 / second.sqrt()) as f32,
         epsilon: step.epsilon as f32,
     };
-    dispatch!(pass(
-        parameter.storage_mut(),
-        elements(grad),
-        moment_1.storage_mut(),
-        moment_2.storage_mut(),
-        scalars,
-    ));
+    let threads = threads(elements(grad).len() * COST);
+    let block = block(elements(grad).len(), threads);
+    let moments = moment_1.storage_mut().chunks_mut(block);
+    let moments = moments.zip(moment_2.storage_mut().chunks_mut(block));
+    let parameters = parameter.storage_mut().chunks_mut(block);
+    let blocks = parameters.zip(elements(grad).chunks(block)).zip(moments);
+    each(threads, blocks, |_, ((parameter, grad), (m, v))| {
+        dispatch!(pass(parameter, grad, m, v, scalars));
+    });
     (parameter, moment_1, moment_2)
 }
 

@@ -34,9 +34,13 @@ fn normalise<const FMA: bool>((width, x): (usize, &mut [f32])) {
                 sums[lane] += chunk[lane];
             }
         }
-        for (lane, x) in rest.iter_mut().enumerate() {
-            *x = weight::<FMA>(*x - greatest);
-            sums[lane] += *x;
+        if !rest.is_empty() {
+            let mut last = padded(rest);
+            for lane in 0..LANES {
+                last[lane] = weight::<FMA>(last[lane] - greatest);
+                sums[lane] += last[lane];
+            }
+            rest.copy_from_slice(&last[..rest.len()]);
         }
         let inverse = 1.0 / total(&sums);
         row.iter_mut().for_each(|x| *x *= inverse);
@@ -52,20 +56,34 @@ fn weight<const FMA: bool>(x: f32) -> f32 {
 #[inline(always)]
 fn greatest(row: &[f32]) -> f32 {
     let (chunks, rest) = row.as_chunks::<LANES>();
-    let mut most: Lanes = [f32::NEG_INFINITY; LANES];
+    let mut most = padded(rest);
     for chunk in chunks {
         for lane in 0..LANES {
-            most[lane] = if chunk[lane] > most[lane] {
-                chunk[lane]
-            } else {
-                most[lane]
-            };
+            most[lane] = greater(most[lane], chunk[lane]);
         }
     }
-    most.iter().chain(rest).fold(
-        f32::NEG_INFINITY,
-        |most, &x| if x > most { x } else { most },
-    )
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            most[lane] = greater(most[lane], most[lane + half]);
+        }
+        half /= 2;
+    }
+    most[0]
+}
+
+/// Not `max`, whose rule for what is no number is none of vector instructions.
+#[inline(always)]
+fn greater(a: f32, b: f32) -> f32 {
+    if b > a { b } else { a }
+}
+
+/// Fewer numbers than a register has, in a whole one: a loop over the few would be one number after the other.
+#[inline(always)]
+fn padded(few: &[f32]) -> Lanes {
+    let mut all = [f32::NEG_INFINITY; LANES];
+    all[..few.len()].copy_from_slice(few);
+    all
 }
 
 /// See [`crate::Backend::softmax_rows_backward`].

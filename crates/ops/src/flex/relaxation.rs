@@ -10,6 +10,9 @@ use crate::threads::{block, each, threads};
 /// How long an element takes, in multiplications of a product.
 const COST: usize = 256;
 
+/// Variables whose probabilities are made at a time.
+const VARIABLES: usize = 64;
+
 /// See [`crate::Backend::categorical_log_probabilities`].
 pub fn log_probabilities(logits: &FlexTensor, classes: usize) -> FlexTensor {
     let (rows, free) = (size(logits, 0), size(logits, 1));
@@ -53,13 +56,22 @@ pub fn backward(output: &FlexTensor, grad: &FlexTensor, classes: usize) -> FlexT
 
 #[inline(always)]
 fn centred<const FMA: bool>((classes, output, grad, out): (usize, &[f32], &[f32], &mut [f32])) {
-    let variables = output.chunks_exact(classes).zip(grad.chunks_exact(classes));
-    for ((output, grad), out) in variables.zip(out.chunks_exact_mut(classes - 1)) {
-        let sum: f32 = grad.iter().sum();
-        for ((out, &log_p), &g) in out.iter_mut().zip(&output[1..]).zip(&grad[1..]) {
+    // Many variables at a time: a loop over the classes of one would be one exponential after the other.
+    let mut probabilities = vec![0.0; VARIABLES * classes];
+    let blocks = output.chunks(VARIABLES * classes);
+    let blocks = blocks.zip(grad.chunks(VARIABLES * classes));
+    for ((output, grad), out) in blocks.zip(out.chunks_mut(VARIABLES * (classes - 1))) {
+        for (p, &log_p) in probabilities.iter_mut().zip(output) {
             let e = exp::<FMA>(log_p);
-            let p = if log_p < EXP_IS_ZERO { 0.0 } else { e };
-            *out = g - p * sum;
+            *p = if log_p < EXP_IS_ZERO { 0.0 } else { e };
+        }
+        let variables = probabilities.chunks_exact(classes);
+        let variables = variables.zip(grad.chunks_exact(classes));
+        for ((p, grad), out) in variables.zip(out.chunks_exact_mut(classes - 1)) {
+            let sum: f32 = grad.iter().sum();
+            for ((out, &p), &g) in out.iter_mut().zip(&p[1..]).zip(&grad[1..]) {
+                *out = g - p * sum;
+            }
         }
     }
 }
@@ -72,11 +84,12 @@ pub fn largest(entries: &FlexTensor, classes: usize) -> FlexTensor {
     by_rows(rows, [(elements(entries), all)], out, |[entries], out| {
         let variables = entries.chunks_exact(classes);
         for (entries, out) in variables.zip(out.chunks_exact_mut(classes)) {
-            let mut first = 0;
+            // Selected, not branched to: no processor foresees the class.
+            let (mut first, mut most) = (0, entries[0]);
             for (class, &entry) in entries.iter().enumerate() {
-                if entry > entries[first] {
-                    first = class;
-                }
+                let more = entry > most;
+                first = if more { class } else { first };
+                most = if more { entry } else { most };
             }
             out[first] = 1.0;
         }
