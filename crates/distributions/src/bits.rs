@@ -1,7 +1,7 @@
 //! A layer of bits.
 
 use burn::tensor::{Tensor, activation};
-use helmholtz_ops::{Backend, Values, bernoulli_log_prob, draw_bernoulli};
+use helmholtz_ops::{Backend, Values, bernoulli_log_prob, draw_bernoulli, repeat_rows};
 
 use crate::{Relaxable, Variables};
 
@@ -76,7 +76,7 @@ impl Relaxable for Bits {
     }
 
     fn perturb<B: Backend>(&self, logits: Tensor<B, 2>, noise: Tensor<B, 2>) -> Tensor<B, 2> {
-        logits + noise
+        repeat_rows(logits, noise.dims()[0]) + noise
     }
 
     fn harden<B: Backend>(&self, z: Tensor<B, 2>) -> Tensor<B, 2> {

@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use helmholtz_ops::{
     Backend, Values, bounded_log, categorical_log_prob, categorical_log_probabilities,
-    draw_categorical, largest_classes, pinned_logits, softmax_rows,
+    draw_categorical, largest_classes, pinned_logits, repeat_rows, tempered_softmax_rows,
 };
 
 use crate::bits::{CLIP, softplus};
@@ -119,7 +119,8 @@ impl Relaxable for Classes {
     }
 
     fn perturb<B: Backend>(&self, logits: Tensor<B, 2>, noise: Tensor<B, 2>) -> Tensor<B, 2> {
-        categorical_log_probabilities(logits, self.classes) - log_noise(noise)
+        let log_p = categorical_log_probabilities(logits, self.classes);
+        repeat_rows(log_p, noise.dims()[0]) - log_noise(noise)
     }
 
     fn harden<B: Backend>(&self, z: Tensor<B, 2>) -> Tensor<B, 2> {
@@ -128,8 +129,8 @@ impl Relaxable for Classes {
 
     fn relax<B: Backend>(&self, z: Tensor<B, 2>, temperature: Tensor<B, 2>) -> Tensor<B, 2> {
         let [rows, columns] = z.dims();
-        let by_variable = (z / temperature).reshape([rows * self.variables, self.classes]);
-        softmax_rows(by_variable).reshape([rows, columns])
+        let by_variable = z.reshape([rows * self.variables, self.classes]);
+        tempered_softmax_rows(by_variable, temperature).reshape([rows, columns])
     }
 
     /// With exponential noise E: z_b = −ln E_b of the class b that is the value, z_c = −ln(E_c / p_c + E_b) of the others.

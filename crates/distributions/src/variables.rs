@@ -62,7 +62,7 @@ pub fn draw<B: Backend>(
 /// Variables that are a function of noisy logits z, and can be relaxed. Here z is the logits with logistic or Gumbel noise. The
 /// value is the sign or the largest entry of z, and the relaxed value a sigmoid or softmax of z / τ.
 ///
-/// Rows of parameters are as many as rows of noise here.
+/// Rows of parameters are as many as rows of noise here, but in [`perturb`](Self::perturb).
 pub trait Relaxable: Variables {
     /// Columns of z and of its noise, as many as a row takes uniforms.
     fn noisy(&self) -> usize;
@@ -70,7 +70,7 @@ pub trait Relaxable: Variables {
     /// The noise that uniforms make, `[N, noisy]` both; uniforms are clipped to [10⁻⁷, 1 − 10⁻⁷].
     fn noise<B: Backend>(&self, uniforms: Tensor<B, 2>) -> Tensor<B, 2>;
 
-    /// z from logits and noise, differentiable in the logits: `[N, noisy]`.
+    /// z from logits and noise, differentiable in the logits: `[N, noisy]`. Fewer rows of logits are repeated cyclically.
     fn perturb<B: Backend>(&self, logits: Tensor<B, 2>, noise: Tensor<B, 2>) -> Tensor<B, 2>;
 
     /// The values that z stands for: `[N, values]`, without gradient.

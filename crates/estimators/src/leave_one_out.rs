@@ -6,11 +6,11 @@ mod rodeo;
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Bits, Noise, Variables};
-use helmholtz_ops::{AutodiffBackend, Backend, Values, cat};
+use helmholtz_ops::{AutodiffBackend, Backend, Values, cat, repeat_rows};
 use helmholtz_samplers::Info;
 
 use crate::family::*;
-use crate::logits::logit_gradient::{fold, mean_loss, plus, repeat, surrogate, tracked};
+use crate::logits::logit_gradient::{fold, mean_loss, plus, surrogate, tracked};
 use crate::objective::{Drawn, at_least, constant, mean};
 use crate::{Controls, Estimate, EstimateError, Joint, Layered, Particles};
 
@@ -43,7 +43,7 @@ impl<B: Backend> Siblings<B> {
     /// Of each row, the mean of the K − 1 rows of the same datum's other particles: `[rows, columns]` both.
     pub fn others(&self, rows: Tensor<B, 2>) -> Tensor<B, 2> {
         let count = rows.dims()[0];
-        let total = repeat(fold(rows.clone(), count / self.particles), count);
+        let total = repeat_rows(fold(rows.clone(), count / self.particles), count);
         (total - rows).mul_scalar(1.0 / (self.particles - 1) as f64)
     }
 
@@ -180,7 +180,7 @@ where
     let siblings = levels.enumerate().map(|(level, (bits, variables))| {
         let slopes = bits.grad(&gradients).expect("f depends on every layer");
         let logits = drawn.objective.logits(&drawn.path.layers()[..level]);
-        let means = repeat(variables.mean(logits), drawn.rows);
+        let means = repeat_rows(variables.mean(logits), drawn.rows);
         Siblings {
             particles,
             bits: constant(bits),

@@ -13,11 +13,11 @@ mod straight_through;
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables, uniforms};
-use helmholtz_ops::{AutodiffBackend, Values};
+use helmholtz_ops::{AutodiffBackend, Values, repeat_rows};
 use helmholtz_samplers::Info;
 
 use crate::family::*;
-use crate::logits::logit_gradient::{plus, repeat};
+use crate::logits::logit_gradient::plus;
 use crate::objective::{at_least, mean};
 use crate::{Estimate, EstimateError, Joint, Layered, Particles};
 
@@ -61,6 +61,17 @@ pub trait Reparameterise<B: AutodiffBackend, V: Variables> {
     /// logits.
     fn sample(&self, variables: V, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2>;
 
+    /// [`sample`](Self::sample) for fewer rows of logits, repeated cyclically.
+    fn sample_repeated(
+        &self,
+        variables: V,
+        logits: Tensor<B, 2>,
+        uniforms: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        let rows = uniforms.dims()[0];
+        self.sample(variables, repeat_rows(logits, rows), uniforms)
+    }
+
     /// What the logits are multiplied with, in sampling and in scoring: 1 but for an annealed slope.
     fn slope(&self) -> f64 {
         1.0
@@ -92,7 +103,7 @@ where
     at_least(1, particles, &x)?;
     let frozen = model.clone().no_grad();
     let rows = particles * x.dims()[0];
-    let mut logits = repeat(model.encode(x.clone()), rows);
+    let mut logits = model.encode(x.clone());
     let mut scoring = logits.clone().detach();
     let mut layers: Vec<Tensor<B, 2>> = Vec::new();
     let mut log_q: Option<Tensor<B, 1>> = None;
@@ -104,7 +115,8 @@ where
         let slope = estimator.slope();
         let shape = [rows, estimator.uniforms(variables)];
         let uniforms = uniforms(shape, logits.dtype(), &logits.device(), noise);
-        let layer = estimator.sample(variables, logits.clone().mul_scalar(slope), uniforms);
+        let layer =
+            estimator.sample_repeated(variables, logits.clone().mul_scalar(slope), uniforms);
         let score = variables.log_prob(scoring.clone().mul_scalar(slope), layer.clone());
         log_q = Some(plus(log_q, score));
         layers.push(layer);

@@ -23,9 +23,14 @@ pub use densities::{
     beta_log_prob, normal_gamma_log_prob, normal_gamma_posterior, normal_log_prob,
     normal_log_probs, own_normal_log_probs,
 };
-pub use elementwise::{bounded_exp, bounded_log, digamma, log_gamma, sigmoid, trigamma};
+pub use elementwise::{
+    bounded_exp, bounded_log, digamma, log_gamma, sigmoid, trigamma, with_gradient_of,
+};
 pub use nets::{adam, additive_scores, leaky_relu, linear, linear_splines, perceptron, tanh};
-pub use rows::{directions, own_differences, side_by_side, softmax_rows, squared_norms};
+pub use rows::{
+    directions, own_differences, repeat_rows, side_by_side, softmax_rows, squared_norms,
+    tempered_softmax_rows,
+};
 pub use sums::{softmax_moments, softmax_sums};
 
 /// Asserts that `a` rows and `b` rows can meet cyclically.

@@ -26,7 +26,7 @@ use canvas::AddPieces;
 use densities::{
     BetaLogProb, NormalGammaLogProb, NormalGammaPosterior, NormalLogProb, OwnNormalLogProbs,
 };
-use elementwise::{BoundedExp, Digamma, LogGamma, Sigmoid};
+use elementwise::{BoundedExp, Carried, Digamma, LogGamma, Sigmoid};
 use nets::{Activated, AdditiveScores, BitLinear, Linear, LinearSplines, Perceptron};
 use rows::{
     BitRowPass, CategoricalLogProbabilities, CategoricalMove, Directions, SoftmaxRows,
@@ -408,17 +408,15 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         constant::<B>(B::largest_classes(entries.primitive, classes))
     }
 
-    fn softmax_rows(x: FloatTensor<Self>) -> FloatTensor<Self> {
-        match SoftmaxRows
-            .prepare::<C>([x.node.clone()])
-            .compute_bound()
-            .stateful()
-        {
+    fn softmax_rows(x: FloatTensor<Self>, temperature: FloatTensor<Self>) -> FloatTensor<Self> {
+        let prepared = SoftmaxRows.prepare::<C>([x.node.clone(), temperature.node.clone()]);
+        let (x, temperature) = (x.primitive, temperature.primitive);
+        match prepared.compute_bound().stateful() {
             OpsKind::Tracked(prep) => {
-                let output = B::softmax_rows(x.primitive);
-                prep.finish(output.clone(), output)
+                let output = B::softmax_rows(x.clone(), temperature.clone());
+                prep.finish([x, temperature, output.clone()], output)
             }
-            OpsKind::UnTracked(_) => constant::<B>(B::softmax_rows(x.primitive)),
+            OpsKind::UnTracked(_) => constant::<B>(B::softmax_rows(x, temperature)),
         }
     }
 
@@ -557,6 +555,18 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         match x.is_tracked() {
             true => portable::bounded_log::<Self>(x, low, high),
             false => constant::<B>(B::bounded_log(x.primitive, low, high)),
+        }
+    }
+
+    fn with_gradient_of(
+        values: FloatTensor<Self>,
+        carrier: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let prepared = Carried.prepare::<C>([values.node.clone(), carrier.node.clone()]);
+        let values = B::with_gradient_of(values.primitive, carrier.primitive);
+        match prepared.compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish((), values),
+            OpsKind::UnTracked(_) => constant::<B>(values),
         }
     }
 

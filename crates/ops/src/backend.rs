@@ -373,17 +373,20 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::add_pieces_backward::<Self>(grad, sources, pieces, weight)
     }
 
-    /// The softmax y of each row of x `[N, D]`.
-    fn softmax_rows(x: FloatTensor<Self>) -> FloatTensor<Self> {
-        portable::softmax_rows::<Self>(x)
+    /// The softmax y of each row of x / τ, for x `[N, D]` and τ `[1, 1]`.
+    fn softmax_rows(x: FloatTensor<Self>, temperature: FloatTensor<Self>) -> FloatTensor<Self> {
+        portable::softmax_rows::<Self>(x, temperature)
     }
 
-    /// The gradient of [`Backend::softmax_rows`] from its **output**: y ∘ (g − Σ y g).
+    /// The gradients of [`Backend::softmax_rows`] in x and τ, with its **output** y: g_x = y ∘ (g − Σ y g) / τ and
+    /// −Σ g_x ∘ x / τ.
     fn softmax_rows_backward(
+        x: FloatTensor<Self>,
+        temperature: FloatTensor<Self>,
         output: FloatTensor<Self>,
         grad: FloatTensor<Self>,
-    ) -> FloatTensor<Self> {
-        portable::softmax_rows_backward::<Self>(output, grad)
+    ) -> [FloatTensor<Self>; 2] {
+        portable::softmax_rows_backward::<Self>(x, temperature, output, grad)
     }
 
     /// y = 1 / (1 + e⁻ˣ) of a vector.
@@ -535,6 +538,14 @@ pub trait Backend: burn::tensor::backend::Backend {
     /// ln(min(max(x, low), high)) of a vector.
     fn bounded_log(x: FloatTensor<Self>, low: f64, high: f64) -> FloatTensor<Self> {
         portable::bounded_log::<Self>(x, low, high)
+    }
+
+    /// The values, with the gradient of the carrier beside their own; without a tape, the values.
+    fn with_gradient_of(
+        values: FloatTensor<Self>,
+        _carrier: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        values
     }
 
     /// (a − 1) ln x + (b − 1) ln(1 − x) − ln B(a, b) of vectors a, b > 0 and 0 < x < 1.

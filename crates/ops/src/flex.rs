@@ -470,18 +470,24 @@ impl Backend for Flex {
         }
     }
 
-    fn softmax_rows(x: FlexTensor) -> FlexTensor {
-        match all_f32([&x]) {
-            true => normalised::softmax(x.to_contiguous_owned()),
-            false => portable::softmax_rows::<Self>(x),
+    fn softmax_rows(x: FlexTensor, temperature: FlexTensor) -> FlexTensor {
+        if !all_f32([&x, &temperature]) {
+            return portable::softmax_rows::<Self>(x, temperature);
         }
+        normalised::softmax(x.to_contiguous_owned(), &temperature.to_contiguous())
     }
 
-    fn softmax_rows_backward(output: FlexTensor, grad: FlexTensor) -> FlexTensor {
-        if !all_f32([&output, &grad]) {
-            return portable::softmax_rows_backward::<Self>(output, grad);
+    fn softmax_rows_backward(
+        x: FlexTensor,
+        temperature: FlexTensor,
+        output: FlexTensor,
+        grad: FlexTensor,
+    ) -> [FlexTensor; 2] {
+        if !all_f32([&x, &temperature, &output, &grad]) {
+            return portable::softmax_rows_backward::<Self>(x, temperature, output, grad);
         }
-        normalised::softmax_backward(&output.to_contiguous(), grad.to_contiguous_owned())
+        let [x, temperature, output] = [x, temperature, output].map(|t| t.to_contiguous());
+        normalised::softmax_backward(&x, &temperature, &output, grad.to_contiguous_owned())
     }
 
     fn fused_sigmoid(x: FlexTensor) -> FlexTensor {

@@ -37,8 +37,9 @@
 //! | [`softmax_moments`] | moments weighted by a softmax, summed over the candidates of each particle |
 //! | [`own_normal_log_probs`] | log-densities of data, each under its own normal |
 //! | [`add_pieces`], [`Pieces`] | pieces of rows on rows: digits on a canvas |
-//! | [`softmax_rows`], [`sigmoid`] | softmaxes of rows, and sigmoids |
-//! | [`side_by_side`] | columns of several matrices, rows repeated |
+//! | [`softmax_rows`], [`tempered_softmax_rows`], [`sigmoid`] | softmaxes of rows, at a temperature too, and sigmoids |
+//! | [`with_gradient_of`] | a value with the gradient of another |
+//! | [`repeat_rows`], [`side_by_side`] | rows repeated; columns of several matrices, rows repeated |
 //! | [`own_differences`] | differences of data from their own centres |
 //! | [`bounded_exp`] | a positive number of a net's output |
 //! | [`bounded_log`] | the logarithm of a number that may be 0 |
@@ -93,9 +94,9 @@ pub use api::{
     categorical_move, cross_correlation, digamma, directions, draw_bernoulli, draw_categorical,
     largest_classes, leaky_relu, linear, linear_splines, log_gamma, normal_gamma_log_prob,
     normal_gamma_posterior, normal_log_prob, normal_log_probs, own_differences,
-    own_normal_log_probs, perceptron, pinned_logits, sample_bernoulli, sample_categorical,
-    side_by_side, sigmoid, softmax_moments, softmax_rows, softmax_sums, squared_norms, tanh,
-    trigamma,
+    own_normal_log_probs, perceptron, pinned_logits, repeat_rows, sample_bernoulli,
+    sample_categorical, side_by_side, sigmoid, softmax_moments, softmax_rows, softmax_sums,
+    squared_norms, tanh, tempered_softmax_rows, trigamma, with_gradient_of,
 };
 pub use arguments::{
     Activation, AdamStep, AdditiveGradients, LinearGradients, OwnNormalGradients,

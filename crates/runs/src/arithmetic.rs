@@ -24,7 +24,8 @@
 /// | 13 | tanh between layers, and log-probabilities and softmaxes of relaxed classes, as vector instructions |
 /// | 14 | particles of population Gibbs with a weight below 2⁻⁶⁴ have no gradient |
 /// | 15 | bounded standard deviations in the tracker's proposals |
-pub const ARITHMETIC: u32 = 15;
+/// | 16 | Gumbel noise by vector logarithms; log-probabilities of relaxed classes once a datum; softmaxes with their temperature |
+pub const ARITHMETIC: u32 = 16;
 
 /// The version of provenance that names none.
 pub(crate) fn unrecorded() -> u32 {

@@ -2,9 +2,8 @@
 
 use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{Bits, Noise, Variables};
-use helmholtz_ops::{Backend, Values};
+use helmholtz_ops::{Backend, Values, repeat_rows};
 
-use crate::logits::logit_gradient::repeat;
 use crate::{Joint, Layered, Objective, Particles};
 
 /// One layer of bits drawn twice, from u and from 1 − u, the layers above drawn for each, and f of both.
@@ -59,7 +58,7 @@ impl<B: Backend> Antithetic<B> {
     pub fn factor(&self) -> Tensor<B, 2> {
         let bits = |path: &Particles<B>| path.layers()[self.level].numbers();
         let certainty = activation::sigmoid(self.logits.clone().abs());
-        let certainty = repeat(certainty, self.first.rows()).mul_scalar(0.5);
+        let certainty = repeat_rows(certainty, self.first.rows()).mul_scalar(0.5);
         (bits(&self.first) - bits(&self.second)) * certainty
     }
 }

@@ -3,11 +3,11 @@
 use burn::module::AutodiffModule;
 use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{Bits, Noise, Variables};
-use helmholtz_ops::{AutodiffBackend, Backend, Values};
+use helmholtz_ops::{AutodiffBackend, Backend, Values, repeat_rows};
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
-use crate::logits::logit_gradient::{fold, repeat};
+use crate::logits::logit_gradient::fold;
 use crate::{
     Batch, Declaration, Description, Domain, Estimate, EstimateError, Estimator, Joint, Layered,
     Learned, LogitGradient, Objective, Target, estimate_logits,
@@ -94,11 +94,11 @@ impl LogitGradient<Bits> for Arms {
         layers.push(bits.clone());
         let values = objective.value(&objective.complete(layers, copies, noise));
         let mean = fold(values.clone().reshape([copies, 1]), rows).div_scalar(particles as f64);
-        let centred = values.reshape([copies, 1]) - repeat(mean, copies);
+        let centred = values.reshape([copies, 1]) - repeat_rows(mean, copies);
 
-        let scores = bits.numbers() - repeat(activation::sigmoid(logits.clone()), copies);
+        let scores = bits.numbers() - repeat_rows(activation::sigmoid(logits.clone()), copies);
         let scale = decorrelation(logits, particles).mul_scalar(1.0 / (particles - 1) as f64);
-        fold(scores * centred, rows) * repeat(scale, rows)
+        fold(scores * centred, rows) * repeat_rows(scale, rows)
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn antithetic<B: Backend>(v: Tensor<B, 2>, rows: usize) -> Tensor<B, 
     let copies = v.dims()[0];
     // v is below 1 by at least 2⁻²⁴, so e is finite; all of them zero has probability zero.
     let exponentials = v.neg().log1p().neg().clamp_min(1e-30);
-    let total = repeat(fold(exponentials.clone(), rows), copies);
+    let total = repeat_rows(fold(exponentials.clone(), rows), copies);
     let others = total.clone() - exponentials;
     (others / total)
         .clamp_min(0.0)

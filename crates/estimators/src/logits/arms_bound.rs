@@ -3,13 +3,13 @@
 use burn::module::AutodiffModule;
 use burn::tensor::{Tensor, TensorData, activation};
 use helmholtz_distributions::{Bits, Noise, Variables};
-use helmholtz_ops::{AutodiffBackend, Backend, Values};
+use helmholtz_ops::{AutodiffBackend, Backend, Values, repeat_rows};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info, log_sum_exp};
 
 use crate::host::numbers;
 use crate::logits::arms::{antithetic, decorrelation};
-use crate::logits::logit_gradient::{fold, repeat, surrogate, tracked};
+use crate::logits::logit_gradient::{fold, surrogate, tracked};
 use crate::objective::at_least;
 use crate::weighted::rws::softmax;
 use crate::{
@@ -199,10 +199,10 @@ impl<B: Backend> Copies<B> {
         let signals = TensorData::new(self.signals(), [count, 1]);
         let signals = Tensor::<B, 2>::from_data(signals, (&device, dtype));
         let mean = activation::sigmoid(self.logits.clone());
-        let scores = self.bits.clone() - repeat(mean, count);
+        let scores = self.bits.clone() - repeat_rows(mean, count);
         let scale = decorrelation(self.logits.clone(), self.copies);
         let scale = scale.mul_scalar(1.0 / (self.copies - 1) as f64);
-        fold(scores * signals, rows) * repeat(scale, rows)
+        fold(scores * signals, rows) * repeat_rows(scale, rows)
     }
 
     /// The coefficients on log p and on log q of all rows.

@@ -3,11 +3,10 @@
 use burn::module::AutodiffModule;
 use burn::tensor::{Tensor, TensorData, activation};
 use helmholtz_distributions::{Classes, Noise};
-use helmholtz_ops::{AutodiffBackend, Backend, Values, cat, pinned_logits};
+use helmholtz_ops::{AutodiffBackend, Backend, Values, cat, pinned_logits, repeat_rows};
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
-use crate::logits::logit_gradient::repeat;
 use crate::logits::swaps::without_pinned;
 use crate::{
     Batch, Declaration, Description, Estimate, EstimateError, Estimator, Factored, Joint, Layered,
@@ -121,7 +120,7 @@ where
 {
     let Classes { variables, classes } = objective.layers()[below.len()].classes();
     let logits = pinned_logits(objective.logits(below), classes).flatten::<2>(1, 2);
-    repeat(logits, rows).reshape([rows, variables, classes])
+    repeat_rows(logits, rows).reshape([rows, variables, classes])
 }
 
 /// Decisions with the probabilities p `[rows, V, nodes]`, from 1 − u and from u.

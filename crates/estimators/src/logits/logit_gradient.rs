@@ -137,14 +137,3 @@ pub(crate) fn tracked<B: AutodiffBackend>(particles: &Particles<B::InnerBackend>
     let layers = particles.layers().iter().cloned();
     Particles::new(layers.map(Values::from_inner).collect())
 }
-
-/// The rows repeated cyclically up to `count`.
-pub(crate) fn repeat<B: Backend>(rows: Tensor<B, 2>, count: usize) -> Tensor<B, 2> {
-    let [few, columns] = rows.dims();
-    if few == count {
-        return rows;
-    }
-    rows.reshape([1, few, columns])
-        .repeat_dim(0, count / few)
-        .reshape([count, columns])
-}

@@ -4,11 +4,11 @@ use burn::backend::Autodiff;
 use burn::module::{AutodiffModule, HasAutodiffModule, Module};
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Relaxable, uniforms};
-use helmholtz_ops::{AutodiffBackend, Values, cat};
+use helmholtz_ops::{AutodiffBackend, Values, cat, repeat_rows};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info};
 
-use crate::logits::logit_gradient::{mean_loss, plus, repeat, surrogate, tracked};
+use crate::logits::logit_gradient::{mean_loss, plus, surrogate, tracked};
 use crate::objective::{Drawn, at_least};
 use crate::{
     Batch, Controls, ControlsConfig, Declaration, Description, Estimate, EstimateError, Estimator,
@@ -172,7 +172,7 @@ impl Rebar {
         let mut variance: Option<Tensor<B, 1>> = None;
         for (level, variables) in objective.layers().into_iter().enumerate() {
             let below = &path.layers()[..level];
-            let a = repeat(objective.logits(below), rows);
+            let a = repeat_rows(objective.logits(below), rows);
             let u = objective.uniforms(rows, variables.noisy(), noise);
             let own = variables.noise(u);
             let z = variables.perturb(a.clone(), own.clone());
@@ -285,7 +285,7 @@ where
             value = Some(self.relaxed_value(below, z.clone(), above) * scale);
         }
         if self.control != Control::Relaxed {
-            let x = repeat(self.controls.centred(self.x.numbers()), rows);
+            let x = repeat_rows(self.controls.centred(self.x.numbers()), rows);
             let input = cat(vec![Tensor::from_inner(x), z.clone()], 1);
             let critic = self.controls.critics[level].clone().train::<Autodiff<B>>();
             let free = critic.forward(input);

@@ -2,9 +2,8 @@
 
 use burn::tensor::{Tensor, s};
 use helmholtz_distributions::{Classes, Noise, Relaxable};
-use helmholtz_ops::{Backend, Values, cat, pinned_logits};
+use helmholtz_ops::{Backend, Values, cat, pinned_logits, repeat_rows};
 
-use crate::logits::logit_gradient::repeat;
 use crate::{Joint, Layered, Objective, Race};
 
 /// A layer's race, and f of its outcomes with classes swapped.
@@ -76,7 +75,7 @@ where
     fn swapped(&self, pairs: &[(usize, usize)]) -> Tensor<B, 2> {
         let [rows, count, classes] = self.simplex.dims();
         let by_variable = [rows * count, classes];
-        let logits = repeat(self.logits.clone().flatten(1, 2), rows).reshape(by_variable);
+        let logits = repeat_rows(self.logits.clone().flatten(1, 2), rows).reshape(by_variable);
         let logarithms = self.simplex.clone().log().reshape(by_variable);
         let race = logits.clone() - logarithms.clone();
         let of_other = |c: usize, j: usize| {

@@ -5,7 +5,6 @@ use helmholtz_distributions::{Noise, Variables, uniforms};
 use helmholtz_ops::{AutodiffBackend, Values};
 use helmholtz_samplers::Info;
 
-use crate::logits::logit_gradient::repeat;
 use crate::objective::{at_least, mean};
 use crate::{Batch, Estimate, EstimateError, Factored, Layered, Particles, kl_to_prior};
 
@@ -37,7 +36,7 @@ where
     let variables = model.layers()[0];
     let shape = [rows, estimator.uniforms(variables)];
     let uniforms = uniforms(shape, logits.dtype(), &logits.device(), noise);
-    let layer = estimator.sample(variables, repeat(logits, rows), uniforms);
+    let layer = estimator.sample_repeated(variables, logits, uniforms);
     let log_p = model.log_likelihood(x, &Particles::new(vec![layer])).mean();
     let value = log_p - kl;
     Ok(Estimate {

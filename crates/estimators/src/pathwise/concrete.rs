@@ -2,11 +2,10 @@
 
 use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{BinaryConcrete, Bits, LogProb, Noise, Relaxable, uniforms};
-use helmholtz_ops::{AutodiffBackend, Values};
+use helmholtz_ops::{AutodiffBackend, Values, repeat_rows};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info};
 
-use crate::logits::logit_gradient::repeat;
 use crate::objective::{at_least, mean};
 use crate::{
     Batch, Declaration, Description, Domain, Estimate, EstimateError, Estimator, Factored, Layered,
@@ -95,7 +94,7 @@ impl Concrete {
         for (level, variables) in model.layers().into_iter().enumerate() {
             let logits = match relaxed.last() {
                 Some(below) => model.logits_above(level, below.clone()),
-                None => repeat(model.encode(x.clone()), rows),
+                None => repeat_rows(model.encode(x.clone()), rows),
             };
             let shape = [rows, variables.noisy()];
             let u = uniforms(shape, logits.dtype(), &logits.device(), noise);

@@ -3,11 +3,10 @@
 use burn::module::AutodiffModule;
 use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{Counts, Noise, Variables};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, with_gradient_of};
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
-use crate::pathwise::straight_through::with_gradient_of;
 use crate::{
     Batch, Declaration, Description, Domain, Estimate, EstimateError, Estimator, Factored, Layered,
     Learned, Reparameterise, Target, estimate_pathwise_batch,

@@ -3,11 +3,10 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Relaxable};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, with_gradient_of};
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
-use crate::pathwise::straight_through::with_gradient_of;
 use crate::{
     Batch, Controls, ControlsConfig, Declaration, Description, Estimate, EstimateError, Estimator,
     Factored, Layered, Learned, Reparameterise, Target, Temperature, estimate_pathwise_batch,
@@ -103,6 +102,16 @@ impl<B: AutodiffBackend, V: Relaxable> Reparameterise<B, V> for GumbelSoftmax {
             variables.relax(z, temperature)
         }
     }
+
+    /// ln p is of the logits alone, and repeated.
+    fn sample_repeated(
+        &self,
+        variables: V,
+        logits: Tensor<B, 2>,
+        uniforms: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        self.sample(variables, logits, uniforms)
+    }
 }
 
 /// Straight-through Gumbel-softmax whose τ is learned. It is one number, from 1, that descends the model's own loss with the model's
@@ -182,6 +191,16 @@ impl<B: AutodiffBackend, V: Relaxable> Reparameterise<B, V> for LearnedGumbelSof
     fn sample(&self, variables: V, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
         let z = variables.perturb(logits, variables.noise(uniforms));
         straight_through(variables, z, self.temperature.clone())
+    }
+
+    /// ln p is of the logits alone, and repeated.
+    fn sample_repeated(
+        &self,
+        variables: V,
+        logits: Tensor<B, 2>,
+        uniforms: Tensor<B, 2>,
+    ) -> Tensor<B, 2> {
+        self.sample(variables, logits, uniforms)
     }
 }
 

@@ -3,11 +3,10 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, with_gradient_of};
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
-use crate::pathwise::straight_through::with_gradient_of;
 use crate::{
     Batch, Declaration, Description, Estimate, EstimateError, Estimator, Factored, Layered,
     Learned, Reparameterise, Target, estimate_pathwise_batch,

@@ -3,7 +3,7 @@
 use burn::module::AutodiffModule;
 use burn::tensor::{Tensor, activation};
 use helmholtz_distributions::{Bits, Noise, Variables};
-use helmholtz_ops::AutodiffBackend;
+use helmholtz_ops::{AutodiffBackend, with_gradient_of};
 use helmholtz_random::Chance;
 use helmholtz_samplers::ChainStore;
 
@@ -207,13 +207,4 @@ impl<B: AutodiffBackend> Reparameterise<B, Bits> for Half {
         let other = (bits.clone() - activation::sigmoid(logits.clone().detach())).abs();
         with_gradient_of(bits, logits * other.mul_scalar(0.5))
     }
-}
-
-/// `values` with the gradient of `carrier`.
-pub(crate) fn with_gradient_of<B: AutodiffBackend>(
-    values: Tensor<B, 2>,
-    carrier: Tensor<B, 2>,
-) -> Tensor<B, 2> {
-    // carrier − carrier is zero, exactly, for finite numbers.
-    values + (carrier.clone() - carrier.detach())
 }

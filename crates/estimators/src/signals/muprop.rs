@@ -3,11 +3,11 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables};
-use helmholtz_ops::{AutodiffBackend, Values};
+use helmholtz_ops::{AutodiffBackend, Values, repeat_rows};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info};
 
-use crate::logits::logit_gradient::{mean_loss, repeat, tracked};
+use crate::logits::logit_gradient::{mean_loss, tracked};
 use crate::objective::{Drawn, at_least, constant, mean};
 use crate::signals::nvil::{local_signals, log_q_factors, q_logits, sum};
 use crate::{
@@ -112,23 +112,23 @@ impl MuProp {
         let mut squares: Option<Tensor<B, 1>> = None;
         for (level, ((signal, log_q), point)) in signals.iter().zip(log_q).zip(taylor).enumerate() {
             let input = match level {
-                0 => repeat(controls.centred(x.numbers()), rows),
+                0 => repeat_rows(controls.centred(x.numbers()), rows),
                 _ => path.layers()[level - 1].numbers(),
             };
             let mean = variables[level].mean(logits[level].clone());
             let eta = controls.scale(level);
             let (eta_0, eta_1) = (eta.clone().narrow(0, 0, 1), eta.narrow(0, 1, 1));
-            let slope = repeat(point.slope, rows);
-            let offset = path.layers()[level].numbers() - repeat(point.mean, rows);
+            let slope = repeat_rows(point.slope, rows);
+            let offset = path.layers()[level].numbers() - repeat_rows(point.mean, rows);
             let linear = (slope.clone() * offset).sum_dim(1).reshape([rows]);
-            let value = repeat(point.value.reshape([-1, 1]), rows).reshape([rows]);
+            let value = repeat_rows(point.value.reshape([-1, 1]), rows).reshape([rows]);
             let expansion = value * eta_0 + linear * eta_1.clone();
             let signal = Tensor::from_inner(signal.clone())
                 - expansion
                 - controls.baselines[level].forward(input);
             loss = loss + (signal.clone().detach() * log_q).sum();
             let slope = slope * eta_1.detach().reshape([1, 1]);
-            loss = loss + (slope * repeat(mean, rows)).sum();
+            loss = loss + (slope * repeat_rows(mean, rows)).sum();
             let square = signal.square().mean();
             squares = Some(match squares {
                 Some(sum) => sum + square,

@@ -3,11 +3,11 @@
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
 use helmholtz_distributions::{Noise, Variables};
-use helmholtz_ops::{AutodiffBackend, Backend, Values};
+use helmholtz_ops::{AutodiffBackend, Backend, Values, repeat_rows};
 use helmholtz_random::Chance;
 use helmholtz_samplers::{ChainStore, Info};
 
-use crate::logits::logit_gradient::{mean_loss, repeat, tracked};
+use crate::logits::logit_gradient::{mean_loss, tracked};
 use crate::objective::{Drawn, at_least, mean};
 use crate::{
     Batch, Controls, ControlsConfig, Declaration, Description, Domain, Estimate, EstimateError,
@@ -116,7 +116,7 @@ impl Nvil {
         let mut controls_loss: Option<Tensor<B, 1>> = None;
         for (level, (signal, log_q)) in signals.iter().zip(log_q).enumerate() {
             let input = match level {
-                0 => repeat(controls.centred(x.numbers()), rows),
+                0 => repeat_rows(controls.centred(x.numbers()), rows),
                 _ => path.layers()[level - 1].numbers(),
             };
             let baseline = controls.baselines[level].forward(input);

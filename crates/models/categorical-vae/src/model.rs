@@ -125,8 +125,10 @@ impl<B: helmholtz_ops::Backend> Propose<B> for CategoricalVae<B> {
         let Classes { variables, classes } = self.latent();
         let rows = logits.dims()[0];
         let all = logits.reshape([rows, variables, classes]);
-        let first = all.clone().narrow(2, 0, 1);
-        (all.narrow(2, 1, classes - 1) - first).flatten(1, 2)
+        // Each laid out before the difference, which burn takes element by element where a row is not.
+        let others = all.clone().narrow(2, 1, classes - 1).flatten(1, 2);
+        let first = all.narrow(2, 0, 1).expand([rows, variables, classes - 1]);
+        others - first.flatten(1, 2)
     }
 
     fn propose(

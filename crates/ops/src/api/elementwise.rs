@@ -23,14 +23,35 @@ pub fn bounded_exp<B: Backend, const D: usize>(x: Tensor<B, D>, bound: f64) -> T
 /// ln(min(max(x, low), high)), elementwise: of a number that may be 0, or round to it. The gradient outside is 0.
 ///
 /// # Panics
-/// If the bounds are not 0 < low ≤ high.
+/// If the bounds are not 1.2·10⁻³⁸ ≤ low ≤ high, from where a number is normal in f32.
 pub fn bounded_log<B: Backend, const D: usize>(
     x: Tensor<B, D>,
     low: f64,
     high: f64,
 ) -> Tensor<B, D> {
-    assert!(low > 0.0 && low <= high, "the bounds are {low} and {high}");
+    assert!(
+        low >= f64::from(f32::MIN_POSITIVE) && low <= high,
+        "the bounds are {low} and {high}"
+    );
     elementwise(x, |x| B::bounded_log(x, low, high))
+}
+
+/// `values` with the gradient of `carrier` beside their own, elementwise: a straight-through estimate (Bengio, Léonard & Courville
+/// 2013). As values + (carrier − carrier), the second a constant.
+///
+/// # Panics
+/// If the shapes are not the same.
+pub fn with_gradient_of<B: Backend, const D: usize>(
+    values: Tensor<B, D>,
+    carrier: Tensor<B, D>,
+) -> Tensor<B, D> {
+    assert_eq!(
+        values.dims(),
+        carrier.dims(),
+        "values and what carries their gradient must be of one shape"
+    );
+    let [values, carrier] = [values, carrier].map(|tensor| tensor.into_primitive().tensor());
+    wrap(B::with_gradient_of(values, carrier))
 }
 
 /// `function`, which knows vectors, of each element.

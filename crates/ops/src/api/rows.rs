@@ -7,7 +7,40 @@ use crate::Backend;
 
 /// The softmax of each row of x `[N, D]`. Differentiable.
 pub fn softmax_rows<B: Backend>(x: Tensor<B, 2>) -> Tensor<B, 2> {
-    wrap(B::softmax_rows(x.into_primitive().tensor()))
+    let temperature = Tensor::ones([1, 1], (&x.device(), x.dtype()));
+    tempered_softmax_rows(x, temperature)
+}
+
+/// softmax(x / τ) of each row of x `[N, D]`, at a temperature τ > 0 `[1, 1]`. Differentiable in both.
+///
+/// # Panics
+/// If the temperature is not one number.
+pub fn tempered_softmax_rows<B: Backend>(
+    x: Tensor<B, 2>,
+    temperature: Tensor<B, 2>,
+) -> Tensor<B, 2> {
+    assert_eq!(
+        temperature.dims(),
+        [1, 1],
+        "the temperature must be one number"
+    );
+    let [x, temperature] = [x, temperature].map(|tensor| tensor.into_primitive().tensor());
+    wrap(B::softmax_rows(x, temperature))
+}
+
+/// The rows repeated cyclically up to `count`, `[N, D]` to `[count, D]`. Differentiable.
+///
+/// # Panics
+/// If N doesn't divide the count.
+pub fn repeat_rows<B: Backend>(rows: Tensor<B, 2>, count: usize) -> Tensor<B, 2> {
+    let [few, columns] = rows.dims();
+    if few == count {
+        return rows;
+    }
+    assert_cyclic(few, count);
+    rows.reshape([1, few, columns])
+        .repeat_dim(0, count / few)
+        .reshape([count, columns])
 }
 
 /// The columns of all parts `[N_i, D_i]`, one part after the other: `[N, Σ D_i]` of N = max N_i rows, those of the others repeated

@@ -5,6 +5,7 @@ use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, unary};
 use burn::tensor::ops::FloatTensor;
 
+use super::register_all;
 use crate::Backend;
 
 #[derive(Debug)]
@@ -31,6 +32,20 @@ impl<B: Backend> Backward<B, 1> for BoundedExp {
         unary::<B, _>(ops.parents, ops.node, grads, |grad| {
             B::bounded_exp_backward(x, bound, grad)
         });
+    }
+}
+
+/// The gradient as it is, to both.
+#[derive(Debug)]
+pub struct Carried;
+
+impl<B: Backend> Backward<B, 2> for Carried {
+    type State = ();
+
+    fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let nodes = ops.parents.map(|node| node.map(|n| n.id));
+        register_all::<B, 2>(grads, nodes, [grad.clone(), grad]);
     }
 }
 

@@ -7,7 +7,7 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorMetadata, TensorPrimitive};
 
-use super::constant;
+use super::{constant, register_all};
 use crate::Backend;
 use crate::backend::portable::cycle;
 
@@ -105,13 +105,15 @@ impl<B: Backend> Backward<B, 1> for CategoricalLogProbabilities {
 #[derive(Debug)]
 pub struct SoftmaxRows;
 
-impl<B: Backend> Backward<B, 1> for SoftmaxRows {
-    type State = FloatTensor<B>;
+impl<B: Backend> Backward<B, 2> for SoftmaxRows {
+    /// x, τ and the softmaxes.
+    type State = [FloatTensor<B>; 3];
 
-    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
-        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
-            B::softmax_rows_backward(ops.state, grad)
-        });
+    fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let grad = grads.consume::<B>(&ops.node);
+        let [x, temperature, output] = ops.state;
+        let gradients = B::softmax_rows_backward(x, temperature, output, grad);
+        register_all::<B, 2>(grads, ops.parents.map(|node| node.map(|n| n.id)), gradients);
     }
 }
 

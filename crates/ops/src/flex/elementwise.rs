@@ -2,12 +2,12 @@
 
 use burn_flex::FlexTensor;
 
-use super::exp::exp;
+use super::exp::{exp, ln};
 use super::{dispatch, elements};
 use crate::threads::{block, each, threads};
 
 /// How long a logarithm takes, in multiplications of a product.
-const LOG_COST: usize = 128;
+const LOG_COST: usize = 64;
 
 /// See [`crate::Backend::bounded_exp`].
 pub fn bounded_exp(mut x: FlexTensor, bound: f32) -> FlexTensor {
@@ -43,15 +43,21 @@ fn exponentiate_gradient<const FMA: bool>((x, bound, grad): (&[f32], f32, &mut [
     }
 }
 
-/// See [`crate::Backend::bounded_log`]. The logarithm is the platform's, whose bits the portable definition has; blocks share the threads.
+/// See [`crate::Backend::bounded_log`]. Blocks share the threads.
 pub fn bounded_log(mut x: FlexTensor, low: f32, high: f32) -> FlexTensor {
     let values = x.storage_mut::<f32>();
     let threads = threads(values.len() * LOG_COST);
     let block = block(values.len(), threads);
     each(threads, values.chunks_mut(block), |_, values| {
-        for x in values {
-            *x = x.clamp(low, high).ln();
-        }
+        dispatch!(logarithms(values, low, high));
     });
     x
+}
+
+#[inline(always)]
+fn logarithms<const FMA: bool>((x, low, high): (&mut [f32], f32, f32)) {
+    for x in x {
+        let above = if *x < low { low } else { *x };
+        *x = ln::<FMA>(if above > high { high } else { above });
+    }
 }

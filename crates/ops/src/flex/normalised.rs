@@ -5,39 +5,43 @@ use burn_flex::FlexTensor;
 use super::columns::{Lanes, total};
 use super::exp::{EXP_IS_ZERO, exp};
 use super::rows::sigmoid as sigmoids;
-use super::{LANES, dispatch, elements, size};
+use super::{LANES, dispatch, elements, multiply_add, size, zeros};
 use crate::threads::{block, each, threads};
 
 /// How long an element takes, in multiplications of a product.
 const COST: usize = 128;
 
 /// See [`crate::Backend::softmax_rows`].
-pub fn softmax(mut x: FlexTensor) -> FlexTensor {
+pub fn softmax(mut x: FlexTensor, temperature: &FlexTensor) -> FlexTensor {
     let (rows, width) = (size(&x, 0), size(&x, 1).max(1));
+    let inverse = 1.0 / elements(temperature)[0];
     let threads = threads(rows * width * COST);
     let blocks = x
         .storage_mut::<f32>()
         .chunks_mut(block(rows, threads) * width);
-    each(threads, blocks, |_, x| dispatch!(normalise(width, x)));
+    each(threads, blocks, |_, x| {
+        dispatch!(normalise(width, inverse, x))
+    });
     x
 }
 
+/// Softmaxes of rows times this scale.
 #[inline(always)]
-fn normalise<const FMA: bool>((width, x): (usize, &mut [f32])) {
+fn normalise<const FMA: bool>((width, scale, x): (usize, f32, &mut [f32])) {
     for row in x.chunks_exact_mut(width) {
         let greatest = greatest(row);
         let mut sums: Lanes = [0.0; LANES];
         let (chunks, rest) = row.as_chunks_mut::<LANES>();
         for chunk in chunks {
             for lane in 0..LANES {
-                chunk[lane] = weight::<FMA>(chunk[lane] - greatest);
+                chunk[lane] = weight::<FMA>((chunk[lane] - greatest) * scale);
                 sums[lane] += chunk[lane];
             }
         }
         if !rest.is_empty() {
             let mut last = padded(rest);
             for lane in 0..LANES {
-                last[lane] = weight::<FMA>(last[lane] - greatest);
+                last[lane] = weight::<FMA>((last[lane] - greatest) * scale);
                 sums[lane] += last[lane];
             }
             rest.copy_from_slice(&last[..rest.len()]);
@@ -87,20 +91,66 @@ fn padded(few: &[f32]) -> Lanes {
 }
 
 /// See [`crate::Backend::softmax_rows_backward`].
-pub fn softmax_backward(output: &FlexTensor, mut grad: FlexTensor) -> FlexTensor {
-    let width = size(output, 1).max(1);
-    let threads = threads(size(output, 0) * width * COST);
-    let block = block(size(output, 0), threads) * width;
-    let blocks = elements(output).chunks(block);
-    let blocks = blocks.zip(grad.storage_mut::<f32>().chunks_mut(block));
-    each(threads, blocks, |_, (output, grad)| {
-        let rows = output.chunks_exact(width);
-        for (y, g) in rows.zip(grad.chunks_exact_mut(width)) {
-            let mean: f32 = y.iter().zip(&*g).map(|(y, g)| y * g).sum();
-            g.iter_mut().zip(y).for_each(|(g, y)| *g = y * (*g - mean));
-        }
+pub fn softmax_backward(
+    x: &FlexTensor,
+    temperature: &FlexTensor,
+    output: &FlexTensor,
+    mut grad: FlexTensor,
+) -> [FlexTensor; 2] {
+    let (rows, width) = (size(output, 0), size(output, 1).max(1));
+    let scale = 1.0 / elements(temperature)[0];
+    let threads = threads(rows * width * COST);
+    let block = block(rows, threads);
+    // Each of a group of rows, so that the sum is the same for any number of threads.
+    let mut slopes = vec![0.0; rows.div_ceil(GROUP)];
+    let given = elements(x).chunks(block * width);
+    let given = given.zip(elements(output).chunks(block * width));
+    let made = grad.storage_mut::<f32>().chunks_mut(block * width);
+    let made = made.zip(slopes.chunks_mut(block.div_ceil(GROUP)));
+    each(threads, given.zip(made), |_, ((x, y), (g, slopes))| {
+        dispatch!(centre(width, scale, x, y, g, slopes));
     });
-    grad
+    let slope = -f64::from(scale) * slopes.iter().sum::<f64>();
+    let mut of_temperature = zeros([1, 1]);
+    of_temperature.storage_mut::<f32>()[0] = slope as f32;
+    [grad, of_temperature]
+}
+
+/// Rows whose share of the temperature's gradient is one number; a divisor of every block's rows but those of the last.
+const GROUP: usize = 64;
+
+/// g becomes g_x = y ∘ (g − Σ y g) · scale, and a slope Σ g_x ∘ x of its group of rows.
+#[inline(always)]
+fn centre<const FMA: bool>(
+    (width, scale, x, y, g, slopes): (usize, f32, &[f32], &[f32], &mut [f32], &mut [f64]),
+) {
+    let groups = x.chunks(GROUP * width).zip(y.chunks(GROUP * width));
+    let groups = groups.zip(g.chunks_mut(GROUP * width)).zip(slopes);
+    for (((x, y), g), slope) in groups {
+        for (y, g) in y.chunks_exact(width).zip(g.chunks_exact_mut(width)) {
+            let mean: f32 = y.iter().zip(&*g).map(|(y, g)| y * g).sum();
+            g.iter_mut()
+                .zip(y)
+                .for_each(|(g, y)| *g = y * (*g - mean) * scale);
+        }
+        *slope = f64::from(dot::<FMA>(x, g));
+    }
+}
+
+/// Σ a b, in lanes.
+#[inline(always)]
+fn dot<const FMA: bool>(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums: Lanes = [0.0; LANES];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..LANES {
+            sums[lane] = multiply_add::<FMA>(a[lane], b[lane], sums[lane]);
+        }
+    }
+    for (sum, (&a, &b)) in sums.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+        *sum = multiply_add::<FMA>(a, b, *sum);
+    }
+    total(&sums)
 }
 
 /// See [`crate::Backend::fused_sigmoid`].

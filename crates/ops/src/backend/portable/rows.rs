@@ -22,17 +22,22 @@ pub fn fold_rows<B: Backend>(
     unwrap(summed.squeeze_dim::<2>(0))
 }
 
-pub fn softmax_rows<B: Backend>(x: FloatTensor<B>) -> FloatTensor<B> {
-    unwrap(activation::softmax(wrap::<B, 2>(x), 1))
+pub fn softmax_rows<B: Backend>(x: FloatTensor<B>, temperature: FloatTensor<B>) -> FloatTensor<B> {
+    let [x, temperature] = [x, temperature].map(wrap::<B, 2>);
+    unwrap(activation::softmax(x / temperature, 1))
 }
 
 pub fn softmax_rows_backward<B: Backend>(
+    x: FloatTensor<B>,
+    temperature: FloatTensor<B>,
     output: FloatTensor<B>,
     grad: FloatTensor<B>,
-) -> FloatTensor<B> {
-    let (y, grad) = (wrap::<B, 2>(output), wrap::<B, 2>(grad));
+) -> [FloatTensor<B>; 2] {
+    let [x, temperature, y, grad] = [x, temperature, output, grad].map(wrap::<B, 2>);
     let mean = (y.clone() * grad.clone()).sum_dim(1);
-    unwrap(y * (grad - mean))
+    let of_x = y * (grad - mean) / temperature.clone();
+    let of_temperature = (of_x.clone() * x).sum_dim(0).sum_dim(1).neg() / temperature;
+    [of_x, of_temperature].map(unwrap)
 }
 
 pub fn side_by_side<B: Backend>(parts: Vec<FloatTensor<B>>) -> FloatTensor<B> {
