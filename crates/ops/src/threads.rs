@@ -99,6 +99,7 @@ mod tests {
     use super::{block, each, spread, threads};
     use crate::{
         AdamStep, Values, adam, bernoulli_log_prob, bounded_log, leaky_relu, linear, tanh,
+        tempered_softmax_rows,
     };
 
     type B = burn::backend::Autodiff<Flex>;
@@ -166,18 +167,28 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_have_the_platforms_bits_on_any_number_of_threads() {
-        let (low, high) = (1e-2, 0.9);
+    fn logarithms_have_the_same_bits_on_any_number_of_threads() {
         let x = uniform(1003, 784, 9).inner() + 0.5;
-        let values = x.to_data();
-        let expected: Vec<f32> = values
-            .iter::<f32>()
-            .map(|x| x.clamp(low as f32, high as f32).ln())
-            .collect();
-        for threads in [1, 2, 3, 8] {
-            let log = spread(threads, || bounded_log(x.clone(), low, high));
-            let found: Vec<f32> = log.into_data().iter().collect();
-            assert!(found == expected, "{threads} threads");
+        let of = |threads| spread(threads, || bounded_log(x.clone(), 1e-2, 0.9)).into_data();
+        for threads in [2, 3, 8] {
+            assert_eq!(of(threads), of(1), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn softmaxes_at_a_temperature_have_the_same_bits_on_any_number_of_threads() {
+        let of = |threads| {
+            let x = uniform(50_007, 10, 14).require_grad();
+            let temperature = Tensor::<B, 2>::full([1, 1], 0.3, &Default::default()).require_grad();
+            spread(threads, || {
+                let softmax = tempered_softmax_rows(x.clone(), temperature.clone());
+                let gradients = (softmax.clone() * uniform(50_007, 10, 15)).sum().backward();
+                let of = |tensor: &Tensor<B, 2>| tensor.grad(&gradients).unwrap().into_data();
+                [softmax.into_data(), of(&x), of(&temperature)]
+            })
+        };
+        for threads in [2, 3, 8] {
+            assert_eq!(of(threads), of(1), "{threads} threads");
         }
     }
 

@@ -5,7 +5,7 @@ use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_ops::{
     Activation, AdamStep, Backend, adam, additive_scores, bernoulli_log_prob, leaky_relu,
-    perceptron, sample_bernoulli, sample_categorical, tanh,
+    perceptron, repeat_rows, sample_bernoulli, sample_categorical, tanh, with_gradient_of,
 };
 use proptest::prelude::*;
 
@@ -158,4 +158,46 @@ fn rectifiers_keep_what_is_no_number() {
         let scores = additive_scores(x.reshape([1, 2, 3]), keys, weights, rectifier);
         assert_eq!(nan(read(scores)), [true, false]);
     }
+}
+
+/// The values to the bit, and the gradient to both.
+#[test]
+fn values_carry_the_gradient_of_another_beside_their_own() {
+    let [values, carrier, weights] = [1, 2, 3].map(|seed| Matrix::symmetric([3, 5], 2.0, seed));
+    let leaf = |matrix: &Matrix| matrix.tensor::<Autodiff<Flex>>(DType::F32).require_grad();
+    let (of_values, of_carrier) = (leaf(&values), leaf(&carrier));
+    let y = with_gradient_of(of_values.clone(), of_carrier.clone().powi_scalar(2));
+    assert_eq!(read(y.clone()), read(of_values.clone()));
+    let gradients = (y * weights.tensor(DType::F32)).sum().backward();
+    let weights: Vec<f64> = weights.elements.iter().map(|&w| f64::from(w)).collect();
+    assert_eq!(read(of_values.grad(&gradients).unwrap()), weights);
+    let slopes = weights.iter().zip(&carrier.elements);
+    let slopes: Vec<f64> = slopes.map(|(w, &c)| 2.0 * w * f64::from(c)).collect();
+    let found = read(of_carrier.grad(&gradients).unwrap());
+    assert_within("gradient", &found, &slopes, |i| {
+        4.0 * ROUNDING * slopes[i].abs()
+    });
+}
+
+#[test]
+fn rows_are_repeated_cyclically_and_their_gradients_added_up() {
+    let [rows, weights] = [([2, 3], 4), ([6, 3], 5)].map(|(shape, s)| Matrix::uniform(shape, s));
+    let leaf = rows.tensor::<Autodiff<Flex>>(DType::F64).require_grad();
+    let repeated = repeat_rows(leaf.clone(), 6);
+    let expected: Vec<f64> = (0..6)
+        .flat_map(|n| rows.row(n))
+        .map(|&x| x.into())
+        .collect();
+    assert_eq!(read(repeated.clone()), expected);
+    let gradients = (repeated * weights.tensor(DType::F64)).sum().backward();
+    let elements = &weights.elements;
+    let sum = |at: usize| (0..3).map(move |copy| f64::from(elements[6 * copy + at]));
+    let expected: Vec<f64> = (0..6).map(|at| sum(at).sum()).collect();
+    assert_eq!(read(leaf.grad(&gradients).unwrap()), expected);
+}
+
+#[test]
+#[should_panic(expected = "rows")]
+fn rows_that_do_not_divide_the_count_are_refused() {
+    repeat_rows(Matrix::uniform([4, 2], 6).tensor::<Flex>(DType::F32), 6);
 }

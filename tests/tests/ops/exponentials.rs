@@ -4,7 +4,8 @@ use burn::backend::Autodiff;
 use burn::tensor::{DType, Tensor};
 use burn_flex::Flex;
 use helmholtz_ops::{
-    bounded_exp, bounded_log, categorical_log_probabilities, largest_classes, sigmoid, softmax_rows,
+    bounded_exp, bounded_log, categorical_log_probabilities, largest_classes, sigmoid,
+    softmax_rows, tempered_softmax_rows,
 };
 use proptest::prelude::*;
 
@@ -42,6 +43,36 @@ proptest! {
         assert_within("gradient", &fast[1], &exact[1], |_| 4.0 * bound);
         let sums = fast[0].chunks_exact(shape[1]).map(|row| row.iter().sum::<f64>());
         prop_assert!(sums.map(|sum| (sum - 1.0).abs()).fold(0.0, f64::max) < bound);
+    }
+
+    /// As above, of numbers larger by 1 / τ; a slope in τ sums N D terms of up to 2 s / τ².
+    #[test]
+    fn softmaxes_at_a_temperature_agree_with_those_in_f64(
+        shape in [1usize..80, 1usize..40],
+        temperature in prop::sample::select(vec![0.1f32, 0.7, 2.0]),
+        seed in any::<u64>(),
+    ) {
+        let x = Matrix::symmetric(shape, 5.0, seed);
+        let c = Matrix::symmetric(shape, 1.0, seed.wrapping_add(1));
+        let of = |dtype| {
+            let x = x.tensor::<B>(dtype).require_grad();
+            let at = Matrix { elements: vec![temperature], ..Matrix::uniform([1, 1], 0) };
+            let temperature = at.tensor::<B>(dtype).require_grad();
+            let y = tempered_softmax_rows(x.clone(), temperature.clone());
+            let gradients = (y.clone() * c.tensor(dtype)).sum().backward();
+            let slopes = [&x, &temperature].map(|t| read(t.grad(&gradients).expect("a gradient")));
+            (read(y), slopes)
+        };
+        let ((fast, slopes), (exact, exact_slopes)) = (of(DType::F32), of(DType::F64));
+        let scale = 5.0 / f64::from(temperature);
+        let bound = 4.0 * (2.0 * scale + 10.0 + shape[1] as f64) * ROUNDING;
+        assert_within("softmax", &fast, &exact, |at| bound * exact[at] + 1e-30);
+        let of_x = 4.0 * bound / f64::from(temperature);
+        assert_within("gradient in x", &slopes[0], &exact_slopes[0], |_| of_x);
+        let rows = shape[0] as f64;
+        assert_within("gradient in τ", &slopes[1], &exact_slopes[1], |_| {
+            2.0 * rows * scale * (of_x + 4.0 * rows.sqrt() * ROUNDING)
+        });
     }
 
     /// With C classes and ρ = 2⁻²⁴: ln Σ_c e^(φ − m) errs by at most ρ (3 C / 2 + 5), and three roundings are of numbers up to
@@ -126,8 +157,8 @@ proptest! {
         let f = |x| bounded_log(x, low, high);
         let [tracked, exact] = [DType::F32, DType::F64].map(|t| outcome(f, [&x, &c], t));
         let fast = read(bounded_log(x.tensor::<Flex>(DType::F32), low, high));
-        assert_within("log", &fast, &exact[0], |at| 2.0 * ROUNDING * exact[0][at].abs());
-        prop_assert_eq!(&fast, &tracked[0]);
+        assert_within("log", &fast, &exact[0], |at| 4.0 * ROUNDING * exact[0][at].abs());
+        assert_within("log", &tracked[0], &exact[0], |at| 4.0 * ROUNDING * exact[0][at].abs());
         for (at, &x) in x.elements.iter().enumerate() {
             let (x, c) = (f64::from(x), f64::from(c.elements[at]));
             prop_assert!((exact[0][at] - x.clamp(low, high).ln()).abs() < 1e-14);
@@ -178,7 +209,7 @@ fn a_logarithm_with_another_bound_is_caught() {
     let x = Matrix::uniform([3, 20], 6);
     let of = |low, dtype| read(bounded_log(x.tensor::<Flex>(dtype), low, 1.0));
     let (wrong, right) = (of(0.5, DType::F32), of(0.25, DType::F64));
-    assert_within("log", &wrong, &right, |at| 2.0 * ROUNDING * right[at].abs());
+    assert_within("log", &wrong, &right, |at| 4.0 * ROUNDING * right[at].abs());
 }
 
 /// Rows turned about.

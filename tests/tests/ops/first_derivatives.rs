@@ -6,8 +6,8 @@ use helmholtz_ops::{
     bernoulli_mean_log_prob, beta_log_prob, bounded_exp, cat, categorical_log_prob,
     categorical_log_probabilities, categorical_move, directions, leaky_relu, linear,
     linear_splines, normal_gamma_log_prob, normal_gamma_posterior, normal_log_prob,
-    normal_log_probs, own_normal_log_probs, perceptron, sigmoid, softmax_moments, softmax_rows,
-    softmax_sums, squared_norms, tanh,
+    normal_log_probs, own_normal_log_probs, perceptron, sigmoid, softmax_moments, softmax_sums,
+    squared_norms, tanh, tempered_softmax_rows,
 };
 
 use crate::data::Matrix;
@@ -333,22 +333,23 @@ impl Function for OwnNormalLogProbs {
     }
 }
 
-/// Σ c ∘ y² of a softmax and sigmoids, bounded exponentials and pieces of it.
+/// Σ c ∘ y² of a softmax at the temperature t² + ½ and sigmoids, bounded exponentials and pieces of it.
 pub struct Exponentials;
 
 impl Function for Exponentials {
     fn shapes(&self) -> Vec<[usize; 2]> {
-        vec![[2, 3], [2, 3]]
+        vec![[2, 3], [2, 3], [1, 1]]
     }
 
     fn of<B: Backend>(&self, arguments: &[Tensor<B, 2>]) -> Tensor<B, 1> {
-        let [a, b] = [0, 1].map(|i| arguments[i].clone());
+        let [a, b, t] = [0, 1, 2].map(|i| arguments[i].clone());
+        let temperature = t.clone() * t + 0.5;
         let mut pieces = Pieces::default();
         for (to, from) in [(0, 1), (1, 0)] {
             let length = 2;
             pieces.push([Piece { to, from, length }]);
         }
-        let sources = softmax_rows(b) * bounded_exp(a.clone(), 10.0);
+        let sources = tempered_softmax_rows(b, temperature) * bounded_exp(a.clone(), 10.0);
         let y = add_pieces(sigmoid(a), sources, &pieces, -0.5);
         let c: Vec<f64> = (0..6).map(|i| f64::from(i) - 2.5).collect();
         (y.clone() * y * constant(&c, [2, 3])).sum()

@@ -218,3 +218,19 @@ fn extreme_logits_stay_finite() {
     assert!(score.into_data().iter::<f64>().all(f64::is_finite));
     assert!(log_prob.into_data().iter::<f64>().all(f64::is_finite));
 }
+
+fn repeats_logits(variables: impl Relaxable, logits: &[f64]) {
+    let other: Vec<f64> = logits.iter().map(|a| 0.5 - a).collect();
+    let two = |copies| {
+        let pair = [logits, &other].concat().repeat(copies);
+        matrix::<Flex>(&pair, logits.len())
+    };
+    let z = |copies| numbers(variables.perturb(two(copies), noise(variables, 6, 10)));
+    assert_eq!(z(1), z(3));
+}
+
+#[test]
+fn fewer_rows_of_logits_are_repeated_cyclically() {
+    repeats_logits(BITS, &LOGITS_OF_BITS);
+    repeats_logits(CLASSES, &LOGITS_OF_CLASSES);
+}
