@@ -108,7 +108,7 @@ pub fn softmax_backward(
     let made = grad.storage_mut::<f32>().chunks_mut(block * width);
     let made = made.zip(slopes.chunks_mut(block.div_ceil(GROUP)));
     each(threads, given.zip(made), |_, ((x, y), (g, slopes))| {
-        dispatch!(centre(width, scale, x, y, g, slopes));
+        dispatch!(centre(width, scale, [x, y], g, slopes));
     });
     let slope = -f64::from(scale) * slopes.iter().sum::<f64>();
     let mut of_temperature = zeros([1, 1]);
@@ -122,7 +122,7 @@ const GROUP: usize = 64;
 /// g becomes g_x = y ∘ (g − Σ y g) · scale, and a slope Σ g_x ∘ x of its group of rows.
 #[inline(always)]
 fn centre<const FMA: bool>(
-    (width, scale, x, y, g, slopes): (usize, f32, &[f32], &[f32], &mut [f32], &mut [f64]),
+    (width, scale, [x, y], g, slopes): (usize, f32, [&[f32]; 2], &mut [f32], &mut [f64]),
 ) {
     let groups = x.chunks(GROUP * width).zip(y.chunks(GROUP * width));
     let groups = groups.zip(g.chunks_mut(GROUP * width)).zip(slopes);
