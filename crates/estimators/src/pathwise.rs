@@ -52,6 +52,9 @@ family! {
 
 /// A sample of a layer of variables V through which a gradient flows to its logits.
 pub trait Reparameterise<B: AutodiffBackend, V: Variables> {
+    /// Whether [`sample`](Self::sample) repeats fewer rows of logits itself, cyclically, once it has made of them what they alone decide.
+    const REPEATS: bool = false;
+
     /// Uniforms that a row takes.
     fn uniforms(&self, variables: V) -> usize {
         variables.uniforms()
@@ -68,8 +71,11 @@ pub trait Reparameterise<B: AutodiffBackend, V: Variables> {
         logits: Tensor<B, 2>,
         uniforms: Tensor<B, 2>,
     ) -> Tensor<B, 2> {
-        let rows = uniforms.dims()[0];
-        self.sample(variables, repeat_rows(logits, rows), uniforms)
+        let logits = match Self::REPEATS {
+            true => logits,
+            false => repeat_rows(logits, uniforms.dims()[0]),
+        };
+        self.sample(variables, logits, uniforms)
     }
 
     /// What the logits are multiplied with, in sampling and in scoring: 1 but for an annealed slope.

@@ -410,11 +410,13 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
 
     fn softmax_rows(x: FloatTensor<Self>, temperature: FloatTensor<Self>) -> FloatTensor<Self> {
         let prepared = SoftmaxRows.prepare::<C>([x.node.clone(), temperature.node.clone()]);
+        let learned = temperature.is_tracked();
         let (x, temperature) = (x.primitive, temperature.primitive);
         match prepared.compute_bound().stateful() {
             OpsKind::Tracked(prep) => {
-                let output = B::softmax_rows(x.clone(), temperature.clone());
-                prep.finish([x, temperature, output.clone()], output)
+                let kept = learned.then(|| x.clone());
+                let output = B::softmax_rows(x, temperature.clone());
+                prep.finish((kept, [temperature, output.clone()]), output)
             }
             OpsKind::UnTracked(_) => constant::<B>(B::softmax_rows(x, temperature)),
         }

@@ -379,13 +379,13 @@ pub trait Backend: burn::tensor::backend::Backend {
     }
 
     /// The gradients of [`Backend::softmax_rows`] in x and τ, with its **output** y: g_x = y ∘ (g − Σ y g) / τ and
-    /// −Σ g_x ∘ x / τ.
+    /// −Σ g_x ∘ x / τ, the second where x is given.
     fn softmax_rows_backward(
-        x: FloatTensor<Self>,
+        x: Option<FloatTensor<Self>>,
         temperature: FloatTensor<Self>,
         output: FloatTensor<Self>,
         grad: FloatTensor<Self>,
-    ) -> [FloatTensor<Self>; 2] {
+    ) -> (FloatTensor<Self>, Option<FloatTensor<Self>>) {
         portable::softmax_rows_backward::<Self>(x, temperature, output, grad)
     }
 

@@ -478,16 +478,18 @@ impl Backend for Flex {
     }
 
     fn softmax_rows_backward(
-        x: FlexTensor,
+        x: Option<FlexTensor>,
         temperature: FlexTensor,
         output: FlexTensor,
         grad: FlexTensor,
-    ) -> [FlexTensor; 2] {
-        if !all_f32([&x, &temperature, &output, &grad]) {
+    ) -> (FlexTensor, Option<FlexTensor>) {
+        if !all_f32([&temperature, &output, &grad]) {
             return portable::softmax_rows_backward::<Self>(x, temperature, output, grad);
         }
-        let [x, temperature, output] = [x, temperature, output].map(|t| t.to_contiguous());
-        normalised::softmax_backward(&x, &temperature, &output, grad.to_contiguous_owned())
+        let x = x.map(|x| x.to_contiguous());
+        let [temperature, output] = [temperature, output].map(|t| t.to_contiguous());
+        let grad = grad.to_contiguous_owned();
+        normalised::softmax_backward(x.as_ref(), &temperature, &output, grad)
     }
 
     fn fused_sigmoid(x: FlexTensor) -> FlexTensor {

@@ -88,6 +88,9 @@ where
 }
 
 impl<B: AutodiffBackend, V: Relaxable> Reparameterise<B, V> for GumbelSoftmax {
+    /// ln p is of the logits alone.
+    const REPEATS: bool = true;
+
     fn uniforms(&self, variables: V) -> usize {
         variables.noisy()
     }
@@ -101,16 +104,6 @@ impl<B: AutodiffBackend, V: Relaxable> Reparameterise<B, V> for GumbelSoftmax {
         } else {
             variables.relax(z, temperature)
         }
-    }
-
-    /// ln p is of the logits alone, and repeated.
-    fn sample_repeated(
-        &self,
-        variables: V,
-        logits: Tensor<B, 2>,
-        uniforms: Tensor<B, 2>,
-    ) -> Tensor<B, 2> {
-        self.sample(variables, logits, uniforms)
     }
 }
 
@@ -184,6 +177,9 @@ impl<B: AutodiffBackend> LearnedGumbelSoftmax<B> {
 }
 
 impl<B: AutodiffBackend, V: Relaxable> Reparameterise<B, V> for LearnedGumbelSoftmax<B> {
+    /// ln p is of the logits alone.
+    const REPEATS: bool = true;
+
     fn uniforms(&self, variables: V) -> usize {
         variables.noisy()
     }
@@ -191,16 +187,6 @@ impl<B: AutodiffBackend, V: Relaxable> Reparameterise<B, V> for LearnedGumbelSof
     fn sample(&self, variables: V, logits: Tensor<B, 2>, uniforms: Tensor<B, 2>) -> Tensor<B, 2> {
         let z = variables.perturb(logits, variables.noise(uniforms));
         straight_through(variables, z, self.temperature.clone())
-    }
-
-    /// ln p is of the logits alone, and repeated.
-    fn sample_repeated(
-        &self,
-        variables: V,
-        logits: Tensor<B, 2>,
-        uniforms: Tensor<B, 2>,
-    ) -> Tensor<B, 2> {
-        self.sample(variables, logits, uniforms)
     }
 }
 

@@ -7,7 +7,7 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind, unary};
 use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorMetadata, TensorPrimitive};
 
-use super::{constant, register_all};
+use super::constant;
 use crate::Backend;
 use crate::backend::portable::cycle;
 
@@ -106,14 +106,20 @@ impl<B: Backend> Backward<B, 1> for CategoricalLogProbabilities {
 pub struct SoftmaxRows;
 
 impl<B: Backend> Backward<B, 2> for SoftmaxRows {
-    /// x, τ and the softmaxes.
-    type State = [FloatTensor<B>; 3];
+    /// x, if the temperature has a gradient, τ and the softmaxes.
+    type State = (Option<FloatTensor<B>>, [FloatTensor<B>; 2]);
 
     fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
         let grad = grads.consume::<B>(&ops.node);
-        let [x, temperature, output] = ops.state;
-        let gradients = B::softmax_rows_backward(x, temperature, output, grad);
-        register_all::<B, 2>(grads, ops.parents.map(|node| node.map(|n| n.id)), gradients);
+        let (x, [temperature, output]) = ops.state;
+        let (of_x, of_temperature) = B::softmax_rows_backward(x, temperature, output, grad);
+        let [x_node, temperature_node] = ops.parents;
+        if let Some(node) = x_node {
+            grads.register::<B>(node.id, of_x);
+        }
+        if let (Some(node), Some(gradient)) = (temperature_node, of_temperature) {
+            grads.register::<B>(node.id, gradient);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Softmaxes of long rows, and sigmoids: exponentials as vector instructions.
+//! Softmaxes of rows, and sigmoids: exponentials as vector instructions.
 
 use burn_flex::FlexTensor;
 
@@ -92,49 +92,57 @@ fn padded(few: &[f32]) -> Lanes {
 
 /// See [`crate::Backend::softmax_rows_backward`].
 pub fn softmax_backward(
-    x: &FlexTensor,
+    x: Option<&FlexTensor>,
     temperature: &FlexTensor,
     output: &FlexTensor,
     mut grad: FlexTensor,
-) -> [FlexTensor; 2] {
+) -> (FlexTensor, Option<FlexTensor>) {
     let (rows, width) = (size(output, 0), size(output, 1).max(1));
     let scale = 1.0 / elements(temperature)[0];
     let threads = threads(rows * width * COST);
-    let block = block(rows, threads);
-    // Each of a group of rows, so that the sum is the same for any number of threads.
-    let mut slopes = vec![0.0; rows.div_ceil(GROUP)];
-    let given = elements(x).chunks(block * width);
-    let given = given.zip(elements(output).chunks(block * width));
-    let made = grad.storage_mut::<f32>().chunks_mut(block * width);
-    let made = made.zip(slopes.chunks_mut(block.div_ceil(GROUP)));
-    each(threads, given.zip(made), |_, ((x, y), (g, slopes))| {
-        dispatch!(centre(width, scale, [x, y], g, slopes));
+    let block = block(rows, threads) * width;
+    let blocks = elements(output).chunks(block);
+    let blocks = blocks.zip(grad.storage_mut::<f32>().chunks_mut(block));
+    each(threads, blocks, |_, (y, g)| centre(width, scale, y, g));
+    let of_temperature = x.map(|x| {
+        let slope = slope(elements(x), elements(&grad), GROUP * width, threads);
+        let mut of_temperature = zeros([1, 1]);
+        of_temperature.storage_mut::<f32>()[0] = (-f64::from(scale) * slope) as f32;
+        of_temperature
     });
-    let slope = -f64::from(scale) * slopes.iter().sum::<f64>();
-    let mut of_temperature = zeros([1, 1]);
-    of_temperature.storage_mut::<f32>()[0] = slope as f32;
-    [grad, of_temperature]
+    (grad, of_temperature)
 }
 
-/// Rows whose share of the temperature's gradient is one number; a divisor of every block's rows but those of the last.
+/// g becomes g_x = y ∘ (g − Σ y g) · scale.
+fn centre(width: usize, scale: f32, y: &[f32], g: &mut [f32]) {
+    for (y, g) in y.chunks_exact(width).zip(g.chunks_exact_mut(width)) {
+        let mean: f32 = y.iter().zip(&*g).map(|(y, g)| y * g).sum();
+        let pairs = g.iter_mut().zip(y);
+        pairs.for_each(|(g, y)| *g = y * (*g - mean) * scale);
+    }
+}
+
+/// Rows whose products are one term of a sum, for any number of threads.
 const GROUP: usize = 64;
 
-/// g becomes g_x = y ∘ (g − Σ y g) · scale, and a slope Σ g_x ∘ x of its group of rows.
-#[inline(always)]
-fn centre<const FMA: bool>(
-    (width, scale, [x, y], g, slopes): (usize, f32, [&[f32]; 2], &mut [f32], &mut [f64]),
-) {
-    let groups = x.chunks(GROUP * width).zip(y.chunks(GROUP * width));
-    let groups = groups.zip(g.chunks_mut(GROUP * width)).zip(slopes);
-    for (((x, y), g), slope) in groups {
-        for (y, g) in y.chunks_exact(width).zip(g.chunks_exact_mut(width)) {
-            let mean: f32 = y.iter().zip(&*g).map(|(y, g)| y * g).sum();
-            g.iter_mut()
-                .zip(y)
-                .for_each(|(g, y)| *g = y * (*g - mean) * scale);
+/// Σ a b, in f64 over terms of so many elements, which are of f32.
+fn slope(a: &[f32], b: &[f32], length: usize, threads: usize) -> f64 {
+    let mut terms = vec![0.0f32; a.len().div_ceil(length)];
+    let block = terms.len().div_ceil(threads).max(1);
+    let blocks = a.chunks(block * length).zip(b.chunks(block * length));
+    let blocks = blocks.zip(terms.chunks_mut(block));
+    each(threads, blocks, |_, ((a, b), terms)| {
+        let pairs = a.chunks(length).zip(b.chunks(length));
+        for (term, (a, b)) in terms.iter_mut().zip(pairs) {
+            dispatch!(add_products(a, b, term));
         }
-        *slope = f64::from(dot::<FMA>(x, g));
-    }
+    });
+    terms.into_iter().map(f64::from).sum()
+}
+
+#[inline(always)]
+fn add_products<const FMA: bool>((a, b, term): (&[f32], &[f32], &mut f32)) {
+    *term = dot::<FMA>(a, b);
 }
 
 /// Σ a b, in lanes.

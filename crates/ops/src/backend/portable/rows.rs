@@ -28,16 +28,19 @@ pub fn softmax_rows<B: Backend>(x: FloatTensor<B>, temperature: FloatTensor<B>) 
 }
 
 pub fn softmax_rows_backward<B: Backend>(
-    x: FloatTensor<B>,
+    x: Option<FloatTensor<B>>,
     temperature: FloatTensor<B>,
     output: FloatTensor<B>,
     grad: FloatTensor<B>,
-) -> [FloatTensor<B>; 2] {
-    let [x, temperature, y, grad] = [x, temperature, output, grad].map(wrap::<B, 2>);
+) -> (FloatTensor<B>, Option<FloatTensor<B>>) {
+    let [temperature, y, grad] = [temperature, output, grad].map(wrap::<B, 2>);
     let mean = (y.clone() * grad.clone()).sum_dim(1);
     let of_x = y * (grad - mean) / temperature.clone();
-    let of_temperature = (of_x.clone() * x).sum_dim(0).sum_dim(1).neg() / temperature;
-    [of_x, of_temperature].map(unwrap)
+    let of_temperature = x.map(|x| {
+        let slope = (of_x.clone() * wrap::<B, 2>(x)).sum_dim(0).sum_dim(1);
+        unwrap(slope.neg() / temperature)
+    });
+    (unwrap(of_x), of_temperature)
 }
 
 pub fn side_by_side<B: Backend>(parts: Vec<FloatTensor<B>>) -> FloatTensor<B> {
