@@ -1,9 +1,7 @@
-//! Artifacts that a run keeps of its selected parameters, besides likelihoods.
+//! Artifacts that a run keeps of its selected parameters, besides likelihoods: pictures.
 
-use crate::cell::Cell;
 use crate::completions;
 use crate::digits;
-use crate::error::HarnessError;
 use burn::backend::Autodiff;
 use burn::module::AutodiffModule;
 use burn::tensor::Tensor;
@@ -13,26 +11,14 @@ use helmholtz_estimators::{Dream, Model, Particles, Parts, Propose};
 use helmholtz_ops::Backend;
 use helmholtz_random::Stream;
 use helmholtz_report::picture::Picture;
-use std::sync::atomic::AtomicBool;
 
-/// A model that a cell can train, and what its runs keep of the selected parameters.
+/// A model that a cell can train, and the pictures that its runs keep of the selected parameters.
 pub trait Artifacts<B: Backend>:
     Model<Autodiff<B>> + Parts<Autodiff<B>> + AutodiffModule<Autodiff<B>, InnerModule: Send>
 {
     /// Returns the model as it starts on these training images, where its start takes something from them.
     fn starting(self, _train: &Images) -> Self {
         self
-    }
-
-    /// Computes what a run keeps besides, from the selected parameters.
-    ///
-    /// # Errors
-    /// A stop.
-    fn extra_results(
-        _selected: &Self::InnerModule,
-        _run: &Finished<B>,
-    ) -> Result<ExtraResults, HarnessError> {
-        Ok(ExtraResults::default())
     }
 
     /// Pictures of what `model` has learned, if any. A run draws them of the selected parameters.
@@ -127,25 +113,4 @@ impl PictureKind {
         let all = [Self::Sampled, Self::Reconstructed, Self::Completed];
         all.into_iter().find(|kind| kind.file() == file)
     }
-}
-
-/// A run after its last epoch.
-pub struct Finished<'a, B: Backend> {
-    /// Cell that was run.
-    pub cell: &'a Cell,
-    /// The test images.
-    pub test: &'a Images,
-    /// Device to compute on.
-    pub device: &'a <B as BackendTypes>::Device,
-    /// Threads of an evaluation.
-    pub threads: usize,
-    /// Set to stop.
-    pub stop: &'a AtomicBool,
-}
-
-/// Extra parts of the result.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ExtraResults {
-    /// See [`CellResult::released_nll`](crate::cell_runner::CellResult::released_nll).
-    pub released_nll: Option<f64>,
 }

@@ -372,8 +372,9 @@ Examples:
 The estimate of -log p(x) is too high by more, the fewer the samples and the wider q: methods are to be compared where more samples no
 longer change it. With the run's `final_samples`, its seed and all images it is the run's own last number; a subset of images is another
 than that of its checks. All numbers of samples cost one pass of the largest; Ctrl-C before its end leaves no
-rows and writes nothing, and one in the tempered part after it keeps them. With `--out` each image's estimate is kept too, in
-log-likelihoods.bin. The run folder is only read.";
+rows and writes nothing, and one in the parts after it keeps them. With `--out` each image's estimate is kept too, in
+log-likelihoods.bin. A run with `released_nll`, such as ST Gumbel-softmax of table 2, gets its number by the released code's formula beside
+it, in a further pass. The run folder is only read.";
 
 /// Evaluate a run's parameters again.
 #[derive(Debug, Clone, Args)]

@@ -10,7 +10,7 @@ use crate::log_likelihoods;
 use crate::population::Measured;
 use crate::registry::Registry;
 use crate::trained::Run;
-use crate::works::evaluate::{Evaluated, Tempered, Work, in_pieces};
+use crate::works::evaluate::{Evaluated, Formula, Tempered, Work, in_pieces};
 use helmholtz_datasets::{Images, Locator, Splits, caution, random_subset};
 use helmholtz_evaluation::{LogLikelihoods, Nll};
 use helmholtz_harness::loading::{Loading, Planning};
@@ -31,8 +31,8 @@ use std::thread::available_parallelism;
 
 const SUBSET: Purpose = Purpose::new("evalset");
 
-/// Carries out a request, all numbers of samples in one pass of the largest; a `stop` before its end leaves no rows, and one in the tempered
-/// part after it those of the pass. Where it writes, it keeps what is done, and the same request goes on.
+/// Carries out a request, all numbers of samples in one pass of the largest; a `stop` before its end leaves no rows, and one in the parts
+/// after it (the released formula, tempered SMC) those of the pass. Where it writes, it keeps what is done, and the same request goes on.
 ///
 /// # Errors
 /// What keeps it from being evaluated: a folder without a run or a checkpoint, missing data or device.
@@ -70,13 +70,14 @@ pub fn evaluate(
         Device::Cpu => available_parallelism().map_or(1, NonZero::get),
         _ => 1,
     };
-    let work = |rows: Range<usize>, samples: &[usize], tempered| {
+    let work = |rows: Range<usize>, (formula, samples): (Formula, &[usize]), tempered| {
         let work = Work {
             run: &run,
             method: trial.entry.method,
             images: &images,
             rows,
             samples,
+            formula,
             tempered,
             seed,
             threads,
@@ -90,9 +91,10 @@ pub fn evaluate(
         None => Pieces::none(),
     };
     let size = (images.len(), threads);
-    let found = in_parts(size, &samples, tempering, &pieces, &work)?;
+    let is_released = run.cell.settings.released_nll;
+    let found = in_parts(size, &samples, (is_released, tempering), &pieces, &work)?;
     drop(loading);
-    let Some((evaluated, is_whole)) = found else {
+    let Some(all) = found else {
         return Ok(stopped(args, pieces.has_kept(), streams));
     };
     let config = json!({"arguments": format!("{args:?}"), "dataset": data.fingerprint});
@@ -104,11 +106,11 @@ pub fn evaluate(
         &head,
         &data.name,
         &samples,
-        evaluated,
+        &all,
         &provenance,
         streams,
     )?;
-    if is_whole {
+    if all.left_out.is_empty() {
         pieces.clear()?;
     }
     match stop.load(Ordering::Relaxed) {
@@ -118,36 +120,65 @@ pub fn evaluate(
 }
 
 /// Evaluates some rows.
-type OfRows<'a> = dyn Fn(Range<usize>, &[usize], Option<[usize; 2]>) -> Result<Option<Evaluated>, HarnessError>
+type OfRows<'a> = dyn Fn(
+        Range<usize>,
+        (Formula, &[usize]),
+        Option<[usize; 2]>,
+    ) -> Result<Option<Evaluated>, HarnessError>
     + 'a;
 
-/// What `work` gives of so many images on so many threads, and whether that is all; none if it was stopped before the end of its pass.
+/// All that was evaluated.
+struct All {
+    /// `[images, samples]`.
+    weights: Vec<LogWeights>,
+    /// The same by the released formula, where the run reports it and it was not stopped.
+    released: Option<Vec<LogWeights>>,
+    tempered: Option<Tempered>,
+    /// What a stop kept from it.
+    left_out: Vec<&'static str>,
+}
+
+/// What `work` gives of so many images on so many threads; none if it was stopped before the end of its pass.
 fn in_parts(
     (images, threads): (usize, usize),
     samples: &[usize],
-    tempering: Option<[usize; 2]>,
+    (is_released, tempering): (bool, Option<[usize; 2]>),
     pieces: &Pieces,
     work: &OfRows<'_>,
-) -> Result<Option<(Evaluated, bool)>, HarnessError> {
-    let weights = in_pieces(images, threads, "weights", pieces, |rows| {
-        Ok(work(rows, samples, None)?.map(|found| found.weights))
-    });
-    let Some(weights) = unless_stopped(weights)? else {
+) -> Result<Option<All>, HarnessError> {
+    let by = |formula, name| {
+        let weights = in_pieces(images, threads, name, pieces, |rows| {
+            let found = work(rows, (formula, samples), None)?;
+            Ok(found.map(|found| found.weights))
+        });
+        unless_stopped(weights.map(|parts| parts.concat()))
+    };
+    let Some(weights) = by(Formula::Likelihood, "weights")? else {
         return Ok(None);
+    };
+    let released = match is_released {
+        true => by(Formula::Released, "released weights")?,
+        false => None,
     };
     let tempered = match tempering {
         Some(_) => in_pieces(images, threads, "tempered", pieces, |rows| {
-            Ok(work(rows, &[], tempering)?.and_then(|found| found.tempered))
+            let found = work(rows, (Formula::Likelihood, &[]), tempering)?;
+            Ok(found.and_then(|found| found.tempered))
         }),
         None => Ok(Vec::new()),
     };
     let tempered = unless_stopped(tempered)?;
-    let is_whole = tempered.is_some();
-    let evaluated = Evaluated {
-        weights: weights.concat(),
+    let lacks = [
+        (is_released && released.is_none(), "the released formula"),
+        (tempered.is_none(), "tempered SMC"),
+    ];
+    let left_out = lacks.into_iter().filter(|(lacks, _)| *lacks);
+    Ok(Some(All {
+        weights,
+        released,
         tempered: tempered.and_then(Tempered::of_parts),
-    };
-    Ok(Some((evaluated, is_whole)))
+        left_out: left_out.map(|(_, what)| what).collect(),
+    }))
 }
 
 /// Says what a stop leaves.
@@ -211,31 +242,24 @@ fn print_result(
     head: &str,
     dataset: &str,
     samples: &[usize],
-    evaluated: Evaluated,
+    all: &All,
     provenance: &Provenance,
     streams: &Streams,
 ) -> Result<(), HarnessError> {
-    let Evaluated { weights, tempered } = evaluated;
-    let rows = Nll::each(&weights, samples);
-    let tempered = tempered.and_then(|tempered| {
-        let [particles, steps] = [args.tempered.first()?, args.tempered.get(1)?];
-        Some(Estimates::new(&tempered, [*particles, *steps]))
-    });
-    let caution = caution(dataset);
-    let stopped = tempered.is_none() && !args.tempered.is_empty();
-    let document = document(
-        head,
-        caution,
-        (&rows, tempered.as_ref(), stopped),
-        provenance,
-    );
+    let numbers = Numbers::new(all, samples, &args.tempered);
+    let document = numbers.document(head, caution(dataset), provenance);
     if args.json {
-        for row in &rows {
+        let Numbers {
+            rows,
+            released,
+            tempered,
+            ..
+        } = &numbers;
+        for row in rows {
             let line = json!({"event": "row", "row": row});
             streams.out.line(line.to_string());
         }
-        let table =
-            json!({"run": head, "rows": rows, "tempered": tempered, "provenance": provenance});
+        let table = json!({"run": head, "rows": rows, "released": released, "tempered": tempered, "provenance": provenance});
         let line = json!({"event": "table", "document": document, "table": table});
         streams.out.line(line.to_string());
     } else {
@@ -245,8 +269,8 @@ fn print_result(
         let table = markdown::render(&document);
         let replaced = replaced(folder, "evaluation.md");
         let mut files = vec![write_text(folder, "evaluation.md", &table)?];
-        let all = LogLikelihoods::new(samples, &weights);
-        files.push(folder.join(log_likelihoods::write(folder, &all)?.name));
+        let kept = LogLikelihoods::new(samples, &all.weights);
+        files.push(folder.join(log_likelihoods::write(folder, &kept)?.name));
         let written = named_together(&files);
         streams.err.line(format!("Written to {written}{replaced}"));
     }
@@ -318,44 +342,80 @@ fn test_images(data: &Splits, count: Option<usize>, seed: u64) -> Result<Images,
     }
 }
 
-fn document(
-    head: &str,
-    caution: Option<&str>,
-    (rows, tempered, stopped): (&[Nll], Option<&Estimates>, bool),
-    from: &Provenance,
-) -> Document {
-    let heads = ["S", "NLL", "Error over images", "-ELBO"];
-    let mut table = Table::new("evaluation", "", heads);
-    for row in rows {
-        table.push([
-            Cell::count(row.samples),
-            Cell::fixed(row.mean, 3),
-            Cell::fixed(row.standard_error, 3),
-            Cell::fixed(-row.elbo, 3),
-        ]);
+/// What is shown of an evaluation.
+struct Numbers {
+    /// One for each S.
+    rows: Vec<Nll>,
+    /// The same by the released formula.
+    released: Option<Vec<Nll>>,
+    tempered: Option<Estimates>,
+    left_out: Vec<&'static str>,
+}
+
+impl Numbers {
+    fn new(all: &All, samples: &[usize], tempering: &[usize]) -> Self {
+        let each = |weights: &Vec<LogWeights>| Nll::each(weights, samples);
+        Self {
+            rows: each(&all.weights),
+            released: all.released.as_ref().map(each),
+            tempered: all.tempered.as_ref().and_then(|tempered| {
+                let [particles, steps] = [tempering.first()?, tempering.get(1)?];
+                Some(Estimates::new(tempered, [*particles, *steps]))
+            }),
+            left_out: all.left_out.clone(),
+        }
     }
-    let remark = "In nats. With few samples the NLL is overestimated, most for a broad q.";
-    let cautions = caution.map(Note::caution).into_iter();
-    let mut notes: Vec<Note> = cautions.chain([Note::remark(remark)]).collect();
-    let mut blocks = vec![Block::Table(table)];
-    if stopped {
-        notes.push(Note::caution(
-            "Stopped before the end of tempered SMC, which is left out.",
-        ));
+
+    fn document(&self, head: &str, caution: Option<&str>, from: &Provenance) -> Document {
+        let heads = ["S", "NLL", "Error over images", "-ELBO"];
+        let mut table = Table::new("evaluation", "", heads);
+        for row in &self.rows {
+            table.push([
+                Cell::count(row.samples),
+                Cell::fixed(row.mean, 3),
+                Cell::fixed(row.standard_error, 3),
+                Cell::fixed(-row.elbo, 3),
+            ]);
+        }
+        let mut blocks = vec![Block::Table(table)];
+        let remark = "In nats. With few samples the NLL is overestimated, most for a broad q.";
+        let left_out = self.left_out.iter().map(|what| {
+            let text = format!("Stopped before the end of {what}, which is left out.");
+            Note::caution(text)
+        });
+        let cautions = caution.map(Note::caution).into_iter();
+        let remarks = [Note::remark(remark)].into_iter();
+        let mut notes: Vec<Note> = cautions.chain(remarks).chain(left_out).collect();
+        if let Some(released) = &self.released {
+            let heads = ["S", "By the released formula", "Error over images"];
+            let mut table = Table::new("released", "", heads);
+            for row in released {
+                table.push([
+                    Cell::count(row.samples),
+                    Cell::fixed(row.mean, 3),
+                    Cell::fixed(row.standard_error, 3),
+                ]);
+            }
+            blocks.push(Block::Table(table));
+            notes.push(Note::remark(
+                "By the released formula: -ln of the mean of p(x | h) over S samples, plus KL(q(h | x) || p(h)). That is what the released code \
+                 reports; it estimates no likelihood.",
+            ));
+        }
+        if let Some(tempered) = &self.tempered {
+            let Estimates {
+                particles,
+                steps,
+                evaluations,
+                ..
+            } = tempered;
+            blocks.push(Block::Table(tempered.table()));
+            notes.push(Note::remark(format!(
+                "Tempered: {particles} particles, {steps} steps from q to p, {evaluations} evaluations of p(x, h) an image. Of data drawn \
+                 from the model the mean NLL lies between the two bounds."
+            )));
+        }
+        blocks.extend([Block::Notes(notes), blocks::provenance(from)]);
+        Document::of_blocks(head, blocks)
     }
-    if let Some(tempered) = tempered {
-        let Estimates {
-            particles,
-            steps,
-            evaluations,
-            ..
-        } = tempered;
-        blocks.push(Block::Table(tempered.table()));
-        notes.push(Note::remark(format!(
-            "Tempered: {particles} particles, {steps} steps from q to p, {evaluations} evaluations of p(x, h) an image. Of data drawn from \
-             the model the mean NLL lies between the two bounds."
-        )));
-    }
-    blocks.extend([Block::Notes(notes), blocks::provenance(from)]);
-    Document::of_blocks(head, blocks)
 }

@@ -6,9 +6,10 @@ use crate::error::HarnessError;
 use crate::framework::failed;
 use crate::trained::Run;
 use helmholtz_datasets::Images;
-use helmholtz_estimators::{Layered, Method};
+use helmholtz_estimators::{Joint, Layered, Method, Propose};
 use helmholtz_evaluation::{
-    Bounds, Evaluation, LogWeights, Tempering, bounds, log_weights_at, tempered_log_evidence,
+    AnalyticKl, Bounds, Evaluation, LogWeights, Tempering, bounds, log_weights_at,
+    tempered_log_evidence,
 };
 use helmholtz_ops::Backend;
 use helmholtz_random::Purpose;
@@ -21,6 +22,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Draws of a run's own last evaluation: with the run's seed and as many samples the number is the same.
 const TEST: Purpose = Purpose::new("test");
+/// Draws of a run's own number by the released formula.
+pub(super) const RELEASED: Purpose = Purpose::new("released");
 /// Draws of tempered particles.
 const TEMPERED: Purpose = Purpose::new("tempered");
 
@@ -41,6 +44,15 @@ pub(crate) struct Tempered {
     pub bounds: Vec<Bounds>,
     /// Evaluations of p(x, h) for a datum.
     pub evaluations: usize,
+}
+
+/// What the log-weights of a model are.
+#[derive(Clone, Copy)]
+pub(crate) enum Formula {
+    /// ln p(x, h) − ln q(h | x): of a likelihood.
+    Likelihood,
+    /// Those of [`AnalyticKl`]: of the number that released code reports.
+    Released,
 }
 
 /// Images of a piece for each thread: what a stop loses at most. Ten groups of ten, so that few threads are idle at its end.
@@ -76,6 +88,8 @@ pub(crate) struct Work<'a> {
     /// Rows of the images.
     pub rows: Range<usize>,
     pub samples: &'a [usize],
+    /// What they are samples of.
+    pub formula: Formula,
     /// Particles and steps of tempered sequential Monte Carlo, if it is asked for.
     pub tempered: Option<[usize; 2]>,
     pub seed: u64,
@@ -121,22 +135,15 @@ impl Work<'_> {
         let (images, rows) = (self.images, self.rows.clone());
         let mut weights = Vec::new();
         if let Some(&largest) = self.samples.iter().max() {
-            let evaluation = Evaluation {
-                samples: largest,
-                seed: self.seed,
-                purpose: TEST,
-                threads: self.threads,
+            let found = match self.formula {
+                Formula::Likelihood => {
+                    self.log_weights(&model, TEST, format!("S = {largest}"), &device)
+                }
+                Formula::Released => {
+                    let part = format!("released formula, S = {largest}");
+                    self.log_weights(&AnalyticKl(model.clone()), RELEASED, part, &device)
+                }
             };
-            let progress = self.progress(format!("S = {largest}"));
-            let found = log_weights_at::<B, _>(
-                &model,
-                images,
-                rows.clone(),
-                &evaluation,
-                self.samples,
-                &device,
-                &progress,
-            );
             match found {
                 Some(found) => weights = found,
                 None => return Ok(None),
@@ -171,6 +178,32 @@ impl Work<'_> {
             })
         });
         Ok(Some(Evaluated { weights, tempered }))
+    }
+
+    /// Those of its rows, `[rows, samples]`; none of a stop.
+    fn log_weights<B: Backend, M: Propose<B> + Joint<B> + Clone + Send>(
+        &self,
+        model: &M,
+        purpose: Purpose,
+        part: String,
+        device: &B::Device,
+    ) -> Option<Vec<LogWeights>> {
+        let evaluation = Evaluation {
+            samples: self.samples.iter().copied().max()?,
+            seed: self.seed,
+            purpose,
+            threads: self.threads,
+        };
+        let (rows, samples, go_on) = (self.rows.clone(), self.samples, self.progress(part));
+        log_weights_at::<B, M>(
+            model,
+            self.images,
+            rows,
+            &evaluation,
+            samples,
+            device,
+            &go_on,
+        )
     }
 
     /// Tells how far a part is, and whether to go on.

@@ -1,16 +1,18 @@
 //! Training a cell in its run folder, and measuring what that costs.
 
-use crate::artifacts::{Artifacts, Drawing, ExtraResults, Finished};
+use super::evaluate::RELEASED;
+use crate::artifacts::{Artifacts, Drawing};
 use crate::cell::{Cell, ScanOrder};
 use crate::cell_runner::{CellResult, Cost, Final};
 use crate::error::HarnessError;
 use crate::events;
 use crate::framework::{ended, failed};
 use crate::log_likelihoods;
+use burn::module::Module;
 use burn::tensor::backend::BackendTypes;
 use helmholtz_datasets::Splits;
-use helmholtz_estimators::Method;
-use helmholtz_evaluation::{Evaluation, Nll, nll};
+use helmholtz_estimators::{Factored, Layered, Method};
+use helmholtz_evaluation::{AnalyticKl, Evaluation, Nll, nll};
 use helmholtz_harness::driver::Observer;
 use helmholtz_harness::work::shortened;
 use helmholtz_ops::Backend;
@@ -19,7 +21,7 @@ use helmholtz_runs::{RunFolder, read_metrics};
 use helmholtz_samplers::{Scan, ScanOrder as SamplerScan};
 use helmholtz_training::{Event, Parameters, TrainConfig, Trainer, load_model, train};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Runs cells on a backend's default device.
@@ -206,7 +208,9 @@ impl<B: Backend> Run<'_, B> {
             self.stop,
         )
         .map_err(ended)?;
-        let extra = self.extra_results::<M>(start, &config.method, outcome.selected.epoch)?;
+        let kept = self.selected(start, &config.method, outcome.selected.epoch)?;
+        self.draw::<M>(&kept)?;
+        let released_nll = self.released_nll(kept)?;
         let selected = outcome.selected;
         let test = selected
             .test
@@ -240,7 +244,7 @@ impl<B: Backend> Run<'_, B> {
             final_se: last.map(|nll| nll.standard_error),
             finals: finals.iter().map(of_samples).collect(),
             log_likelihoods: log_likelihoods.map(kept_file).transpose()?,
-            released_nll: extra.released_nll,
+            released_nll,
             bound: Some(-last.unwrap_or(&test).elbo),
             training_elbo,
             gradient_variance,
@@ -256,42 +260,63 @@ impl<B: Backend> Run<'_, B> {
         Ok(result)
     }
 
-    /// Returns what the run keeps of the parameters selected after so many epochs, which the last checkpoint holds. Writes
-    /// pictures of what they have learned; `model` has the right sizes.
-    fn extra_results<M: Artifacts<B>>(
+    /// The parameters that were selected, after so many epochs, which the last checkpoint holds; `model` has the right sizes.
+    fn selected<M: Module<B> + Layered<B>>(
         &self,
-        model: M::InnerModule,
+        model: M,
         method: &Method,
         epoch: u64,
-    ) -> Result<ExtraResults, HarnessError> {
+    ) -> Result<M, HarnessError> {
+        let checkpoint = self
+            .folder
+            .latest_checkpoint()?
+            .expect("a run that has trained has made a checkpoint");
+        let device = &self.runner.device;
+        let selected = load_model(model, &checkpoint, Parameters::Selected, device);
+        Ok(method.tested(selected.map_err(failed)?, epoch))
+    }
+
+    /// Writes pictures of what the parameters have learned.
+    fn draw<M: Artifacts<B>>(&self, selected: &M::InnerModule) -> Result<(), HarnessError> {
+        let Runner { data, device, .. } = self.runner;
+        let drawing = Drawing {
+            test: Some(&data.test),
+            seed: self.cell.seed,
+            device,
+        };
+        for (shown, picture) in drawing.of::<M>(selected, data.test.pixels()) {
+            picture.write(&self.folder.path().join(shown.file()))?;
+        }
+        Ok(())
+    }
+
+    /// What released code reports for these parameters, where the settings ask for it.
+    fn released_nll<M>(&self, selected: M) -> Result<Option<f64>, HarnessError>
+    where
+        M: Layered<B> + Factored<B> + Clone + Send,
+    {
+        let settings = &self.cell.settings;
+        if !settings.released_nll {
+            return Ok(None);
+        }
         let Runner {
             data,
             device,
             threads,
             ..
         } = self.runner;
-        let checkpoint = self
-            .folder
-            .latest_checkpoint()?
-            .expect("a run that has trained has made a checkpoint");
-        let selected = load_model(model, &checkpoint, Parameters::Selected, device);
-        let finished = Finished {
-            cell: self.cell,
-            test: &data.test,
-            device,
-            threads: *threads,
-            stop: self.stop,
-        };
-        let selected = method.tested(selected.map_err(failed)?, epoch);
-        let drawing = Drawing {
-            test: Some(&data.test),
+        let evaluation = Evaluation {
+            samples: settings.reported_samples().unwrap_or(settings.test_samples) as usize,
             seed: self.cell.seed,
-            device,
+            purpose: RELEASED,
+            threads: *threads,
         };
-        for (shown, picture) in drawing.of::<M>(&selected, data.test.pixels()) {
-            picture.write(&self.folder.path().join(shown.file()))?;
-        }
-        M::extra_results(&selected, &finished)
+        let go_on = |_| !self.stop.load(Ordering::Relaxed);
+        let model = AnalyticKl(selected);
+        let released = nll::<B, _>(&model, &data.test, &evaluation, device, &go_on);
+        let epoch = settings.epochs;
+        let released = released.ok_or(HarnessError::Interrupted { epoch })?;
+        Ok(Some(released.mean))
     }
 }
 

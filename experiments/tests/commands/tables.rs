@@ -182,6 +182,19 @@ fn table_2_tells_the_released_formula_beside_the_likelihood() {
     let released = straight_through["released_nll"].as_f64().unwrap();
     let right = straight_through["test_nll"].as_f64().unwrap();
     assert!(released.is_finite() && released != right);
+    // Evaluated again, by the same draws.
+    let samples = straight_through["samples"].to_string();
+    let folder = base.join("st-gumbel-softmax-learned/seed-1");
+    let folder = folder.to_str().unwrap();
+    let again = ["evaluate", folder, "--samples", &samples];
+    let shown = helmholtz(dir.path(), &[&again[..], &["--json"]].concat());
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let table: serde_json::Value = serde_json::from_str(shown.lines().last().unwrap()).unwrap();
+    let table = &table["table"];
+    assert_eq!(table["released"][0]["mean"].as_f64(), Some(released));
+    assert_ne!(table["rows"][0]["mean"].as_f64(), Some(released));
+    let shown = text(&helmholtz(dir.path(), &again));
+    assert!(shown.contains("By the released formula"), "{shown}");
     assert!(of("jsa").get("released_nll").is_none());
     // Two kernels, one start.
     assert_ne!(

@@ -13,7 +13,7 @@ use crate::source::{Kind, Source};
 use crate::spec::{Selection, Spec};
 use crate::trained::Run;
 use crate::trial::Trial;
-use crate::works::evaluate::{Work, in_pieces};
+use crate::works::evaluate::{Formula, Work, in_pieces};
 use crate::works::outcome::Evaluation;
 use helmholtz_datasets::Splits;
 use helmholtz_evaluation::{LogLikelihoods, LogWeights, Nll};
@@ -335,6 +335,7 @@ impl Evaluations {
             images: &self.data.test,
             rows,
             samples,
+            formula: Formula::Likelihood,
             tempered: None,
             seed: run.cell.seed,
             threads: self.threads,
