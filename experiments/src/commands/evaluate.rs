@@ -12,7 +12,7 @@ use crate::registry::Registry;
 use crate::trained::Run;
 use crate::works::evaluate::{Evaluated, Formula, Tempered, Work, in_pieces};
 use helmholtz_datasets::{Images, Locator, Splits, caution, random_subset};
-use helmholtz_evaluation::{LogLikelihoods, Nll};
+use helmholtz_evaluation::{LogLikelihoods, LogWeights, Nll};
 use helmholtz_harness::loading::{Loading, Planning};
 use helmholtz_harness::reproduce::{End, named_together};
 use helmholtz_harness::streams::Streams;

@@ -155,8 +155,8 @@ fn a_killed_run_of_table_3_goes_on_and_ends_as_an_undisturbed_one() {
 fn table_2_tells_the_released_formula_beside_the_likelihood() {
     let dir = tempfile::tempdir().unwrap();
     few::images(dir.path());
-    let text = TABLE_2.replace("particles = 20\n", "particles = 2\n");
-    let toml = small(dir.path(), "table2", &text);
+    let two = TABLE_2.replace("particles = 20\n", "particles = 2\n");
+    let toml = small(dir.path(), "table2", &two);
     let methods = "jsa,jsa-frozen-reference,st-gumbel-softmax-learned,arsm";
     let out = run(dir.path(), &toml, "few.npy", &["--method", methods]);
     let words: Vec<&str> = out.split_whitespace().collect();
