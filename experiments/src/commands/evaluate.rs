@@ -419,3 +419,43 @@ impl Numbers {
         Document::of_blocks(head, blocks)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: LogWeights = LogWeights {
+        log_mean: -1.0,
+        mean_log: -2.0,
+    };
+
+    /// Of five images, where the released formula is evaluated to its end or stopped.
+    fn all(is_released: bool, stops: bool) -> All {
+        let work = |rows: Range<usize>, (formula, samples): (Formula, &[usize]), _| {
+            let released = matches!(formula, Formula::Released);
+            assert!(is_released || !released, "nobody asks for it");
+            let evaluated = Evaluated {
+                weights: vec![ONE; rows.len() * samples.len()],
+                tempered: None,
+            };
+            Ok(Some(evaluated).filter(|_| !(released && stops)))
+        };
+        let asked = (is_released, None);
+        let all = in_parts((5, 1), &[1, 2], asked, &Pieces::none(), &work);
+        all.unwrap().unwrap()
+    }
+
+    #[test]
+    fn the_released_formula_has_as_many_weights_and_a_stop_leaves_it_out_and_says_so() {
+        let released = |all: &All| all.released.as_ref().map(Vec::len);
+        let whole = all(true, false);
+        assert_eq!((whole.weights.len(), released(&whole)), (10, Some(10)));
+        assert!(whole.left_out.is_empty());
+        let stopped = all(true, true);
+        assert_eq!((stopped.weights.len(), released(&stopped)), (10, None));
+        assert_eq!(stopped.left_out, ["the released formula"]);
+        let without = all(false, true);
+        assert_eq!((without.weights.len(), released(&without)), (10, None));
+        assert!(without.left_out.is_empty());
+    }
+}
