@@ -136,12 +136,10 @@ impl Work<'_> {
         let mut weights = Vec::new();
         if let Some(&largest) = self.samples.iter().max() {
             let found = match self.formula {
-                Formula::Likelihood => {
-                    self.log_weights(&model, TEST, format!("S = {largest}"), &device)
-                }
+                Formula::Likelihood => self.log_weights(&model, TEST, largest, "", &device),
                 Formula::Released => {
-                    let part = format!("released formula, S = {largest}");
-                    self.log_weights(&AnalyticKl(model.clone()), RELEASED, part, &device)
+                    let model = AnalyticKl(model.clone());
+                    self.log_weights(&model, RELEASED, largest, "released formula, ", &device)
                 }
             };
             match found {
@@ -180,27 +178,28 @@ impl Work<'_> {
         Ok(Some(Evaluated { weights, tempered }))
     }
 
-    /// Those of its rows, `[rows, samples]`; none of a stop.
+    /// The log-weights of its rows, `[rows, samples]`, in a pass of the largest number of samples; none of a stop.
     fn log_weights<B: Backend, M: Propose<B> + Joint<B> + Clone + Send>(
         &self,
         model: &M,
         purpose: Purpose,
-        part: String,
+        largest: usize,
+        name: &str,
         device: &B::Device,
     ) -> Option<Vec<LogWeights>> {
         let evaluation = Evaluation {
-            samples: self.samples.iter().copied().max()?,
+            samples: largest,
             seed: self.seed,
             purpose,
             threads: self.threads,
         };
-        let (rows, samples, go_on) = (self.rows.clone(), self.samples, self.progress(part));
+        let go_on = self.progress(format!("{name}S = {largest}"));
         log_weights_at::<B, M>(
             model,
             self.images,
-            rows,
+            self.rows.clone(),
             &evaluation,
-            samples,
+            self.samples,
             device,
             &go_on,
         )
