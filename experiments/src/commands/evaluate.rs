@@ -66,10 +66,7 @@ pub fn evaluate(
     samples.sort_unstable();
     samples.dedup();
     let tempering = tempered(&args.tempered)?;
-    let threads = match args.device {
-        Device::Cpu => available_parallelism().map_or(1, NonZero::get),
-        _ => 1,
-    };
+    let threads = threads(args.device);
     let work = |rows: Range<usize>, (formula, samples): (Formula, &[usize]), tempered| {
         let work = Work {
             run: &run,
@@ -116,6 +113,14 @@ pub fn evaluate(
     match stop.load(Ordering::Relaxed) {
         true => Ok(End::Interrupted),
         false => Ok(End::Complete),
+    }
+}
+
+/// Threads that share the images of an evaluation: all cores, and a GPU's queue alone.
+fn threads(device: Device) -> usize {
+    match device {
+        Device::Cpu => available_parallelism().map_or(1, NonZero::get),
+        _ => 1,
     }
 }
 
