@@ -1,9 +1,10 @@
 //! The fast path for burn's CPU backend: f32, contiguous, one pass per operation, the best instruction set found at run
 //! time. Every other dtype goes to the portable definition.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use burn::tensor::{DType, TensorData};
+use burn::tensor::{DType, Element, TensorData};
 use burn_flex::{Flex, FlexTensor};
 
 use crate::backend::{portable, special};
@@ -756,6 +757,16 @@ fn size(tensor: &FlexTensor, dimension: usize) -> usize {
 fn zeros<const D: usize>(shape: [usize; D]) -> FlexTensor {
     let elements = shape.iter().product();
     FlexTensor::from_data(TensorData::new(vec![0.0f32; elements], shape))
+}
+
+/// A matrix that `write` fills throughout.
+fn written<T: Element>(shape: [usize; 2], write: impl FnOnce(&mut [MaybeUninit<T>])) -> FlexTensor {
+    let count = shape[0] * shape[1];
+    let mut output = Vec::<T>::with_capacity(count);
+    write(&mut output.spare_capacity_mut()[..count]);
+    // SAFETY: the kernels write each element of what they are given, as their documentation says and their tests hold.
+    unsafe { output.set_len(count) };
+    FlexTensor::from_data(TensorData::new(output, shape))
 }
 
 /// The elements of a contiguous f32 tensor, in order.

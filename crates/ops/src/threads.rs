@@ -61,13 +61,10 @@ pub(crate) fn threads(multiplications: usize) -> usize {
     THREADS.get().min(multiplications >> 24).max(1)
 }
 
-/// Rows of each block, for so many blocks at most. None is of 64 rows or fewer, whose products gemm adds up in another order.
+/// Rows of each block, for so many blocks at most: a multiple of 64, so that all but the last fill vectors and cache lines.
 #[cfg(feature = "flex")]
 pub(crate) fn block(rows: usize, blocks: usize) -> usize {
-    let least = rows.div_ceil(blocks).next_multiple_of(64).max(64);
-    let mut sizes = (least..).step_by(64);
-    let fits = |size: &usize| *size >= rows || !(1..=64).contains(&(rows % size));
-    sizes.find(fits).expect("one is larger than all rows")
+    rows.div_ceil(blocks).next_multiple_of(64).max(64)
 }
 
 /// Does `of` for each item and its number, on so many threads that take the next as they become free.
@@ -279,11 +276,6 @@ mod tests {
         ] {
             let size = block(rows, blocks);
             assert!(size > 0 && size.is_multiple_of(64) && size * blocks >= rows);
-            let last = rows % size;
-            assert!(
-                size >= rows || last == 0 || last > 64,
-                "{rows} rows, {last} in the last block"
-            );
         }
         let done = Mutex::new(Vec::new());
         each(3, 10..20, |number, item| {

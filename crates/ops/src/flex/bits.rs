@@ -25,7 +25,7 @@ use super::product::product;
 use super::rows;
 use super::vector::Number;
 use super::words::{Codes, Lists, Rows, WORD, unpack_row};
-use super::{elements, size};
+use super::{elements, size, written};
 use crate::threads::{block, each, threads};
 
 /// How many times as fast as a dense product one with bits is, about.
@@ -47,16 +47,6 @@ fn whole<T: Element + pulp::bytemuck::Pod>(tensor: &FlexTensor) -> &[T] {
         0 => &[],
         _ => tensor.as_slice().expect("the tensor was made contiguous"),
     }
-}
-
-/// A matrix that `write` fills throughout.
-fn written<T: Element>(shape: [usize; 2], write: impl FnOnce(&mut [MaybeUninit<T>])) -> FlexTensor {
-    let count = shape[0] * shape[1];
-    let mut output = Vec::<T>::with_capacity(count);
-    write(&mut output.spare_capacity_mut()[..count]);
-    // SAFETY: the kernels write each element of what they are given, as their documentation says and their tests hold.
-    unsafe { output.set_len(count) };
-    FlexTensor::from_data(TensorData::new(output, shape))
 }
 
 /// See [`crate::Backend::bit_linear`].

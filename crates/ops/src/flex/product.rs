@@ -5,11 +5,10 @@
 
 use std::mem::MaybeUninit;
 
-use burn::tensor::TensorData;
 use burn_flex::FlexTensor;
 
-use super::size;
-use crate::threads::{block, each, threads};
+use super::{size, written};
+use crate::threads::{each, threads};
 
 /// a b + bias (to each row), for a `[M, K]` and b `[K, N]` in any layout, bias `[N]`: `[M, N]`. Its blocks of rows share the threads.
 pub fn product(a: &FlexTensor, b: &FlexTensor, bias: Option<&[f32]>) -> FlexTensor {
@@ -23,15 +22,12 @@ pub fn product(a: &FlexTensor, b: &FlexTensor, bias: Option<&[f32]>) -> FlexTens
         bias.is_none_or(|bias| bias.len() == columns),
         "the bias must be as long as a row"
     );
-    let mut output: Vec<f32> = Vec::with_capacity(rows * columns);
     let (a, b) = (forwards(a), forwards(b));
     let (a_at, [a_row, a_column]) = view(&a);
     let (b_at, [b_row, b_column]) = view(&b);
     let threads = threads(rows * columns * inner);
     let block = block(rows, threads);
-    let room = &mut output.spare_capacity_mut()[..rows * columns];
-    let blocks = room.chunks_mut((block * columns).max(1));
-    each(threads, blocks, |number, room: &mut [MaybeUninit<f32>]| {
+    let multiply = |number: usize, room: &mut [MaybeUninit<f32>]| {
         if let Some(bias) = bias {
             for row in room.chunks_exact_mut(columns) {
                 row.write_copy_of_slice(bias);
@@ -63,10 +59,19 @@ pub fn product(a: &FlexTensor, b: &FlexTensor, bias: Option<&[f32]>) -> FlexTens
                 gemm::Parallelism::None,
             );
         }
-    });
-    // SAFETY: The products have written each element.
-    unsafe { output.set_len(rows * columns) };
-    FlexTensor::from_data(TensorData::new(output, [rows, columns]))
+    };
+    written([rows, columns], |room| {
+        let blocks = room.chunks_mut((block * columns).max(1));
+        each(threads, blocks, multiply);
+    })
+}
+
+/// Rows of each block, for so many blocks at most, as even as can be. None is of 64 rows or fewer, whose products gemm adds up in another
+/// order.
+fn block(rows: usize, blocks: usize) -> usize {
+    let mut sizes = rows.div_ceil(blocks).max(65)..;
+    let fits = |size: &usize| *size >= rows || !(1..=64).contains(&(rows % size));
+    sizes.find(fits).expect("one is larger than all rows")
 }
 
 /// The matrix itself, or a copy of one that lies backwards in memory.
@@ -96,4 +101,27 @@ fn view(matrix: &FlexTensor) -> (&[f32], [isize; 2]) {
         "a matrix must lie inside its storage"
     );
     (elements, [row, column])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_even_and_none_is_of_rows_that_gemm_adds_up_in_another_order() {
+        for rows in 0..1100 {
+            for blocks in 1..9 {
+                let size = block(rows, blocks);
+                let last = rows % size;
+                assert!(size > 64 && size * blocks >= rows);
+                assert!(
+                    size >= rows || last == 0 || last > 64,
+                    "{rows} rows, {last} in the last block"
+                );
+            }
+        }
+        let of = |rows, blocks| block(rows, blocks);
+        assert_eq!([of(200, 2), of(4001, 2), of(1000, 3)], [100, 2001, 334]);
+        assert_eq!([of(129, 2), of(130, 2), of(200, 8)], [129, 65, 67]);
+    }
 }

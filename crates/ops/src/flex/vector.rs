@@ -10,7 +10,7 @@ use pulp::bytemuck::Pod;
 pub const PANEL: usize = 64;
 
 /// f32 and f64, as vectors that can be added.
-pub trait Number: Pod + Default + PartialEq + AddAssign {
+pub trait Number: Pod + Send + Sync + Default + PartialEq + AddAssign {
     /// A register of them.
     type Vector<S: Simd>: Copy + 'static;
 
