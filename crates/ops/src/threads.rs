@@ -112,10 +112,11 @@ mod tests {
         )
     }
 
-    /// The value and all gradients of a decoder of one hidden layer, in bits.
-    fn decoder(shared: usize) -> Vec<u32> {
+    /// The value and all gradients of a decoder of one hidden layer, in bits. Where some are dead, the weights of half the rows are 0, and
+    /// so their gradients.
+    fn decoder(shared: usize, some_are_dead: bool) -> Vec<u32> {
         let hidden = 600;
-        let (rows, columns) = (1003, 301);
+        let (rows, columns) = (3995, 301);
         let [x, first, second] = [
             uniform(rows, 50, 0),
             uniform(50, hidden, 1),
@@ -129,7 +130,11 @@ mod tests {
             let hidden = leaky_relu(linear(x.clone(), first.clone(), one), 0.2);
             let logits = tanh(linear(hidden, second.clone(), two));
             let log_prob = bernoulli_log_prob(logits, seen);
-            let weights = uniform(rows, 1, 6).squeeze_dim(1);
+            let weights: Tensor<B, 1> = uniform(rows, 1, 6).squeeze_dim(1);
+            let weights = match some_are_dead {
+                true => weights.clamp_min(0.0),
+                false => weights,
+            };
             let gradients = (log_prob.clone() * weights).sum().backward();
             let of = |tensor: &Tensor<B, 2>| tensor.grad(&gradients).unwrap().into_data();
             let mut all = vec![log_prob.into_data()];
@@ -141,9 +146,15 @@ mod tests {
 
     #[test]
     fn a_net_and_its_gradients_have_the_same_bits_on_any_number_of_threads() {
-        let alone = decoder(1);
-        for threads in [2, 3, 8] {
-            assert!(decoder(threads) == alone, "{threads} threads");
+        for some_are_dead in [false, true] {
+            let alone = decoder(1, some_are_dead);
+            for threads in [2, 3, 8] {
+                let shared = decoder(threads, some_are_dead);
+                assert!(
+                    shared == alone,
+                    "{threads} threads, dead rows: {some_are_dead}"
+                );
+            }
         }
     }
 
