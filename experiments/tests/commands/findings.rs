@@ -89,9 +89,9 @@ fn every_difference_is_ours_less_what_is_published_in_nats_and_in_its_deviations
         let number = |text| number(text).unwrap_or_else(|| panic!("{text}: {line}"));
         let (mean, published_sd) = published.split_once(" ± ").unwrap();
         let (nats, deviations) = difference.split_once(" (").unwrap();
-        // One seed has no deviation of its own.
+        // One seed has no deviation of its own; a published one of 0.0 counts as the most that is rounded to it.
         let (ours, our_sd) = ours.split_once(" ± ").unwrap_or((ours, "0"));
-        let sd = number(published_sd).hypot(number(our_sd));
+        let sd = number(published_sd).max(0.05).hypot(number(our_sd));
         let (ours, mean, nats) = (number(ours), number(mean), number(nats));
         let deviations = number(deviations.strip_suffix(" sd)").unwrap());
         // Ours has two decimals, deviations one.
