@@ -120,8 +120,7 @@ mod tests {
                 );
             }
         }
-        let of = |rows, blocks| block(rows, blocks);
-        assert_eq!([of(200, 2), of(4001, 2), of(1000, 3)], [100, 2001, 334]);
-        assert_eq!([of(129, 2), of(130, 2), of(200, 8)], [129, 65, 67]);
+        assert_eq!([block(200, 2), block(4001, 2)], [100, 2001]);
+        assert_eq!([block(129, 2), block(130, 2), block(200, 8)], [129, 65, 67]);
     }
 }
