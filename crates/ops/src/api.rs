@@ -17,7 +17,7 @@ pub use bernoulli::{
 pub use canvas::{add_pieces, cross_correlation};
 pub use categorical::{
     categorical_log_prob, categorical_log_probabilities, categorical_move, draw_categorical,
-    largest_classes, pinned_logits, sample_categorical,
+    largest_classes, pinned_logits, sample_categorical, swapped_classes,
 };
 pub use densities::{
     beta_log_prob, normal_gamma_log_prob, normal_gamma_posterior, normal_log_prob,

@@ -408,6 +408,16 @@ impl<B: Backend, C: CheckpointStrategy> Backend for Autodiff<B, C> {
         constant::<B>(B::largest_classes(entries.primitive, classes))
     }
 
+    fn swapped_classes(
+        logits: FloatTensor<Self>,
+        logarithms: FloatTensor<Self>,
+        classes: usize,
+        pairs: &[(usize, usize)],
+    ) -> FloatTensor<Self> {
+        let [logits, logarithms] = [logits, logarithms].map(|tensor| tensor.primitive);
+        constant::<B>(B::swapped_classes(logits, logarithms, classes, pairs))
+    }
+
     fn softmax_rows(x: FloatTensor<Self>, temperature: FloatTensor<Self>) -> FloatTensor<Self> {
         let prepared = SoftmaxRows.prepare::<C>([x.node.clone(), temperature.node.clone()]);
         let learned = temperature.is_tracked();

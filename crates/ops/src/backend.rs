@@ -167,6 +167,17 @@ pub trait Backend: burn::tensor::backend::Backend {
         portable::largest_classes::<Self>(entries, classes)
     }
 
+    /// [`Backend::largest_classes`] of φ − ln π with two entries of ln π swapped in every variable, for each of P pairs of classes. For
+    /// logits φ `[M, V C]`, repeated cyclically, and logarithms ln π `[N, V C]`: `[P N, V C]`, one pair after the other.
+    fn swapped_classes(
+        logits: FloatTensor<Self>,
+        logarithms: FloatTensor<Self>,
+        classes: usize,
+        pairs: &[(usize, usize)],
+    ) -> FloatTensor<Self> {
+        portable::swapped_classes::<Self>(logits, logarithms, classes, pairs)
+    }
+
     /// Moves from classes z to drawn classes z', one variable a row. For all logits φ `[N, C]`, uniforms in [0, 1) `[N]` and one-hot
     /// z `[N, C]`: z' `[N, C]` as [`Backend::sample_categorical`] has it, z'·ln softmax(φ) `[N]` and z·ln softmax(φ) `[N]`.
     ///

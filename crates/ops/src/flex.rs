@@ -43,6 +43,7 @@ mod relaxation;
 mod rows;
 mod softmax;
 mod splines;
+mod swaps;
 mod vector;
 mod words;
 
@@ -469,6 +470,19 @@ impl Backend for Flex {
             true => relaxation::largest(&entries.to_contiguous(), classes),
             false => portable::largest_classes::<Self>(entries, classes),
         }
+    }
+
+    fn swapped_classes(
+        logits: FlexTensor,
+        logarithms: FlexTensor,
+        classes: usize,
+        pairs: &[(usize, usize)],
+    ) -> FlexTensor {
+        if !all_f32([&logits, &logarithms]) {
+            return portable::swapped_classes::<Self>(logits, logarithms, classes, pairs);
+        }
+        let [logits, logarithms] = [logits, logarithms].map(|tensor| tensor.to_contiguous());
+        swaps::classes(&logits, &logarithms, classes, pairs)
     }
 
     fn softmax_rows(x: FlexTensor, temperature: FlexTensor) -> FlexTensor {

@@ -24,6 +24,7 @@
 //! | [`sample_bernoulli`], [`draw_bernoulli`] | thresholded sampling from given uniforms: as numbers; packed |
 //! | [`categorical_log_prob`] | log-probability of rows of one-hot values under logits |
 //! | [`categorical_log_probabilities`], [`largest_classes`] | log-probabilities of all classes; the class of the largest entry |
+//! | [`swapped_classes`] | the classes that win races of which two rates are swapped |
 //! | [`sample_categorical`], [`draw_categorical`] | sampling by inversion of given uniforms: as numbers; packed |
 //! | [`categorical_move`] | a draw of a class, its log-probability, and that of the class before |
 //! | [`Values`], [`PackedBits`] | rows of values: numbers, or bits packed into words |
@@ -96,7 +97,7 @@ pub use api::{
     normal_gamma_posterior, normal_log_prob, normal_log_probs, own_differences,
     own_normal_log_probs, perceptron, pinned_logits, repeat_rows, sample_bernoulli,
     sample_categorical, side_by_side, sigmoid, softmax_moments, softmax_rows, softmax_sums,
-    squared_norms, tanh, tempered_softmax_rows, trigamma, with_gradient_of,
+    squared_norms, swapped_classes, tanh, tempered_softmax_rows, trigamma, with_gradient_of,
 };
 pub use arguments::{
     Activation, AdamStep, AdditiveGradients, LinearGradients, OwnNormalGradients,

@@ -10,6 +10,7 @@ mod categorical;
 mod categorical_edges;
 mod categorical_moves;
 mod categorical_sampling;
+mod categorical_swaps;
 mod constants;
 mod correlation;
 mod device;

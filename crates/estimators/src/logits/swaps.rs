@@ -1,8 +1,8 @@
 //! What AR, ARS and ARSM compare: a layer drawn by an exponential race, and drawn again with two rates swapped.
 
-use burn::tensor::{Tensor, s};
-use helmholtz_distributions::{Classes, Noise, Relaxable};
-use helmholtz_ops::{Backend, Values, cat, pinned_logits, repeat_rows};
+use burn::tensor::Tensor;
+use helmholtz_distributions::{Classes, Noise};
+use helmholtz_ops::{Backend, Values, pinned_logits, swapped_classes};
 
 use crate::{Joint, Layered, Objective, Race};
 
@@ -12,8 +12,8 @@ pub(crate) struct Swaps<'a, B: Backend, M, V> {
     below: &'a [Values<B>],
     variables: V,
     rows: usize,
-    /// φ with the pinned class `[rows or batch, V, C]`.
-    logits: Tensor<B, 3>,
+    /// φ with the pinned class `[rows or batch, V C]`.
+    logits: Tensor<B, 2>,
     /// π `[rows, V, C]`.
     simplex: Tensor<B, 3>,
 }
@@ -37,7 +37,7 @@ where
         } = variables.classes();
         let uniforms = objective.uniforms(rows, variables.simplex_uniforms(), noise);
         Self {
-            logits: pinned_logits(objective.logits(below), classes),
+            logits: pinned_logits(objective.logits(below), classes).flatten(1, 2),
             simplex: variables.simplex(uniforms).reshape([rows, count, classes]),
             objective,
             below,
@@ -60,36 +60,15 @@ where
     /// each: `[pairs, rows]`. A pair of equal classes swaps nothing.
     pub fn values(&self, pairs: &[(usize, usize)], noise: &mut impl Noise) -> Tensor<B, 2> {
         let copies = pairs.len() * self.rows;
-        let drawn = self.variables.values_of(self.swapped(pairs));
+        let logarithms = self.simplex.clone().log().flatten(1, 2);
+        let one_hot = swapped_classes(self.logits.clone(), logarithms, self.classes(), pairs);
+        let drawn = self.variables.values_of(one_hot);
         let mut layers: Vec<_> = self.below.iter().map(|layer| layer.cycle(copies)).collect();
         layers.push(Values::binary(drawn));
         let values = self
             .objective
             .value(&self.objective.complete(layers, copies, noise));
         values.reshape([pairs.len(), self.rows])
-    }
-
-    /// One-hot classes with the two of each pair swapped: `[pairs rows, V C]`.
-    ///
-    /// A swap changes two columns of φ − ln π: the logarithms are taken once for all pairs.
-    fn swapped(&self, pairs: &[(usize, usize)]) -> Tensor<B, 2> {
-        let [rows, count, classes] = self.simplex.dims();
-        let by_variable = [rows * count, classes];
-        let logits = repeat_rows(self.logits.clone().flatten(1, 2), rows).reshape(by_variable);
-        let logarithms = self.simplex.clone().log().reshape(by_variable);
-        let race = logits.clone() - logarithms.clone();
-        let of_other = |c: usize, j: usize| {
-            logits.clone().narrow(1, c, 1) - logarithms.clone().narrow(1, j, 1)
-        };
-        let races = pairs.iter().map(|&(c, j)| match c == j {
-            true => race.clone(),
-            false => race
-                .clone()
-                .slice_assign(s![.., c..c + 1], of_other(c, j))
-                .slice_assign(s![.., j..j + 1], of_other(j, c)),
-        });
-        let races = cat(races.collect(), 0).reshape([pairs.len() * rows, count * classes]);
-        self.variables.classes().harden(races)
     }
 }
 

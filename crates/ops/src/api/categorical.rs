@@ -17,6 +17,15 @@ fn variables(logits: usize, classes: usize) -> usize {
     logits / free
 }
 
+/// Asserts that there are classes, and entries for all of each of a number of variables.
+fn assert_one_hot(columns: usize, classes: usize) {
+    assert!(classes >= 2, "{classes} classes: give at least 2");
+    assert!(
+        columns.is_multiple_of(classes),
+        "{columns} columns are not {classes} a variable"
+    );
+}
+
 /// All logits `[M, V, C]` of V variables of C classes, from those that are not pinned `[M, V (C − 1)]`: the logit of the
 /// first class of each variable is the constant 0. Differentiable.
 ///
@@ -48,16 +57,39 @@ pub fn categorical_log_probabilities<B: Backend>(
 /// # Panics
 /// With fewer than 2 classes, or if C doesn't divide the columns.
 pub fn largest_classes<B: Backend>(entries: Tensor<B, 2>, classes: usize) -> Tensor<B, 2> {
-    assert!(classes >= 2, "{classes} classes: give at least 2");
-    let columns = entries.dims()[1];
-    assert!(
-        columns.is_multiple_of(classes),
-        "{columns} columns are not {classes} a variable"
-    );
+    assert_one_hot(entries.dims()[1], classes);
     wrap(B::largest_classes(
         entries.into_primitive().tensor(),
         classes,
     ))
+}
+
+/// The one-hot class of the largest φ_c − ln π_c of each variable, the first of several, with two entries of ln π swapped in every
+/// variable: for each of P pairs of classes. A pair of equal classes swaps nothing. No gradient.
+///
+/// Logits φ `[M, V C]`, repeated cyclically, and logarithms ln π `[N, V C]`, both variable by variable: `[P N, V C]`, one pair after the
+/// other. With π ~ Dirichlet(1, …, 1) these are the races z^{c⇆j} of Yin, Yue & Zhou (2019), equation 6.
+///
+/// # Panics
+/// With fewer than 2 classes, or none of the name of a pair's, if C doesn't divide the columns, or M not N, or the columns differ.
+pub fn swapped_classes<B: Backend>(
+    logits: Tensor<B, 2>,
+    logarithms: Tensor<B, 2>,
+    classes: usize,
+    pairs: &[(usize, usize)],
+) -> Tensor<B, 2> {
+    assert_one_hot(logarithms.dims()[1], classes);
+    let [[few, columns], [rows, same]] = [logits.dims(), logarithms.dims()];
+    assert_eq!(columns, same, "a logarithm for each logit");
+    assert!(
+        few > 0 && rows.is_multiple_of(few),
+        "{few} rows of logits cannot be repeated to {rows}"
+    );
+    for &(c, j) in pairs {
+        assert!(c.max(j) < classes, "there are no classes {c} and {j}");
+    }
+    let [logits, logarithms] = [logits, logarithms].map(|all| all.into_primitive().tensor());
+    wrap(B::swapped_classes(logits, logarithms, classes, pairs))
 }
 
 /// log p(z) = Σ_v z_v·φ_v − ln Σ_c e^φ_vc of each row of one-hot values z under the logits φ of V variables of C classes, in

@@ -1,7 +1,7 @@
 //! Rows of classes.
 
 use burn::tensor::ops::FloatTensor;
-use burn::tensor::{Tensor, activation};
+use burn::tensor::{Tensor, activation, s};
 
 use super::{align, cycle, unwrap, wrap};
 use crate::{Backend, cat};
@@ -50,6 +50,31 @@ pub fn largest_classes<B: Backend>(entries: FloatTensor<B>, classes: usize) -> F
     let largest = entries.argmax(2).float().cast(dtype).expand(numbers.dims());
     let value = numbers.equal(largest).float().cast(dtype);
     unwrap(value.flatten::<2>(1, 2))
+}
+
+/// A swap changes two columns of φ − ln π.
+pub fn swapped_classes<B: Backend>(
+    logits: FloatTensor<B>,
+    logarithms: FloatTensor<B>,
+    classes: usize,
+    pairs: &[(usize, usize)],
+) -> FloatTensor<B> {
+    let (logits, logarithms) = align::<B>(logits, logarithms);
+    let [rows, columns] = logits.dims();
+    let by_variable = [rows * columns / classes, classes];
+    let [logits, logarithms] = [logits, logarithms].map(|all| all.reshape(by_variable));
+    let unswapped = logits.clone() - logarithms.clone();
+    let of_other =
+        |c: usize, j: usize| logits.clone().narrow(1, c, 1) - logarithms.clone().narrow(1, j, 1);
+    let entries = pairs.iter().map(|&(c, j)| match c == j {
+        true => unswapped.clone(),
+        false => unswapped
+            .clone()
+            .slice_assign(s![.., c..c + 1], of_other(c, j))
+            .slice_assign(s![.., j..j + 1], of_other(j, c)),
+    });
+    let entries = cat(entries.collect(), 0).reshape([pairs.len() * rows, columns]);
+    B::largest_classes(unwrap(entries), classes)
 }
 
 /// Σ_v z·φ + ln softmax(φ)_0, the second being −ln Σ_c e^φ_c, since φ_0 = 0.
