@@ -47,7 +47,7 @@ fn found(logits: &Matrix, logarithms: &Matrix, classes: usize, dtype: DType) -> 
 proptest! {
     #![proptest_config(cases(100))]
 
-    /// Entries of a few whole numbers, so that several are largest; the logits of each row, or of every second.
+    /// Entries of a few whole numbers, so that several are largest, under logits that are repeated or not.
     #[test]
     fn swapped_races_are_won_by_the_first_of_the_largest_entries(
         [data, variables, classes] in [1usize..4, 1usize..5, 2usize..12],

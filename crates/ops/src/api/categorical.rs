@@ -71,7 +71,8 @@ pub fn largest_classes<B: Backend>(entries: Tensor<B, 2>, classes: usize) -> Ten
 /// other. With π ~ Dirichlet(1, …, 1) these are the races z^{c⇆j} of Yin, Yue & Zhou (2019), equation 6.
 ///
 /// # Panics
-/// With fewer than 2 classes, or none of the name of a pair's, if C doesn't divide the columns, or M not N, or the columns differ.
+/// With fewer than 2 classes, if a pair names a class that there isn't, C doesn't divide the columns, the columns differ, or M doesn't
+/// divide N.
 pub fn swapped_classes<B: Backend>(
     logits: Tensor<B, 2>,
     logarithms: Tensor<B, 2>,
