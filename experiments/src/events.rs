@@ -38,6 +38,14 @@ pub fn of_epochs(event: &Training) -> Event {
                 }),
             }
         }
+        Training::Trained {
+            epoch,
+            evaluated,
+            total,
+        } => Event::Trained {
+            done: *epoch,
+            part: *evaluated as f64 / (*total).max(1) as f64,
+        },
         Training::ChainsStarted { epoch } => Event::Note {
             event: "chains-started",
             fields: json!({"epoch": epoch}),

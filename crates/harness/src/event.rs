@@ -18,6 +18,13 @@ pub enum Event {
         /// Something that tells how it does, for the board.
         score: Option<f64>,
     },
+    /// The unit's counts are over, sooner than planned perhaps; what follows is the evaluation of the end.
+    Trained {
+        /// Finished counts.
+        done: u64,
+        /// The part of that evaluation, from 0 to 1, that an earlier program did.
+        part: f64,
+    },
     /// Something is measured.
     Evaluating {
         /// The part of it that is done, from 0 to 1, where that is known.

@@ -46,6 +46,15 @@ pub enum Event {
         /// Seconds of work so far, over all resumes.
         seconds: f64,
     },
+    /// Training is over, after all epochs or out of patience; what follows is the evaluation of the end.
+    Trained {
+        /// Finished epochs.
+        epoch: u64,
+        /// Test images of that evaluation that a checkpoint holds.
+        evaluated: u64,
+        /// Test images in all.
+        total: u64,
+    },
     /// A checkpoint was published.
     Checkpoint {
         /// Finished epochs.

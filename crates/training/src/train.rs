@@ -486,6 +486,11 @@ where
     }
 
     fn finish(&mut self) -> Result<Outcome, TrainError> {
+        (self.observe)(&Event::Trained {
+            epoch: self.progress.epochs_done,
+            evaluated: (self.evaluated.len() / self.config.final_samples.len().max(1)) as u64,
+            total: self.all_test.len() as u64,
+        });
         let mut selected = self
             .progress
             .selected

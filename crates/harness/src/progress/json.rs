@@ -57,6 +57,7 @@ impl<W: Write + Send> Sink for Json<W> {
                 fields[name] = (*done).into();
                 self.line(board, index, "check", fields);
             }
+            Event::Trained { done, .. } => self.line(board, index, "trained", json!({name: done})),
             Event::Note { event, fields } => self.line(board, index, event, fields.clone()),
             Event::Warning(text) => self.line(board, index, "warning", json!({"text": text})),
             Event::Step { .. } | Event::Evaluating { .. } => {

@@ -63,6 +63,10 @@ impl<W: Write + Send> Sink for Lines<W> {
                 let text = format!("resumes after {}", at(*done));
                 self.line(board, index, &text);
             }
+            Event::Trained { done, .. } => {
+                let text = format!("trained to {}, evaluating, {left}", at(*done));
+                self.line(board, index, &text);
+            }
             Event::Warning(text) => self.line(board, index, &format!("warning: {text}")),
             Event::Step { .. } | Event::Evaluating { .. } => {
                 if board.now - self.spoken[index] >= SILENCE {

@@ -21,7 +21,8 @@ pub struct Tracker {
     began: Option<f64>,
     done_before: f64,
     done: f64,
-    checked: u64,
+    /// Whether the evaluation under way is that of the end.
+    trained: bool,
     steps: Pace,
 }
 
@@ -40,7 +41,7 @@ impl Tracker {
             began: None,
             done_before: done,
             done,
-            checked: at,
+            trained: false,
             steps: Pace::default(),
         }
     }
@@ -58,7 +59,6 @@ impl Tracker {
         match event {
             Event::Resumed { done } => {
                 self.at = *done;
-                self.checked = *done;
                 self.done = self.after(*done);
                 self.done_before = self.done;
             }
@@ -70,12 +70,19 @@ impl Tracker {
                 let whole = (done.ceil() as u64).saturating_sub(1);
                 self.done = self.after(whole) + (done - whole as f64) * self.work.each;
             }
+            Event::Trained { done, part } => {
+                self.trained = true;
+                self.at = *done;
+                let here = self.after(self.count.all) + part * self.work.last;
+                // What it ended without, or another program did, is no work of this one.
+                self.done_before += here - self.done;
+                self.done = here;
+            }
             Event::Evaluating { part, what } => {
                 self.evaluating = Some(what.clone());
                 self.is_open = part.is_none();
                 let Some(part) = part else { return };
-                // After the last check the evaluation under way is that of the end.
-                self.done = if self.checked >= self.count.all || self.work.check_every.is_none() {
+                self.done = if self.trained || self.work.check_every.is_none() {
                     self.after(self.count.all) + part * self.work.last
                 } else {
                     self.after(self.at) - self.work.check * (1.0 - part)
@@ -84,7 +91,6 @@ impl Tracker {
             Event::Check { done, score, .. } => {
                 self.evaluating = None;
                 self.at = *done;
-                self.checked = *done;
                 self.score = score.or(self.score);
                 self.done = self.after(*done);
             }
@@ -202,6 +208,10 @@ mod tests {
         Event::Evaluating { part, what }
     }
 
+    fn trained(done: u64, part: f64) -> Event {
+        Event::Trained { done, part }
+    }
+
     fn check(done: u64) -> Event {
         Event::Check {
             done,
@@ -225,9 +235,33 @@ mod tests {
         assert_eq!(done(step(4.0)), 45.0);
         assert_eq!(done(evaluating(0.8)), 49.0);
         assert_eq!(done(check(4)), 50.0);
+        assert_eq!(done(trained(4, 0.0)), 50.0);
         assert_eq!(done(evaluating(0.5)), 55.0);
         t.finish();
         assert_eq!((t.fraction(), t.score), (1.0, Some(121.0)));
+    }
+
+    #[test]
+    fn what_a_run_ends_without_is_no_work_left_and_none_done() {
+        let mut t = tracker(Status::New);
+        t.event(&step(2.0), 40.0); // 20 planned seconds took 40
+        t.event(&check(2), 50.0);
+        t.event(&trained(2, 0.0), 50.0);
+        assert_eq!((t.at, t.remaining(50.0)), (2, 20.0));
+        t.event(&evaluating(0.5), 60.0);
+        assert_eq!(t.remaining(60.0), 10.0);
+        t.event(&evaluating(1.0), 70.0);
+        assert_eq!(t.remaining(70.0), 0.0);
+    }
+
+    #[test]
+    fn the_evaluation_of_the_end_goes_on_where_another_program_left_it() {
+        let mut t = tracker(Status::Partial { done: 2 });
+        t.event(&Event::Resumed { done: 2 }, 0.0);
+        t.event(&trained(2, 0.4), 0.0);
+        assert_eq!((t.done(), t.slowness(5.0)), (54.0, None));
+        t.event(&evaluating(0.6), 8.0); // 2 planned seconds took 8
+        assert_eq!(t.remaining(8.0), 16.0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 use burn::tensor::backend::Backend;
@@ -185,6 +185,8 @@ struct Ran {
     steps: usize,
     /// Reports of the last evaluation, one for 10 images.
     evaluated: usize,
+    /// Images of the last evaluation that it began with.
+    kept: u64,
     /// What the user was told.
     warnings: Vec<String>,
     /// Who trained what, in the end.
@@ -210,6 +212,7 @@ fn run_model(
     let content = json!({"test": "protocols"});
     let mut folder = RunFolder::open(folder, &content, OpenMode::Resume).unwrap();
     let (steps, evaluated) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let kept = AtomicU64::new(0);
     let warnings = Mutex::new(Vec::new());
     let stop = AtomicBool::new(false);
     let last = data.test.len() as u64;
@@ -221,6 +224,7 @@ fn run_model(
             evaluated.fetch_add(1, Ordering::Relaxed);
             stop.fetch_or(stop_after == Some(*done), Ordering::Relaxed);
         }
+        Event::Trained { evaluated, .. } => kept.store(*evaluated, Ordering::Relaxed),
         Event::Warning(text) => warnings.lock().unwrap().push(text.clone()),
         _ => {}
     };
@@ -230,6 +234,7 @@ fn run_model(
         outcome,
         steps: steps.into_inner(),
         evaluated: evaluated.into_inner(),
+        kept: kept.into_inner(),
         warnings: warnings.into_inner().unwrap(),
         history: folder.provenance(3, "cpu").history,
     }
@@ -253,6 +258,7 @@ fn a_last_evaluation_is_gone_on_with_and_ends_in_the_same_bits() {
         assert_eq!((stopped.steps, stopped.evaluated), (3 * 4, 11));
         let resumed = run(parts.path(), &config, None);
         assert_eq!((resumed.steps, resumed.evaluated), (0, 3));
+        assert_eq!((stopped.kept, resumed.kept), (0, 100));
         let resumed = resumed.outcome.unwrap();
         assert_eq!(resumed, uninterrupted, "{method}");
         let last: Vec<_> = resumed
@@ -618,7 +624,7 @@ fn heard(checkpoint_seconds: f64) -> (Vec<Event>, Vec<Option<u64>>) {
 #[test]
 fn steps_stages_and_images_are_told_as_people_count_them() {
     let (events, stages) = heard(1000.0);
-    let (mut steps, mut checks, mut images) = (vec![], vec![], vec![]);
+    let (mut steps, mut checks, mut images, mut trained) = (vec![], vec![], vec![], vec![]);
     for event in events {
         match event {
             Event::Step {
@@ -632,6 +638,7 @@ fn steps_stages_and_images_are_told_as_people_count_them() {
             }
             Event::Check { epoch, stage, .. } => checks.push((epoch, stage)),
             Event::Evaluating { done, total } => images.push((done, total)),
+            Event::Trained { .. } => trained.push((event, images.len())),
             _ => {}
         }
     }
@@ -650,6 +657,14 @@ fn steps_stages_and_images_are_told_as_people_count_them() {
     for of in [20, 150] {
         assert!(images.contains(&(of, 165)), "{images:?}");
     }
+    let (epoch, evaluated, total) = (2, 0, 130);
+    let over = Event::Trained {
+        epoch,
+        evaluated,
+        total,
+    };
+    let before = images.iter().position(|(_, of)| *of == total).unwrap();
+    assert_eq!(trained, [(over, before)]);
 }
 
 #[test]
