@@ -143,6 +143,10 @@ mod tests {
         };
         board.event(0, &event, 100.0);
         lines.event(&board, 0, &event);
+        let (done, part) = (1, 0.0);
+        let trained = Event::Trained { done, part };
+        board.event(0, &trained, 100.0);
+        lines.event(&board, 0, &trained);
         let failed = Ended::Failed(HarnessError::Panic("on purpose".into()));
         board.ended(0, &failed, 101.0);
         lines.ended(&board, 0, &failed);
@@ -152,6 +156,7 @@ mod tests {
             "[0:00] linear / seed 1: started, about 8 min 20 s\n\
              [1:00] linear / seed 1: epoch 1/5, 0 steps/s, 7 min 20 s left, 7 min 20 s for all\n\
              [1:40] linear / seed 1: epoch 1/5, NLL valid 120.00, 0 steps/s, 6 min 40 s left, 6 min 40 s for all\n\
+             [1:40] linear / seed 1: trained to epoch 1/5, evaluating, 0 s left, 0 s for all\n\
              [1:41] linear / seed 1: FAILED: the run panicked: on purpose\n\
              Stopping.\n"
         );
